@@ -1,0 +1,76 @@
+"""The errors of Molyneux, one small tree.
+
+    MolyneuxError
+    ├── ConfigError          settings that cannot be used; carries every problem found
+    ├── SpecError            a batch, net or model that does not fit its Spec
+    ├── DataError            samples that are not what they should be (NaN, out of range)
+    ├── StoreError           a folder or file that cannot be used
+    │   ├── ConflictError    made by another configuration, or in use by another process
+    │   └── CorruptFileError truncated or altered since it was written
+    ├── TrainingError        training that cannot go on
+    └── NotApplicableError   a measure that needs what a model or a source does not have
+
+Every message says what was expected, what came, and what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+class MolyneuxError(Exception):
+    """Base of everything this package raises on purpose."""
+
+
+class ConfigError(MolyneuxError):
+    """Settings that cannot be used.
+
+    `problems` holds one sentence for each problem of the file; the message shows all of them.
+    """
+
+    def __init__(self, problems: str | Sequence[str]) -> None:
+        self.problems: tuple[str, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class SpecError(MolyneuxError):
+    """A batch, net or model does not fit its Spec; the message names both sides."""
+
+
+class DataError(MolyneuxError):
+    """Samples are not what they should be: NaN, out of range, unreadable."""
+
+
+class StoreError(MolyneuxError):
+    """A folder or file cannot be read or written."""
+
+
+class ConflictError(StoreError):
+    """A folder was made by another configuration, or is in use by another process."""
+
+
+class CorruptFileError(StoreError):
+    """A file was truncated or altered since it was written."""
+
+
+class TrainingError(MolyneuxError):
+    """Training cannot go on; the message names the term, the step and the saved batch."""
+
+
+class NotApplicableError(MolyneuxError):
+    """A measure needs what a model or a source does not have; the message says what."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A clause that offers the known name closest to `name`, or lists all known names.
+
+    >>> nearest("levle", ["level", "seed"])
+    'did you mean "level"?'
+    >>> nearest("zzz", ["level", "seed"])
+    'known: level, seed'
+    """
+    names = sorted(known)
+    lowered = {item.lower(): item for item in names}
+    close = difflib.get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.6)
+    return f'did you mean "{lowered[close[0]]}"?' if close else f"known: {', '.join(names) or 'none'}"

@@ -1,0 +1,160 @@
+"""What a model can do, as small protocols, and the records that pass through them.
+
+A measure names the protocols it needs and checks them at run time. Shapes: B samples, K posterior samples, D shared and
+P private dimensions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import Tensor
+from torch.distributions import Distribution
+
+from molyneux.core.batch import Batch
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Latent codes: shared (..., B, D), and per modality private (..., B, P); leading axes are posterior samples."""
+
+    shared: Tensor
+    private: Mapping[str, Tensor] = field(default_factory=dict)
+
+    def flatten(self) -> Codes:
+        """The same codes with every leading axis folded into the batch, (K*B, D)."""
+        return Codes(self.shared.flatten(0, -2), {name: code.flatten(0, -2) for name, code in self.private.items()})
+
+    def __getitem__(self, index: int | slice | Tensor) -> Codes:
+        """Codes at `index` of the first axis."""
+        return Codes(self.shared[index], {name: code[index] for name, code in self.private.items()})
+
+
+class CodeDistribution(Protocol):
+    """A distribution over codes of one space, (B, D). Randomness is an argument."""
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean, (B, D)."""
+        ...
+
+    def rsample(self, sample_shape: torch.Size | tuple[int, ...] = (), generator: torch.Generator | None = None) -> Tensor:
+        """Reparameterised samples, (*sample_shape, B, D)."""
+        ...
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Log-density in nats of (*leading, B, D), giving (*leading, B)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """A distribution over shared and private codes, independent of each other given the observation.
+
+    Also used for the prior of a model.
+    """
+
+    shared: CodeDistribution
+    private: Mapping[str, CodeDistribution] = field(default_factory=dict)
+
+    @property
+    def mean(self) -> Codes:
+        """Posterior means, (B, D)."""
+        return Codes(self.shared.mean, {name: part.mean for name, part in self.private.items()})
+
+    def rsample(self, k: int = 1, generator: torch.Generator | None = None) -> Codes:
+        """K reparameterised samples, (K, B, D)."""
+        shared = self.shared.rsample((k,), generator)
+        return Codes(shared, {name: part.rsample((k,), generator) for name, part in self.private.items()})
+
+    def log_prob(self, codes: Codes) -> Tensor:
+        """Joint log-density in nats, (K, B) for codes (K, B, D)."""
+        total = self.shared.log_prob(codes.shared)
+        for name, part in self.private.items():
+            total = total + part.log_prob(codes.private[name])
+        return total
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where training stands: `step` of `steps` optimiser steps; schedules (beta warm-up) are functions of it."""
+
+    step: int
+    steps: int
+
+    @property
+    def fraction(self) -> float:
+        """Share of the steps done, 0..1."""
+        return min(1.0, self.step / max(1, self.steps))
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What training minimises: the mean over the batch, in nats per sample, and its named terms (detached is fine)."""
+
+    total: Tensor
+    terms: Mapping[str, Tensor] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Learns(Protocol):
+    """Has a training loss."""
+
+    def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
+        """The loss of a batch."""
+        ...
+
+
+@runtime_checkable
+class Encodes(Protocol):
+    """Gives a posterior over codes from any observed modalities."""
+
+    def encode(self, batch: Batch, observed: Collection[str] | None = None) -> Posterior:
+        """The posterior given the modalities `observed` (all of the batch's by default), respecting presence masks.
+
+        Private codes of what is not observed follow the prior.
+        """
+        ...
+
+
+@runtime_checkable
+class Decodes(Protocol):
+    """Turns codes into a distribution per modality, and has a prior to draw codes from."""
+
+    def decode(self, codes: Codes, only: Collection[str] | None = None) -> dict[str, Distribution]:
+        """Distribution of each modality (all, or those in `only`) given codes (..., B, D); batch shape (..., B)."""
+        ...
+
+    def prior(self, size: int) -> Posterior:
+        """The prior over codes of `size` samples."""
+        ...
+
+
+@runtime_checkable
+class Likelihood(Protocol):
+    """Estimates the log-likelihood of whole samples."""
+
+    def log_likelihood(self, batch: Batch, k: int, generator: torch.Generator | None = None) -> Tensor:
+        """Importance-weighted lower bound on log p(x) with `k` samples, (B,) nats."""
+        ...
+
+
+@runtime_checkable
+class Predicts(Protocol):
+    """Answers a supervised question."""
+
+    def predict(self, batch: Batch) -> Distribution:
+        """Distribution of the target, batch shape (B,)."""
+        ...
+
+
+@runtime_checkable
+class Representation(Protocol):
+    """Gives point representations."""
+
+    def represent(self, batch: Batch, observed: Collection[str] | None = None) -> dict[str, Tensor]:
+        """Named representations, each (B, D): `shared`, and `private.<modality>` where the model has them."""
+        ...

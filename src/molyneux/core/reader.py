@@ -1,0 +1,51 @@
+"""Readers turn views back into factors; coherence compares what they read.
+
+A world offers exact readers where it has them (the parser of its caption grammar). A *judge* is a learned reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reader read.
+
+    Args:
+        codes: (B, F) int64 in the order of `factors`; -1 = unreadable.
+        factors: names of the factors read; a view need not show all factors of its Spec.
+        reasons: why a sample could not be read, by its position in the batch.
+    """
+
+    codes: Tensor
+    factors: tuple[str, ...]
+    reasons: Mapping[int, str] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """Maps views of one modality to factor codes."""
+
+    @property
+    def modality(self) -> str:
+        """Name of the modality it reads."""
+        ...
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """Names of the factors it reads."""
+        ...
+
+    @property
+    def accuracy(self) -> Mapping[str, float]:
+        """Held-out accuracy per factor, 0..1: the ceiling of every score this reader gives. Exact readers have 1."""
+        ...
+
+    def read(self, view: Tensor) -> Reading:
+        """Factor codes of views (B, *modality.shape), in their stored form."""
+        ...

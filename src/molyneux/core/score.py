@@ -1,0 +1,69 @@
+"""Scores: what was measured, and everything needed to believe it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from molyneux.core.errors import DataError
+
+
+@dataclass(frozen=True)
+class Score:
+    """One measured number. Tables, plots and leaderboards are derived from scores and from nothing else.
+
+    Args:
+        name: `family.measure`, such as `coherence.strict`.
+        value: the number; None where the measure does not apply, with the reason in `note`.
+        about: what it is about, such as `{"source": "text", "target": "image", "factor": "shape"}`.
+        interval: 95 % interval (low, high), or None where there is none.
+        n: number of samples behind it.
+        unit: such as `%`, `nats`, `1`.
+        higher_is_better: direction; None if neither.
+        bounds: smallest and largest possible value; None for an open end.
+        chance: the value of guessing, or None where chance has no meaning.
+        controls: named values obtained without the information the task is about (`constant`, `judge ceiling`, ...).
+        origin: on which samples, by which model, with which judge.
+        note: one sentence where a reader of the number needs it.
+
+    Raises:
+        DataError: the value is NaN.
+    """
+
+    name: str
+    value: float | None
+    about: Mapping[str, str] = field(default_factory=dict)
+    interval: tuple[float, float] | None = None
+    n: int = 0
+    unit: str = "1"
+    higher_is_better: bool | None = True
+    bounds: tuple[float | None, float | None] = (None, None)
+    chance: float | None = None
+    controls: Mapping[str, float] = field(default_factory=dict)
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if self.value is not None and math.isnan(self.value):
+            raise DataError(f"score {self.name} {dict(self.about)} is NaN: record it as None with a note that says why")
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dictionary, one line of `scores.jsonl`."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Score:
+        """Read what `to_json` wrote."""
+        try:
+            interval = record.get("interval")
+            return cls(
+                **{
+                    **record,
+                    "interval": None if interval is None else (interval[0], interval[1]),
+                    "bounds": tuple(record.get("bounds", (None, None))),
+                }
+            )
+        except (TypeError, KeyError, IndexError) as error:
+            raise DataError(f"expected the record of a Score, got one that cannot be read: {error}") from error

@@ -1,0 +1,1 @@
+"""Seeds and files become samples."""

@@ -1,0 +1,1 @@
+"""Worlds: generators whose true factors are known."""

@@ -1,0 +1,1 @@
+"""Samples become a trained model."""

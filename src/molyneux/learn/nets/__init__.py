@@ -1,0 +1,1 @@
+"""Encoders and decoders by kind of modality."""

@@ -1,0 +1,1 @@
+"""Objectives: pure functions that return named terms, in nats per sample."""

@@ -1,0 +1,1 @@
+"""Joint posteriors: pure functions of stacked expert parameters."""

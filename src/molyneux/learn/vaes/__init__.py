@@ -1,0 +1,1 @@
+"""Multimodal variational autoencoders, one file per published model."""

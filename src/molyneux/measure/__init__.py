@@ -1,0 +1,1 @@
+"""A model and samples become scores."""
