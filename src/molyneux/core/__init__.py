@@ -18,6 +18,7 @@ from molyneux.core.errors import (
     TrainingError,
     nearest,
 )
+from molyneux.core.exhibit import Cell, Exhibit, Gallery, Scatter, load_exhibits, save_exhibits
 from molyneux.core.model import (
     CodeDistribution,
     Codes,
@@ -37,6 +38,7 @@ from molyneux.core.spec import Factor, Kind, Modality, Spec
 
 __all__ = [
     "Batch",
+    "Cell",
     "CodeDistribution",
     "Codes",
     "ConfigError",
@@ -45,7 +47,9 @@ __all__ = [
     "DataError",
     "Decodes",
     "Encodes",
+    "Exhibit",
     "Factor",
+    "Gallery",
     "Kind",
     "Learns",
     "Likelihood",
@@ -59,11 +63,14 @@ __all__ = [
     "Reader",
     "Reading",
     "Representation",
+    "Scatter",
     "Score",
     "Source",
     "Spec",
     "SpecError",
     "StoreError",
     "TrainingError",
+    "load_exhibits",
     "nearest",
+    "save_exhibits",
 ]

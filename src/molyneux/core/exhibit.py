@@ -1,0 +1,138 @@
+"""Exhibits: what a measure shows beside its scores. `measure` makes them once and stores arrays; `report` only draws.
+
+A `Gallery` is a table of views (inputs, reconstructions, traversals) with what a reader read in each; a `Scatter` is a
+2-D projection of codes coloured by factors. On disk: one JSON index and one array per exhibit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from molyneux.core import store
+from molyneux.core.errors import CorruptFileError
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One view in a gallery.
+
+    Args:
+        view: image (C, H, W) uint8, series (T, D) float32, or None for text.
+        text: the string of a text view; for other kinds a label, or empty.
+        reading: what the reader read in it, as words.
+        correct: whether the reading agrees with what was asked for; None where nothing was asked.
+    """
+
+    view: np.ndarray | None = None
+    text: str = ""
+    reading: str = ""
+    correct: bool | None = None
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Rows of cells under column titles."""
+
+    name: str
+    title: str
+    note: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Points in the plane, coloured by any of several factors.
+
+    Args:
+        points: (N, 2) float32.
+        colours: per factor name its codes (N,) int64; -1 = absent.
+        values: per factor name its value names.
+    """
+
+    name: str
+    title: str
+    note: str
+    points: np.ndarray
+    colours: Mapping[str, np.ndarray] = field(default_factory=dict)
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+Exhibit = Gallery | Scatter
+
+
+def save_exhibits(folder: Path, exhibits: Sequence[Exhibit]) -> None:
+    """Write exhibits into `folder`: `exhibits.json` and numbered arrays."""
+    index = [_save_gallery(folder, item) if isinstance(item, Gallery) else _save_scatter(folder, item) for item in exhibits]
+    store.write_json(folder / "exhibits.json", index)
+
+
+def load_exhibits(folder: Path) -> list[Exhibit]:
+    """Read what `save_exhibits` wrote; an absent index gives an empty list.
+
+    Raises:
+        CorruptFileError: the index does not describe exhibits.
+    """
+    path = folder / "exhibits.json"
+    if not path.exists():
+        return []
+    try:
+        return [_LOAD[record["type"]](folder, record) for record in store.read_json(path)]
+    except (KeyError, TypeError, IndexError) as error:
+        raise CorruptFileError(f"{path} is damaged ({error!r}): delete {folder} and run the same command again") from error
+
+
+def _save_gallery(folder: Path, gallery: Gallery) -> dict[str, Any]:
+    shapes: dict[tuple[int, ...], list[np.ndarray]] = {}
+    rows = []
+    for row in gallery.rows:
+        cells = []
+        for cell in row:
+            place = None
+            if cell.view is not None:
+                group = shapes.setdefault(cell.view.shape, [])
+                place = [list(shapes).index(cell.view.shape), len(group)]
+                group.append(cell.view)
+            cells.append({"view": place, "text": cell.text, "reading": cell.reading, "correct": cell.correct})
+        rows.append(cells)
+    for number, views in enumerate(shapes.values()):
+        store.write_array(folder / f"{gallery.name}.{number}.npy", np.stack(views))
+    head = {"type": "gallery", "name": gallery.name, "title": gallery.title, "note": gallery.note}
+    return {**head, "columns": list(gallery.columns), "rows": rows, "arrays": len(shapes)}
+
+
+def _load_gallery(folder: Path, record: Mapping[str, Any]) -> Gallery:
+    arrays = [store.read_array(folder / f"{record['name']}.{number}.npy") for number in range(record["arrays"])]
+
+    def cell(item: Mapping[str, Any]) -> Cell:
+        place = item["view"]
+        view = None if place is None else np.asarray(arrays[place[0]][place[1]])
+        return Cell(view, item["text"], item["reading"], item["correct"])
+
+    rows = tuple(tuple(cell(item) for item in row) for row in record["rows"])
+    return Gallery(record["name"], record["title"], record["note"], tuple(record["columns"]), rows)
+
+
+def _save_scatter(folder: Path, scatter: Scatter) -> dict[str, Any]:
+    store.write_array(folder / f"{scatter.name}.points.npy", scatter.points.astype(np.float32))
+    names = list(scatter.colours)
+    codes = np.stack([scatter.colours[name] for name in names], 1) if names else np.empty((len(scatter.points), 0), np.int64)
+    store.write_array(folder / f"{scatter.name}.colours.npy", codes)
+    head = {"type": "scatter", "name": scatter.name, "title": scatter.title, "note": scatter.note}
+    return {**head, "factors": names, "values": {name: list(scatter.values[name]) for name in names}}
+
+
+def _load_scatter(folder: Path, record: Mapping[str, Any]) -> Scatter:
+    points = np.asarray(store.read_array(folder / f"{record['name']}.points.npy"))
+    codes = np.asarray(store.read_array(folder / f"{record['name']}.colours.npy"))
+    colours = {name: codes[:, column] for column, name in enumerate(record["factors"])}
+    values = {name: tuple(record["values"][name]) for name in record["factors"]}
+    return Scatter(record["name"], record["title"], record["note"], points, colours, values)
+
+
+_LOAD = {"gallery": _load_gallery, "scatter": _load_scatter}
