@@ -6,7 +6,7 @@ A `Gallery` is a table of views (inputs, reconstructions, traversals) with what 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -135,4 +135,4 @@ def _load_scatter(folder: Path, record: Mapping[str, Any]) -> Scatter:
     return Scatter(record["name"], record["title"], record["note"], points, colours, values)
 
 
-_LOAD = {"gallery": _load_gallery, "scatter": _load_scatter}
+_LOAD: dict[str, Callable[[Path, Mapping[str, Any]], Exhibit]] = {"gallery": _load_gallery, "scatter": _load_scatter}
