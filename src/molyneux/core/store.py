@@ -56,6 +56,7 @@ def store_error(error: OSError, path: Path) -> StoreError:
     reasons = {
         errno.ENOSPC: "the disk is full: free some space and run the same command again",
         errno.EDQUOT: "the disk quota is used up: free some space and run the same command again",
+        errno.EFBIG: "the file is larger than the limit on file sizes allows: raise the limit and run the same command again",
         errno.EACCES: "no permission to write there: choose another folder with --out or change its permissions",
         errno.EPERM: "no permission to write there: choose another folder with --out or change its permissions",
         errno.EROFS: "the file system is read-only: choose another folder with --out",

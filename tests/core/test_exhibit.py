@@ -1,0 +1,26 @@
+import numpy as np
+import pytest
+
+from molyneux.core import Cell, CorruptFileError, Gallery, Scatter, load_exhibits, save_exhibits
+
+
+def test_round_trip(tmp_path):
+    image = np.arange(48, dtype=np.uint8).reshape(3, 4, 4)
+    series = np.ones((5, 2), np.float32)
+    gallery = Gallery("g", "t", "n", ("a", "b", "c"), ((Cell(image, "x", "red", True), Cell(None, "heart"), Cell(series)),))
+    scatter = Scatter("s", "t", "n", np.ones((6, 2), np.float32), {"shape": np.arange(6)}, {"shape": tuple("abcdef")})
+    save_exhibits(tmp_path, [gallery, scatter])
+    loaded, points = load_exhibits(tmp_path)
+    np.testing.assert_array_equal(loaded.rows[0][0].view, image)
+    np.testing.assert_array_equal(loaded.rows[0][2].view, series)
+    assert loaded.rows[0][1] == Cell(None, "heart")
+    assert loaded.rows[0][0].reading == "red"
+    np.testing.assert_array_equal(points.colours["shape"], np.arange(6))
+    assert points.values == {"shape": tuple("abcdef")}
+
+
+def test_absent_and_damaged(tmp_path):
+    assert load_exhibits(tmp_path) == []
+    (tmp_path / "exhibits.json").write_text('[{"type": "song"}]')
+    with pytest.raises(CorruptFileError, match="damaged"):
+        load_exhibits(tmp_path)

@@ -1,0 +1,118 @@
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from molyneux.core import ConflictError, CorruptFileError, StoreError, store
+
+
+def test_a_failed_write_leaves_nothing(tmp_path):
+    path = tmp_path / "file.txt"
+    store.write_text(path, "old")
+    with pytest.raises(KeyError), store.writing(path) as stream:
+        stream.write(b"half")
+        raise KeyError
+    assert path.read_text() == "old"
+    assert [item.name for item in tmp_path.iterdir()] == ["file.txt"]
+
+
+def test_where_a_folder_is_needed_a_file_stands(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StoreError, match="a file stands where a folder is needed"):
+        store.write_text(tmp_path / "file" / "inner.txt", "x")
+
+
+def test_a_full_disk_is_one_clear_sentence(tmp_path):
+    """A limit on the size of files stands for the full disk."""
+    code = (
+        "import resource, signal, sys, pathlib\n"
+        "from molyneux.core import store, StoreError\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "try:\n"
+        "    store.write_bytes(pathlib.Path(sys.argv[1]) / 'big', bytes(5000))\n"
+        "except StoreError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert "cannot write" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_truncated_array_is_named(tmp_path):
+    path = tmp_path / "a.npy"
+    store.write_array(path, np.arange(1000))
+    np.testing.assert_array_equal(store.read_array(path), np.arange(1000))
+    path.write_bytes(path.read_bytes()[:-8])
+    with pytest.raises(CorruptFileError, match=r"a\.npy is truncated"):
+        store.read_array(path)
+
+
+def test_objects_are_not_pickled(tmp_path):
+    with pytest.raises(ValueError, match="pickle"):
+        store.write_array(tmp_path / "a.npy", np.array([{}], dtype=object))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_stage_is_complete_only_after_finish(tmp_path):
+    stage = store.Stage(tmp_path / "samples", {"seed": 1})
+    assert not stage.complete
+    store.write_array(stage.folder / "a.npy", np.arange(3))
+    assert not stage.complete
+    stage.finish({"n": 3})
+    assert stage.complete
+    assert stage.verify() == {"n": 3}
+
+
+def test_stage_of_other_settings_is_refused_with_the_difference(tmp_path):
+    store.Stage(tmp_path, {"seed": 1, "data": {"level": 2}}).finish()
+    with pytest.raises(ConflictError, match=r"data\.level: 2 -> 3"):
+        _ = store.Stage(tmp_path, {"seed": 1, "data": {"level": 3}}).complete
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[:-1], lambda b: b[:-1] + bytes([b[-1] ^ 1]), None])
+def test_altered_file_is_named(tmp_path, damage):
+    stage = store.Stage(tmp_path, {})
+    store.write_array(tmp_path / "a.npy", np.arange(100))
+    stage.finish()
+    if damage is None:
+        (tmp_path / "a.npy").unlink()
+    else:
+        (tmp_path / "a.npy").write_bytes(damage((tmp_path / "a.npy").read_bytes()))
+    with pytest.raises(CorruptFileError, match=r"a\.npy"):
+        stage.verify()
+
+
+def test_clear_removes_only_unfinished_stages(tmp_path):
+    stage = store.Stage(tmp_path / "s", {})
+    store.write_text(tmp_path / "s" / "half", "x")
+    stage.clear()
+    assert not (tmp_path / "s").exists()
+    stage.finish()
+    stage.clear()
+    assert stage.complete
+
+
+def test_lock_keeps_a_second_process_out(tmp_path):
+    code = f"from molyneux.core import store; from pathlib import Path\nwith store.locked(Path({str(tmp_path)!r})): pass"
+    with store.locked(tmp_path):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ)
+        assert "ConflictError" in done.stderr
+        assert "another process is working" in done.stderr
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_fingerprint_does_not_depend_on_key_order():
+    assert store.fingerprint({"a": 1, "b": [1, 2]}) == store.fingerprint({"b": [1, 2], "a": 1})
+    assert store.fingerprint({"a": 1}) != store.fingerprint({"a": 2})
+
+
+def test_damaged_json_is_named(tmp_path):
+    (tmp_path / "x.json").write_text(json.dumps({"a": 1})[:-2])
+    with pytest.raises(CorruptFileError, match=r"x\.json is damaged"):
+        store.read_json(tmp_path / "x.json")
+    with pytest.raises(StoreError, match="not there"):
+        store.read_lines(tmp_path / "y.jsonl")

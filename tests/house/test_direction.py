@@ -1,0 +1,87 @@
+"""Rooms import only core, never each other; no file imports another in a circle; sizes stay within their budgets."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "molyneux"
+ROOMS = ("data", "learn", "measure", "report")
+ALLOWED = {"core": {"core"}, **{room: {"core", room} for room in ROOMS}}
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+def name_of(path):
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported(path):
+    """Absolute module names of the package imported by a file, type-checking blocks left out."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    checking = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if id(node) in checking:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_room_imports_only_core_and_itself(path):
+    parts = name_of(path).split(".")
+    if len(parts) < 2 or parts[1] not in ALLOWED:
+        pytest.skip("a face of the house, not a room")
+    wrong = [
+        target
+        for target in imported(path)
+        if target.startswith("molyneux.")
+        and target.split(".")[1] in (*ROOMS, "run", "cli")
+        and target.split(".")[1] not in ALLOWED[parts[1]]
+    ]
+    assert wrong == []
+
+
+def test_no_circles():
+    names = {name_of(path): path for path in FILES}
+    graph = {name: set() for name in names}
+    for name, path in names.items():
+        for target in imported(path):
+            owner = target if target in names else target.rpartition(".")[0]
+            if owner in names and owner != name and not name.startswith(owner + "."):
+                graph[name].add(owner)
+    done, path = set(), []
+
+    def visit(name):
+        assert name not in path, f"circle: {' -> '.join([*path[path.index(name) :], name])}"
+        if name in done:
+            return
+        path.append(name)
+        for target in sorted(graph[name]):
+            visit(target)
+        path.pop()
+        done.add(name)
+
+    for name in sorted(graph):
+        visit(name)
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_sizes_and_names(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+    assert not {"utils", "helpers", "common", "misc"} & set(name_of(path).split("."))
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            first = node.body[0]
+            docstring = (
+                isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+            )
+            lines = node.end_lineno - node.lineno + 1 - (first.end_lineno - first.lineno + 1 if docstring else 0)
+            assert lines <= 60, f"{node.name} has {lines} lines"
