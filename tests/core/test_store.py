@@ -1,3 +1,4 @@
+import hashlib
 import json
 import os
 import subprocess
@@ -116,3 +117,13 @@ def test_damaged_json_is_named(tmp_path):
         store.read_json(tmp_path / "x.json")
     with pytest.raises(StoreError, match="not there"):
         store.read_lines(tmp_path / "y.jsonl")
+
+
+def test_checksum_of_known_blocks_is_that_of_the_file(tmp_path):
+    content = np.random.default_rng(0).bytes(2 * store.BLOCK + 5)
+    (tmp_path / "big").write_bytes(content)
+    blocks = [hashlib.sha256(content[start : start + store.BLOCK]).digest() for start in range(0, len(content), store.BLOCK)]
+    expected = hashlib.sha256(b"".join(blocks)).hexdigest()
+    assert store.checksum(tmp_path / "big") == expected
+    assert store.checksum(tmp_path / "big", {1: blocks[1]}) == expected
+    assert store.checksum(tmp_path / "big", {1: blocks[0]}) != expected

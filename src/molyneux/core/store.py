@@ -23,6 +23,9 @@ import numpy as np
 
 from molyneux.core.errors import ConflictError, CorruptFileError, StoreError
 
+BLOCK = 1 << 22
+"""Bytes in one block of a checksum."""
+
 _RECORD = "stage.json"
 
 
@@ -135,13 +138,25 @@ def read_array(path: Path, *, mmap: bool = True) -> np.ndarray:
         ) from error
 
 
-def checksum(path: Path) -> str:
-    """BLAKE2b of a file's content, 32 hex digits."""
-    digest = hashlib.blake2b(digest_size=16)
+def checksum(path: Path, known: Mapping[int, bytes] | None = None) -> str:
+    """SHA-256 of the SHA-256 digests of a file's blocks of `BLOCK` bytes, 64 hex digits.
+
+    The tree lets several workers hash what they write while it is hot.
+
+    Args:
+        path: the file.
+        known: digests of whole blocks, by number, that need not be read again.
+    """
+    known = known or {}
+    digest = hashlib.sha256()
     try:
-        with path.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
+        with path.open("rb", buffering=0) as stream:
+            for number in range(-(-os.fstat(stream.fileno()).st_size // BLOCK)):
+                if number not in known:
+                    stream.seek(number * BLOCK)
+                    digest.update(hashlib.sha256(stream.read(BLOCK)).digest())
+                else:
+                    digest.update(known[number])
     except FileNotFoundError as error:
         raise CorruptFileError(f"{path} is missing: delete its folder and run the same command again") from error
     return digest.hexdigest()
@@ -184,9 +199,10 @@ class Stage:
             )
         return True
 
-    def finish(self, details: Mapping[str, Any] | None = None) -> None:
-        """Mark the stage complete: checksum every file in it and write its record."""
-        files = {str(path.relative_to(self.folder)): checksum(path) for path in self._files()}
+    def finish(self, details: Mapping[str, Any] | None = None, *, known: Mapping[str, str] | None = None) -> None:
+        """Mark the stage complete: checksum every file in it, except those whose checksum is `known`, and write its record."""
+        names = {str(path.relative_to(self.folder)): path for path in self._files()}
+        files = {name: (known or {}).get(name) or checksum(path) for name, path in names.items()}
         record = {"key": self.key, "settings": self.settings, "files": files, "details": dict(details or {})}
         write_json(self.folder / _RECORD, record)
 
