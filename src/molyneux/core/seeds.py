@@ -10,11 +10,11 @@ used anywhere.
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
 import numpy as np
 import torch
-from numba import njit
+
+from molyneux.core.compiled import compiled
 
 _M0, _M1 = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
 _W0, _W1 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B)
@@ -53,11 +53,7 @@ def uniforms(stream: np.ndarray, indices: np.ndarray, count: int) -> np.ndarray:
     return out
 
 
-def _compiled(function: Any) -> Any:
-    return njit(cache=True, nogil=True)(function)
-
-
-@_compiled
+@compiled
 def _high(a: np.uint64, b: np.uint64) -> np.uint64:
     """Upper 64 bits of the product of two 64-bit numbers."""
     a0, a1, b0, b1 = a & _LOW, a >> _HALF, b & _LOW, b >> _HALF
@@ -66,7 +62,7 @@ def _high(a: np.uint64, b: np.uint64) -> np.uint64:
     return a1 * b1 + (mid0 >> _HALF) + (mid1 >> _HALF) + carry
 
 
-@_compiled
+@compiled
 def philox(c0: np.uint64, c1: np.uint64, k0: np.uint64, k1: np.uint64) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
     """Philox4x64-10 of the counter (c0, c1, 0, 0); four 64-bit words. Callable from compiled code."""
     c2 = c3 = np.uint64(0)
@@ -77,7 +73,7 @@ def philox(c0: np.uint64, c1: np.uint64, k0: np.uint64, k1: np.uint64) -> tuple[
     return c0, c1, c2, c3
 
 
-@_compiled
+@compiled
 def _fill(stream: np.ndarray, indices: np.ndarray, out: np.ndarray) -> None:
     count = out.shape[1]
     for row in range(len(indices)):
