@@ -1,1 +1,6 @@
-"""Scores become tables, plots and pages."""
+"""Records in, pages out: Markdown, HTML, LaTeX and CSV from what a run or a study left behind. Nothing is measured here."""
+
+from molyneux.report.run_folder import RunFolder, read_run
+from molyneux.report.summary import summary_table
+
+__all__ = ["RunFolder", "read_run", "summary_table"]

@@ -1,0 +1,63 @@
+"""How numbers are written: one number of decimals for a value, its interval and its controls."""
+
+from __future__ import annotations
+
+import math
+
+from molyneux.core import Score
+
+MISSING = "n/a"
+
+
+def places(score: Score) -> int:
+    """Decimals that a score is written with: one for percentages, otherwise by the size of its bounds or of itself.
+
+    >>> places(Score("a.b", 12.345, unit="%")), places(Score("a.b", 1.2345, bounds=(0, 3)))
+    (1, 2)
+    """
+    if score.unit == "%":
+        return 1
+    ends = [abs(end) for end in score.bounds if end]
+    sizes = ends or [abs(number) for number in (score.value, *(score.interval or ())) if number is not None]
+    size = max(sizes, default=0.0)
+    if size == 0 or math.isinf(size):
+        return 2
+    return min(6, max(1 if size < 10_000 else 0, 2 - math.floor(math.log10(size))))
+
+
+def write(number: float | None, decimals: int) -> str:
+    """A number with thousands separated and a true minus sign; `n/a` for None.
+
+    >>> write(-1234.56, 1), write(None, 1), write(-0.04, 1)
+    ('−1,234.6', 'n/a', '0.0')
+    """
+    if number is None:
+        return MISSING
+    text = f"{number:,.{decimals}f}"
+    if not text.strip("-0.,"):
+        text = text.lstrip("-")
+    return text.replace("-", "−").replace("inf", "∞")  # noqa: RUF001
+
+
+def write_interval(interval: tuple[float, float], decimals: int) -> str:
+    """An interval with an en dash, or with "to" where a minus sign stands beside.
+
+    >>> write_interval((1.23, 4.56), 1), write_interval((-1.0, 2.0), 1)
+    ('1.2–4.6', '−1.0 to 2.0')
+    """
+    low, high = (write(end, decimals) for end in interval)
+    return f"{low} to {high}" if "−" in low + high else f"{low}–{high}"  # noqa: RUF001
+
+
+def write_count(number: int) -> str:
+    """A count with thousands separated."""
+    return f"{number:,}"
+
+
+def superscript(number: int) -> str:
+    """The mark of a footnote.
+
+    >>> superscript(12)
+    '¹²'
+    """
+    return str(number).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -1,0 +1,5 @@
+"""What others have published, to stand beside own numbers."""
+
+from molyneux.report.published.leaderboard import Figure, Leaderboard, published
+
+__all__ = ["Figure", "Leaderboard", "published"]

@@ -1,0 +1,89 @@
+"""Numbers that others have published, kept as data with their source and what must be known to read them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from molyneux.core import Score
+from molyneux.report import wording
+
+_FILES = ("cdsprites.json",)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A published number: mean and, where given, standard deviation over seeds."""
+
+    mean: float
+    sd: float | None = None
+
+    @property
+    def text(self) -> str:
+        """As it was printed: `52 (3)`, `1.3`."""
+        return f"{self.mean:g}" if self.sd is None else f"{self.mean:g} ({self.sd:g})"
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """A published table for one level of a world.
+
+    Args:
+        title: its name.
+        source: who published it, and where.
+        protocol: how it was measured differently.
+        chance: what must be known about guessing.
+        models: names, in the published order.
+        figures: per model, per (score name, source, target), the number.
+    """
+
+    title: str
+    source: str
+    protocol: str
+    chance: str
+    models: tuple[str, ...]
+    figures: Mapping[str, Mapping[tuple[str, str, str], Figure]]
+
+    def figure(self, model: str, score: Score) -> Figure | None:
+        """What was published for a model where this score stands; None where nothing was."""
+        return self.figures.get(model, {}).get(_place(score))
+
+    def best(self, score: Score) -> tuple[str, Figure] | None:
+        """The best published model where this score stands, higher being better."""
+        known = [(model, figure) for model in self.models if (figure := self.figure(model, score)) is not None]
+        return max(known, key=lambda pair: pair[1].mean, default=None)
+
+    @property
+    def notes(self) -> tuple[str, str, str]:
+        """Source, protocol and chance, to be printed below every table that shows these numbers."""
+        return (f"Published: {self.source}", self.protocol, self.chance)
+
+
+def published(world: str, level: str) -> Leaderboard | None:
+    """The published table of a level of a world, such as `published("cdsprites", "3")`; None where there is none."""
+    for name in _FILES:
+        record = json.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
+        if record["world"] == world and level in record["levels"]:
+            return _leaderboard(record, level)
+    return None
+
+
+def _leaderboard(record: Mapping[str, Any], level: str) -> Leaderboard:
+    places = [(item["score"], item["source"], item.get("target", "")) for item in record["columns"]]
+    figures = {
+        model: {place: Figure(*numbers) for place, numbers in zip(places, row, strict=True) if numbers is not None}
+        for model, row in record["levels"][level].items()
+    }
+    head = {name: record[name] for name in ("title", "source", "protocol", "chance")}
+    return Leaderboard(**head, models=tuple(record["models"]), figures=figures)
+
+
+def _place(score: Score) -> tuple[str, str, str]:
+    if "factor" in score.about or set(score.about) - {"source", "target"}:
+        return ("", "", "")
+    if wording.is_joint(score):
+        return (score.name, "joint", "")
+    return (score.name, score.about.get("source", ""), score.about.get("target", ""))

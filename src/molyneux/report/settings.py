@@ -1,0 +1,62 @@
+"""Resolved settings as flat names, and which world they speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from molyneux.core import Score
+
+
+def flatten(settings: Mapping[str, Any], at: str = "") -> dict[str, Any]:
+    """Nested settings under dotted names; lists stay whole.
+
+    >>> flatten({"learn": {"epochs": 3, "model": {"class_path": "MVAE"}}})
+    {'learn.epochs': 3, 'learn.model.class_path': 'MVAE'}
+    """
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        path = f"{at}.{name}" if at else str(name)
+        flat.update(flatten(value, path) if isinstance(value, Mapping) and value else {path: value})
+    return flat
+
+
+def world_of(settings: Mapping[str, Any], scores: Sequence[Score] = ()) -> tuple[str, str]:
+    """Name of the world in lower case and its level as text, from flat settings or else from where scores come from.
+
+    Each is empty where nothing says it; so is the level where picture and caption have different ones.
+    """
+    origin = scores[0].origin if scores else {}
+    name = _named(settings, "world.class_path") or origin.get("world") or ""
+    level = _named(settings, "world.init_args.level") or origin.get("level") or ""
+    caption = _named(settings, "world.init_args.caption_level") or level
+    short = str(name).rpartition(".")[2].lower().partition("-v")[0]
+    return short, str(level) if str(caption) == str(level) else ""
+
+
+def model_of(settings: Mapping[str, Any], scores: Sequence[Score] = ()) -> str:
+    """Short name of the model's class; empty where nothing says it."""
+    name = _named(settings, "model.class_path") or (scores[0].origin.get("model") if scores else "") or ""
+    return str(name).rpartition(".")[2]
+
+
+def short(value: Any) -> str:
+    """A setting's value in few words: the class of a dotted path, `yes` and `no` for truth values.
+
+    >>> short("molyneux.learn.vaes.mvae.MVAE"), short(True), short(0.5), short(None)
+    ('MVAE', 'yes', '0.5', 'none')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "none"
+    if isinstance(value, str):
+        parts = value.split(".")
+        return parts[-1] if len(parts) > 1 and all(part.isidentifier() for part in parts) else value
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {short(item)}" for name, item in value.items()) or "none"
+    return ", ".join(short(item) for item in value) if isinstance(value, list | tuple) else str(value)
+
+
+def _named(settings: Mapping[str, Any], ending: str) -> Any:
+    return next((value for path, value in settings.items() if path == ending or path.endswith(f".{ending}")), None)

@@ -1,0 +1,71 @@
+"""The coherence tables: every direction beside guessing, the best constant answer, the judge's ceiling and published numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from molyneux.core import Score
+from molyneux.report import wording
+from molyneux.report.published import Leaderboard
+from molyneux.report.tables.scores import DIRECTION, FACTOR, MEASURE, Extra, score_table
+from molyneux.report.tables.table import Entry, Table
+
+_ORDER = ("coherence.strict", "coherence.features", "coherence.letters")
+_STRICT = "Strict: every factor is right. Features: how many are. Letters: equal characters at equal places. Intervals: 95 %."
+    "Strict: every factor is right. Features: how many are right. Letters: equal characters at equal places. Intervals: 95 %."
+)
+
+
+def coherence_scores(scores: Sequence[Score]) -> list[Score]:
+    """The scores of whole views, direction by direction: fewest senses first, joint last; strict first."""
+    return _ordered([score for score in scores if score.name.startswith("coherence.") and not _about(score)])
+
+
+def factor_scores(scores: Sequence[Score]) -> list[Score]:
+    """The scores of single factors, direction by direction."""
+    return _ordered([score for score in scores if score.name == "coherence.accuracy" and _about(score) == {"factor"}])
+
+
+def coherence_table(scores: Sequence[Score], leaderboard: Leaderboard | None = None) -> Table | None:
+    """How much meaning each direction carries, beside what was published; None if nothing was measured."""
+    chosen = coherence_scores(scores)
+    if not chosen:
+        return None
+    extras = _published(leaderboard) if leaderboard else []
+    notes = (_STRICT, *(leaderboard.notes if leaderboard else ()))
+    return score_table("coherence", "How much meaning is carried", chosen, heads=(DIRECTION, MEASURE), extras=extras, notes=notes)
+
+
+def factor_table(scores: Sequence[Score]) -> Table | None:
+    """Which factors are carried in which direction; None if nothing was measured."""
+    chosen = factor_scores(scores)
+    return score_table("factors", "Which factors are carried, %", chosen, heads=(DIRECTION, FACTOR)) if chosen else None
+
+
+def _published(leaderboard: Leaderboard) -> list[Extra]:
+    def column(model: str) -> Extra:
+        def entry(score: Score) -> Entry:
+            figure = leaderboard.figure(model, score)
+            if figure is None:
+                return Entry("–", tone="muted")  # noqa: RUF001
+            return Entry(f"{figure.mean:g}", "" if figure.sd is None else f"{figure.sd:g}", figure.mean, tone="muted")
+
+        return Extra(f"{model} published", entry)
+
+    return [column(model) for model in leaderboard.models]
+
+
+def _about(score: Score) -> set[str]:
+    return set(score.about) - {"source", "target"}
+
+
+def _ordered(scores: Sequence[Score]) -> list[Score]:
+    """Direction by direction: fewest senses first, joint last, otherwise as measured; within one, strict first."""
+    seen = list(dict.fromkeys(wording.direction(score) for score in scores))
+
+    def rank(score: Score) -> tuple[bool, int, int, int]:
+        measure = _ORDER.index(score.name) if score.name in _ORDER else len(_ORDER)
+        senses = score.about.get("source", "").count("+")
+        return wording.is_joint(score), senses, seen.index(wording.direction(score)), measure
+
+    return sorted(scores, key=rank)

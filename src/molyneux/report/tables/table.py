@@ -1,0 +1,92 @@
+"""A table before it has a format: entries under columns, and the notes that belong to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from molyneux.core import SpecError
+
+Tone = Literal["", "strong", "muted"]
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A number as a mark on a line from `low` to `high`, with its interval, chance and ceiling; drawn in web pages only."""
+
+    value: float
+    low: float
+    high: float
+    interval: tuple[float, float] | None = None
+    chance: float | None = None
+    ceiling: float | None = None
+
+    def place(self, number: float) -> float:
+        """Where a number lies on the line, 0..100."""
+        share = (number - self.low) / (self.high - self.low)
+        return round(100 * min(1.0, max(0.0, share)), 2)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a table.
+
+    Args:
+        text: what is shown.
+        detail: what is shown less loudly after it, such as an interval.
+        value: the number behind the text, unrounded; None for words and for numbers that do not exist.
+        interval: the interval behind the detail, unrounded.
+        tone: `strong` for what the eye should find, `muted` for what stands beside.
+        repeated: the same words stand above; pages leave them out, CSV does not.
+        strip: the number as a picture.
+    """
+
+    text: str
+    detail: str = ""
+    value: float | None = None
+    interval: tuple[float, float] | None = None
+    tone: Tone = ""
+    repeated: bool = False
+    strip: Strip | None = None
+
+    @property
+    def shown(self) -> str:
+        """Text and detail in one line; empty where the same words stand above."""
+        if self.repeated:
+            return ""
+        return f"{self.text} ({self.detail})" if self.detail else self.text
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's title and the side its entries lean on."""
+
+    title: str
+    align: Literal["left", "right"] = "right"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of entries under columns.
+
+    Args:
+        name: a short name for files and links, letters, digits and dashes.
+        title: one line above the table.
+        columns: titles, in order.
+        rows: entries, as many in each row as there are columns.
+        notes: sentences below the table.
+
+    Raises:
+        SpecError: a row is longer or shorter than the columns.
+    """
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Entry, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for number, row in enumerate(self.rows):
+            if len(row) != len(self.columns):
+                raise SpecError(f"table {self.name}: expected {len(self.columns)} entries in row {number}, got {len(row)}")

@@ -1,0 +1,106 @@
+"""What scores are called in words. Unknown names get words too: these lists only say it better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from molyneux.core import Score
+
+MEASURES = {
+    "accuracy": "Accuracy",
+    "elbo": "ELBO",
+    "features": "Features",
+    "iwae": "IWAE bound",
+    "kl": "KL divergence",
+    "letters": "Letters",
+    "mmd": "MMD",
+    "mse": "Mean squared error",
+    "ssim": "SSIM",
+    "strict": "Strict",
+}
+FAMILIES = {
+    "coherence": "Coherence",
+    "disentanglement": "Disentanglement",
+    "latent": "What the codes know",
+    "latent_probe": "What the codes know",
+    "likelihood": "Likelihood",
+    "posterior_gap": "Posterior and prior",
+    "reconstruction": "Reconstruction",
+}
+CONTROLS = {"ceiling": "judge on true views", "constant": "best constant", "majority": "most common value"}
+_JOINT = frozenset({"joint", "prior"})
+
+
+def is_joint(score: Score) -> bool:
+    """Whether a score is about views made from one draw of the prior."""
+    return score.about.get("source") in _JOINT
+
+
+def direction(score: Score) -> str:
+    """From which senses to which: `text → image`; `joint` for draws of the prior; empty where a score has no direction.
+
+    >>> direction(Score("coherence.strict", 1.0, {"source": "text", "target": "image"}))
+    'text → image'
+    """
+    if is_joint(score):
+        return "joint"
+    source, target = score.about.get("source", ""), score.about.get("target", "")
+    return " → ".join(part.replace("+", " + ") for part in (source, target) if part)
+
+
+def subject(score: Score, *, without: Iterable[str] = ()) -> str:
+    """What a score is about: its direction, then everything else that `about` says, such as `image, dimension 3`."""
+    left = {"source", "target", *without}
+    rest = [_said(name, value) for name, value in score.about.items() if name not in left]
+    return ", ".join(part for part in (direction(score), *rest) if part)
+
+
+def family(name: str) -> str:
+    """The part of a score's name before its last point: `coherence` of `coherence.strict`."""
+    return name.rpartition(".")[0] or name
+
+
+def family_title(name: str) -> str:
+    """A heading for a family of scores."""
+    return FAMILIES.get(name) or _sentence(name)
+
+
+def measure(name: str, unit: str = "1") -> str:
+    """The words for a score's own name, with its unit where it has one.
+
+    >>> measure("coherence.strict", "%"), measure("latent.active_units")
+    ('Strict, %', 'Active units')
+    """
+    last = name.rpartition(".")[2]
+    words = MEASURES.get(last) or _sentence(last)
+    return words if unit in ("", "1") else f"{words}, {unit}"
+
+
+def control(name: str) -> str:
+    """The words for a control: any name with `ceiling` in it is what the judge reads on true views.
+
+    >>> control("judge ceiling"), control("text_only")
+    ('judge on true views', 'text only')
+    """
+    for part, words in CONTROLS.items():
+        if part in name:
+            return words
+    return _spaced(name)
+
+
+def setting(path: str) -> str:
+    """The short name of a dotted setting: `latent dim` of `learn.model.init_args.latent_dim`."""
+    return _spaced(path.removesuffix(".class_path").rpartition(".")[2])
+
+
+def _said(name: str, value: str) -> str:
+    return str(value) if name in ("factor", "measure", "modality") else f"{_spaced(name)} {value}"
+
+
+def _spaced(name: str) -> str:
+    return name.replace("_", " ").replace(".", " ")
+
+
+def _sentence(name: str) -> str:
+    words = _spaced(name)
+    return words[:1].upper() + words[1:]
