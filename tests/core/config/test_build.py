@@ -1,0 +1,262 @@
+"""Every way a file can be wrong is told, with its path, in one pass."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pytest
+
+from molyneux.core import ConfigError, SpecError
+from molyneux.core.config import Later, Recipe, build, build_fields, override
+from molyneux.core.store import fingerprint
+
+
+class Shape(ABC):
+    @abstractmethod
+    def area(self) -> float: ...
+
+
+class Square(Shape):
+    def __init__(self, *, side: float = 1.0, colours: tuple[str, ...] = ()) -> None:
+        if side <= 0:
+            raise ConfigError(f"side: expected more than 0, got {side}")
+        self.side, self.colours = side, colours
+
+    def area(self) -> float:
+        return self.side**2
+
+
+class BigSquare(Square):
+    def __init__(self, *, factor: int, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.factor = factor
+
+
+class Round(Shape):
+    def __init__(self, *, inner: Shape | None = None) -> None:
+        self.inner = inner
+
+    def area(self) -> float:
+        return 3.0
+
+
+class NeedsSpec:
+    def __init__(self, spec: object, *, size: int = 2) -> None:
+        if size % 2:
+            raise SpecError(f"size {size} does not fit {spec}")
+        self.spec, self.size = spec, size
+
+
+class Mode(Enum):
+    fast = 1
+    slow = 2
+
+
+@dataclass(frozen=True)
+class Warm:
+    value: float = 1.0
+    steps: int = 10
+
+
+__all__ = ["BigSquare", "NeedsSpec", "Round", "Square"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inner:
+    rate: float = 0.1
+    kind: Literal["adam", "adamw"] = "adam"
+    size: int | Literal["auto"] = "auto"
+    beta: float | Warm = 1.0
+    flag: bool = False
+    rates: Mapping[str, float] = field(default_factory=dict)
+    pair: tuple[int, int] = (1, 2)
+    mode: Mode = Mode.fast
+    path: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.rate < 0:
+            raise ConfigError([f"rate: expected at least 0, got {self.rate}", "rate and size do not go together"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outer:
+    shape: Shape
+    inner: Inner = field(default_factory=Inner)
+    shapes: tuple[Shape, ...] = ()
+    model: Annotated[Recipe[NeedsSpec], Later(("spec",))] | None = None
+    name: str = "x"
+    resolved: Mapping[str, Any] = field(default_factory=dict)
+
+
+def problems(tree: dict[str, Any]) -> tuple[str, ...]:
+    with pytest.raises(ConfigError) as caught:
+        build_fields(Outer, tree, resolved={})
+    return caught.value.problems
+
+
+def test_values_reach_their_places() -> None:
+    tree = {
+        "shape": {"class_path": "square", "init_args": {"side": 3, "colours": ["red"]}},
+        "shapes": ["Square", "", {"class_path": "Round", "init_args": {"inner": "Square"}}],
+        "inner": {
+            "size": 3,
+            "beta": {"value": 2, "steps": 5},
+            "rates": {"image": 1},
+            "pair": [3, 4],
+            "mode": "slow",
+            "path": "a/b",
+        },
+    }
+    tree["shapes"][1] = {"class_path": "big_square", "init_args": {"factor": 2, "side": 5.0}}
+    outer = build_fields(Outer, tree, resolved={"a": 1}).value
+    assert (outer.shape.side, outer.shape.colours, outer.resolved) == (3.0, ("red",), {"a": 1})
+    assert isinstance(outer.shape.side, float)
+    assert (outer.shapes[1].factor, outer.shapes[1].side) == (2, 5.0)
+    assert isinstance(outer.shapes[2].inner, Square)
+    assert outer.inner == Inner(size=3, beta=Warm(2.0, 5), rates={"image": 1.0}, pair=(3, 4), mode=Mode.slow, path=Path("a/b"))
+
+
+def test_the_resolved_settings_have_every_default_and_read_back_to_themselves() -> None:
+    tree = {"shape": "Square", "model": "needs_spec", "inner": {"beta": {"class_path": f"{__name__}.Warm"}}}
+    first = build_fields(Outer, tree, resolved={}).plain
+    assert first["shape"]["init_args"] == {"side": 1.0, "colours": []}
+    assert first["inner"]["beta"] == {"value": 1.0, "steps": 10}
+    assert first["inner"]["mode"] == "fast"
+    assert first["model"]["init_args"] == {"size": 2}
+    again = build_fields(Outer, first, resolved={}).plain
+    assert again == first
+    assert fingerprint(again) == fingerprint(first)
+
+
+def test_all_problems_of_a_file_are_told_at_once() -> None:
+    found = problems(
+        {
+            "shape": {"class_path": "Sqare", "init_args": {"side": 1}},
+            "inner": {"rate": "many", "kind": "adm", "flag": 1, "rats": {}, "pair": [1], "size": 1.5, "rates": {"image": "x"}},
+            "shapes": [{"class_path": "Square", "init_args": {"side": -1}}, {"class_path": "BigSquare"}, 3],
+            "nam": 1,
+        }
+    )
+    assert set(found) == {
+        "shape.class_path: unknown class 'Sqare'; did you mean \"Square\"?",
+        "inner.rate: expected float, got 'many'",
+        "inner.kind: expected one of adam, adamw, got 'adm'; did you mean \"adam\"?",
+        "inner.flag: expected true or false, got 1",
+        'inner.rats: unknown setting of Inner; did you mean "rates"?',
+        "inner.pair: expected a list of 2: int, int, got a list of 1",
+        "inner.size: expected int or auto, got 1.5",
+        "inner.rates.image: expected float, got 'x'",
+        "shapes.0.init_args.side: expected more than 0, got -1.0",
+        "shapes.1.init_args.factor: is missing: BigSquare needs int",
+        "shapes.2: expected the name of a Shape class, got 3",
+        'nam: unknown setting of Outer; did you mean "name"?',
+    }
+
+
+def test_constructors_may_tell_several_problems() -> None:
+    assert problems({"shape": "Square", "inner": {"rate": -1}}) == (
+        "inner.rate: expected at least 0, got -1.0",
+        "inner: rate and size do not go together",
+    )
+
+
+@pytest.mark.parametrize(
+    ("shape", "problem"),
+    [
+        ("Shape", "shape: unknown class 'Shape'; known: BigSquare, Round, Square"),
+        ("no.such.Thing", "shape: cannot import 'no.such.Thing': No module named 'no'"),
+        ("pathlib.Nothing", "shape: the module pathlib has no class 'Nothing'"),
+        ("pathlib.Path", "shape: pathlib.Path is no Shape; known: BigSquare, Round, Square"),
+        (
+            {"class_path": "Square", "side": 3},
+            "shape.side: unknown setting beside class_path; arguments",
+        ),
+        ({"class_path": "Square", "init_args": [3]}, "shape.init_args: expected arguments as `name: value` lines, got [3]"),
+        ({"side": 3}, "shape: expected the name of a Shape class, got {'side': 3}"),
+        (None, "shape: expected the name of a Shape class, got None"),
+    ],
+)
+def test_wrong_classes(shape: Any, problem: str) -> None:
+    (found,) = problems({"shape": shape})
+    assert found.startswith(problem)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (int, True),
+        (int, 1.0),
+        (int, "1"),
+        (float, "1"),
+        (float, float("nan")),
+        (float, float("inf")),
+        (bool, "yes"),
+        (str, 1),
+        (int | None, "x"),
+        (list[int], "abc"),
+        (tuple[int, ...], {"a": 1}),
+        (Mapping[str, int], [1]),
+        (Path, 3),
+    ],
+)
+def test_wrong_types(kind: Any, value: Any) -> None:
+    with pytest.raises(ConfigError, match=r"^here: expected "):
+        build(kind, value, "here")
+
+
+def test_missing_required_values() -> None:
+    assert problems({}) == ("shape: is missing: Outer needs the name of a Shape class",)
+
+
+def test_a_recipe_is_made_later_and_tells_its_path() -> None:
+    outer = build_fields(
+        Outer, {"shape": "Square", "model": {"class_path": "NeedsSpec", "init_args": {"size": 3}}}, resolved={}
+    ).value
+    with pytest.raises(ConfigError, match=r"^model: size 3 does not fit S$"):
+        outer.model.make(spec="S")
+    assert problems({"shape": "Square", "model": {"class_path": "NeedsSpec", "init_args": {"spec": 1}}}) == (
+        "model.init_args.spec: unknown setting of NeedsSpec; known: size",
+    )
+
+
+def test_arguments_that_come_later_cannot_be_given() -> None:
+    assert "resolved: unknown setting of Outer; known: inner, model, name, shape, shapes" in problems(
+        {"shape": "Square", "resolved": {}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("tree", "path", "value", "expected"),
+    [
+        ({"a": {"b": 1}}, "a.b", 2, {"a": {"b": 2}}),
+        ({}, "a.b.c", 2, {"a": {"b": {"c": 2}}}),
+        ({"m": "X"}, "m.k.d", 2, {"m": {"class_path": "X", "init_args": {"k": {"d": 2}}}}),
+        ({"m": {"class_path": "X", "init_args": {"k": 1}}}, "m.k", 2, {"m": {"class_path": "X", "init_args": {"k": 2}}}),
+        ({"m": {"class_path": "X"}}, "m.class_path", "Y", {"m": {"class_path": "Y"}}),
+        ({"m": {"class_path": "X", "init_args": {"k": "Z"}}}, "m.k.d", 2, None),
+        ({"l": ["X", {"class_path": "Y"}]}, "l.1.k", 2, {"l": ["X", {"class_path": "Y", "init_args": {"k": 2}}]}),
+        ({"l": ["X"]}, "l.0.k", 2, {"l": [{"class_path": "X", "init_args": {"k": 2}}]}),
+        ({"l": ["X", "Y"]}, "l.1", "Z", {"l": ["X", "Z"]}),
+    ],
+)
+def test_override(tree: dict[str, Any], path: str, value: Any, expected: dict[str, Any] | None) -> None:
+    before = repr(tree)
+    inner = {"class_path": "Z", "init_args": {"d": 2}}
+    assert override(tree, path, value) == (expected or {"m": {"class_path": "X", "init_args": {"k": inner}}})
+    assert repr(tree) == before
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("a.b", "a: is 3, which has no setting 'b'"),
+        ("l.7.x", "l.7: expected a position from 0 to 0 in a list, got '7'"),
+        ("a..b", "expected a dotted path"),
+    ],
+)
+def test_override_through_a_value(path: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        override({"a": 3, "l": ["X"]}, path, 1)

@@ -1,0 +1,65 @@
+"""YAML is read strictly."""
+
+from pathlib import Path
+
+import pytest
+
+from molyneux.core import ConfigError
+from molyneux.core.config import dump_document, parse_document, parse_value, read_document
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1e-3", 0.001),
+        ("1E3", 1000.0),
+        (".5", 0.5),
+        ("-2.5e+2", -250.0),
+        ("12", 12),
+        ("-3", -3),
+        ("yes", "yes"),
+        ("off", "off"),
+        ("true", True),
+        ("null", None),
+        ("", None),
+        ("1.2.3", "1.2.3"),
+        ("e5", "e5"),
+        ("{a: [1, x]}", {"a": [1, "x"]}),
+    ],
+)
+def test_values(text: str, value: object) -> None:
+    read = parse_value(text)
+    assert read == value
+    assert type(read) is type(value)
+
+
+def test_a_key_given_twice_is_an_error_with_its_lines() -> None:
+    with pytest.raises(ConfigError, match=r"^x\.yaml: line 3: the key a is given twice, first in line 1: keep one of them$"):
+        parse_document("a: 1\nb: 2\na: 3\n", "x.yaml")
+    with pytest.raises(ConfigError, match="line 3: the key b is given twice, first in line 2"):
+        parse_document("a:\n  b: 2\n  b: 3\n", "x.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: [1", "x: line 1, column 6: this is no YAML"),
+        ("- 1", "expected settings as `name: value` lines, got a list"),
+        ("", "got an empty file"),
+        ("!!python/object:os.system {}", "x: line 1, column 1: this is no YAML: could not determine a constructor"),
+    ],
+)
+def test_no_settings(text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        parse_document(text, "x")
+
+
+def test_files(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"cannot read the settings file .*absent\.yaml: no such file or directory"):
+        read_document(tmp_path / "absent.yaml")
+    (tmp_path / "bytes.yaml").write_bytes(b"a: \xff\xfe")
+    with pytest.raises(ConfigError, match="expected text in UTF-8"):
+        read_document(tmp_path / "bytes.yaml")
+    tree = {"z": 1e-3, "a": {"words": "off", "n": None, "f": 2.0}, "l": ["é", True]}
+    (tmp_path / "good.yaml").write_text(dump_document(tree), encoding="utf-8")
+    assert read_document(tmp_path / "good.yaml") == tree
