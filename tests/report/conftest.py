@@ -65,14 +65,31 @@ def other_scores() -> list[Score]:
     image, text = {"modality": "image"}, {"modality": "text"}
     return [
         Score("reconstruction.log_likelihood", -412.31, image, interval=(-415.0, -409.6), n=10_000, unit="nats"),
-        Score("reconstruction.mse", 0.00312, image, interval=(0.0030, 0.0032), n=10_000, higher_is_better=False, controls={"constant": 0.041}),
-        Score("reconstruction.ssim", 0.912, image, interval=(0.911, 0.913), n=10_000, bounds=(-1, 1), controls={"constant": 0.33}),
+        Score(
+            "reconstruction.mse",
+            0.00312,
+            image,
+            interval=(0.0030, 0.0032),
+            n=10_000,
+            higher_is_better=False,
+            controls={"constant": 0.041},
+        ),
+        Score(
+            "reconstruction.ssim", 0.912, image, interval=(0.911, 0.913), n=10_000, bounds=(-1, 1), controls={"constant": 0.33}
+        ),
         Score("reconstruction.log_likelihood", -1.93, text, interval=(-2.0, -1.86), n=10_000, unit="nats"),
         Score("likelihood.elbo", -431.8, {}, interval=(-434.0, -429.5), n=10_000, unit="nats"),
         Score("likelihood.iwae", None, {}, unit="nats", note="not applicable: the model gives no importance weights"),
         Score("posterior_gap.kl", 2.13, {"source": "text"}, n=10_000, unit="nats", higher_is_better=False),
         Score("posterior_gap.active_units", 11, {"source": "image"}, bounds=(0, 24), n=10_000),
-        Score("latent_probe.accuracy", 98.2, {"source": "image", "factor": "shape"}, unit="%", chance=33.3, controls={"majority": 34.1}),
+        Score(
+            "latent_probe.accuracy",
+            98.2,
+            {"source": "image", "factor": "shape"},
+            unit="%",
+            chance=33.3,
+            controls={"majority": 34.1},
+        ),
         Score("novelty.strangeness_index", 0.123, {"dimension": "3"}, unit="1"),
     ]
 
@@ -91,9 +108,9 @@ def picture(rng: np.random.Generator, shape: int, colour: int, size: int, blur: 
 
 def contour(rng: np.random.Generator) -> np.ndarray:
     t = np.linspace(0, 2 * np.pi, 64, endpoint=False)
-    return np.stack([0.5 + 0.2 * np.cos(t), 0.45 + 0.3 * np.sin(t), -np.sin(t), np.cos(t), t * 0], 1).astype(np.float32) + rng.normal(
-        0, 0.004, (64, 5)
-    ).astype(np.float32)
+    return np.stack([0.5 + 0.2 * np.cos(t), 0.45 + 0.3 * np.sin(t), -np.sin(t), np.cos(t), t * 0], 1).astype(
+        np.float32
+    ) + rng.normal(0, 0.004, (64, 5)).astype(np.float32)
 
 
 def exhibits(*, rows: int = 6, dimensions: int = 8) -> list[Gallery | Scatter]:
@@ -110,8 +127,14 @@ def exhibits(*, rows: int = 6, dimensions: int = 8) -> list[Gallery | Scatter]:
                 Cell(picture(rng, shape, colour, size), reading=words, correct=True),
                 Cell(text=words),
                 Cell(picture(rng, shape, colour, size, 0.05), reading=words, correct=True),
-                Cell(picture(rng, shape if good else (shape + 1) % 3, colour, size, 0.15), reading=words if good else wrong, correct=good),
-                Cell(text=words if good else "small grfen squre", reading=words if good else "unreadable: position 2", correct=good),
+                Cell(
+                    picture(rng, shape if good else (shape + 1) % 3, colour, size, 0.15),
+                    reading=words if good else wrong,
+                    correct=good,
+                ),
+                Cell(
+                    text=words if good else "small grfen squre", reading=words if good else "unreadable: position 2", correct=good
+                ),
                 Cell(picture(rng, shape, colour, size, 0.2), reading=wrong, correct=None),
                 Cell(text=words, reading=words, correct=not good),
                 Cell(contour(rng)),
@@ -120,19 +143,30 @@ def exhibits(*, rows: int = 6, dimensions: int = 8) -> list[Gallery | Scatter]:
     cross = Gallery("cross", "From one sense to the other", "Below each view: what the judge read in it.", columns, tuple(table))
     steps = ("", *(f"{step:+.1f}".replace("-", "−") for step in np.linspace(-3, 3, 7)))
     walks = tuple(
-        (Cell(text=f"dimension {row}"), *(Cell(picture(np.random.default_rng(row), row % 3, row % 5, 1, 0.02 + step / 20)) for step in range(7)))
+        (
+            Cell(text=f"dimension {row}"),
+            *(Cell(picture(np.random.default_rng(row), row % 3, row % 5, 1, 0.02 + step / 20)) for step in range(7)),
+        )
         for row in range(dimensions)
     )
-    walk = Gallery("traversal_image", "One dimension at a time", "All other dimensions stay at the mean of the prior.", steps, walks)
+    walk = Gallery(
+        "traversal_image", "One dimension at a time", "All other dimensions stay at the mean of the prior.", steps, walks
+    )
     codes = {"shape": rng.integers(0, 3, 1500), "colour": rng.integers(-1, 5, 1500), "rotation": rng.integers(0, 40, 1500)}
     points = rng.normal(size=(1500, 2)) * 0.5 + np.stack([np.cos(codes["shape"] * 2.1), np.sin(codes["shape"] * 2.1)], 1) * 1.6
     values = {"shape": SHAPES, "colour": COLOURS, "rotation": tuple(str(index) for index in range(40))}
-    return [cross, walk, Scatter("codes", "Codes in the plane", "First two principal components.", points.astype(np.float32), codes, values)]
+    return [
+        cross,
+        walk,
+        Scatter("codes", "Codes in the plane", "First two principal components.", points.astype(np.float32), codes, values),
+    ]
 
 
 def history(path: Path, epochs: int = 20) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    lines = ["epoch,step,seconds,samples_per_second,train/loss,train/image,train/text,train/kl,validation/loss,validation/image,validation/text,validation/kl"]
+    lines = [
+        "epoch,step,seconds,samples_per_second,train/loss,train/image,train/text,train/kl,validation/loss,validation/image,validation/text,validation/kl"
+    ]
     for epoch in range(1, epochs + 1):
         decay = math.exp(-epoch / 4)
         image, text, kl = 420 + 900 * decay, 2 + 38 * decay, 18 * (1 - decay)
@@ -143,8 +177,14 @@ def history(path: Path, epochs: int = 20) -> None:
 
 CONFIG = {
     "seed": 1,
-    "data": {"world": {"class_path": "molyneux.data.worlds.cdsprites.CdSprites", "init_args": {"level": 3, "image_size": 64}}, "train": 30000},
-    "learn": {"model": {"class_path": "molyneux.learn.vaes.mvae.MVAE", "init_args": {"latent_dim": 24, "beta": 1.0}}, "epochs": 20},
+    "data": {
+        "world": {"class_path": "molyneux.data.worlds.cdsprites.CdSprites", "init_args": {"level": 3, "image_size": 64}},
+        "train": 30000,
+    },
+    "learn": {
+        "model": {"class_path": "molyneux.learn.vaes.mvae.MVAE", "init_args": {"latent_dim": 24, "beta": 1.0}},
+        "epochs": 20,
+    },
     "measure": {"measures": ["coherence", "likelihood"]},
 }
 MACHINE = {

@@ -10,13 +10,15 @@ MISSING = "n/a"
 
 
 def places(score: Score) -> int:
-    """Decimals that a score is written with: one for percentages, otherwise by the size of its bounds or of itself.
+    """Decimals of a score: one for percentages, none for counts, otherwise by the size of its bounds or of itself.
 
     >>> places(Score("a.b", 12.345, unit="%")), places(Score("a.b", 1.2345, bounds=(0, 3)))
     (1, 2)
     """
     if score.unit == "%":
         return 1
+    if isinstance(score.value, int):
+        return 0
     ends = [abs(end) for end in score.bounds if end]
     sizes = ends or [abs(number) for number in (score.value, *(score.interval or ())) if number is not None]
     size = max(sizes, default=0.0)

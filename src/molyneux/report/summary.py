@@ -10,7 +10,7 @@ from rich.table import Table as RichTable
 from molyneux.core import Score
 from molyneux.report.published import published
 from molyneux.report.settings import flatten, world_of
-from molyneux.report.tables import coherence_table, score_table, to_terminal
+from molyneux.report.tables import coherence_summary, score_table, to_terminal
 
 
 def summary_table(scores: Sequence[Score], config: Mapping[str, Any] | None = None) -> RichTable:
@@ -21,5 +21,5 @@ def summary_table(scores: Sequence[Score], config: Mapping[str, Any] | None = No
         config: its resolved configuration, which says what world and level it is.
     """
     world, level = world_of(flatten(config or {}), scores)
-    table = coherence_table(scores, published(world, level)) or score_table("scores", "Scores", scores)
+    table = coherence_summary(scores, published(world, level)) or score_table("scores", "Scores", scores)
     return to_terminal(table)

@@ -65,15 +65,18 @@ def family_title(name: str) -> str:
     return FAMILIES.get(name) or _sentence(name)
 
 
-def measure(name: str, unit: str = "1") -> str:
-    """The words for a score's own name, with its unit where it has one.
+def measure(score: Score) -> str:
+    """The words for a score's own name, with its unit, or with how many it is counted out of.
 
-    >>> measure("coherence.strict", "%"), measure("latent.active_units")
-    ('Strict, %', 'Active units')
+    >>> measure(Score("coherence.strict", 1.0, unit="%")), measure(Score("latent.active_units", 3, bounds=(0, 24)))
+    ('Strict, %', 'Active units, of 24')
     """
-    last = name.rpartition(".")[2]
+    last = score.name.rpartition(".")[2]
     words = MEASURES.get(last) or _sentence(last)
-    return words if unit in ("", "1") else f"{words}, {unit}"
+    if score.unit not in ("", "1"):
+        return f"{words}, {score.unit}"
+    most = score.bounds[1]
+    return f"{words}, of {most:g}" if most is not None and most > 1 and most == int(most) else words
 
 
 def control(name: str) -> str:

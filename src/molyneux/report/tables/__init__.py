@@ -1,6 +1,6 @@
 """Tables derived from scores and from nothing else, and the formats they are written in."""
 
-from molyneux.report.tables.coherence import coherence_scores, coherence_table, factor_scores, factor_table
+from molyneux.report.tables.coherence import coherence_scores, coherence_summary, coherence_table, factor_scores, factor_table
 from molyneux.report.tables.delimited import to_csv
 from molyneux.report.tables.latex import to_latex
 from molyneux.report.tables.markdown import to_markdown
@@ -14,6 +14,7 @@ __all__ = [
     "Strip",
     "Table",
     "coherence_scores",
+    "coherence_summary",
     "coherence_table",
     "factor_scores",
     "factor_table",

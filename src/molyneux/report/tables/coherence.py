@@ -12,8 +12,6 @@ from molyneux.report.tables.table import Entry, Table
 
 _ORDER = ("coherence.strict", "coherence.features", "coherence.letters")
 _STRICT = "Strict: every factor is right. Features: how many are. Letters: equal characters at equal places. Intervals: 95 %."
-    "Strict: every factor is right. Features: how many are right. Letters: equal characters at equal places. Intervals: 95 %."
-)
 
 
 def coherence_scores(scores: Sequence[Score]) -> list[Score]:
@@ -31,8 +29,19 @@ def coherence_table(scores: Sequence[Score], leaderboard: Leaderboard | None = N
     chosen = coherence_scores(scores)
     if not chosen:
         return None
-    extras = _published(leaderboard) if leaderboard else []
+    extras = [_published(leaderboard, model) for model in leaderboard.models] if leaderboard else []
     notes = (_STRICT, *(leaderboard.notes if leaderboard else ()))
+    return score_table("coherence", "How much meaning is carried", chosen, heads=(DIRECTION, MEASURE), extras=extras, notes=notes)
+
+
+def coherence_summary(scores: Sequence[Score], leaderboard: Leaderboard | None = None) -> Table | None:
+    """The same in fewer columns: of the published numbers only the best of each row."""
+    chosen = coherence_scores(scores)
+    if not chosen:
+        return None
+    extras = [Extra("published best", lambda score: _best(leaderboard, score))] if leaderboard else []
+    note = f"Published best: {leaderboard.title}, by another protocol; the report says how." if leaderboard else ""
+    notes = (_STRICT, note) if note else (_STRICT,)
     return score_table("coherence", "How much meaning is carried", chosen, heads=(DIRECTION, MEASURE), extras=extras, notes=notes)
 
 
@@ -42,17 +51,19 @@ def factor_table(scores: Sequence[Score]) -> Table | None:
     return score_table("factors", "Which factors are carried, %", chosen, heads=(DIRECTION, FACTOR)) if chosen else None
 
 
-def _published(leaderboard: Leaderboard) -> list[Extra]:
-    def column(model: str) -> Extra:
-        def entry(score: Score) -> Entry:
-            figure = leaderboard.figure(model, score)
-            if figure is None:
-                return Entry("–", tone="muted")  # noqa: RUF001
-            return Entry(f"{figure.mean:g}", "" if figure.sd is None else f"{figure.sd:g}", figure.mean, tone="muted")
+def _published(leaderboard: Leaderboard, model: str) -> Extra:
+    def entry(score: Score) -> Entry:
+        figure = leaderboard.figure(model, score)
+        return Entry("–", tone="muted") if figure is None else Entry(figure.text, value=figure.mean, tone="muted")  # noqa: RUF001
 
-        return Extra(f"{model} published", entry)
+    return Extra(f"{model} published", entry)
 
-    return [column(model) for model in leaderboard.models]
+
+def _best(leaderboard: Leaderboard, score: Score) -> Entry:
+    best = leaderboard.best(score)
+    if best is None:
+        return Entry("–", tone="muted")  # noqa: RUF001
+    return Entry(f"{best[1].mean:g}", best[0], best[1].mean, tone="muted")
 
 
 def _about(score: Score) -> set[str]:

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Callable
 
-from molyneux.report.tables.table import Entry, Table
+from molyneux.report.tables.table import INTERVAL, Entry, Table
 
 
 def to_csv(table: Table) -> str:
@@ -14,10 +14,11 @@ def to_csv(table: Table) -> str:
     titles: list[str] = []
     parts: list[tuple[int, Callable[[Entry], str]]] = []
     for number, column in enumerate(table.columns):
-        titles.append(column.title)
+        title = column.title.removesuffix(INTERVAL)
+        titles.append(title)
         parts.append((number, _value))
         if any(row[number].interval for row in table.rows):
-            titles += [f"{column.title} low", f"{column.title} high"]
+            titles += [f"{title} low", f"{title} high"]
             parts += [(number, _low), (number, _high)]
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")

@@ -9,7 +9,7 @@ from molyneux.core import Score
 from molyneux.report import wording
 from molyneux.report.tables import entries
 from molyneux.report.tables.entries import Footnotes
-from molyneux.report.tables.table import Column, Entry, Table
+from molyneux.report.tables.table import INTERVAL, Column, Entry, Table
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Extra:
     entry: Callable[[Score], Entry]
 
 
-MEASURE = Head("measure", lambda score: wording.measure(score.name, score.unit))
+MEASURE = Head("measure", wording.measure)
 SUBJECT = Head("of what", wording.subject)
 DIRECTION = Head("direction", wording.direction)
 FACTOR = Head("factor", lambda score: score.about.get("factor", ""))
@@ -98,7 +98,7 @@ def slug(text: str) -> str:
 
 
 def _value_title(scores: Sequence[Score]) -> str:
-    return "value (95 % interval)" if any(score.interval for score in scores) else "value"
+    return f"value{INTERVAL}" if any(score.interval for score in scores) else "value"
 
 
 def _heads(heads: Sequence[Head], score: Score, above: Score | None) -> list[Entry]:

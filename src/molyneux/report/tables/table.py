@@ -7,6 +7,9 @@ from typing import Literal
 
 from molyneux.core import SpecError
 
+INTERVAL = " (95 %)"
+"""What the title of a column says whose entries carry an interval."""
+
 Tone = Literal["", "strong", "muted"]
 
 
@@ -45,7 +48,10 @@ class Entry:
     detail: str = ""
     value: float | None = None
     interval: tuple[float, float] | None = None
-    tone: Tone = ""
+    tone: INTERVAL = " (95 %)"
+"""What the title of a column says whose entries carry an interval."""
+
+Tone = ""
     repeated: bool = False
     strip: Strip | None = None
 
