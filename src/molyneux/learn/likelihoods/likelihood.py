@@ -1,0 +1,90 @@
+"""What a decoder returns: a distribution over views, and the settings that choose it.
+
+Views are in the form that models compute with (`core.views.to_model`): images as floats 0..1, symbols as int64 ids. A
+decoder's network gives `parameters` raw numbers for every value of a view, (N, parameters, *shape); a *head* turns them into
+a distribution with batch shape (..., B) and event shape `shape`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Self
+
+import torch
+from torch import Size, Tensor, nn
+from torch.distributions import Distribution, constraints
+
+from molyneux.core import Kind, Modality, SpecError
+
+
+class ViewDistribution(Distribution):
+    """A distribution over whole views: batch shape (..., B), event shape the modality's.
+
+    `log_prob` gives (..., B) nats summed over the event and broadcasts a value (B, *event) over leading axes. Arguments are
+    not validated: views are checked once, at the door.
+    """
+
+    arg_constraints: ClassVar[dict[str, constraints.Constraint]] = {}
+
+    def __init__(self, batch_shape: Size, event_shape: Size) -> None:
+        super().__init__(batch_shape, event_shape, validate_args=False)
+
+    def sample(self, sample_shape: Size | list[int] | tuple[int, ...] = (), generator: torch.Generator | None = None) -> Tensor:
+        """Views drawn without gradient, (*sample_shape, ..., B, *event)."""
+        with torch.no_grad():
+            return self._draw((*sample_shape, *self.batch_shape, *self.event_shape), generator)
+
+    @property
+    def view(self) -> Tensor:
+        """The one view to show: the mean, or the most probable symbols."""
+        return self.mean
+
+    def fitted(self, value: Tensor, weight: Tensor) -> Self:
+        """The distribution with what is set from the data itself; most have no such parameter and return themselves.
+
+        Args:
+            value: (B, *event) views.
+            weight: (..., B) how much each sample counts; content of samples of weight 0 is not used.
+        """
+        return self
+
+    def _sum(self, each: Tensor) -> Tensor:
+        """Sum over the event, (..., B, *event) -> (..., B)."""
+        return each.flatten(each.dim() - len(self.event_shape)).sum(-1) if self.event_shape else each
+
+    def _draw(self, shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
+        raise NotImplementedError
+
+
+class ViewLikelihood(ABC):
+    """Settings of the distribution that a decoder returns; a frozen dataclass."""
+
+    kinds: ClassVar[frozenset[Kind]]
+    """Kinds of modality that it can describe."""
+
+    def check(self, modality: Modality) -> None:
+        """Raise SpecError if this likelihood cannot describe the modality."""
+        if modality.kind not in self.kinds:
+            known = ", ".join(sorted(self.kinds))
+            raise SpecError(f"{type(self).__name__} describes {known}, but modality {modality.name} is {modality.kind}")
+
+    def parameters(self, modality: Modality) -> int:
+        """Raw numbers that the network gives for each value of a view."""
+        return 1
+
+    @abstractmethod
+    def head(self, modality: Modality) -> Head:
+        """The module that makes the distribution."""
+
+
+class Head(nn.Module, ABC):
+    """Turns raw numbers (N, parameters, *shape) into a distribution with batch shape `batch_shape`."""
+
+    @abstractmethod
+    def forward(self, raw: Tensor, batch_shape: Size) -> ViewDistribution:
+        """The distribution; N is the product of `batch_shape`."""
+
+
+def single(raw: Tensor, batch_shape: Size) -> Tensor:
+    """The only raw number of each value in full precision: (N, 1, *shape) -> (*batch_shape, *shape)."""
+    return raw.float().reshape(batch_shape + raw.shape[2:])

@@ -1,0 +1,143 @@
+"""Posteriors whose dimensions are independent: normal and Laplace, by location and log-variance.
+
+Shapes: leading axes, B samples, D dimensions. Experts of M modalities are one such distribution with loc (M, B, D).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import ClassVar, Self
+
+import torch
+from torch import Tensor
+
+LOG_VARIANCE_BOUND = 10.0
+"""Log-variances of experts stay in (-10, 10)."""
+
+
+def expert_parameters(raw: Tensor) -> tuple[Tensor, Tensor]:
+    """Location and log-variance of a posterior from what an encoder gives, (..., 2 D) -> two of (..., D), float32.
+
+    This is the only place where numbers of a network become a variance. The log-variance is bounded softly,
+    `10 tanh(raw / 10)`: the identity near 0, so that the prior (log-variance 0) is easy to reach, and never so large or small
+    that a product of experts loses its digits.
+    """
+    loc, log_variance = raw.float().chunk(2, dim=-1)
+    return loc, LOG_VARIANCE_BOUND * torch.tanh(log_variance / LOG_VARIANCE_BOUND)
+
+
+class Diagonal(ABC):
+    """A distribution over codes (..., B, D) with independent dimensions. Satisfies `core.CodeDistribution`.
+
+    Args:
+        loc: location, (..., B, D).
+        log_variance: natural logarithm of the variance, broadcastable to `loc`.
+    """
+
+    standard_log_variance: ClassVar[float]
+    """Log-variance of the family's standard distribution, which is the prior."""
+
+    def __init__(self, loc: Tensor, log_variance: Tensor) -> None:
+        self.loc, self.log_variance = loc, log_variance.expand_as(loc)
+
+    @classmethod
+    def standard(cls, shape: tuple[int, ...], like: Tensor | None = None) -> Self:
+        """The prior: the family's standard distribution with codes of this shape, on the device of `like`."""
+        loc = torch.zeros(shape) if like is None else like.new_zeros(shape)
+        return cls(loc, torch.full_like(loc, cls.standard_log_variance))
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean, (..., B, D)."""
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance, (..., B, D)."""
+        return self.log_variance.exp()
+
+    @property
+    def stddev(self) -> Tensor:
+        """The standard deviation, (..., B, D)."""
+        return (0.5 * self.log_variance).exp()
+
+    def __getitem__(self, index: int | slice | Tensor | tuple[Tensor, ...]) -> Self:
+        """The distribution at `index` of the leading axes."""
+        return type(self)(self.loc[index], self.log_variance[index])
+
+    def where(self, keep: Tensor) -> Self:
+        """The same distribution where `keep` (..., B) holds, the prior elsewhere; what is not kept may be NaN."""
+        chosen = keep.unsqueeze(-1)
+        log_variance = torch.where(chosen, self.log_variance, self.standard_log_variance)
+        return type(self)(torch.where(chosen, self.loc, 0.0), log_variance)
+
+    def rsample(self, sample_shape: torch.Size | tuple[int, ...] = (), generator: torch.Generator | None = None) -> Tensor:
+        """Reparameterised samples, (*sample_shape, ..., B, D)."""
+        noise = self._noise((*sample_shape, *self.loc.shape), generator)
+        return self.loc + self.stddev * noise
+
+    def kl(self) -> Tensor:
+        """Kullback-Leibler divergence to the prior in nats, (..., B)."""
+        return self.kl_per_dimension().sum(-1)
+
+    @abstractmethod
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Log-density in nats, summed over dimensions: (*leading, ..., B, D) -> (*leading, ..., B)."""
+
+    @abstractmethod
+    def kl_per_dimension(self) -> Tensor:
+        """Closed-form divergence to the prior, each dimension alone, (..., B, D) nats."""
+
+    @abstractmethod
+    def _noise(self, shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
+        """Noise of location 0 and variance 1."""
+
+
+class DiagonalNormal(Diagonal):
+    """Independent normal dimensions; the prior is N(0, 1)."""
+
+    standard_log_variance = 0.0
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """See `Diagonal.log_prob`."""
+        squared = (value - self.loc).square() * (-self.log_variance).exp()
+        return -0.5 * (squared + self.log_variance + math.log(2 * math.pi)).sum(-1)
+
+    def kl_per_dimension(self) -> Tensor:
+        """See `Diagonal.kl_per_dimension`; Kingma & Welling, Auto-Encoding Variational Bayes (2014), appendix B.
+
+        >>> DiagonalNormal(torch.zeros(1, 2), torch.zeros(1, 2)).kl()
+        tensor([0.])
+        """
+        return 0.5 * (self.loc.square() + torch.expm1(self.log_variance) - self.log_variance)
+
+    def _noise(self, shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
+        return torch.randn(shape, generator=generator, device=self.loc.device, dtype=self.loc.dtype)
+
+
+class DiagonalLaplace(Diagonal):
+    """Independent Laplace dimensions; the prior is Laplace(0, 1), whose variance is 2."""
+
+    standard_log_variance = math.log(2.0)
+
+    @property
+    def _log_scale(self) -> Tensor:
+        return 0.5 * (self.log_variance - math.log(2.0))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """See `Diagonal.log_prob`."""
+        distance = (value - self.loc).abs() * (-self._log_scale).exp()
+        return -(distance + self._log_scale + math.log(2.0)).sum(-1)
+
+    def kl_per_dimension(self) -> Tensor:
+        """See `Diagonal.kl_per_dimension`: with scale b, `|loc| + b exp(-|loc| / b) - 1 - ln b`."""
+        log_scale, distance = self._log_scale, self.loc.abs()
+        scale = log_scale.exp()
+        return distance + scale * (-distance / scale).exp() - 1.0 - log_scale
+
+    def _noise(self, shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
+        # The difference of two exponentials is Laplace(0, 1), and no logarithm of 0 can occur.
+        draws = torch.empty((2, *shape), device=self.loc.device, dtype=self.loc.dtype).exponential_(generator=generator)
+        noise: Tensor = (draws[0] - draws[1]) / math.sqrt(2.0)
+        return noise
