@@ -141,7 +141,7 @@ def exhibits(*, rows: int = 6, dimensions: int = 8) -> list[Gallery | Scatter]:
             )
         )
     cross = Gallery("cross", "From one sense to the other", "Below each view: what the judge read in it.", columns, tuple(table))
-    steps = ("", *(f"{step:+.1f}".replace("-", "−") for step in np.linspace(-3, 3, 7)))
+    steps = ("", *(f"{step:+.1f}" for step in np.linspace(-3, 3, 7)))
     walks = tuple(
         (
             Cell(text=f"dimension {row}"),

@@ -50,7 +50,7 @@ def to_latex(table: Table) -> str:
     notes = [rf"\par\smallskip\footnotesize {escape_latex(note)}" for note in table.notes]
     lines = [
         r"\begin{table}",
-        r"\centering",
+        r"\centering\small",
         rf"\caption{{{escape_latex(table.title)}}}",
         rf"\label{{tab:{table.name}}}",
         rf"\begin{{tabular}}{{{columns}}}",

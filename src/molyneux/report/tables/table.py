@@ -48,10 +48,7 @@ class Entry:
     detail: str = ""
     value: float | None = None
     interval: tuple[float, float] | None = None
-    tone: INTERVAL = " (95 %)"
-"""What the title of a column says whose entries carry an interval."""
-
-Tone = ""
+    tone: Tone = ""
     repeated: bool = False
     strip: Strip | None = None
 
