@@ -1,0 +1,110 @@
+"""What was asked and what was read, and how much of it is right. Pure functions of integer codes.
+
+A factor that is absent from a sample (-1 in the truth) is not asked: it counts for nothing there. A factor that could
+not be read (-1 in the reading) is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from molyneux.core import Factor, SpecError
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The true and the read codes of some factors.
+
+    Args:
+        factors: the factors asked for, F of them.
+        truth: (N, F) true codes; -1 = absent, not asked.
+        read: (N, F) codes read; -1 = unreadable.
+
+    Raises:
+        SpecError: the shapes do not fit.
+    """
+
+    factors: tuple[Factor, ...]
+    truth: np.ndarray
+    read: np.ndarray
+
+    def __post_init__(self) -> None:
+        if self.truth.shape != self.read.shape or self.truth.shape[1:] != (len(self.factors),):
+            raise SpecError(
+                f"expected truth and reading of shape (N, {len(self.factors)}), got {self.truth.shape} and {self.read.shape}"
+            )
+
+    @classmethod
+    def join(cls, parts: Sequence[Answers]) -> Answers:
+        """The answers of several batches as one."""
+        truth, read = (np.concatenate([getattr(part, side) for part in parts]) for side in ("truth", "read"))
+        return cls(parts[0].factors, truth, read)
+
+    @property
+    def asked(self) -> np.ndarray:
+        """(N, F) whether a factor is asked for."""
+        asked: np.ndarray = self.truth >= 0
+        return asked
+
+    @property
+    def right(self) -> np.ndarray:
+        """(N, F) whether a factor is asked for and read rightly."""
+        right: np.ndarray = self.asked & (self.read == self.truth)
+        return right
+
+    @property
+    def strict(self) -> np.ndarray:
+        """(N,) whether every factor asked for is right."""
+        strict: np.ndarray = (self.right | ~self.asked).all(1)
+        return strict
+
+    @property
+    def features(self) -> np.ndarray:
+        """(N,) how many factors are right."""
+        features: np.ndarray = self.right.sum(1)
+        return features
+
+    def select(self, names: Sequence[str]) -> Answers:
+        """The same answers for these factors only, in the order given."""
+        known = [factor.name for factor in self.factors]
+        columns = [known.index(name) for name in names]
+        return Answers(tuple(self.factors[column] for column in columns), self.truth[:, columns], self.read[:, columns])
+
+
+def guessed(answers: Answers) -> np.ndarray:
+    """(N, F) probability that a uniform guess is right; 0 where a factor is not asked."""
+    return answers.asked / np.array([len(factor.values) for factor in answers.factors], dtype=np.float64)
+
+
+def strict_chance(answers: Answers) -> float:
+    """Mean probability that independent uniform guesses are all right: the product of 1 / number of values."""
+    return float(np.where(answers.asked, guessed(answers), 1.0).prod(1).mean())
+
+
+def features_chance(answers: Answers) -> float:
+    """Mean number of factors that uniform guesses get right: the sum of 1 / number of values."""
+    return float(guessed(answers).sum(1).mean())
+
+
+def majority(codes: np.ndarray) -> int:
+    """The most common code that is not -1 (the smallest of equals); -1 if there is none."""
+    present = codes[codes >= 0]
+    return int(np.bincount(present).argmax()) if len(present) else -1
+
+
+def always(answers: Answers, codes: np.ndarray) -> Answers:
+    """The answers of somebody who always says `codes` (F,)."""
+    return Answers(answers.factors, answers.truth, np.broadcast_to(codes, answers.truth.shape))
+
+
+def best_constant(answers: Answers) -> tuple[Answers, Answers]:
+    """The best constant answers: the most common combination (for Strict) and the most common values (for Features).
+
+    They are found on the very samples they are scored on, so no constant does better (where no factor is absent).
+    """
+    rows, counts = np.unique(answers.truth, axis=0, return_counts=True)
+    values = np.array([majority(column) for column in answers.truth.T], dtype=answers.truth.dtype)
+    return always(answers, rows[counts.argmax()]), always(answers, values)

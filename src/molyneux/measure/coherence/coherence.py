@@ -1,0 +1,94 @@
+"""The measure of coherence: does what is generated from one sense mean the same in another?"""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+from molyneux.core import Decodes, Encodes, NotApplicableError
+from molyneux.measure.coherence.confusion import confusion_gallery
+from molyneux.measure.coherence.cross import Generated, Observed, cross_generate
+from molyneux.measure.coherence.directions import Direction, Subsets, subsets
+from molyneux.measure.coherence.joint import joint_readings, joint_scores
+from molyneux.measure.coherence.scores import answer_scores, letter_scores, unreadable_score, value_scores
+from molyneux.measure.evaluation import Evaluation, Measure, Measurement
+from molyneux.measure.generation import Draw, check_draw
+
+
+@final
+class Coherence(Measure):
+    """What readers read in generated views, compared with the truth (cross) or with each other (joint).
+
+    Scores, with `about` naming source and target (source `prior` for joint generation):
+
+    - `coherence.strict` %: all factors asked for are right. `coherence.features`: how many are.
+    - `coherence.accuracy` % for each factor, `coherence.value_accuracy` % for each value of it.
+    - `coherence.letters` % for text: equal characters over the true length; `coherence.letters_padded` over the whole.
+    - `coherence.unreadable` % for text: what the exact reader rejects.
+    - `coherence.diversity`: how many different scenes joint generation draws.
+
+    Each has its chance (uniform guessing; for letters the best constant text), the best constant answer, and the
+    reader's own result on the true views of the same samples (`judge ceiling`). An absent factor (-1) is not asked for.
+
+    Args:
+        draw: codes from one posterior sample (as published) or from its mean.
+        subsets: which observed subsets: `all` proper ones, `single` ones, or `leave-one-out` (and single ones).
+        joint: measure joint generation too.
+        values: score each value of each factor too, and show what it is mistaken for.
+
+    Raises:
+        ConfigError: unknown draw or subsets.
+    """
+
+    name: ClassVar[str] = "coherence"
+    needs: ClassVar[tuple[type, ...]] = (Encodes, Decodes)
+
+    def __init__(self, *, draw: Draw = "sample", subsets: Subsets = "all", joint: bool = True, values: bool = True) -> None:
+        self.draw = check_draw(draw)
+        self.subsets = subsets
+        self.joint = joint
+        self.values = values
+        _directions(("a", "b"), subsets)
+
+    def measure(self, evaluation: Evaluation) -> Measurement:
+        """Cross-generation in every direction, then joint generation."""
+        directions = _directions(evaluation.spec.names, self.subsets)
+        if not directions or not evaluation.spec.factors:
+            raise NotApplicableError("coherence needs at least two modalities and known factors: choose another source")
+        generated, observed = cross_generate(evaluation, directions, draw=self.draw)
+        total = Measurement()
+        for direction, made in generated.items():
+            total += self._direction(evaluation, direction, made, observed)
+        if self.joint:
+            total += _joint(evaluation, observed)
+        if not total.scores:
+            raise NotApplicableError("coherence needs a reader or a text among the modalities: none is given")
+        return total
+
+    def _direction(self, evaluation: Evaluation, direction: Direction, made: Generated, observed: Observed) -> Measurement:
+        about, origin = direction.about, {**evaluation.provenance((direction.target,)), "draw": self.draw}
+        rng = evaluation.rng("coherence", *direction.observed, direction.target)
+        total = Measurement()
+        if made.answers is not None:
+            ceiling = observed.readings[direction.target].select([factor.name for factor in made.answers.factors])
+            total += Measurement(tuple(answer_scores(made.answers, ceiling, rng, about=about, origin=origin)))
+            if evaluation.spec.modality(direction.target).kind == "text":
+                total += Measurement((unreadable_score(made.answers, about=about, origin=origin),))
+            if self.values:
+                scores = value_scores(made.answers, ceiling, about=about, origin=origin)
+                total += Measurement(tuple(scores), (confusion_gallery(made.answers, direction),))
+        if made.letters is not None:
+            constant = observed.constants[direction.target]
+            total += Measurement(tuple(letter_scores(made.letters, constant, rng, about=about, origin=origin)))
+        return total
+
+
+def _directions(names: tuple[str, ...], which: Subsets) -> list[Direction]:
+    return [Direction(seen, name) for seen in subsets(names, which) for name in names if name not in seen]
+
+
+def _joint(evaluation: Evaluation, observed: Observed) -> Measurement:
+    read = [name for name in evaluation.spec.names if evaluation.reader(name) is not None]
+    if len(read) < 2:
+        return Measurement()
+    made = joint_readings(evaluation)
+    return Measurement(tuple(joint_scores(made, observed.readings, evaluation.rng("joint"), origin=evaluation.provenance(read))))

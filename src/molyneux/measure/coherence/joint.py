@@ -1,0 +1,196 @@
+"""Joint generation: one shared latent for all modalities. Do the senses tell of the same scene?
+
+A single draw of the prior gives one shared code; every modality is decoded from it, with its private code from the prior.
+Nothing is asked for, so what counts is that the readers of the modalities read the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from molyneux.core import Factor, Score
+from molyneux.measure.coherence.answers import Answers
+from molyneux.measure.estimates import mean, share
+from molyneux.measure.evaluation import Evaluation
+from molyneux.measure.generation import decoded, prior_codes
+
+
+@dataclass(frozen=True)
+class Readings:
+    """What each modality's reader read in views that belong together.
+
+    Args:
+        factors: factors that at least two of the modalities are read for.
+        codes: by modality (N, F); -1 = unreadable, or not read by this reader.
+        reads: by modality (F,) whether its reader reads a factor.
+    """
+
+    factors: tuple[Factor, ...]
+    codes: Mapping[str, np.ndarray]
+    reads: Mapping[str, np.ndarray]
+
+    @classmethod
+    def of(cls, answers: Mapping[str, Answers]) -> Readings:
+        """Gather the readings of modalities; factors read by only one of them are left out."""
+        told = [factor for part in answers.values() for factor in part.factors]
+        factors = tuple(dict.fromkeys(factor for factor in told if told.count(factor) > 1))
+        codes, reads = {}, {}
+        for name, part in answers.items():
+            known = [factor.name for factor in part.factors]
+            columns = [known.index(factor.name) if factor in part.factors else -1 for factor in factors]
+            reads[name] = np.array(columns, dtype=np.int64) >= 0
+            codes[name] = np.where(reads[name], part.read[:, columns], -1)
+        return cls(factors, codes, reads)
+
+    @property
+    def agree(self) -> np.ndarray:
+        """(N, F) whether all that are read for a factor are readable and say the same."""
+        highest = np.max(list(self.codes.values()), axis=0)
+        same = [(self.codes[name] == highest) | ~self.reads[name] for name in self.codes]
+        agree: np.ndarray = np.all(same, axis=0) & (highest >= 0)
+        return agree
+
+    @property
+    def chance(self) -> np.ndarray:
+        """(F,) probability that uniform guesses of all who read a factor agree: (1 / number of values)^(readers - 1)."""
+        readers = np.sum(list(self.reads.values()), axis=0)
+        chance: np.ndarray = np.array([len(factor.values) for factor in self.factors], dtype=np.float64) ** (1.0 - readers)
+        return chance
+
+    def unpaired(self, rng: np.random.Generator) -> Readings:
+        """The same readings, each modality's in an order of its own: what agrees now does so without a shared code."""
+        return Readings(self.factors, {name: rng.permutation(codes) for name, codes in self.codes.items()}, self.reads)
+
+
+def joint_readings(evaluation: Evaluation) -> dict[str, Answers]:
+    """What the readers read in jointly generated views, by modality; as many draws as there are samples."""
+    readers = {name: reader for name in evaluation.spec.names if (reader := evaluation.reader(name)) is not None}
+    piles: dict[str, list[Answers]] = {name: [] for name in readers}
+    for start in range(0, evaluation.size, evaluation.batch_size):
+        size = min(evaluation.batch_size, evaluation.size - start)
+        codes = prior_codes(evaluation.model, size, evaluation.generator("joint", start))
+        made = decoded(evaluation.model, codes, evaluation.spec, only=list(readers))
+        for name, reader in readers.items():
+            reading = reader.read(made[name])
+            factors = tuple(evaluation.spec.factor(factor) for factor in reading.factors)
+            read = reading.codes.cpu().numpy()
+            piles[name].append(Answers(factors, np.full_like(read, -1), read))
+    return {name: Answers.join(parts) for name, parts in piles.items()}
+
+
+def joint_scores(
+    made: Mapping[str, Answers], true: Mapping[str, Answers], rng: np.random.Generator, *, origin: Mapping[str, Any]
+) -> list[Score]:
+    """Strict, Features and accuracy of the agreement of every pair of modalities and of all together, and diversity.
+
+    Args:
+        made: readings of jointly generated views.
+        true: readings of the true views: their agreement is the ceiling.
+        rng: the stream that pairs at random and resamples.
+        origin: recorded with every score.
+    """
+    names = list(made)
+    scores = []
+    for count in dict.fromkeys((2, len(names))):
+        for group in combinations(names, count):
+            scores += _agreement(group, made, true, rng, origin=origin)
+    return scores + [diversity_score(name, made[name], true[name], origin=origin) for name in names if name in true]
+
+
+def _agreement(
+    group: Sequence[str],
+    made: Mapping[str, Answers],
+    true: Mapping[str, Answers],
+    rng: np.random.Generator,
+    *,
+    origin: Mapping[str, Any],
+) -> list[Score]:
+    readings = Readings.of({name: made[name] for name in group})
+    if not readings.factors:
+        return []
+    agree, unpaired = readings.agree, readings.unpaired(rng).agree
+    ceiling = Readings.of({name: true[name] for name in group}).agree if _paired(group, true) else None
+    about = {"source": "prior", "target": "+".join(group)}
+    count, guess = len(readings.factors), readings.chance
+
+    def controls(of: Any) -> dict[str, float]:
+        found = {"unpaired": float(of(unpaired))}
+        return found if ceiling is None else {**found, "judge ceiling": float(of(ceiling))}
+
+    strict = share(
+        "coherence.strict",
+        np.all(agree, axis=1),
+        about=about,
+        chance=100 * float(guess.prod()),
+        controls=controls(lambda rows: 100 * rows.all(1).mean()),
+        origin=origin,
+    )
+    features = mean(
+        "coherence.features",
+        agree.sum(1),
+        rng=rng,
+        about=about,
+        unit=f"of {count}",
+        bounds=(0.0, float(count)),
+        chance=float(guess.sum()),
+        controls=controls(lambda rows: rows.sum(1).mean()),
+        origin=origin,
+    )
+    factors = [
+        share(
+            "coherence.accuracy",
+            agree[:, column],
+            about={**about, "factor": factor.name},
+            chance=100 * float(guess[column]),
+            controls=controls(lambda rows, column=column: 100 * rows[:, column].mean()),
+            origin=origin,
+        )
+        for column, factor in enumerate(readings.factors)
+    ]
+    return [strict, features, *factors]
+
+
+def diversity_score(modality: str, made: Answers, true: Answers, *, origin: Mapping[str, Any]) -> Score:
+    """How many different scenes are drawn: the perplexity of the combinations read, beside that of the true views.
+
+    A model that always draws the same scene agrees with itself perfectly; this score shows it. The interval is the
+    asymptotic one of an entropy (Basharin 1959), exponentiated.
+    """
+    about = {"source": "prior", "target": modality}
+    possible = float(np.prod([len(factor.values) for factor in made.factors]))
+    rows = made.read[(made.read >= 0).all(1)]
+    if not len(rows):
+        return Score("coherence.diversity", None, about, unit="scenes", origin=origin, note="no generated view could be read")
+    entropy, error = _entropy(rows)
+    interval = float(np.exp(entropy - 1.96 * error)), float(np.exp(entropy + 1.96 * error))
+    return Score(
+        "coherence.diversity",
+        float(np.exp(entropy)),
+        about,
+        interval=(max(1.0, interval[0]), min(possible, interval[1])),
+        n=len(rows),
+        unit="scenes",
+        bounds=(1.0, possible),
+        controls={"constant": 1.0, "true views": float(np.exp(_entropy(true.read[(true.read >= 0).all(1)])[0]))},
+        origin=origin,
+    )
+
+
+def _entropy(rows: np.ndarray) -> tuple[float, float]:
+    """Entropy of the rows in nats, and its standard error; 0 for no rows."""
+    if not len(rows):
+        return 0.0, 0.0
+    shares = np.unique(rows, axis=0, return_counts=True)[1] / len(rows)
+    entropy = -float(shares @ np.log(shares))
+    variance = float(shares @ np.log(shares) ** 2) - entropy**2
+    return entropy, float(np.sqrt(max(0.0, variance) / len(rows)))
+
+
+def _paired(group: Sequence[str], true: Mapping[str, Answers]) -> bool:
+    """Whether the true readings of a group are of the same samples."""
+    return all(name in true for name in group) and len({len(true[name].read) for name in group}) == 1

@@ -1,0 +1,92 @@
+"""Letters: how many characters of a generated text stand where they should. Pure functions of symbol ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from molyneux.core import Modality, SpecError, views
+
+
+@dataclass(frozen=True)
+class Letters:
+    """Per text, how many characters are right.
+
+    Args:
+        published: (N,) equal characters at equal positions over the true length: what stands behind the true end is
+            ignored (the toolkit's Letters).
+        padded: (N,) equal characters at equal positions over the full padded length: a wrong tail counts.
+    """
+
+    published: np.ndarray
+    padded: np.ndarray
+
+    @classmethod
+    def of(cls, modality: Modality, read: Tensor, truth: Tensor) -> Letters:
+        """Compare generated with true ids, both (N, L) stored text."""
+        if read.shape != truth.shape:
+            raise SpecError(f"expected texts of shape {tuple(truth.shape)}, got {tuple(read.shape)}")
+        equal = (read == truth).double()
+        inside = _inside(modality, truth)
+        published = (equal * inside).sum(-1) / inside.sum(-1)
+        return cls(published.numpy(), equal.mean(-1).numpy())
+
+    @classmethod
+    def join(cls, parts: Sequence[Letters]) -> Letters:
+        """The letters of several batches as one."""
+        return cls(np.concatenate([part.published for part in parts]), np.concatenate([part.padded for part in parts]))
+
+
+class ConstantText:
+    """Finds the constant text that scores best, from batches of true texts; memory is one (L, symbols) table.
+
+    At each position it takes the symbol with the largest total weight, where a text weighs 1 / its true length (as in
+    the published Letters) or, padded, 1 / L.
+    """
+
+    def __init__(self, modality: Modality) -> None:
+        self.modality = modality
+        self.count = 0
+        self._published = np.zeros((modality.shape[0], len(modality.symbols)))
+        self._padded = np.zeros_like(self._published)
+
+    def add(self, truth: Tensor) -> None:
+        """Take in true texts (N, L)."""
+        inside = _inside(self.modality, truth)
+        self._published += self._weigh(truth, inside / inside.sum(-1, keepdim=True))
+        self._padded += self._weigh(truth, torch.full_like(inside, 1.0 / truth.shape[-1]))
+        self.count += len(truth)
+
+    @property
+    def published(self) -> float:
+        """Letters of the best constant text over the true length, 0..1."""
+        return float(self._published.max(1).sum() / max(1, self.count))
+
+    @property
+    def padded(self) -> float:
+        """Letters of the best constant text over the padded length, 0..1."""
+        return float(self._padded.max(1).sum() / max(1, self.count))
+
+    @property
+    def ids(self) -> np.ndarray:
+        """(L,) the constant text that scores best over the true length; padding where no text reaches."""
+        padding = self.modality.padding or 0
+        return np.where(self._published.max(1) > 0, self._published.argmax(1), padding)
+
+    def _weigh(self, truth: Tensor, weight: Tensor) -> np.ndarray:
+        length, symbols = self._published.shape
+        place = (torch.arange(length) * symbols + truth.long()).flatten().numpy()
+        return np.bincount(place, weight.flatten().numpy(), minlength=length * symbols).reshape(length, symbols)
+
+
+def _inside(modality: Modality, truth: Tensor) -> Tensor:
+    """(N, L) 1 up to the last symbol that is not padding (at least one position), else 0."""
+    length = truth.shape[-1]
+    if modality.padding is None:
+        return torch.ones(truth.shape, dtype=torch.float64)
+    lengths = views.text_lengths(truth, modality.padding).clamp(min=1)
+    return (torch.arange(length) < lengths[:, None]).double()

@@ -1,0 +1,46 @@
+"""Readers applied to batches: which factors are asked for, and what is read against the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from torch import Tensor
+
+from molyneux.core import Factor, Reader, Reading, Spec
+from molyneux.measure.coherence.answers import Answers
+from molyneux.measure.coherence.directions import Direction
+from molyneux.measure.evaluation import Evaluation
+
+
+def asked_factors(evaluation: Evaluation, direction: Direction) -> tuple[str, ...]:
+    """The factors that the target's reader reads and that some observed modality shows.
+
+    A caption without a colour cannot ask for one. A modality nobody reads is taken to show every factor.
+    """
+    target = evaluation.reader(direction.target)
+    if target is None:
+        return ()
+    readers = [evaluation.reader(name) for name in direction.observed]
+    if any(reader is None for reader in readers):
+        return target.factors
+    shown = {factor for reader in readers if reader is not None for factor in reader.factors}
+    return tuple(factor for factor in target.factors if factor in shown)
+
+
+def read(reader: Reader, view: Tensor, truth: Tensor, spec: Spec) -> Answers:
+    """What a reader reads in stored views (B, ...), against true factors (B, all factors of the Spec)."""
+    reading = reader.read(view.cpu())
+    columns = [spec.factor_index(name) for name in reading.factors]
+    factors = tuple(spec.factors[column] for column in columns)
+    return Answers(factors, truth[:, columns].cpu().numpy(), reading.codes.cpu().numpy())
+
+
+def words(reading: Reading, factors: Sequence[Factor], row: int) -> str:
+    """What was read in one sample, as words; the reason where it could not be read."""
+    codes: np.ndarray = reading.codes[row].cpu().numpy()
+    known = {factor.name: factor for factor in factors}
+    if (codes < 0).all():
+        return f"unreadable: {reading.reasons[row]}" if row in reading.reasons else "unreadable"
+    said = [known[name].values[code] if code >= 0 else f"{name}?" for name, code in zip(reading.factors, codes, strict=True)]
+    return " ".join(said)

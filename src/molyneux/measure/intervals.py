@@ -1,0 +1,147 @@
+"""How sure a number is: 95 % intervals for shares, means and seeds, and whether two scores differ.
+
+Shares use the Clopper-Pearson interval because it is exact: it never covers less than it says, and it stays honest at
+0 and 100 %, where the usual approximations collapse to a point. Means use the percentile bootstrap.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy import stats
+
+from molyneux.core import ConfigError, DataError, Score
+
+CONFIDENCE = 0.95
+_RESAMPLES = 2000
+_CHUNK = 4_000_000
+
+Interval = tuple[float, float]
+
+
+def share_interval(right: int, n: int) -> Interval:
+    """The exact interval of a share (Clopper and Pearson, Biometrika 26, 1934), both ends in 0..1.
+
+    >>> share_interval(0, 100)
+    (0.0, 0.03621669264517643)
+    """
+    if not 0 <= right <= n or n < 1:
+        raise DataError(f"expected 0 <= right <= n and n >= 1, got right={right} and n={n}")
+    tail = (1 - CONFIDENCE) / 2
+    low = 0.0 if right == 0 else float(stats.beta.ppf(tail, right, n - right + 1))
+    high = 1.0 if right == n else float(stats.beta.ppf(1 - tail, right + 1, n - right))
+    return low, high
+
+
+def mean_interval(
+    values: np.ndarray, rng: np.random.Generator, bounds: tuple[float | None, float | None] = (None, None)
+) -> Interval:
+    """The percentile bootstrap interval of a mean (Efron and Tibshirani 1993, chapter 13).
+
+    Where all values are equal the bootstrap would claim certainty. With known bounds the interval then allows for the
+    largest share of unlike values that n equal ones do not rule out, 1 - 0.025^(1/n).
+
+    Args:
+        values: (N,) one number per sample.
+        rng: the stream that resamples.
+        bounds: smallest and largest possible value of a sample.
+    """
+    if len(values) < 1:
+        raise DataError("expected at least one value to average, got none")
+    distinct, counts = np.unique(values, return_counts=True)
+    if len(distinct) == 1:
+        return _equal_values(float(distinct[0]), len(values), bounds)
+    means = _resampled_counts(distinct, counts, rng) if 4 * len(distinct) <= len(values) else _resampled(values, rng)
+    low, high = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return float(low), float(high)
+
+
+def seeds_interval(values: Sequence[float], bounds: tuple[float | None, float | None] = (None, None)) -> Interval:
+    """Student's t-interval of the mean over independent runs, cut at the bounds; needs at least two."""
+    if len(values) < 2:
+        raise ConfigError(f"expected at least two runs for an interval over seeds, got {len(values)}: run more seeds")
+    data = np.asarray(values, dtype=np.float64)
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(data) - 1) * data.std(ddof=1) / math.sqrt(len(data)))
+    low, high = float(data.mean()) - half, float(data.mean()) + half
+    return max(low, -math.inf if bounds[0] is None else bounds[0]), min(high, math.inf if bounds[1] is None else bounds[1])
+
+
+def over_seeds(scores: Sequence[Score]) -> Score:
+    """One score from the same score of several seeds: mean, t-interval over seeds, chance and controls averaged.
+
+    `n` is the number of samples of all runs together; `origin["seeds"]` holds the number of runs, their values and their
+    standard deviation. A single run keeps its own interval. Runs without a value are left out and counted in the note.
+
+    Raises:
+        ConfigError: there are no scores, or they are not the same score.
+    """
+    if not scores:
+        raise ConfigError("expected the scores of at least one run, got none")
+    kinds = {(score.name, tuple(sorted(score.about.items())), score.unit) for score in scores}
+    if len(kinds) > 1:
+        raise ConfigError(f"expected one score of several seeds, got {len(kinds)} different ones: {sorted(kinds)[:2]} ...")
+    known = [score for score in scores if score.value is not None]
+    if not known:
+        return scores[0]
+    values = [score.value for score in known if score.value is not None]
+    first = known[0]
+    spread = {"count": len(values), "values": values, "sd": float(np.std(values, ddof=1)) if len(values) > 1 else None}
+    missing = f"; {len(scores) - len(known)} of {len(scores)} runs have no value" if len(known) < len(scores) else ""
+    return replace(
+        first,
+        value=float(np.mean(values)),
+        interval=seeds_interval(values, first.bounds) if len(values) > 1 else first.interval,
+        n=sum(score.n for score in known),
+        chance=None if first.chance is None else _average([score.chance for score in known]),
+        controls={name: _average([score.controls.get(name) for score in known]) for name in first.controls},
+        origin={**first.origin, "seeds": spread},
+        note=(first.note + missing).removeprefix("; "),
+    )
+
+
+def apart(first: Score, second: Score | float) -> bool:
+    """Whether the interval of a score and that of another (or a plain number) do not touch.
+
+    Two 95 % intervals that do not touch differ at about the 0.5 % level: a cautious test.
+
+    Raises:
+        DataError: a score has no interval.
+    """
+    low, high = _interval(first)
+    other_low, other_high = (second, second) if isinstance(second, float | int) else _interval(second)
+    return high < other_low or other_high < low
+
+
+def _interval(score: Score) -> Interval:
+    if score.interval is None:
+        raise DataError(f"score {score.name} {dict(score.about)} has no interval: compare scores that have one")
+    return score.interval
+
+
+def _average(values: Sequence[float | None]) -> float:
+    return float(np.mean([value for value in values if value is not None]))
+
+
+def _equal_values(value: float, n: int, bounds: tuple[float | None, float | None]) -> Interval:
+    unlike = 1 - ((1 - CONFIDENCE) / 2) ** (1 / n)
+    low = value if bounds[0] is None else value - unlike * (value - bounds[0])
+    high = value if bounds[1] is None else value + unlike * (bounds[1] - value)
+    return low, high
+
+
+def _resampled_counts(distinct: np.ndarray, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Means of resamples when few values occur: the counts of a resample are multinomial."""
+    total = int(counts.sum())
+    means: np.ndarray = rng.multinomial(total, counts / total, size=_RESAMPLES) @ distinct / total
+    return means
+
+
+def _resampled(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Means of resamples, drawn in chunks so that memory does not grow with n."""
+    rows = max(1, _CHUNK // len(values))
+    chunks = [min(rows, _RESAMPLES - start) for start in range(0, _RESAMPLES, rows)]
+    means = [values[rng.integers(0, len(values), (count, len(values)), dtype=np.int32)].mean(1) for count in chunks]
+    return np.concatenate(means)
