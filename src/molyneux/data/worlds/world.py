@@ -66,6 +66,12 @@ class WorldSource:
         """What a batch looks like."""
         return self.world.spec
 
+    @property
+    def origin(self) -> Mapping[str, Any]:
+        """Everything the samples depend on, as plain data."""
+        settings = dict(self.world.settings)
+        return {"world": self.world.name, "settings": settings, "split": self.split, "size": self.size, "seed": self.seed}
+
     def __len__(self) -> int:
         return self.size
 

@@ -1,0 +1,76 @@
+"""A source that reads stored samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from molyneux.core import Batch, CorruptFileError, Spec, SpecError, StoreError, store
+from molyneux.data.layout import Column, columns, to_batch
+from molyneux.data.positions import check_positions
+
+
+class StoredSource:
+    """Samples in the native format, memory-mapped: opening is instant and memory does not grow with their number.
+
+    Args:
+        folder: what `generate` wrote.
+        verify: whether to check every file against its checksum first (about 1.5 GB/s).
+
+    Raises:
+        StoreError: the folder holds no samples, or they were not stored to the end.
+        CorruptFileError: names the file that was truncated or altered since it was written.
+    """
+
+    def __init__(self, folder: Path, *, verify: bool = True) -> None:
+        self.folder = folder
+        if not (folder / "stage.json").exists():
+            raise StoreError(f"expected stored samples in {folder}, which has no stage.json: store them there first")
+        record: Mapping[str, Any] = store.read_json(folder / "stage.json")
+        if verify:
+            store.verify(folder)
+        try:
+            self._spec = Spec.from_json(store.read_json(folder / "spec.json"))
+            self._size, self._origin = int(record["details"]["size"]), record["settings"]["origin"]
+            self._arrays = {column.name: self._open(column) for column in self._columns(record["files"])}
+        except (KeyError, TypeError, SpecError) as error:
+            raise CorruptFileError(f"the records in {folder} are damaged ({error}): delete it and store again") from error
+
+    @property
+    def spec(self) -> Spec:
+        """What a batch looks like."""
+        return self._spec
+
+    @property
+    def origin(self) -> Mapping[str, Any]:
+        """Everything the samples depend on; where the stored source could not say, the checksums of their files."""
+        return self._origin or {"files": store.read_json(self.folder / "stage.json")["files"]}
+
+    def __len__(self) -> int:
+        return self._size
+
+    def batch(self, indices: np.ndarray) -> Batch:
+        """The samples at these positions."""
+        rows = check_positions(indices, self._size)
+        return to_batch({name: array.take(rows, axis=0) for name, array in self._arrays.items()}, self._spec)
+
+    def __reduce__(self) -> tuple[Callable[[Path], StoredSource], tuple[Path]]:
+        """Travel to other processes as a path, not as the content of the files."""
+        return partial(StoredSource, verify=False), (self.folder,)
+
+    def _columns(self, files: Mapping[str, str]) -> tuple[Column, ...]:
+        present = tuple(name for name in self._spec.names if f"{name}.present.npy" in files)
+        return columns(self._spec, present, factors="factors.npy" in files, target="target.npy" in files)
+
+    def _open(self, column: Column) -> np.ndarray:
+        path = self.folder / column.file
+        array = store.read_array(path)
+        expected = (self._size, *column.shape)
+        if array.shape != expected or array.dtype != column.dtype:
+            got = f"{array.dtype} {array.shape}"
+            raise CorruptFileError(f"{path}: expected {column.dtype} {expected}, got {got}: delete {self.folder} and store again")
+        return array
