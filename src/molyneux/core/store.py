@@ -193,7 +193,7 @@ class Stage:
             return False
         record = read_json(path)
         if record.get("key") != self.key:
-            changed = _differences(record.get("settings", {}), self.settings)
+            changed = differences(record.get("settings", {}), self.settings)
             raise ConflictError(
                 f"{self.folder} was made by another configuration ({changed}): choose another folder with --out or delete it"
             )
@@ -260,7 +260,7 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _differences(old: Any, new: Any, at: str = "") -> str:
+def differences(old: Any, new: Any, at: str = "") -> str:
     """The first few places where two plain records differ, as `path: old -> new`."""
     found: list[str] = []
 
