@@ -5,10 +5,17 @@ from molyneux.learn.history import History
 from molyneux.learn.progress import FitProgress
 from molyneux.learn.trainer import fit
 from molyneux.learn.training import Training
+from molyneux.learn.vaes import DMVAE, MMVAE, MVAE, VAE, MoPoE, MultimodalVAE
 
 __all__ = [
+    "DMVAE",
+    "MMVAE",
+    "MVAE",
+    "VAE",
     "FitProgress",
     "History",
+    "MoPoE",
+    "MultimodalVAE",
     "Training",
     "fit",
     "load_batch",
