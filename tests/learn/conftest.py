@@ -38,7 +38,7 @@ class TinyModel(nn.Module):
         self.spec = spec
         with torch.random.fork_rng():
             torch.manual_seed(seed)
-            self.convolution = nn.Conv2d(3, width, 3, 2, 1)
+            self.convolution = nn.Conv2d(3, width, 3, 2, 1, bias=False)
             self.norm = nn.BatchNorm2d(width)
             self.drop = nn.Dropout(0.2)
             self.linear = nn.Linear(width * 16, 8)

@@ -81,7 +81,6 @@ class LearningModule(pl.LightningModule):
         names, values = flatten(loss)
         self._guard(broken_term(names, values))
         self.train_meter.add(names, values, len(batch))
-        self.steps_done = batch.number + 1
         return loss.total
 
     def validation_step(self, batch: NumberedBatch, index: int) -> None:
@@ -100,6 +99,7 @@ class LearningModule(pl.LightningModule):
             self._guard(f"gradient of {self._broken_gradient()}")
         if self.settings.clip is not None:
             clip_grads_with_norm_(parameters, self.settings.clip, norm)
+        self.steps_done += 1  # nothing that can fail comes after the gradient
 
     def _loss(self, batch: Batch, progress: Progress, *stream: str | int) -> Loss:
         torch.manual_seed(int(seeds.key(self.seed, "learn", "dropout", *stream)[0] >> 1))

@@ -22,8 +22,9 @@ def quiet_lightning() -> Iterator[None]:
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     levels = [logger.level for logger in loggers]
     with warnings.catch_warnings():
-        # A GPU left idle is the user's choice, and a source of whole batches needs no worker processes.
+        # A GPU left idle and training without validation are the user's choice; sources of whole batches need no workers.
         warnings.filterwarnings("ignore", message="GPU available but not used", category=UserWarning)
+        warnings.filterwarnings("ignore", message=".*have no `val_dataloader`", category=UserWarning)
         warnings.filterwarnings("ignore", message=".*does not have many workers", category=UserWarning)
         # Lightning uses a part of torch that torch renames.
         warnings.filterwarnings("ignore", message=".*LeafSpec.* is deprecated", category=FutureWarning)

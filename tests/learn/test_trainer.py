@@ -1,0 +1,314 @@
+import logging
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+import torch
+
+from molyneux.core import ConflictError, CorruptFileError, DataError, Progress, StoreError, TrainingError, seeds
+from molyneux.learn import History, Training, fit, load_batch
+from molyneux.learn.batches import EvaluationBatches, TrainingBatches
+
+HERE = Path(__file__).parent
+
+
+def settings(**changes):
+    return Training(**{"epochs": 4, "batch_size": 16, "tensorboard": False, "clip": 5.0, **changes})
+
+
+def weights(model):
+    return {name: tensor.clone() for name, tensor in model.state_dict().items()}
+
+
+def assert_same(a, b):
+    assert a.keys() == b.keys()
+    assert all(torch.equal(a[name], b[name]) for name in a)
+
+
+def losses(history):
+    return [{name: value for name, value in row.items() if "second" not in name} for row in history.rows]
+
+
+class KilledError(Exception):
+    pass
+
+
+class DyingSource:
+    """A source whose process dies while it makes a batch."""
+
+    def __init__(self, source, batches, error=KilledError):
+        self.source, self.spec, self.batches, self.error = source, source.spec, batches, error
+
+    def __len__(self):
+        return len(self.source)
+
+    def batch(self, indices):
+        self.batches -= 1
+        if self.batches < 0:
+            raise self.error
+        return self.source.batch(indices)
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"optimizer": "adamw", "weight_decay": 0.1, "channels_last": False}, {"precision": "bf16"}]
+)
+def test_resumed_training_equals_an_uninterrupted_one(make_model, source, validation, tmp_path, changes):
+    whole, broken = make_model(), make_model()
+    expected = fit(whole, source, validation, settings(**changes), tmp_path / "whole", seed=5)
+    for _ in range(2):  # each gets one epoch of six steps further
+        with pytest.raises(KilledError):
+            fit(make_model(), DyingSource(source, 9), validation, settings(**changes), tmp_path / "broken", seed=5)
+    history = fit(broken, source, validation, settings(**changes), tmp_path / "broken", seed=5)
+    assert_same(weights(whole), weights(broken))
+    assert losses(history) == losses(expected)
+    assert losses(History.read_csv(tmp_path / "broken" / "history.csv")) == losses(expected)
+
+
+def test_another_seed_gives_another_training(make_model, source, tmp_path):
+    first, second = make_model(), make_model()
+    fit(first, source, None, settings(epochs=1), tmp_path / "1", seed=1)
+    fit(second, source, None, settings(epochs=1), tmp_path / "2", seed=2)
+    assert not torch.equal(first.linear.weight, second.linear.weight)
+
+
+def test_same_as_a_plain_loop(make_model, source, tmp_path):
+    """What Lightning runs is what one would write by hand."""
+    model, plain = make_model(), make_model()
+    model.drop.p = plain.drop.p = 0.0
+    training = settings(epochs=2, precision="32", keep="last", clip=0.5)
+    fit(model, source, None, training, tmp_path, seed=3)
+
+    optimizer = torch.optim.Adam(plain.parameters(), lr=training.learning_rate)
+    batches = TrainingBatches(source, 16, seed=3, steps=12)
+    for _ in range(2):
+        for batch in batches:
+            optimizer.param_groups[0]["lr"] = training.rate(batch.number, 12)
+            optimizer.zero_grad()
+            generator = seeds.torch_generator(3, "learn", "noise", "train", batch.number)
+            plain.loss(batch.batch, Progress(batch.number, 12), generator).total.backward()
+            torch.nn.utils.clip_grad_norm_(plain.parameters(), 0.5)
+            optimizer.step()
+    for name, tensor in plain.state_dict().items():
+        torch.testing.assert_close(model.state_dict()[name], tensor, rtol=1e-4, atol=1e-6)
+
+
+def test_called_again_after_the_end_only_loads(make_model, source, validation, tmp_path):
+    model, again = make_model(), make_model()
+    history = fit(model, source, validation, settings(), tmp_path, seed=1)
+    assert fit(again, source, validation, settings(), tmp_path, seed=1) == history
+    assert_same(weights(model), weights(again))
+    assert not model.training
+
+
+def test_killed_process_goes_on(make_model, source, validation, tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(
+        textwrap.dedent(f"""
+        import importlib.util, sys, time
+        from pathlib import Path
+        specification = importlib.util.spec_from_file_location("tiny", {str(HERE / "conftest.py")!r})
+        tiny = importlib.util.module_from_spec(specification)
+        specification.loader.exec_module(tiny)
+        from molyneux.learn import Training, fit
+        source = tiny.TinySource()
+        class Slow:
+            def step(self, *_): time.sleep(0.05)
+            def epoch(self, row): print("epoch", flush=True)
+        training = Training(epochs=4, batch_size=16, tensorboard=True, clip=5.0)
+        model, validation, folder = tiny.TinyModel(source.spec), tiny.TinySource(40, seed=1), Path(sys.argv[1])
+        fit(model, source, validation, training, folder, seed=5, progress=Slow())
+        """)
+    )
+    folder = tmp_path / "killed"
+    with subprocess.Popen([sys.executable, str(script), str(folder)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "epoch\n"
+        time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    whole, killed = make_model(), make_model()
+    fit(killed, source, validation, settings(tensorboard=True), folder, seed=5)
+    fit(whole, source, validation, settings(tensorboard=True), tmp_path / "whole", seed=5)
+    assert_same(weights(whole), weights(killed))
+    assert len(list((folder / "tensorboard").glob("events*"))) == 2
+
+
+def test_control_c_is_a_keyboard_interrupt_and_leaves_a_checkpoint(make_model, source, validation, tmp_path):
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        fit(make_model(), DyingSource(source, 15, KeyboardInterrupt), validation, settings(), tmp_path, seed=5)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert len(History.read_csv(tmp_path / "history.csv").rows) == 2
+    assert fit(make_model(), source, validation, settings(), tmp_path, seed=5).epochs == 4
+
+
+def test_best_and_last_checkpoints(make_model, source, validation, tmp_path):
+    """A learning rate far too large makes the loss worse after a while."""
+    training = settings(epochs=6, learning_rate=0.3, schedule="constant")
+    best, last = make_model(), make_model()
+    history = fit(best, source, validation, training, tmp_path, seed=0)
+    kept = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
+    assert kept == sorted({f"epoch-{history.best_epoch:06d}", "epoch-000006"})
+    fit(last, source, validation, settings(epochs=6, learning_rate=0.3, schedule="constant", keep="last"), tmp_path, seed=0)
+    assert torch.equal(best.linear.weight, last.linear.weight) == (history.best_epoch == 6)
+
+
+def test_progress_is_told(make_model, source, validation, tmp_path):
+    steps, rows = [], []
+
+    class Progress:
+        def step(self, done, total, samples_per_second, seconds_left):
+            steps.append((done, total))
+            assert samples_per_second > 0
+            assert seconds_left >= 0
+
+        def epoch(self, row):
+            rows.append(row)
+
+    history = fit(make_model(), source, validation, settings(), tmp_path, seed=0, progress=Progress())
+    assert steps[-1] == (24, 24)
+    assert steps == sorted(set(steps))
+    assert tuple(rows) == history.rows
+
+
+def test_patience_stops_and_stays_stopped(make_model, source, validation, tmp_path):
+    training = settings(epochs=50, learning_rate=1.0, schedule="constant", patience=2)
+    history = fit(make_model(), source, validation, training, tmp_path, seed=0)
+    assert history.epochs < 50
+    assert history.epochs - history.best_epoch == 2
+    assert fit(make_model(), source, validation, training, tmp_path, seed=0) == history
+
+
+def test_steps_end_in_the_midst_of_an_epoch(make_model, source, validation, tmp_path):
+    history = fit(make_model(), source, validation, settings(steps=10), tmp_path, seed=0)
+    assert [row["step"] for row in history.rows] == [6, 10]
+    assert all("validation/loss" in row for row in history.rows)
+
+
+def test_history_has_every_term(make_model, source, validation, tmp_path):
+    row = fit(make_model(), source, validation, settings(epochs=1), tmp_path, seed=0).rows[0]
+    terms = {f"{split}/{term}" for split in ("train", "validation") for term in ("loss", "error", "penalty")}
+    assert set(row) == {"epoch", "step", "seconds", "samples_per_second", "learning_rate"} | terms
+    assert row["train/loss"] == pytest.approx(row["train/error"] + row["train/penalty"])
+
+
+def test_validation_loss_is_the_mean_over_samples(make_model, source, validation, tmp_path):
+    """40 samples in batches of 16, 16 and 8: the last must not weigh as much as the others."""
+    model = make_model()
+    row = fit(model, source, validation, settings(epochs=1, precision="32"), tmp_path, seed=2).rows[0]
+    total = 0.0
+    with torch.no_grad():
+        for batch in EvaluationBatches(validation, 16):
+            generator = seeds.torch_generator(2, "learn", "noise", "validation", batch.number)
+            total += model.loss(batch.batch, Progress(6, 6), generator).total.item() * len(batch)
+    assert row["validation/loss"] == pytest.approx(total / 40, rel=1e-5)
+
+
+def test_other_settings_are_refused(make_model, source, validation, tmp_path):
+    fit(make_model(), source, validation, settings(epochs=1), tmp_path, seed=0)
+    for other in ({"training": settings(epochs=2)}, {"seed": 1}, {"model": make_model(width=5)}):
+        call = {"model": make_model(), "training": settings(epochs=1), "seed": 0, **other}
+        with pytest.raises(ConflictError, match="another configuration"):
+            fit(call["model"], source, validation, call["training"], tmp_path, seed=call["seed"])
+
+
+@pytest.mark.parametrize("name", ["weights.safetensors", "optimizer.safetensors", "stage.json"])
+@pytest.mark.parametrize("damage", ["truncated", "altered", "removed"])
+def test_damaged_checkpoint_is_named(make_model, source, tmp_path, name, damage):
+    fit(make_model(), source, None, settings(epochs=1), tmp_path, seed=0)
+    path = tmp_path / "checkpoints" / "epoch-000001" / name
+    content = bytearray(path.read_bytes())
+    if damage == "removed":
+        path.unlink()
+    elif damage == "truncated":
+        path.write_bytes(content[: len(content) // 2])
+    else:
+        content[len(content) // 2] ^= 255
+        path.write_bytes(content)
+    with pytest.raises(CorruptFileError, match="epoch-000001"):
+        fit(make_model(), source, None, settings(epochs=1), tmp_path, seed=0)
+
+
+def test_unfinished_checkpoint_is_no_checkpoint(make_model, source, tmp_path):
+    part = tmp_path / "checkpoints" / "epoch-000001.part"
+    part.mkdir(parents=True)
+    (part / "weights.safetensors").write_bytes(b"half")
+    fit(make_model(), source, None, settings(epochs=1), tmp_path, seed=0)
+    assert not part.exists()
+
+
+def test_poisoned_loss_names_term_and_step_and_saves_the_batch(make_model, source, tmp_path):
+    model = make_model()
+    plain = model.loss
+
+    def poisoned(batch, progress, generator=None):
+        loss = plain(batch, progress, generator)
+        if progress.step == 3:
+            loss.terms["error"].fill_(float("nan"))
+            return type(loss)(loss.total * float("nan"), loss.terms)
+        return loss
+
+    model.loss = poisoned
+    with pytest.raises(TrainingError, match="in error at step 3") as caught:
+        fit(model, source, None, settings(), tmp_path, seed=0)
+    path = tmp_path / "broken-batch-step-3.safetensors"
+    assert str(path) in str(caught.value)
+    batches = list(TrainingBatches(source, 16, seed=0, steps=24))
+    assert torch.equal(load_batch(path).views["touch"], batches[3].batch.views["touch"])
+    assert torch.equal(load_batch(path).factors, batches[3].batch.factors)
+
+
+def test_poisoned_gradient_names_the_parameter(make_model, source, tmp_path):
+    model = make_model()
+    model.linear.weight.register_hook(lambda gradient: gradient / 0)
+    with pytest.raises(TrainingError, match=r"gradient of linear\.weight at step 0"):
+        fit(model, source, None, settings(), tmp_path, seed=0)
+
+
+def test_nan_in_data_is_named(make_model, source, tmp_path):
+    source.touch[17, 2, 1] = float("nan")
+    with pytest.raises(DataError, match=r"modality touch: .* in sample 17"):
+        fit(make_model(), source, None, settings(), tmp_path, seed=0)
+
+
+def test_nan_behind_a_presence_mask_is_not_read(make_model, source, tmp_path):
+    source.touch[17] = float("nan")
+    source.present = {"touch": torch.ones(len(source), dtype=torch.bool)}
+    source.present["touch"][17] = False
+    fit(make_model(), source, None, settings(epochs=1), tmp_path, seed=0)
+
+
+def test_model_without_loss(source, tmp_path):
+    with pytest.raises(TrainingError, match="Linear"):
+        fit(torch.nn.Linear(2, 2), source, None, settings(), tmp_path, seed=0)
+
+
+def test_file_where_the_folder_should_be(make_model, source, tmp_path):
+    (tmp_path / "model").write_text("")
+    with pytest.raises(StoreError, match="file stands"):
+        fit(make_model(), source, None, settings(), tmp_path / "model", seed=0)
+
+
+def test_global_state_is_left_alone(make_model, source, tmp_path):
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(7)
+    level, count = logging.getLogger("lightning.pytorch").level, torch.get_num_threads()
+    filters = list(warnings.filters)
+    fit(make_model(), source, None, settings(epochs=1, threads=2), tmp_path, seed=0)
+    assert torch.equal(torch.rand(3), expected)
+    assert (logging.getLogger("lightning.pytorch").level, torch.get_num_threads()) == (level, count)
+    assert warnings.filters == filters
+
+
+def test_nothing_is_said_and_no_stray_files(make_model, source, validation, tmp_path, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    fit(make_model(), source, validation, settings(epochs=1, tensorboard=True), tmp_path / "run", seed=0)
+    assert capfd.readouterr() == ("", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [".lock", "checkpoints", "history.csv", "tensorboard"]
