@@ -12,9 +12,11 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import torch
 
 from molyneux.core import Factor, Score
 from molyneux.measure.coherence.answers import Answers
+from molyneux.measure.coherence.reading import read
 from molyneux.measure.estimates import mean, share
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import decoded, prior_codes
@@ -75,11 +77,9 @@ def joint_readings(evaluation: Evaluation) -> dict[str, Answers]:
         size = min(evaluation.batch_size, evaluation.size - start)
         codes = prior_codes(evaluation.model, size, evaluation.generator("joint", start))
         made = decoded(evaluation.model, codes, evaluation.spec, only=list(readers))
+        nothing_asked = torch.full((size, len(evaluation.spec.factors)), -1)
         for name, reader in readers.items():
-            reading = reader.read(made[name])
-            factors = tuple(evaluation.spec.factor(factor) for factor in reading.factors)
-            read = reading.codes.cpu().numpy()
-            piles[name].append(Answers(factors, np.full_like(read, -1), read))
+            piles[name].append(read(reader, made[name], nothing_asked, evaluation.spec))
     return {name: Answers.join(parts) for name, parts in piles.items()}
 
 

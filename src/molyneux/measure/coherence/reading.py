@@ -22,18 +22,22 @@ def asked_factors(evaluation: Evaluation, direction: Direction) -> tuple[str, ..
     if target is None:
         return ()
     readers = [evaluation.reader(name) for name in direction.observed]
-    if any(reader is None for reader in readers):
-        return target.factors
     shown = {factor for reader in readers if reader is not None for factor in reader.factors}
-    return tuple(factor for factor in target.factors if factor in shown)
+    everything = any(reader is None for reader in readers)
+    known = (factor.name for factor in evaluation.spec.factors if factor.name in target.factors)
+    return tuple(name for name in known if everything or name in shown)
 
 
 def read(reader: Reader, view: Tensor, truth: Tensor, spec: Spec) -> Answers:
-    """What a reader reads in stored views (B, ...), against true factors (B, all factors of the Spec)."""
+    """What a reader reads in stored views (B, ...), against true factors (B, all factors of the Spec).
+
+    The factors are in the order of the Spec, whatever the order of the reader.
+    """
     reading = reader.read(view.cpu())
-    columns = [spec.factor_index(name) for name in reading.factors]
-    factors = tuple(spec.factors[column] for column in columns)
-    return Answers(factors, truth[:, columns].cpu().numpy(), reading.codes.cpu().numpy())
+    columns = np.array([spec.factor_index(name) for name in reading.factors], dtype=np.int64)
+    order = np.argsort(columns)
+    factors = tuple(spec.factors[column] for column in columns[order])
+    return Answers(factors, truth.cpu().numpy()[:, columns[order]], reading.codes.cpu().numpy()[:, order])
 
 
 def words(reading: Reading, factors: Sequence[Factor], row: int) -> str:
