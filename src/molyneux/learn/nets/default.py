@@ -8,13 +8,14 @@ from molyneux.core import Modality
 from molyneux.learn.nets.dense import Dense
 from molyneux.learn.nets.net import Net
 from molyneux.learn.nets.patches import Patches
+from molyneux.learn.nets.series import Series
 
 _BY_KIND: MappingProxyType[str, Net] = MappingProxyType(
     {
         "audio": Dense(),
         "image": Patches(),
         "label": Dense(),
-        "series": Dense(),
+        "series": Series(),
         "set": Dense(),
         "tabular": Dense(),
         "text": Dense(),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from torch import Tensor, nn
-from torch.nn import functional
+from torch import nn
 
 from molyneux.core import ConfigError, Modality
 from molyneux.learn.nets.net import Net
+from molyneux.learn.nets.shaping import Reshape
 
 
 @dataclass(frozen=True)
@@ -54,27 +54,3 @@ class Dense(Net):
     def _hidden(self, inputs: int) -> list[nn.Module]:
         sizes = [inputs] + [self.width] * self.layers
         return [part for a, b in pairwise(sizes) for part in (nn.Linear(a, b), nn.ReLU())]
-
-
-class Reshape(nn.Module):
-    """Gives every sample a shape, (B, ...) -> (B, *shape)."""
-
-    def __init__(self, *shape: int) -> None:
-        super().__init__()
-        self.shape = shape
-
-    def forward(self, value: Tensor) -> Tensor:
-        """The reshaped values."""
-        return value.reshape(len(value), *self.shape)
-
-    def extra_repr(self) -> str:
-        """Shown by `print(module)`."""
-        return str(self.shape)
-
-
-def crop(image: Tensor, height: int, width: int) -> Tensor:
-    """The middle of images (..., H, W), or zeros around them where they are smaller."""
-    down, right = height - image.shape[-2], width - image.shape[-1]
-    if not down and not right:
-        return image
-    return functional.pad(image, (right // 2, right - right // 2, down // 2, down - down // 2))

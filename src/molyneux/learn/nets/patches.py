@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
 from molyneux.core import ConfigError, Modality
-from molyneux.learn.nets.dense import Reshape, crop
 from molyneux.learn.nets.net import Net
+from molyneux.learn.nets.shaping import Centre, RawImage, Reshape
 
 PATCH = 4
 """Side of a patch in pixels."""
@@ -76,32 +75,8 @@ class Patches(Net):
             nn.ReLU(),
             nn.Conv2d(c, parameters * depth * PATCH**2, 3, 1, 1),
             nn.PixelShuffle(PATCH),
-            Crop(parameters, depth, height, width),
+            RawImage(parameters, depth, height, width),
         )
-
-
-class Centre(nn.Module):
-    """Images 0..1 to -1..1, padded with black to a size."""
-
-    def __init__(self, height: int, width: int) -> None:
-        super().__init__()
-        self.height, self.width = height, width
-
-    def forward(self, image: Tensor) -> Tensor:
-        """Images (B, C, H, W) to (B, C, height, width)."""
-        return crop(image, self.height, self.width) * 2 - 1
-
-
-class Crop(nn.Module):
-    """Raw numbers of a larger image to those of the image itself."""
-
-    def __init__(self, parameters: int, depth: int, height: int, width: int) -> None:
-        super().__init__()
-        self.shape = torch.Size((parameters, depth, height, width))
-
-    def forward(self, raw: Tensor) -> Tensor:
-        """(N, parameters * C, H', W') to (N, parameters, C, H, W)."""
-        return crop(raw, self.shape[2], self.shape[3]).reshape(len(raw), *self.shape)
 
 
 def _grid(size: int) -> int:
