@@ -1,1 +1,7 @@
 """Worlds: generators whose true factors are known."""
+
+from molyneux.data.worlds.cdsprites import CdSprites
+from molyneux.data.worlds.noise import Noise
+from molyneux.data.worlds.world import Split, World, WorldSource
+
+__all__ = ["CdSprites", "Noise", "Split", "World", "WorldSource"]

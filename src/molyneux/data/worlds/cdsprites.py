@@ -1,0 +1,247 @@
+"""CdSprites+ from a seed: sprites with captions, in five levels of difficulty."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+import torch
+
+from molyneux.core import Batch, ConfigError, DataError, Factor, Modality, Reader, Spec, nearest, seeds
+from molyneux.data.worlds import attributes
+from molyneux.data.worlds.caption_reader import CaptionReader
+from molyneux.data.worlds.cdsprites_picture import Painter
+from molyneux.data.worlds.cdsprites_settings import Settings, make_choices, said
+from molyneux.data.worlds.distributions import Combinations, pick
+from molyneux.data.worlds.grammar import Grammar
+from molyneux.data.worlds.noise import Noise
+from molyneux.data.worlds.raster import SHAPES, Figures
+from molyneux.data.worlds.scenes import Scenes
+from molyneux.data.worlds.view import View
+from molyneux.data.worlds.world import Split, World
+
+_MODALITIES = ("image", "text")
+_NUISANCES = (
+    Factor("rotation", tuple(map(str, range(attributes.ROTATIONS)))),
+    Factor("x", tuple(map(str, range(attributes.PLACES)))),
+    Factor("y", tuple(map(str, range(attributes.PLACES)))),
+)
+_CANVAS = 64.0
+"""Pixels of the picture in which `attributes` gives lengths."""
+
+_COMBINATION, _ROTATION, _X, _Y = range(4)
+_SIZE = 8
+"""Columns of `Scenes.draws`; the rest is `cdsprites_picture`'s."""
+
+_PLAIN, _NOISY = 8, 16
+"""Uniform numbers per scene without and with noise; the first ones are the same."""
+
+
+class CdSprites(World):
+    """Sprites on black or textured ground, and captions such as "small yellow ellipse at bottom right on light".
+
+    The world of the CdSprites+ data set (Sejnova et al., 2023) as its generator makes it, from a seed. Combinations of the
+    attributes are equally likely; rotation (40 orientations) and position are drawn freely and never said. Pictures show
+    at level 1 a big white shape on black, at level 2 also its size, at level 3 a colour with grey texture, at level 4
+    a position in one of the quadrants, at level 5 a light or dark textured background. Two decisions: quadrants belong to
+    levels 4 and 5, as in the generator (the paper has them at 5); position index 4 is left out as published.
+
+    A scene depends on the root seed, the split and its number; settings that only change how it looks (`level`,
+    `image_size`, `anti_alias`, textures, noise) keep the same draws.
+
+    Args:
+        level: what the picture shows, 1 to 5.
+        caption_level: what the caption says, 1 to 5; `level` unless given (an imbalanced world).
+        image_size: side of the picture in pixels, 28 to 256.
+        modalities: which views to make: "image", "text".
+        colours: names among the published ones, or name -> RGB.
+        sizes: names among "small", "medium", "big", or name -> scale (1 is big). Level 1 shows the largest.
+        shapes: names among the rasteriser's shapes, or caption word -> one of them.
+        held_out: combinations that only the split `heldout` has, such as `[{"shape": "heart", "colour": ["red", "pink"]}]`.
+        noise: nuisance variation; as published unless given.
+        anti_alias: smooth borders; published masks are binary.
+        dark_background: "clean" is a texture darkened to 0..55; "published" the overflow of the published code, a flat grey
+            56 with bright speckles.
+        textures: "procedural", or a folder of pictures, or null for flat colours.
+        dsprites: the original archive of sprites to use in place of drawn ones. Its orientations and positions have the same
+            numbers; the figures' geometry then describes them only approximately.
+        threads: for making pictures; the bytes do not depend on it.
+
+    Raises:
+        ConfigError: settings that cannot be used; all problems at once.
+    """
+
+    def __init__(
+        self,
+        *,
+        level: int = 5,
+        caption_level: int | None = None,
+        image_size: int = 64,
+        modalities: Sequence[str] = ("image", "text"),
+        colours: Sequence[str] | Mapping[str, Sequence[int]] | None = None,
+        sizes: Sequence[str] | Mapping[str, float] | None = None,
+        shapes: Sequence[str] | Mapping[str, str] | None = None,
+        held_out: Sequence[Mapping[str, str | Sequence[str]]] = (),
+        noise: Noise | None = None,
+        anti_alias: bool = False,
+        dark_background: Literal["clean", "published"] = "clean",
+        textures: str | None = "procedural",
+        dsprites: Path | None = None,
+        threads: int = 1,
+    ) -> None:
+        choices, choice_problems = make_choices(colours, sizes, shapes)
+        self._settings = Settings(
+            level=level,
+            caption_level=level if caption_level is None else caption_level,
+            image_size=image_size,
+            modalities=tuple(modalities),
+            choices=choices,
+            held_out=tuple(held_out),
+            noise=Noise() if noise is None else noise,
+            anti_alias=anti_alias,
+            dark_background=dark_background,
+            textures=textures,
+            dsprites=None if dsprites is None else Path(dsprites),
+        )
+        problems = [*choice_problems, *self._settings.problems(), *_problems(self._settings.modalities, threads)]
+        if problems := problems or self._settings.held_out_problems():
+            raise ConfigError(problems)
+        self._threads = threads
+        self._drawn = self._settings.drawn
+        self._factors = (*self._drawn, *_NUISANCES)
+        self._grammar = Grammar(attributes.TEMPLATES[self._settings.caption_level], self._drawn)
+        self._combinations = {split: self._settings.combinations(split) for split in get_args(Split)}
+        self._painter = Painter(self._settings, self._factors, threads)
+
+    @property
+    def name(self) -> str:
+        """Name with version."""
+        return "cdsprites-v1"
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings as plain data: with name, split and seed they determine every byte."""
+        return self._settings.to_json()
+
+    @property
+    def spec(self) -> Spec:
+        """Modalities as chosen; factors are what is shown or said, then rotation, x and y."""
+        return Spec(tuple(view.modality for view in self._views().values()), self._factors)
+
+    @property
+    def caption_factors(self) -> tuple[str, ...]:
+        """Names of the factors that a caption says."""
+        return said(self._settings.caption_level)
+
+    @property
+    def picture_factors(self) -> tuple[str, ...]:
+        """Names of the factors that a picture shows and a caption of its level would say."""
+        return said(self._settings.level)
+
+    @property
+    def grammar(self) -> Grammar:
+        """Every caption of this world."""
+        return self._grammar
+
+    def combinations(self, split: Split) -> Combinations:
+        """What a split draws from; its `contains` takes the columns of `Batch.factors` before the nuisances."""
+        return self._combinations[split]
+
+    def scenes(self, indices: np.ndarray, *, split: Split, seed: int) -> Scenes:
+        """The scenes of these sample numbers (n,), any order, any non-negative integers.
+
+        Raises:
+            ConfigError: the split `heldout`, and nothing was held out. DataError: a negative number.
+        """
+        indices = np.asarray(indices, np.int64)
+        if len(indices) and indices.min() < 0:
+            raise DataError(f"expected sample numbers from 0, got {indices.min()}")
+        if not len(self._combinations[split]):
+            raise ConfigError("the split heldout is empty: name combinations in held_out")
+        count = _PLAIN if self._settings.noise == Noise() else _NOISY
+        draws = seeds.uniforms(seeds.key(seed, self.name, split), indices, count)
+        drawn = self._combinations[split].sample(draws[:, _COMBINATION])
+        factors = np.concatenate([drawn, self._nuisances(drawn, draws)], 1)
+        return Scenes(indices, split, seed, factors, self._figures(factors, draws), draws)
+
+    def batch(self, indices: np.ndarray, *, split: Split, seed: int) -> Batch:
+        """The samples of these numbers (B,), any order, any non-negative integers; errors as `scenes`."""
+        scenes = self.scenes(indices, split=split, seed=seed)
+        views = {name: torch.from_numpy(view.make(scenes)) for name, view in self._views().items()}
+        return Batch(views, factors=torch.from_numpy(scenes.factors))
+
+    def readers(self) -> Mapping[str, Reader]:
+        """The parser of captions, if there are captions."""
+        return {"text": CaptionReader(self._grammar)} if "text" in self._settings.modalities else {}
+
+    def _views(self) -> dict[str, View]:
+        side = self._settings.image_size
+        known = {
+            "image": View(Modality("image", "image", (3, side, side), "uint8"), self._painter.pictures),
+            "text": View(self._grammar.modality("text"), self._captions),
+        }
+        return {name: known[name] for name in self._settings.modalities}
+
+    def _captions(self, scenes: Scenes) -> np.ndarray:
+        columns = [self._column(name) for name in self._grammar.names]
+        return self._grammar.write(scenes.factors[:, columns])
+
+    def _column(self, name: str) -> int:
+        return [factor.name for factor in self._factors].index(name)
+
+    def _nuisances(self, drawn: np.ndarray, draws: np.ndarray) -> np.ndarray:
+        """Orientation and position classes of combinations (n, F), (n, 3) int64."""
+        share = self._settings.noise.position
+        rotations = _rotations(self._settings.noise.rotation)
+        if self._settings.level >= 4:
+            quadrant = drawn[:, self._column("position")]
+            ranges = list(attributes.QUADRANTS.values())
+        else:
+            quadrant, ranges = np.zeros(len(drawn), np.int64), [(attributes.MIDDLE, attributes.MIDDLE)]
+        places = [_places([pair[axis] for pair in ranges], share, quadrant, draws[:, _X + axis]) for axis in (0, 1)]
+        return np.stack([rotations[pick(draws[:, _ROTATION], len(rotations))], *places], 1)
+
+    def _figures(self, factors: np.ndarray, draws: np.ndarray) -> Figures:
+        """Geometry of scenes, in scene units."""
+        choices, jitter = self._settings.choices, self._settings.noise.size
+        shape = factors[:, self._column("shape")]
+        scales = np.array(list(choices.sizes.values()))
+        scale = scales[factors[:, self._column("size")]] if self._settings.level >= 2 else np.full(len(factors), scales.max())
+        if jitter:
+            scale = scale * (1.0 + jitter * (2.0 * draws[:, _SIZE] - 1.0))
+        names = list(choices.shapes.values())
+        boxes = np.array([attributes.BOXES[name] for name in names]) / _CANVAS
+        strokes = np.array([attributes.STROKES.get(name, 0.0) for name in names]) / _CANVAS
+        rotation, x, y = factors[:, -3:].T
+        centre = 0.5 + (np.stack([x, y], 1) - (attributes.PLACES - 1) / 2) * (attributes.STEP / _CANVAS)
+        turn = rotation * (2.0 * np.pi / (attributes.ROTATIONS - 1))
+        codes = np.array([SHAPES.index(name) for name in names])
+        return Figures(codes[shape], centre, boxes[shape] * scale, turn, strokes[shape] * scale)
+
+
+def _problems(modalities: tuple[str, ...], threads: int) -> list[str]:
+    problems = [f"unknown modality {name!r}; {nearest(name, _MODALITIES)}" for name in modalities if name not in _MODALITIES]
+    if not modalities or len(set(modalities)) != len(modalities):
+        problems.append(f"expected at least one modality and no repeats, got {list(modalities)}")
+    if threads < 1:
+        problems.append(f"expected threads of at least 1, got {threads}")
+    return problems
+
+
+def _rotations(limit: float) -> np.ndarray:
+    """Orientation classes at most `limit` degrees from upright."""
+    degrees = np.arange(attributes.ROTATIONS) * (360.0 / (attributes.ROTATIONS - 1))
+    return np.flatnonzero(np.minimum(degrees, 360.0 - degrees) <= limit + 1e-9)
+
+
+def _places(ranges: Sequence[Sequence[int]], share: float, which: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+    """A position from the middle `share` of each scene's range, (n,) int64."""
+    table = np.zeros((len(ranges), attributes.PLACES), np.int64)
+    counts = np.empty(len(ranges), np.int64)
+    for row, places in enumerate(ranges):
+        counts[row] = max(1, round(len(places) * share))
+        start = (len(places) - counts[row]) // 2
+        table[row, : counts[row]] = places[start : start + counts[row]]
+    return np.asarray(table[which, (uniforms * counts[which]).astype(np.int64)])

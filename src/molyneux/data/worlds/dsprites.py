@@ -1,0 +1,113 @@
+"""The original sprites: masks from the dSprites archive in place of drawn ones.
+
+Expected is `dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz` (Matthey et al., 2017, github.com/google-deepmind/dsprites-dataset,
+Apache-2.0): `imgs` (737280, 64, 64) uint8 of 0 and 1, and `latents_classes` (737280, 6) int64: colour, shape, scale,
+orientation, x, y. Its pickled `metadata` is never opened. Nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from functools import lru_cache
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from molyneux.core import CorruptFileError, DataError
+from molyneux.data.worlds.attributes import DEFAULT_SHAPES, PLACES, ROTATIONS
+
+SIDE = 64
+_ROWS = 4096
+_MEMBERS = ("imgs.npy", "latents_classes.npy")
+_PLACE = "github.com/google-deepmind/dsprites-dataset publishes dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
+
+
+class SpriteArchive:
+    """The masks of some shapes and scales, packed to bits in memory.
+
+    Args:
+        path: the npz file.
+        scales: scale classes to keep, 0..5.
+
+    Raises:
+        CorruptFileError: the file is damaged or is laid out differently.
+    """
+
+    def __init__(self, path: Path, scales: tuple[int, ...]) -> None:
+        self.path, self.scales = path, scales
+        shape = (len(DEFAULT_SHAPES), len(scales), ROTATIONS, PLACES, PLACES)
+        self._row = np.full(shape, -1, np.int64)
+        try:
+            with zipfile.ZipFile(path) as archive, archive.open(_MEMBERS[1]) as latents, archive.open(_MEMBERS[0]) as images:
+                kept = self._index(np.lib.format.read_array(latents, allow_pickle=False))
+                self._bits = _packed(images, kept, path)
+        except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
+            raise CorruptFileError(f"{path} is damaged or is not the dSprites archive ({error}); {_PLACE}") from error
+
+    def masks(self, shape: np.ndarray, scale: np.ndarray, rotation: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Masks (n, 64, 64) uint8 of 0 and 255, of classes (n,); `scale` counts among the kept scales.
+
+        Raises:
+            DataError: the archive lacks one of them.
+        """
+        rows = self._row[shape, scale, rotation, x, y]
+        if (rows < 0).any():
+            raise DataError(f"{self.path} lacks {int((rows < 0).sum())} of the sprites asked for: use the complete archive")
+        return np.unpackbits(self._bits[rows], axis=1).reshape(-1, SIDE, SIDE) * np.uint8(255)
+
+    def _index(self, classes: np.ndarray) -> np.ndarray:
+        """Note where each wanted sprite will stand; return which rows of the archive to keep, (N,) bool."""
+        if classes.ndim != 2 or classes.shape[1] != 6:
+            raise ValueError(f"latents_classes has the shape {classes.shape}")
+        place = np.full(6, -1, np.int64)
+        place[list(self.scales)] = np.arange(len(self.scales))
+        kept = np.isin(classes[:, 2], self.scales)
+        shape, scale, rotation, x, y = classes[kept, 1:].T
+        self._row[shape, place[scale], rotation, x, y] = np.arange(int(kept.sum()))
+        return kept
+
+
+@lru_cache(maxsize=1)
+def load_archive(path: Path, scales: tuple[int, ...]) -> SpriteArchive:
+    """The archive, kept in memory: it takes half a minute to read and every world of a process can share it."""
+    return SpriteArchive(path, scales)
+
+
+def archive_problems(path: Path) -> list[str]:
+    """One sentence if the archive cannot be used."""
+    if not path.is_file():
+        return [f"expected the dSprites archive at {path}, which is not there; {_PLACE}"]
+    if not zipfile.is_zipfile(path):
+        return [f"expected the dSprites archive at {path}, got a file that is no npz; {_PLACE}"]
+    with zipfile.ZipFile(path) as archive:
+        missing = [name for name in _MEMBERS if name not in archive.namelist()]
+    return [f"expected {' and '.join(missing)} in {path}, which lacks it; {_PLACE}"] if missing else []
+
+
+def archive_digest(path: Path) -> str:
+    """A hash of what the archive holds (the checksums in its table of contents), 16 hex digits."""
+    with zipfile.ZipFile(path) as archive:
+        words = [f"{name}:{archive.getinfo(name).CRC}" for name in _MEMBERS]
+    return hashlib.blake2b("\n".join(words).encode(), digest_size=8).hexdigest()
+
+
+def _packed(images: IO[bytes], kept: np.ndarray, path: Path) -> np.ndarray:
+    """Bits of the kept images, (K, 512) uint8, read in pieces: the whole archive would take 3 GB."""
+    version = np.lib.format.read_magic(images)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, fortran, dtype = read(images)
+    if fortran or dtype != np.uint8 or shape != (len(kept), SIDE, SIDE):
+        raise ValueError(f"imgs is {dtype} {shape}")
+    bits = np.empty((int(kept.sum()), SIDE * SIDE // 8), np.uint8)
+    done = 0
+    for start in range(0, len(kept), _ROWS):
+        wanted = kept[start : start + _ROWS]
+        content = images.read(len(wanted) * SIDE * SIDE)
+        if len(content) != len(wanted) * SIDE * SIDE:
+            raise CorruptFileError(f"{path} is truncated; {_PLACE}")
+        block = np.frombuffer(content, np.uint8).reshape(len(wanted), -1)[wanted]
+        bits[done : done + len(block)] = np.packbits(block, axis=1)
+        done += len(block)
+    return bits

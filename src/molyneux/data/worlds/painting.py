@@ -1,0 +1,178 @@
+"""Pictures of CdSprites: a mask, a colour and grey textures become RGB, compiled, whole batches.
+
+The steps are those of the published generator (`data_proc/cdSprites.py`), each a table of 256 values that is looked up once
+per pixel: the shape's texture is brightened to 125..255 and coloured; the picture is stretched to 0..255 over all channels; a
+shaded background is put wherever the shape is not; the picture is stretched again. Because of the first stretch a colour's
+brightest point has its largest channel at 255: an RGB value is a ratio.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from molyneux.core.compiled import compiled
+
+BRIGHTEN = 125
+"""What is added to a texture, up to 255, before it is coloured or taken as a light background."""
+
+_GREY = np.arange(256)
+
+LIGHT = np.minimum(_GREY + BRIGHTEN, 255).astype(np.uint8)
+"""Light background by grey value: 125..255."""
+
+DARK_CLEAN = (_GREY * 55 // 255).astype(np.uint8)
+"""Dark background by grey value: 0..55, the range of the published intention (minus 200), with the whole texture kept."""
+
+DARK_PUBLISHED = np.where(_GREY < 200, 56, np.where(_GREY == 200, 0, _GREY)).astype(np.uint8)
+"""Dark background as the published code makes it by unsigned overflow: flat 56 with bright speckles."""
+
+
+@dataclass(frozen=True)
+class Paint:
+    """What to put on masks, one row a picture.
+
+    Args:
+        colour: (n, 3) float64 RGB, 0..255, not all 0.
+        front: (n, 4) int64 texture of the shape: number, symmetry 0..7, rows and columns to roll.
+        back: (n, 4) int64 the same for the background.
+        ground: (n,) int64 row of `shades`; -1 leaves the background black.
+        shades: (g, 256) uint8 background by grey value.
+        noise: (n,) float64 of [0, 1), which background noise.
+        amplitude: largest grey noise of the background, 0..255; 0 for none.
+    """
+
+    colour: np.ndarray
+    front: np.ndarray
+    back: np.ndarray
+    ground: np.ndarray
+    shades: np.ndarray
+    noise: np.ndarray
+    amplitude: float
+
+
+def paint(masks: np.ndarray, bank: np.ndarray, what: Paint, out: np.ndarray) -> None:
+    """Paint masks (n, S, S) uint8 with textures of `bank` (t, S, S) uint8 into `out` (n, 3, S, S) uint8."""
+    _paint(masks, bank, what.colour, what.front, what.back, what.ground, what.shades, what.noise, what.amplitude, out)
+
+
+@compiled
+def _paint(
+    masks: np.ndarray,
+    bank: np.ndarray,
+    colour: np.ndarray,
+    front: np.ndarray,
+    back: np.ndarray,
+    ground: np.ndarray,
+    shades: np.ndarray,
+    noise: np.ndarray,
+    amplitude: float,
+    out: np.ndarray,
+) -> None:
+    side = masks.shape[1]
+    near, far = np.empty((side, side), np.uint8), np.zeros((side, side), np.uint8)
+    inks = np.empty((3, 256), np.uint8)
+    tones = np.empty(256, np.uint8)
+    for row in range(len(masks)):
+        mask = masks[row]
+        _lay(bank[front[row, 0]], front[row, 1], front[row, 2], front[row, 3], near)
+        darkest, brightest = _extremes(mask, near)
+        _dye(colour[row], brightest, inks)
+        if ground[row] >= 0:
+            _lay(bank[back[row, 0]], back[row, 1], back[row, 2], back[row, 3], far)
+            _shade(shades[ground[row]], far)
+        else:
+            far[:] = 0
+        if amplitude > 0.0:
+            _roughen(far, noise[row], amplitude)
+        low = 0
+        if ground[row] >= 0:
+            low = min(min(inks[0, darkest], inks[1, darkest], inks[2, darkest]), _lowest(mask, far))
+        _stretch(low, inks, tones)
+        _blend(mask, near, far, inks, tones, out[row])
+
+
+@compiled
+def _lay(texture: np.ndarray, symmetry: int, down: int, right: int, out: np.ndarray) -> None:
+    """Copy a texture, rolled, and turned or mirrored in one of the eight ways that a square allows."""
+    side = len(out)
+    for i in range(side):
+        y = i + down if i + down < side else i + down - side
+        y = side - 1 - y if symmetry & 1 else y
+        for j in range(side):
+            x = j + right if j + right < side else j + right - side
+            x = side - 1 - x if symmetry & 2 else x
+            out[i, j] = texture[x, y] if symmetry & 4 else texture[y, x]
+
+
+@compiled
+def _extremes(mask: np.ndarray, near: np.ndarray) -> tuple[int, int]:
+    """Darkest and brightest grey of the texture where the shape is."""
+    low, high = 255, 0
+    for i in range(mask.shape[0]):
+        for j in range(mask.shape[1]):
+            if mask[i, j] > 0:
+                low, high = min(low, near[i, j]), max(high, near[i, j])
+    return min(low, high), high
+
+
+@compiled
+def _dye(colour: np.ndarray, brightest: int, inks: np.ndarray) -> None:
+    """RGB by grey value of the texture, so that the brightest point's largest channel is 255."""
+    peak = min(brightest + BRIGHTEN, 255) * max(colour[0], colour[1], colour[2])
+    for channel in range(3):
+        for grey in range(256):
+            value = 255.0 * min(grey + BRIGHTEN, 255) * colour[channel] / peak + 0.5
+            inks[channel, grey] = int(min(value, 255.0))
+
+
+@compiled
+def _shade(shades: np.ndarray, far: np.ndarray) -> None:
+    for i in range(far.shape[0]):
+        for j in range(far.shape[1]):
+            far[i, j] = shades[far[i, j]]
+
+
+@compiled
+def _roughen(far: np.ndarray, number: float, amplitude: float) -> None:
+    """Add grey noise, uniform on -amplitude..amplitude, clipped to 0..255 (SplitMix64; Steele et al., OOPSLA 2014)."""
+    state = np.uint64(number * 9007199254740992.0)
+    for i in range(far.shape[0]):
+        for j in range(far.shape[1]):
+            state = state + np.uint64(0x9E3779B97F4A7C15)
+            z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            uniform = float((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+            far[i, j] = int(min(max(far[i, j] + (2.0 * uniform - 1.0) * amplitude + 0.5, 0.0), 255.0))
+
+
+@compiled
+def _lowest(mask: np.ndarray, far: np.ndarray) -> int:
+    """Darkest background where the shape does not hide it."""
+    low = 255
+    for i in range(mask.shape[0]):
+        for j in range(mask.shape[1]):
+            if mask[i, j] < 255:
+                low = min(low, far[i, j])
+    return low
+
+
+@compiled
+def _stretch(low: int, inks: np.ndarray, tones: np.ndarray) -> None:
+    """Stretch low..255 to 0..255: in place for `inks`, into `tones` for the background."""
+    scale = 255.0 / max(255 - low, 1)
+    for grey in range(256):
+        tones[grey] = int(max(grey - low, 0) * scale + 0.5)
+    for channel in range(3):
+        for grey in range(256):
+            inks[channel, grey] = tones[inks[channel, grey]]
+
+
+@compiled
+def _blend(mask: np.ndarray, near: np.ndarray, far: np.ndarray, inks: np.ndarray, tones: np.ndarray, out: np.ndarray) -> None:
+    for i in range(mask.shape[0]):
+        for j in range(mask.shape[1]):
+            cover, grey, tone = int(mask[i, j]), near[i, j], tones[far[i, j]]
+            for channel in range(3):
+                out[channel, i, j] = (cover * inks[channel, grey] + (255 - cover) * tone + 127) // 255
