@@ -1,0 +1,78 @@
+"""Pages as one self-contained HTML file, or as Markdown."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from molyneux.report.gallery import DrawnCell, DrawnGallery
+from molyneux.report.page import Block, Drawings, Facts, Listing, Page, Picture
+from molyneux.report.tables import Table, to_markdown
+from molyneux.report.tables.markdown import escape_markdown
+from molyneux.version import __version__
+
+
+def render_html(page: Page) -> str:
+    """The page with its style, drawings and pictures in one file; nothing is fetched and no script runs."""
+    css = Markup(_environment(True).get_template("page.css").render())
+    return _environment(True).get_template("page.html.j2").render(page=page, css=css, version=__version__)
+
+
+def render_markdown(page: Page) -> str:
+    """The page's words and tables; galleries as tables of what was read, drawings left out."""
+    return _environment(False).get_template("page.md.j2").render(page=page).rstrip() + "\n"
+
+
+@cache
+def _environment(web: bool) -> Environment:
+    environment = Environment(
+        loader=PackageLoader("molyneux.report"),
+        autoescape=web,
+        undefined=StrictUndefined,
+        trim_blocks=False,
+        keep_trailing_newline=True,
+    )
+    environment.filters["kind"] = lambda block: type(block).__name__
+    environment.filters["grouped"] = _grouped
+    environment.filters["markdown"] = _markdown
+    environment.filters["escape_markdown"] = escape_markdown
+    return environment
+
+
+def _grouped(table: Table) -> bool:
+    """Whether rows belong together in groups, which then get a rule between them."""
+    return any(row[0].repeated for row in table.rows)
+
+
+def _markdown(block: Block) -> str:
+    match block:
+        case Table():
+            return to_markdown(block)
+        case DrawnGallery():
+            return _gallery(block)
+        case Facts(title, items):
+            return f"**{title}**\n\n" + "".join(f"- {name}: {escape_markdown(value)}\n" for name, value in items.items())
+        case Listing(title, text):
+            return f"**{title}**\n\n```\n{text.rstrip()}\n```\n"
+        case Drawings() | Picture():
+            return ""
+
+
+def _gallery(gallery: DrawnGallery) -> str:
+    """What was read in each view; nothing where nothing was read."""
+    if gallery.dense:
+        return ""
+    head = [escape_markdown(column) for column in gallery.columns]
+    rows = [[_cell(cell) for cell in row] for row in gallery.rows]
+    table = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
+    return "\n".join([f"**{escape_markdown(gallery.title)}**", "", escape_markdown(gallery.note), "", *table]) + "\n"
+
+
+def _cell(cell: DrawnCell) -> str:
+    kind = "picture" if cell.uri else "series" if cell.svg else ""
+    mark = {"right": "✓", "wrong": "✗", "": ""}[cell.verdict]
+    said = cell.text or kind
+    read = cell.reading if cell.reading != cell.text else ""
+    return escape_markdown(" ".join(part for part in (said, mark, f"({read})" if read else "") if part))

@@ -1,0 +1,122 @@
+"""The page of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from molyneux.core import ConfigError, Gallery, Scatter, Score, nearest, store
+from molyneux.report import wording
+from molyneux.report.gallery import draw_galleries
+from molyneux.report.headlines import headlines
+from molyneux.report.page import Block, Drawings, Facts, Listing, Page, Picture, Section
+from molyneux.report.plots import factor_bars, learning_curves, png_uri, projections
+from molyneux.report.published import published
+from molyneux.report.render import render_html, render_markdown
+from molyneux.report.run_folder import RunFolder, read_run
+from molyneux.report.settings import flatten, model_of, short, world_of
+from molyneux.report.tables import coherence_scores, coherence_table, factor_scores, factor_table, family_tables
+
+FORMATS = ("html", "markdown")
+_SHEET_LIMIT = 600_000
+_BAR_KEYS = (("solid", "accuracy"), ("interval", "95 % interval"), ("chance", "guessing"), ("ceiling", "judge on true views"))
+_CURVE_KEYS = (("solid", "training"), ("dashed", "validation"))
+
+
+def write_run(run_folder: Path, formats: Sequence[str] = ("markdown", "html")) -> list[Path]:
+    """Write the report of a run into its folder: `report/report.html`, `report/report.md`.
+
+    Args:
+        run_folder: what `molyneux run` made.
+        formats: `html`, `markdown` or both.
+
+    Returns:
+        The files, in the order of the formats.
+
+    Raises:
+        ConfigError: an unknown format. StoreError, CorruptFileError: as `read_run`.
+    """
+    unknown = [f"unknown report format {name!r}; {nearest(name, FORMATS)}" for name in formats if name not in FORMATS]
+    if unknown:
+        raise ConfigError(unknown)
+    page = run_page(read_run(run_folder))
+    written = []
+    for name in formats:
+        path = run_folder / "report" / ("report.html" if name == "html" else "report.md")
+        store.write_text(path, render_html(page) if name == "html" else render_markdown(page))
+        written.append(path)
+    return written
+
+
+def run_page(run: RunFolder) -> Page:
+    """Everything a run has recorded, in the order in which it is asked about."""
+    settings = flatten(run.config)
+    world, level = world_of(settings, run.scores)
+    sections = (
+        Section("coherence", "Coherence", _COHERENCE, _blocks(coherence_table(run.scores, published(world, level)))),
+        Section("factors", "Factors", _FACTORS, _factors(run.scores)),
+        Section("made", "What it makes", "", tuple(draw_galleries(_galleries(run, walks=False)))),
+        Section("measures", "Further measures", "", tuple(family_tables(_rest(run.scores)))),
+        Section("codes", "Inside the codes", "", (*draw_galleries(_galleries(run, walks=True)), *_projections(run))),
+        Section("training", "Training", "", _curves(run)),
+        Section("samples", "Samples", "", _sheet(run)),
+        Section("repeat", "Run it again", "", _repeat(run)),
+    )
+    return Page("run", run.name, _facts(settings, run.scores), headlines(run.scores, run.spec), sections)
+
+
+_COHERENCE = (
+    "One sense is given, another is made, and a reader that knows the world reads it. "
+    "Beside each number stands what guessing gives, what the best single answer gives, and what the reader reads in true views."
+)
+_FACTORS = "The same, one factor at a time: which parts of the meaning arrive and which are lost."
+
+
+def _facts(settings: Mapping[str, Any], scores: Sequence[Score]) -> tuple[str, ...]:
+    world, level = world_of(settings, scores)
+    name = next((short(value) for path, value in settings.items() if path.endswith("world.class_path")), world)
+    seed = settings.get("seed")
+    known = (model_of(settings, scores), f"{name} level {level}" if level else name, "" if seed is None else f"seed {seed}")
+    return tuple(fact for fact in known if fact)
+
+
+def _blocks(*blocks: Block | None) -> tuple[Block, ...]:
+    return tuple(block for block in blocks if block is not None)
+
+
+def _factors(scores: Sequence[Score]) -> tuple[Block, ...]:
+    panels = factor_bars(factor_scores(scores))
+    return _blocks(Drawings(tuple(panels), _BAR_KEYS) if panels else None, factor_table(scores))
+
+
+def _rest(scores: Sequence[Score]) -> list[Score]:
+    shown = {id(score) for score in (*coherence_scores(scores), *factor_scores(scores))}
+    return [score for score in scores if id(score) not in shown]
+
+
+def _galleries(run: RunFolder, *, walks: bool) -> list[Gallery]:
+    return [item for item in run.exhibits if isinstance(item, Gallery) and item.name.startswith("traversal") == walks]
+
+
+def _projections(run: RunFolder) -> list[Block]:
+    scatters = [item for item in run.exhibits if isinstance(item, Scatter)]
+    return [Drawings(tuple(projections(scatter)), note=f"{scatter.title}. {scatter.note}") for scatter in scatters]
+
+
+def _curves(run: RunFolder) -> tuple[Block, ...]:
+    panels = learning_curves(run.history)
+    return (Drawings(tuple(panels), _CURVE_KEYS, "Nats per sample, mean over the batch."),) if panels else ()
+
+
+def _sheet(run: RunFolder) -> tuple[Block, ...]:
+    if not 0 < len(run.contact_sheet) <= _SHEET_LIMIT:
+        return ()
+    return (Picture(png_uri(run.contact_sheet), "Samples of the world with their captions"),)
+
+
+def _repeat(run: RunFolder) -> tuple[Block, ...]:
+    command = Listing("Command", "molyneux run config.yaml")
+    config = Listing("config.yaml", run.config_text, folded=True)
+    machine = {wording.setting(name): short(value) for name, value in flatten(run.machine).items()}
+    return _blocks(command, config, Facts("Machine and versions", machine) if machine else None)
