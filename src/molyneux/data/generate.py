@@ -87,11 +87,11 @@ class _Task:
     def chunks(self) -> int:
         return -(-len(self.source) // self.chunk)
 
-    def work(self, first: int, step: int) -> Generator[tuple[int, _Digests]]:
-        """Write the chunks `first`, `first + step`, ...; yield the size of each and the digests of its whole blocks."""
-        files = {column.name: ArrayFile.open(self.folder / column.file) for column in self.columns}
+    def work(self, share: int, shares: int) -> Generator[tuple[int, _Digests]]:
+        """Write one share of the chunks; yield the size of each and the digests of the blocks that are whole with it."""
+        files = {column.name: ArrayFile(self.folder / column.file) for column in self.columns}
         try:
-            for number in range(first, self.chunks, step):
+            for number in range(share * self.chunks // shares, (share + 1) * self.chunks // shares):
                 start = number * self.chunk
                 indices = np.arange(start, min(start + self.chunk, len(self.source)))
                 yield len(indices), self._write(files, indices)
@@ -105,7 +105,7 @@ class _Task:
 
 
 def _run(task: _Task, jobs: int, progress: Callable[[int], None]) -> _Digests:
-    """Write all chunks in this process or in `jobs` new ones; the digests of all blocks that lie in one chunk."""
+    """Write all chunks in this process or in `jobs` new ones; the digests of all blocks that one process wrote."""
     for column in task.columns:
         ArrayFile.create(task.folder / column.file, column, len(task.source))
     digests: _Digests = {column.name: {} for column in task.columns}
