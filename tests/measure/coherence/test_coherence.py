@@ -53,7 +53,7 @@ def test_a_constant_model_equals_the_constant_control(tiny):
             score = tiny.find(measured, "coherence.accuracy", source=source_name, target=target, factor=factor)
             assert score.value == pytest.approx(100 * (codes[:, column] == best[column]).mean())
             assert score.value <= score.controls["constant"] + 1e-9
-    assert tiny.find(measured, "coherence.diversity", target="image").value == 1.0
+    assert tiny.find(measured, "coherence.diversity", view="image").value == 1.0
     joint = tiny.find(measured, "coherence.strict", source="prior")
     assert (joint.value, joint.controls["unpaired"]) == (100.0, 100.0)
 
@@ -101,7 +101,7 @@ def test_joint_generation_from_one_shared_latent_agrees_and_from_separate_ones_i
     assert one.controls["unpaired"] == pytest.approx(100 / 6, abs=3)
     assert other.interval[0] <= other.chance <= other.interval[1]
     assert other.controls["unpaired"] == pytest.approx(other.value, abs=4)
-    diversity = tiny.find(shared, "coherence.diversity", target="text")
+    diversity = tiny.find(shared, "coherence.diversity", view="text")
     assert diversity.value == pytest.approx(6, abs=0.05)
     assert diversity.bounds == (1.0, 6.0)
     assert diversity.controls["true views"] == pytest.approx(6, abs=0.1)

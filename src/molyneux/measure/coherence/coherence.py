@@ -12,6 +12,7 @@ from molyneux.measure.coherence.joint import joint_readings, joint_scores
 from molyneux.measure.coherence.scores import answer_scores, letter_scores, unreadable_score, value_scores
 from molyneux.measure.evaluation import Evaluation, Measure, Measurement
 from molyneux.measure.generation import Draw, check_draw
+from molyneux.measure.recorder import Recorder
 
 
 @final
@@ -65,20 +66,24 @@ class Coherence(Measure):
         return total
 
     def _direction(self, evaluation: Evaluation, direction: Direction, made: Generated, observed: Observed) -> Measurement:
-        about, origin = direction.about, {**evaluation.provenance((direction.target,)), "draw": self.draw}
-        rng = evaluation.rng("coherence", *direction.observed, direction.target)
+        recorder = Recorder(
+            "coherence",
+            evaluation.rng("coherence", *direction.observed, direction.target),
+            direction.about,
+            {**evaluation.provenance((direction.target,)), "draw": self.draw},
+        )
         total = Measurement()
         if made.answers is not None:
             ceiling = observed.readings[direction.target].select([factor.name for factor in made.answers.factors])
-            total += Measurement(tuple(answer_scores(made.answers, ceiling, rng, about=about, origin=origin)))
+            scores = answer_scores(made.answers, ceiling, recorder)
             if evaluation.spec.modality(direction.target).kind == "text":
-                total += Measurement((unreadable_score(made.answers, about=about, origin=origin),))
+                scores.append(unreadable_score(made.answers, recorder))
+            total += Measurement(tuple(scores))
             if self.values:
-                scores = value_scores(made.answers, ceiling, about=about, origin=origin)
+                scores = value_scores(made.answers, ceiling, recorder)
                 total += Measurement(tuple(scores), (confusion_gallery(made.answers, direction),))
         if made.letters is not None:
-            constant = observed.constants[direction.target]
-            total += Measurement(tuple(letter_scores(made.letters, constant, rng, about=about, origin=origin)))
+            total += Measurement(tuple(letter_scores(made.letters, observed.constants[direction.target], recorder)))
         return total
 
 
@@ -90,5 +95,5 @@ def _joint(evaluation: Evaluation, observed: Observed) -> Measurement:
     read = [name for name in evaluation.spec.names if evaluation.reader(name) is not None]
     if len(read) < 2:
         return Measurement()
-    made = joint_readings(evaluation)
-    return Measurement(tuple(joint_scores(made, observed.readings, evaluation.rng("joint"), origin=evaluation.provenance(read))))
+    recorder = Recorder("coherence", evaluation.rng("coherence", "prior"), origin=evaluation.provenance(read))
+    return Measurement(tuple(joint_scores(joint_readings(evaluation), observed.readings, recorder)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,9 +16,10 @@ import torch
 from molyneux.core import Factor, Score
 from molyneux.measure.coherence.answers import Answers
 from molyneux.measure.coherence.reading import read
-from molyneux.measure.estimates import mean, share
+from molyneux.measure.coherence.scores import CEILING, agreement_scores
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import decoded, prior_codes
+from molyneux.measure.recorder import Recorder, percent
 
 
 @dataclass(frozen=True)
@@ -83,102 +83,75 @@ def joint_readings(evaluation: Evaluation) -> dict[str, Answers]:
     return {name: Answers.join(parts) for name, parts in piles.items()}
 
 
-def joint_scores(
-    made: Mapping[str, Answers], true: Mapping[str, Answers], rng: np.random.Generator, *, origin: Mapping[str, Any]
-) -> list[Score]:
+def joint_scores(made: Mapping[str, Answers], true: Mapping[str, Answers], recorder: Recorder) -> list[Score]:
     """Strict, Features and accuracy of the agreement of every pair of modalities and of all together, and diversity.
 
     Args:
         made: readings of jointly generated views.
         true: readings of the true views: their agreement is the ceiling.
-        rng: the stream that pairs at random and resamples.
-        origin: recorded with every score.
+        recorder: writes the scores.
     """
     names = list(made)
-    scores = []
-    for count in dict.fromkeys((2, len(names))):
-        for group in combinations(names, count):
-            scores += _agreement(group, made, true, rng, origin=origin)
-    return scores + [diversity_score(name, made[name], true[name], origin=origin) for name in names if name in true]
+    groups = [group for count in dict.fromkeys((2, len(names))) for group in combinations(names, count)]
+    scores = [score for group in groups for score in _agreement(group, made, true, recorder)]
+    write = recorder.on(source="prior")
+    return scores + [diversity_score(made[name], true[name], write.on(view=name)) for name in names if name in true]
 
 
-def _agreement(
-    group: Sequence[str],
-    made: Mapping[str, Answers],
-    true: Mapping[str, Answers],
-    rng: np.random.Generator,
-    *,
-    origin: Mapping[str, Any],
-) -> list[Score]:
+def _agreement(group: Sequence[str], made: Mapping[str, Answers], true: Mapping[str, Answers], recorder: Recorder) -> list[Score]:
     readings = Readings.of({name: made[name] for name in group})
     if not readings.factors:
         return []
-    agree, unpaired = readings.agree, readings.unpaired(rng).agree
-    ceiling = Readings.of({name: true[name] for name in group}).agree if _paired(group, true) else None
-    about = {"source": "prior", "target": "+".join(group)}
-    count, guess = len(readings.factors), readings.chance
-
-    def controls(of: Any) -> dict[str, float]:
-        found = {"unpaired": float(of(unpaired))}
-        return found if ceiling is None else {**found, "judge ceiling": float(of(ceiling))}
-
-    strict = share(
-        "coherence.strict",
-        np.all(agree, axis=1),
-        about=about,
-        chance=100 * float(guess.prod()),
-        controls=controls(lambda rows: 100 * rows.all(1).mean()),
-        origin=origin,
-    )
-    features = mean(
-        "coherence.features",
-        agree.sum(1),
-        rng=rng,
-        about=about,
-        unit=f"of {count}",
-        bounds=(0.0, float(count)),
-        chance=float(guess.sum()),
-        controls=controls(lambda rows: rows.sum(1).mean()),
-        origin=origin,
+    agree, guess = readings.agree, readings.chance
+    compared = {"unpaired": readings.unpaired(recorder.rng).agree}
+    if _paired(group, true):
+        compared[CEILING] = Readings.of({name: true[name] for name in group}).agree
+    write = recorder.on(source="prior", target="+".join(group))
+    totals = agreement_scores(
+        readings.factors,
+        *_totals(agree),
+        write,
+        chance=(float(guess.prod()), float(guess.sum())),
+        controls={name: _totals(rows) for name, rows in compared.items()},
     )
     factors = [
-        share(
-            "coherence.accuracy",
+        write.on(factor=factor.name).share(
+            "accuracy",
             agree[:, column],
-            about={**about, "factor": factor.name},
             chance=100 * float(guess[column]),
-            controls=controls(lambda rows, column=column: 100 * rows[:, column].mean()),
-            origin=origin,
+            controls={name: percent(rows[:, column]) for name, rows in compared.items()},
         )
         for column, factor in enumerate(readings.factors)
     ]
-    return [strict, features, *factors]
+    return [*totals, *factors]
 
 
-def diversity_score(modality: str, made: Answers, true: Answers, *, origin: Mapping[str, Any]) -> Score:
+def diversity_score(made: Answers, true: Answers, recorder: Recorder) -> Score:
     """How many different scenes are drawn: the perplexity of the combinations read, beside that of the true views.
 
     A model that always draws the same scene agrees with itself perfectly; this score shows it. The interval is the
     asymptotic one of an entropy (Basharin 1959), exponentiated.
     """
-    about = {"source": "prior", "target": modality}
     possible = float(np.prod([len(factor.values) for factor in made.factors]))
     rows = made.read[(made.read >= 0).all(1)]
     if not len(rows):
-        return Score("coherence.diversity", None, about, unit="scenes", origin=origin, note="no generated view could be read")
+        return recorder.score("diversity", None, unit="scenes", note="no generated view could be read")
     entropy, error = _entropy(rows)
-    interval = float(np.exp(entropy - 1.96 * error)), float(np.exp(entropy + 1.96 * error))
-    return Score(
-        "coherence.diversity",
+    low, high = float(np.exp(entropy - 1.96 * error)), float(np.exp(entropy + 1.96 * error))
+    return recorder.score(
+        "diversity",
         float(np.exp(entropy)),
-        about,
-        interval=(max(1.0, interval[0]), min(possible, interval[1])),
+        interval=(max(1.0, low), min(possible, high)),
         n=len(rows),
         unit="scenes",
         bounds=(1.0, possible),
         controls={"constant": 1.0, "true views": float(np.exp(_entropy(true.read[(true.read >= 0).all(1)])[0]))},
-        origin=origin,
     )
+
+
+def _totals(agree: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Strict and Features of the agreement (N, F): whether all factors agree, and how many, both (N,)."""
+    return np.all(agree, axis=1), np.sum(agree, axis=1)
 
 
 def _entropy(rows: np.ndarray) -> tuple[float, float]:

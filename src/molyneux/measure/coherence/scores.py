@@ -3,77 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
-from molyneux.core import Score
+from molyneux.core import Factor, Score
 from molyneux.measure.coherence.answers import Answers, best_constant, features_chance, strict_chance
 from molyneux.measure.coherence.letters import ConstantText, Letters
-from molyneux.measure.estimates import mean, share
+from molyneux.measure.recorder import Recorder, percent
 
-_CEILING = "judge ceiling"
+CEILING = "judge ceiling"
 
 
-def answer_scores(
-    answers: Answers, ceiling: Answers, rng: np.random.Generator, *, about: Mapping[str, str], origin: Mapping[str, Any]
-) -> list[Score]:
+def answer_scores(answers: Answers, ceiling: Answers, recorder: Recorder) -> list[Score]:
     """Strict, Features and the accuracy of each factor.
 
     Args:
         answers: what was read in generated views.
-        ceiling: what the same reader reads in the true views of the same samples.
-        rng: the stream that resamples.
-        about: the direction.
-        origin: recorded with every score.
+        ceiling: what the same reader reads in the true views of the same samples, the same factors.
+        recorder: writes the scores.
     """
     combination, values = best_constant(answers)
-    count = len(answers.factors)
-    strict = share(
-        "coherence.strict",
+    totals = agreement_scores(
+        answers.factors,
         answers.strict,
-        about=about,
-        chance=100 * strict_chance(answers),
-        controls={"constant": 100 * float(combination.strict.mean()), _CEILING: 100 * float(ceiling.strict.mean())},
-        origin=origin,
-    )
-    features = mean(
-        "coherence.features",
         answers.features,
-        rng=rng,
-        about=about,
-        unit=f"of {count}",
-        bounds=(0.0, float(count)),
-        chance=features_chance(answers),
-        controls={"constant": float(values.features.mean()), _CEILING: float(ceiling.features.mean())},
-        origin=origin,
+        recorder,
+        chance=(strict_chance(answers), features_chance(answers)),
+        controls={"constant": (combination.strict, values.features), CEILING: (ceiling.strict, ceiling.features)},
     )
-    return [strict, features, *_factor_scores(answers, values, ceiling, about=about, origin=origin)]
+    return [*totals, *_factor_scores(answers, values, ceiling, recorder)]
 
 
-def _factor_scores(
-    answers: Answers, constant: Answers, ceiling: Answers, *, about: Mapping[str, str], origin: Mapping[str, Any]
+def agreement_scores(
+    factors: tuple[Factor, ...],
+    strict: np.ndarray,
+    features: np.ndarray,
+    recorder: Recorder,
+    *,
+    chance: tuple[float, float],
+    controls: Mapping[str, tuple[np.ndarray, np.ndarray]],
 ) -> list[Score]:
+    """Strict (%) and Features (of the number of factors), with chance and controls given as (strict, features)."""
+    count = len(factors)
+    return [
+        recorder.share(
+            "strict", strict, chance=100 * chance[0], controls={name: percent(rows) for name, (rows, _) in controls.items()}
+        ),
+        recorder.mean(
+            "features",
+            features,
+            unit=f"of {count}",
+            bounds=(0.0, float(count)),
+            chance=chance[1],
+            controls={name: float(rows.mean()) for name, (_, rows) in controls.items()},
+        ),
+    ]
+
+
+def _factor_scores(answers: Answers, constant: Answers, ceiling: Answers, recorder: Recorder) -> list[Score]:
     scores = []
     for column, factor in enumerate(answers.factors):
-        rows = answers.asked[:, column]
-        scores.append(
-            share(
-                "coherence.accuracy",
-                answers.right[rows, column],
-                about={**about, "factor": factor.name},
-                chance=100 / len(factor.values),
-                controls={
-                    "constant": _percent(constant.right[rows, column]),
-                    _CEILING: _percent(ceiling.right[ceiling.asked[:, column], column]),
-                },
-                origin=origin,
-            )
-        )
+        rows, true_rows = answers.asked[:, column], ceiling.asked[:, column]
+        controls = {"constant": percent(constant.right[rows, column]), CEILING: percent(ceiling.right[true_rows, column])}
+        write = recorder.on(factor=factor.name)
+        scores.append(write.share("accuracy", answers.right[rows, column], chance=100 / len(factor.values), controls=controls))
     return scores
 
 
-def value_scores(answers: Answers, ceiling: Answers, *, about: Mapping[str, str], origin: Mapping[str, Any]) -> list[Score]:
+def value_scores(answers: Answers, ceiling: Answers, recorder: Recorder) -> list[Score]:
     """How often each true value of each factor is read rightly; the note says what it is most often mistaken for."""
     scores = []
     for column, factor in enumerate(answers.factors):
@@ -82,54 +79,30 @@ def value_scores(answers: Answers, ceiling: Answers, *, about: Mapping[str, str]
             if not rows.any():
                 continue
             read = answers.read[rows, column]
-            scores.append(
-                share(
-                    "coherence.value_accuracy",
-                    read == code,
-                    about={**about, "factor": factor.name, "value": value},
-                    chance=100 / len(factor.values),
-                    controls={_CEILING: _percent(ceiling.right[true_rows, column])},
-                    origin=origin,
-                    note=_mistake(read, code, factor.values),
-                )
+            score = recorder.on(factor=factor.name, value=value).share(
+                "value_accuracy",
+                read == code,
+                chance=100 / len(factor.values),
+                controls={CEILING: percent(ceiling.right[true_rows, column])},
+                note=_mistake(read, code, factor.values),
             )
+            scores.append(score)
     return scores
 
 
-def unreadable_score(answers: Answers, *, about: Mapping[str, str], origin: Mapping[str, Any]) -> Score:
+def unreadable_score(answers: Answers, recorder: Recorder) -> Score:
     """How many generated views could not be read, at least in part."""
     failed = ((answers.read < 0) & answers.asked).any(1)
-    return share("coherence.unreadable", failed, about=about, higher_is_better=False, origin=origin)
+    return recorder.share("unreadable", failed, higher_is_better=False)
 
 
-def letter_scores(
-    letters: Letters,
-    constant: ConstantText,
-    rng: np.random.Generator,
-    *,
-    about: Mapping[str, str],
-    origin: Mapping[str, Any],
-) -> list[Score]:
+def letter_scores(letters: Letters, constant: ConstantText, recorder: Recorder) -> list[Score]:
     """Letters as published (over the true length) and over the padded length. Chance is the best constant text."""
     rows = (("letters", letters.published, constant.published), ("letters_padded", letters.padded, constant.padded))
     return [
-        mean(
-            f"coherence.{name}",
-            100 * values,
-            rng=rng,
-            about=about,
-            unit="%",
-            bounds=(0.0, 100.0),
-            chance=100 * best,
-            controls={"constant": 100 * best},
-            origin=origin,
-        )
+        recorder.mean(name, 100 * values, unit="%", bounds=(0.0, 100.0), chance=100 * best, controls={"constant": 100 * best})
         for name, values, best in rows
     ]
-
-
-def _percent(right: np.ndarray) -> float:
-    return 100 * float(right.mean()) if len(right) else 0.0
 
 
 def _mistake(read: np.ndarray, code: int, values: tuple[str, ...]) -> str:
