@@ -16,7 +16,14 @@ SIZES = ("small", "big")
 COLOURS = ("red", "yellow", "green", "blue", "pink")
 RGB = np.array([[255, 85, 0], [255, 243, 124], [24, 255, 143], [0, 162, 255], [255, 0, 255]])
 FACTORS = {"size": SIZES, "colour": COLOURS, "shape": SHAPES}
-DIRECTIONS = ({"source": "text", "target": "image"}, {"source": "image", "target": "text"}, {"source": "joint"})
+TEXT_IMAGE = {"source": "text", "target": "image"}
+IMAGE_TEXT = {"source": "image", "target": "text"}
+JOINT = {"source": "prior", "target": "image+text"}
+DIRECTIONS = (TEXT_IMAGE, IMAGE_TEXT, JOINT)
+    {"source": "text", "target": "image"},
+    {"source": "image", "target": "text"},
+    {"source": "prior", "target": "image+text"},
+)
 
 
 def share(name: str, about: dict[str, str], value: float, *, chance: float, ceiling: float = 99.9, **fields) -> Score:
@@ -48,12 +55,13 @@ def coherence(values: tuple[float, float, float] = (47.3, 93.1, 12.4)) -> list[S
                 about,
                 interval=(features - 0.014, min(3.0, features + 0.014)),
                 n=10_000,
+                unit="of 3",
                 bounds=(0.0, 3.0),
                 chance=1.0333,
                 controls={"constant": 1.05, "judge ceiling": 2.999},
             )
         )
-        if about.get("target") == "text":
+        if about["target"] == "text":
             scores.append(share("coherence.letters", about, 97.4, chance=34.0, ceiling=100.0))
         for number, (factor, values_) in enumerate(FACTORS.items()):
             right = 100 * (value / 100) ** (1 / 3) - 7 * (number - 1)

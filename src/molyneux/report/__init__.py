@@ -1,7 +1,7 @@
 """Records in, pages out: Markdown, HTML, LaTeX and CSV from what a run or a study left behind. Nothing is measured here."""
 
-from molyneux.report.run_folder import RunFolder, read_run
 from molyneux.report.run_page import write_run
+from molyneux.report.run_records import RunRecords, read_run
 from molyneux.report.summary import summary_table
 
-__all__ = ["RunFolder", "read_run", "summary_table", "write_run"]
+__all__ = ["RunRecords", "read_run", "summary_table", "write_run"]

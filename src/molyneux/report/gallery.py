@@ -52,6 +52,11 @@ class DrawnGallery:
     rows: tuple[tuple[DrawnCell, ...], ...]
 
     @property
+    def worded(self) -> bool:
+        """Whether it holds words only, and is a table rather than a gallery."""
+        return not any(cell.size for row in self.rows for cell in row)
+
+    @property
     def dense(self) -> bool:
         """Whether it is nothing but pictures and labels, which then stand close."""
         return not any(cell.reading or cell.correct is not None for row in self.rows for cell in row)

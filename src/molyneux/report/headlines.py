@@ -51,7 +51,8 @@ def _headline(score: Score, kinds: Mapping[str, str]) -> Headline:
 
 def _claim(score: Score, kinds: Mapping[str, str]) -> str:
     if wording.is_joint(score):
-        return "Drawn from the prior, what it makes for all senses agrees"
+        made = " and ".join(_noun(name, kinds) for name in score.about.get("target", "").split("+"))
+        return f"Drawn together from the prior, {made} agree"
     source = " and ".join(_noun(name, kinds) for name in score.about.get("source", "").split("+"))
     target = score.about.get("target", "")
     makes = _MAKES.get(kinds.get(target, ""), "makes the right {name}").format(name=target, text=_text(kinds))

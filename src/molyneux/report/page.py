@@ -32,11 +32,13 @@ class Drawings:
     """Panels side by side.
 
     Args:
+        title: a line above them; empty where the section's heading says it.
         panels: drawings with their titles.
         keys: what lines and marks mean: pairs of a style (`solid`, `dashed`, `chance`, `ceiling`, `interval`) and words.
         note: a sentence above.
     """
 
+    title: str
     panels: tuple[Panel, ...]
     keys: tuple[tuple[str, str], ...] = ()
     note: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -36,9 +37,15 @@ def _environment(web: bool) -> Environment:
     )
     environment.filters["kind"] = lambda block: type(block).__name__
     environment.filters["grouped"] = _grouped
+    environment.filters["unbroken"] = _unbroken
     environment.filters["markdown"] = _markdown
     environment.filters["escape_markdown"] = escape_markdown
     return environment
+
+
+def _unbroken(text: str) -> str:
+    """Numbers stay with their units, and intervals in one piece, at the ends of lines."""
+    return re.sub(r"(?<=\d)–(?=\d)", "\u2060–\u2060", text.replace(" %", "\u00a0%"))  # noqa: RUF001
 
 
 def _grouped(table: Table) -> bool:

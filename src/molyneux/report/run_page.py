@@ -8,19 +8,20 @@ from typing import Any
 
 from molyneux.core import ConfigError, Gallery, Scatter, Score, nearest, store
 from molyneux.report import wording
-from molyneux.report.gallery import draw_galleries
+from molyneux.report.gallery import DrawnGallery, draw_galleries
 from molyneux.report.headlines import headlines
+from molyneux.report.numbers import write_count
 from molyneux.report.page import Block, Drawings, Facts, Listing, Page, Picture, Section
 from molyneux.report.plots import factor_bars, learning_curves, png_uri, projections
 from molyneux.report.published import published
 from molyneux.report.render import render_html, render_markdown
-from molyneux.report.run_folder import RunFolder, read_run
+from molyneux.report.run_records import RunRecords, read_run
 from molyneux.report.settings import flatten, model_of, short, world_of
 from molyneux.report.tables import coherence_scores, coherence_table, factor_scores, factor_table, family_tables
 
 FORMATS = ("html", "markdown")
 _SHEET_LIMIT = 600_000
-_BAR_KEYS = (("solid", "accuracy"), ("interval", "95 % interval"), ("chance", "guessing"), ("ceiling", "judge on true views"))
+_BAR_KEYS = (("solid", "accuracy"), ("interval", "95 % interval"), ("chance", "guessing"), ("ceiling", "judge ceiling"))
 _CURVE_KEYS = (("solid", "training"), ("dashed", "validation"))
 
 
@@ -49,21 +50,23 @@ def write_run(run_folder: Path, formats: Sequence[str] = ("markdown", "html")) -
     return written
 
 
-def run_page(run: RunFolder) -> Page:
+def run_page(run: RunRecords) -> Page:
     """Everything a run has recorded, in the order in which it is asked about."""
     settings = flatten(run.config)
     world, level = world_of(settings, run.scores)
+    galleries = _galleries(run)
     sections = (
         Section("coherence", "Coherence", _COHERENCE, _blocks(coherence_table(run.scores, published(world, level)))),
-        Section("factors", "Factors", _FACTORS, _factors(run.scores)),
-        Section("made", "What it makes", "", tuple(draw_galleries(_galleries(run, walks=False)))),
+        Section("factors", "Factors", _FACTORS, (*_factors(run.scores), *galleries["confusion"])),
+        Section("made", "What it makes", "", tuple(galleries[""])),
         Section("measures", "Further measures", "", tuple(family_tables(_rest(run.scores)))),
-        Section("codes", "Inside the codes", "", (*draw_galleries(_galleries(run, walks=True)), *_projections(run))),
+        Section("codes", "Inside the codes", "", (*galleries["traversal"], *_projections(run))),
         Section("training", "Training", "", _curves(run)),
         Section("samples", "Samples", "", _sheet(run)),
         Section("repeat", "Run it again", "", _repeat(run)),
     )
-    return Page("run", run.name, _facts(settings, run.scores), headlines(run.scores, run.spec), sections)
+    title, facts = _title(run, settings)
+    return Page("run", title, facts, headlines(run.scores, run.spec), sections)
 
 
 _COHERENCE = (
@@ -73,12 +76,20 @@ _COHERENCE = (
 _FACTORS = "The same, one factor at a time: which parts of the meaning arrive and which are lost."
 
 
-def _facts(settings: Mapping[str, Any], scores: Sequence[Score]) -> tuple[str, ...]:
-    world, level = world_of(settings, scores)
+def _title(run: RunRecords, settings: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """Model and world as the title, and what else must be known at once."""
+    world, level = world_of(settings, run.scores)
     name = next((short(value) for path, value in settings.items() if path.endswith("world.class_path")), world)
-    seed = settings.get("seed")
-    known = (model_of(settings, scores), f"{name} level {level}" if level else name, "" if seed is None else f"seed {seed}")
-    return tuple(fact for fact in known if fact)
+    parts = [model_of(settings, run.scores), f"{name} level {level}" if level else name]
+    title = " on ".join(part for part in parts if part) or run.name
+    samples = max((score.n for score in run.scores), default=0)
+    facts = (
+        f"run {run.name}" if title != run.name else "",
+        f"seed {settings['seed']}" if "seed" in settings else "",
+        f"{write_count(run.parameters)} parameters" if run.parameters else "",
+        f"{write_count(samples)} test samples" if samples else "",
+    )
+    return title, tuple(fact for fact in facts if fact)
 
 
 def _blocks(*blocks: Block | None) -> tuple[Block, ...]:
@@ -87,7 +98,7 @@ def _blocks(*blocks: Block | None) -> tuple[Block, ...]:
 
 def _factors(scores: Sequence[Score]) -> tuple[Block, ...]:
     panels = factor_bars(factor_scores(scores))
-    return _blocks(Drawings(tuple(panels), _BAR_KEYS) if panels else None, factor_table(scores))
+    return _blocks(Drawings("", tuple(panels), _BAR_KEYS) if panels else None, factor_table(scores))
 
 
 def _rest(scores: Sequence[Score]) -> list[Score]:
@@ -95,27 +106,32 @@ def _rest(scores: Sequence[Score]) -> list[Score]:
     return [score for score in scores if id(score) not in shown]
 
 
-def _galleries(run: RunFolder, *, walks: bool) -> list[Gallery]:
-    return [item for item in run.exhibits if isinstance(item, Gallery) and item.name.startswith("traversal") == walks]
+def _galleries(run: RunRecords) -> dict[str, list[DrawnGallery]]:
+    """The galleries by the section they belong to: the first word of their name, where a section is about that."""
+    groups: dict[str, list[DrawnGallery]] = {"": [], "confusion": [], "traversal": []}
+    for gallery in draw_galleries([item for item in run.exhibits if isinstance(item, Gallery)]):
+        kind = gallery.name.partition("_")[0]
+        groups[kind if kind in groups else ""].append(gallery)
+    return groups
 
 
-def _projections(run: RunFolder) -> list[Block]:
+def _projections(run: RunRecords) -> list[Block]:
     scatters = [item for item in run.exhibits if isinstance(item, Scatter)]
-    return [Drawings(tuple(projections(scatter)), note=f"{scatter.title}. {scatter.note}") for scatter in scatters]
+    return [Drawings(scatter.title, tuple(projections(scatter)), note=scatter.note) for scatter in scatters]
 
 
-def _curves(run: RunFolder) -> tuple[Block, ...]:
+def _curves(run: RunRecords) -> tuple[Block, ...]:
     panels = learning_curves(run.history)
-    return (Drawings(tuple(panels), _CURVE_KEYS, "Nats per sample, mean over the batch."),) if panels else ()
+    return (Drawings("", tuple(panels), _CURVE_KEYS, "Nats per sample, mean over the batch."),) if panels else ()
 
 
-def _sheet(run: RunFolder) -> tuple[Block, ...]:
+def _sheet(run: RunRecords) -> tuple[Block, ...]:
     if not 0 < len(run.contact_sheet) <= _SHEET_LIMIT:
         return ()
     return (Picture(png_uri(run.contact_sheet), "Samples of the world with their captions"),)
 
 
-def _repeat(run: RunFolder) -> tuple[Block, ...]:
+def _repeat(run: RunRecords) -> tuple[Block, ...]:
     command = Listing("Command", "molyneux run config.yaml")
     config = Listing("config.yaml", run.config_text, folded=True)
     machine = {wording.setting(name): short(value) for name, value in flatten(run.machine).items()}

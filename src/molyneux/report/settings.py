@@ -26,10 +26,10 @@ def world_of(settings: Mapping[str, Any], scores: Sequence[Score] = ()) -> tuple
 
     Each is empty where nothing says it; so is the level where picture and caption have different ones.
     """
-    origin = scores[0].origin if scores else {}
+    origin = flatten(scores[0].origin) if scores else {}
     name = _named(settings, "world.class_path") or origin.get("world") or ""
-    level = _named(settings, "world.init_args.level") or origin.get("level") or ""
-    caption = _named(settings, "world.init_args.caption_level") or level
+    level = _named(settings, "world.init_args.level") or _named(origin, "level") or ""
+    caption = _named(settings, "world.init_args.caption_level") or _named(origin, "caption_level") or level
     short = str(name).rpartition(".")[2].lower().partition("-v")[0]
     return short, str(level) if str(caption) == str(level) else ""
 

@@ -8,15 +8,19 @@ from molyneux.core import Score
 
 MEASURES = {
     "accuracy": "Accuracy",
+    "diversity": "Diversity",
     "elbo": "ELBO",
     "features": "Features",
     "iwae": "IWAE bound",
     "kl": "KL divergence",
     "letters": "Letters",
+    "letters_padded": "Letters, whole length",
     "mmd": "MMD",
     "mse": "Mean squared error",
     "ssim": "SSIM",
     "strict": "Strict",
+    "unreadable": "Unreadable",
+    "value_accuracy": "Accuracy of a value",
 }
 FAMILIES = {
     "coherence": "Coherence",
@@ -27,7 +31,12 @@ FAMILIES = {
     "posterior_gap": "Posterior and prior",
     "reconstruction": "Reconstruction",
 }
-CONTROLS = {"ceiling": "judge on true views", "constant": "best constant", "majority": "most common value"}
+CONTROLS = {
+    "ceiling": "judge ceiling",
+    "constant": "best constant",
+    "majority": "most common value",
+    "unpaired": "unpaired draws",
+}
 _JOINT = frozenset({"joint", "prior"})
 
 
@@ -37,13 +46,11 @@ def is_joint(score: Score) -> bool:
 
 
 def direction(score: Score) -> str:
-    """From which senses to which: `text → image`; `joint` for draws of the prior; empty where a score has no direction.
+    """From which senses to which: `text → image`; empty where a score has no direction.
 
     >>> direction(Score("coherence.strict", 1.0, {"source": "text", "target": "image"}))
     'text → image'
     """
-    if is_joint(score):
-        return "joint"
     source, target = score.about.get("source", ""), score.about.get("target", "")
     return " → ".join(part.replace("+", " + ") for part in (source, target) if part)
 
@@ -80,15 +87,25 @@ def measure(score: Score) -> str:
 
 
 def control(name: str) -> str:
-    """The words for a control: any name with `ceiling` in it is what the judge reads on true views.
+    """The words for a control: any name with `ceiling` in it is what the judge reads in true views.
 
     >>> control("judge ceiling"), control("text_only")
-    ('judge on true views', 'text only')
+    ('judge ceiling', 'text only')
     """
     for part, words in CONTROLS.items():
         if part in name:
             return words
     return _spaced(name)
+
+
+def slug(text: str) -> str:
+    """Words as a short name for files and links.
+
+    >>> slug("text → image, 5 %")
+    'text-image-5'
+    """
+    kept = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in text.lower())
+    return "-".join(part for part in kept.split("-") if part)
 
 
 def setting(path: str) -> str:

@@ -11,7 +11,6 @@ from molyneux.report import wording
 from molyneux.report.plots import theme
 from molyneux.report.plots.svg import Panel, axes, panel
 from molyneux.report.tables.entries import ceiling
-from molyneux.report.tables.scores import slug
 
 
 def factor_bars(scores: Sequence[Score]) -> list[Panel]:
@@ -37,7 +36,7 @@ def _bars(direction: str, scores: Sequence[Score]) -> Panel:
     drawn.set_xlim(0, 112)
     drawn.set_xticks([0, 25, 50, 75, 100], ["0", "25", "50", "75", "100 %"])
     drawn.spines["left"].set_visible(False)
-    return panel(f"factors-{slug(direction)}", direction, drawn)
+    return panel(f"factors-{wording.slug(direction)}", direction, drawn)
 
 
 def _bar(drawn: Axes, place: int, score: Score) -> None:

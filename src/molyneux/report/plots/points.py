@@ -61,7 +61,7 @@ def _colours(count: int) -> list[str]:
     """Told apart where there are few, running where there are many."""
     if count <= _FEW:
         return list(theme.SERIES[:count])
-    return [to_hex(colour) for colour in mpl.colormaps["twilight_shifted"](np.linspace(0.08, 0.92, count))]
+    return [to_hex(colour) for colour in mpl.colormaps["turbo"](np.linspace(0.08, 0.94, count))]
 
 
 def _legend(drawn: Axes, values: Sequence[str], colours: Sequence[str]) -> None:

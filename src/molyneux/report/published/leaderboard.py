@@ -72,7 +72,7 @@ def published(world: str, level: str) -> Leaderboard | None:
 
 
 def _leaderboard(record: Mapping[str, Any], level: str) -> Leaderboard:
-    places = [(item["score"], item["source"], item.get("target", "")) for item in record["columns"]]
+    places = [(item["score"], item["source"], item["target"]) for item in record["columns"]]
     figures = {
         model: {place: Figure(*numbers) for place, numbers in zip(places, row, strict=True) if numbers is not None}
         for model, row in record["levels"][level].items()
@@ -84,6 +84,5 @@ def _leaderboard(record: Mapping[str, Any], level: str) -> Leaderboard:
 def _place(score: Score) -> tuple[str, str, str]:
     if "factor" in score.about or set(score.about) - {"source", "target"}:
         return ("", "", "")
-    if wording.is_joint(score):
-        return (score.name, "joint", "")
-    return (score.name, score.about.get("source", ""), score.about.get("target", ""))
+    source, target = score.about.get("source", ""), score.about.get("target", "")
+    return (score.name, "prior" if wording.is_joint(score) else source, "+".join(sorted(target.split("+"))))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from molyneux.core import CorruptFileError, Score, store
-from molyneux.report.run_folder import read_run
+from molyneux.report.run_records import read_run
 from molyneux.report.settings import flatten
 
 FILE = "records.jsonl"

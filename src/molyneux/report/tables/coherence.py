@@ -11,12 +11,16 @@ from molyneux.report.tables.scores import DIRECTION, FACTOR, MEASURE, Extra, sco
 from molyneux.report.tables.table import Entry, Table
 
 _ORDER = ("coherence.strict", "coherence.features", "coherence.letters")
-_STRICT = "Strict: every factor is right. Features: how many are. Letters: equal characters at equal places. Intervals: 95 %."
+_TITLE = "How much meaning is carried"
+_MEANING = (
+    "Strict: every factor is right. Features: how many are. Letters: equal characters at equal places. "
+    "Judge ceiling: what the same reader reads in true views. Intervals: 95 %."
+)
 
 
 def coherence_scores(scores: Sequence[Score]) -> list[Score]:
-    """The scores of whole views, direction by direction: fewest senses first, joint last; strict first."""
-    return _ordered([score for score in scores if score.name.startswith("coherence.") and not _about(score)])
+    """Strict, Features and Letters of whole views, direction by direction: fewest senses first, joint last."""
+    return _ordered([score for score in scores if score.name in _ORDER and not _about(score)])
 
 
 def factor_scores(scores: Sequence[Score]) -> list[Score]:
@@ -30,8 +34,10 @@ def coherence_table(scores: Sequence[Score], leaderboard: Leaderboard | None = N
     if not chosen:
         return None
     extras = [_published(leaderboard, model) for model in leaderboard.models] if leaderboard else []
-    notes = (_STRICT, *(leaderboard.notes if leaderboard else ()))
-    return score_table("coherence", "How much meaning is carried", chosen, heads=(DIRECTION, MEASURE), extras=extras, notes=notes)
+    notes = (_MEANING, *(leaderboard.notes if leaderboard else ()))
+    return score_table(
+        "coherence", "How much meaning is carried", chosen, heads=(DIRECTION, MEASURE), extras=extras, notes=notes, drawn=True
+    )
 
 
 def coherence_summary(scores: Sequence[Score], leaderboard: Leaderboard | None = None) -> Table | None:
@@ -41,14 +47,20 @@ def coherence_summary(scores: Sequence[Score], leaderboard: Leaderboard | None =
         return None
     extras = [Extra("published best", lambda score: _best(leaderboard, score))] if leaderboard else []
     note = f"Published best: {leaderboard.title}, by another protocol; the report says how." if leaderboard else ""
-    notes = (_STRICT, note) if note else (_STRICT,)
-    return score_table("coherence", "How much meaning is carried", chosen, heads=(DIRECTION, MEASURE), extras=extras, notes=notes)
+    notes = (_MEANING, *filter(None, [note]))
+    return score_table(
+        "coherence", "How much meaning is carried", chosen, heads=(DIRECTION, MEASURE), extras=extras, notes=notes, drawn=True
+    )
 
 
 def factor_table(scores: Sequence[Score]) -> Table | None:
     """Which factors are carried in which direction; None if nothing was measured."""
     chosen = factor_scores(scores)
     return score_table("factors", "Which factors are carried, %", chosen, heads=(DIRECTION, FACTOR)) if chosen else None
+
+
+def _table(scores: Sequence[Score], extras: Sequence[Extra], notes: Sequence[str]) -> Table:
+    return score_table("coherence", _TITLE, scores, heads=(DIRECTION, MEASURE), extras=extras, notes=notes, drawn=True)
 
 
 def _published(leaderboard: Leaderboard, model: str) -> Extra:
@@ -75,8 +87,8 @@ def _ordered(scores: Sequence[Score]) -> list[Score]:
     seen = list(dict.fromkeys(wording.direction(score) for score in scores))
 
     def rank(score: Score) -> tuple[bool, int, int, int]:
-        measure = _ORDER.index(score.name) if score.name in _ORDER else len(_ORDER)
-        senses = score.about.get("source", "").count("+")
+        measure = _ORDER.index(score.name) if score.name in _ORDER else 0
+        senses = (score.about.get("source", "") + score.about.get("target", "")).count("+")
         return wording.is_joint(score), senses, seen.index(wording.direction(score)), measure
 
     return sorted(scores, key=rank)

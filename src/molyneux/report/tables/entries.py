@@ -32,14 +32,15 @@ def words(text: str, *, repeated: bool = False, tone: Tone = "") -> Entry:
     return Entry(text, repeated=repeated, tone=tone)
 
 
-def value(score: Score, footnotes: Footnotes, *, tone: Tone = "strong") -> Entry:
-    """The value with its 95 % interval; `n/a` with the reason below the table where there is none."""
-    mark = footnotes.mark(score.note)
+def value(score: Score, mark: str = "", *, drawn: bool = False) -> Entry:
+    """The value with its 95 % interval and a footnote's mark; `n/a` where there is none; drawn as a picture too if wanted."""
     if score.value is None:
         return Entry(MISSING + mark, tone="muted")
     decimals = places(score)
     detail = "" if score.interval is None else write_interval(score.interval, decimals)
-    return Entry(write(score.value, decimals) + mark, detail, score.value, score.interval, tone, strip=strip(score))
+    return Entry(
+        write(score.value, decimals) + mark, detail, score.value, score.interval, "strong", strip=strip(score) if drawn else None
+    )
 
 
 def beside(score: Score, number: float | None) -> Entry:

@@ -9,7 +9,10 @@ from molyneux.core import Score
 from molyneux.report import wording
 from molyneux.report.tables import entries
 from molyneux.report.tables.entries import Footnotes
-from molyneux.report.tables.table import INTERVAL, Column, Entry, Table
+from molyneux.report.tables.table import INTERVAL, Align, Column, Entry, Table
+
+_FOOTNOTES = 3
+"""A table with more different notes than this has a column for them."""
 
 
 @dataclass(frozen=True)
@@ -22,10 +25,11 @@ class Head:
 
 @dataclass(frozen=True)
 class Extra:
-    """A column of entries from elsewhere after the numbers."""
+    """A column of entries."""
 
     title: str
     entry: Callable[[Score], Entry]
+    align: Align = "right"
 
 
 MEASURE = Head("measure", wording.measure)
@@ -42,6 +46,7 @@ def score_table(
     heads: Sequence[Head] = (MEASURE, SUBJECT),
     extras: Sequence[Extra] = (),
     notes: Sequence[str] = (),
+    drawn: bool = False,
 ) -> Table:
     """One row per score in the order given. Columns that would be empty are left out.
 
@@ -51,34 +56,20 @@ def score_table(
         scores: what it shows.
         heads: columns of words on the left.
         extras: columns on the right, such as published numbers.
-        notes: sentences below; the notes of scores follow as footnotes.
+        notes: sentences below; the notes of scores follow as footnotes, or in a column of their own where they are many.
+        drawn: whether values are pictures, too, in formats that can show them.
     """
-    heads = [head for head in heads if any(head.words(score) for score in scores)]
-    controls = control_names(scores)
     footnotes = Footnotes()
-    columns = [Column(head.title, "left") for head in heads] + [Column(_value_title(scores))]
-    columns += [Column("chance")] if any(score.chance is not None for score in scores) else []
-    columns += [Column(wording.control(control)) for control in controls]
-    columns += [Column("n")] if any(score.n for score in scores) else []
-    columns += [Column(extra.title) for extra in extras]
-    titles = {column.title for column in columns}
+    remarks = len({score.note for score in scores if score.note}) > _FOOTNOTES
+    columns = [_value(scores, None if remarks else footnotes, drawn=drawn), *_beside(scores), *extras]
+    columns += [Extra("note", lambda score: Entry(score.note, tone="muted"), "left")] if remarks else []
+    heads = [head for head in heads if any(head.words(score) for score in scores)]
     rows = []
     for number, score in enumerate(scores):
-        row = _heads(heads, score, scores[number - 1] if number else None)
-        row.append(entries.value(score, footnotes))
-        row += [entries.beside(score, score.chance)] if "chance" in titles else []
-        row += [entries.beside(score, score.controls.get(control)) for control in controls]
-        row += [entries.count(score)] if "n" in titles else []
-        rows.append(tuple(row + [extra.entry(score) for extra in extras]))
-    return Table(name, title, tuple(columns), tuple(rows), (*notes, *footnotes.notes))
-
-
-def family_tables(scores: Sequence[Score]) -> list[Table]:
-    """One table for every family of names, known or not, in the order in which they appear."""
-    families: dict[str, list[Score]] = {}
-    for score in scores:
-        families.setdefault(wording.family(score.name), []).append(score)
-    return [score_table(slug(name), wording.family_title(name), members) for name, members in families.items()]
+        words = _heads(heads, score, scores[number - 1] if number else None)
+        rows.append((*words, *(column.entry(score) for column in columns)))
+    titles = [*(Column(head.title, "left") for head in heads), *(Column(column.title, column.align) for column in columns)]
+    return Table(name, title, tuple(titles), tuple(rows), (*notes, *footnotes.notes))
 
 
 def control_names(scores: Sequence[Score]) -> list[str]:
@@ -87,18 +78,25 @@ def control_names(scores: Sequence[Score]) -> list[str]:
     return sorted(names, key=lambda name: "ceiling" in name)
 
 
-def slug(text: str) -> str:
-    """Words as a short name for files and links.
+def _value(scores: Sequence[Score], footnotes: Footnotes | None, *, drawn: bool) -> Extra:
+    title = f"value{INTERVAL}" if any(score.interval for score in scores) else "value"
 
-    >>> slug("text → image, 5 %")
-    'text-image-5'
-    """
-    kept = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in text.lower())
-    return "-".join(part for part in kept.split("-") if part)
+    def entry(score: Score) -> Entry:
+        return entries.value(score, footnotes.mark(score.note) if footnotes else "", drawn=drawn)
+
+    return Extra(title, entry)
 
 
-def _value_title(scores: Sequence[Score]) -> str:
-    return f"value{INTERVAL}" if any(score.interval for score in scores) else "value"
+def _beside(scores: Sequence[Score]) -> list[Extra]:
+    """Chance, controls and number of samples, where there are any."""
+
+    def control(name: str) -> Extra:
+        return Extra(wording.control(name), lambda score: entries.beside(score, score.controls.get(name)))
+
+    chance = Extra("chance", lambda score: entries.beside(score, score.chance))
+    columns = [chance] if any(score.chance is not None for score in scores) else []
+    columns += [control(name) for name in control_names(scores)]
+    return [*columns, Extra("n", entries.count)] if any(score.n for score in scores) else columns
 
 
 def _heads(heads: Sequence[Head], score: Score, above: Score | None) -> list[Entry]:

@@ -10,6 +10,7 @@ from molyneux.core import SpecError
 INTERVAL = " (95 %)"
 """What the title of a column says whose entries carry an interval."""
 
+Align = Literal["left", "right"]
 Tone = Literal["", "strong", "muted"]
 
 
@@ -65,7 +66,7 @@ class Column:
     """A column's title and the side its entries lean on."""
 
     title: str
-    align: Literal["left", "right"] = "right"
+    align: Align = "right"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from molyneux.core import CorruptFileError, Exhibit, Score, Spec, StoreError, lo
 
 
 @dataclass(frozen=True)
-class RunFolder:
+class RunRecords:
     """Records of one run; what was not recorded is empty.
 
     Args:
@@ -27,6 +27,7 @@ class RunFolder:
         machine: where it ran, and with which versions.
         spec: what the samples look like.
         contact_sheet: a picture of the samples, PNG.
+        parameters: how many numbers the model has; 0 where that is not recorded.
     """
 
     name: str
@@ -38,9 +39,10 @@ class RunFolder:
     machine: Mapping[str, Any] = field(default_factory=dict)
     spec: Spec | None = None
     contact_sheet: bytes = b""
+    parameters: int = 0
 
 
-def read_run(folder: Path) -> RunFolder:
+def read_run(folder: Path) -> RunRecords:
     """Read a run.
 
     Raises:
@@ -53,8 +55,9 @@ def read_run(folder: Path) -> RunFolder:
     scores = folder / "measure" / "scores.jsonl"
     if not scores.is_file():
         raise StoreError(f"expected the scores {scores}, which are not there: run molyneux measure {folder} first")
-    spec, machine, sheet = folder / "samples" / "spec.json", folder / "machine.json", folder / "samples" / "contact_sheet.png"
-    return RunFolder(
+    spec, sheet = folder / "samples" / "spec.json", folder / "samples" / "contact_sheet.png"
+    machine, model = folder / "machine.json", folder / "model" / "stage.json"
+    return RunRecords(
         name=folder.resolve().name,
         config=config,
         config_text=text,
@@ -64,6 +67,7 @@ def read_run(folder: Path) -> RunFolder:
         machine=store.read_json(machine) if machine.is_file() else {},
         spec=Spec.from_json(store.read_json(spec)) if spec.is_file() else None,
         contact_sheet=sheet.read_bytes() if sheet.is_file() else b"",
+        parameters=store.read_json(model).get("details", {}).get("parameters", 0) if model.is_file() else 0,
     )
 
 
