@@ -20,10 +20,6 @@ TEXT_IMAGE = {"source": "text", "target": "image"}
 IMAGE_TEXT = {"source": "image", "target": "text"}
 JOINT = {"source": "prior", "target": "image+text"}
 DIRECTIONS = (TEXT_IMAGE, IMAGE_TEXT, JOINT)
-    {"source": "text", "target": "image"},
-    {"source": "image", "target": "text"},
-    {"source": "prior", "target": "image+text"},
-)
 
 
 def share(name: str, about: dict[str, str], value: float, *, chance: float, ceiling: float = 99.9, **fields) -> Score:
