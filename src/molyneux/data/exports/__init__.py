@@ -1,0 +1,7 @@
+"""Exports: samples in the formats of other tools. Each is streamed, and appears whole or not at all."""
+
+from molyneux.data.exports.hdf5 import export_hdf5
+from molyneux.data.exports.parquet import export_parquet
+from molyneux.data.exports.png import export_png
+
+__all__ = ["export_hdf5", "export_parquet", "export_png"]
