@@ -27,7 +27,9 @@ def crop(image: Tensor, height: int, width: int) -> Tensor:
     down, right = height - image.shape[-2], width - image.shape[-1]
     if not down and not right:
         return image
-    return functional.pad(image, (right // 2, right - right // 2, down // 2, down - down // 2))
+    # Rounded towards 0, so that cropping undoes padding.
+    left, top = int(right / 2), int(down / 2)
+    return functional.pad(image, (left, right - left, top, down - top))
 
 
 class Centre(nn.Module):

@@ -1,0 +1,74 @@
+import pytest
+import torch
+
+from molyneux.core import ConfigError, Modality
+from molyneux.learn.nets import CharacterTransformer
+from molyneux.learn.nets.transformer import time_positions
+
+LETTERS = tuple(" abcdefghijklmnopqrstuvwxyz")
+SMALL = CharacterTransformer(layers=2, feedforward=32, width=8)
+
+
+def text(length):
+    return Modality("text", "text", (length,), "uint8", LETTERS, 0)
+
+
+def ids(words, length):
+    rows = [[LETTERS.index(letter) for letter in word.ljust(length)] for word in words]
+    return torch.tensor(rows)
+
+
+def encoder(length=45, seed=0):
+    torch.manual_seed(seed)
+    return SMALL.encoder(text(length), 6).eval()
+
+
+def count(module):
+    return sum(parameter.numel() for parameter in module.parameters())
+
+
+def test_size_of_the_published_net():
+    net = CharacterTransformer()
+    # The published encoder embeds the 27 symbols in 2 instead of 54 dimensions: 26 * 54 more here.
+    assert count(net.encoder(text(45), 32)) == 991_942 + 26 * 54
+    assert count(CharacterTransformer(layers=1, feedforward=128).body(text(45), 16, 27)) == 6_971
+
+
+def test_order_of_letters_matters():
+    heart, earth = encoder()(ids(["heart", "earth"], 45))
+    assert (heart - earth).abs().max() > 1e-3
+
+
+def test_what_comes_after_the_end_does_not_matter():
+    words = ["red heart", "big", ""]
+    short, long = encoder(9)(ids(words, 9)), encoder(45)(ids(words, 45))
+    torch.testing.assert_close(short, long, atol=1e-5, rtol=1e-4)
+
+
+def test_copies_of_a_caption_in_one_batch_are_the_same():
+    codes = encoder()(ids(["small red heart"] * 24, 45))
+    assert (codes - codes[0]).abs().max() == 0.0
+
+
+def test_a_text_without_padding_is_read_to_its_end():
+    net = SMALL.encoder(Modality("text", "text", (5,), "uint8", LETTERS), 6).eval()
+    first, second = net(ids(["ab", "ab  a"], 5))
+    assert (first - second).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize(("size", "advice"), [(23, "22 or 24"), (1, "choose 2")])
+def test_odd_codes_are_refused(size, advice):
+    with pytest.raises(ConfigError, match=f"even size.*got {size}.*{advice}"):
+        CharacterTransformer().body(text(45), size, 27)
+
+
+def test_sizes_have_to_be_a_multiple_of_the_heads():
+    with pytest.raises(ConfigError, match="multiple of its 4 heads for width, got 54"):
+        CharacterTransformer(heads=4)
+
+
+def test_positions():
+    positions = time_positions(3, 4)
+    assert positions[0].tolist() == [0.0, 1.0, 0.0, 1.0]
+    assert positions[2, 0].item() == pytest.approx(torch.tensor(2.0).sin().item())
+    assert positions[2, 3].item() == pytest.approx(torch.tensor(2.0 / 100).cos().item())
