@@ -63,6 +63,16 @@ def held(path: Path, experiment: Experiment) -> Iterator[RunFolder]:
         yield RunFolder(path, experiment)
 
 
+def is_complete(path: Path, experiment: Experiment) -> bool:
+    """Whether every step of the experiment is done in this folder; files are not checked.
+
+    Raises:
+        ConflictError: it was made by another configuration.
+    """
+    folder = RunFolder(path, experiment)
+    return all(stage.complete for stage in (folder.samples, folder.model, folder.measure, folder.report))
+
+
 def open_experiment(path: Path) -> Experiment:
     """The experiment whose folder this is.
 

@@ -1,0 +1,49 @@
+"""What there is, one line each: the first line of every docstring."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+from molyneux.core import Learns
+from molyneux.core.config import short_names
+from molyneux.data import World
+from molyneux.learn.nets import Net
+from molyneux.measure import Measure
+
+_FAMILIES: dict[str, tuple[type, str]] = {
+    "measures": (Measure, "molyneux.measure"),
+    "models": (Learns, "molyneux.learn"),
+    "nets": (Net, "molyneux.learn"),
+    "worlds": (World, "molyneux.data"),
+}
+"""By kind: what its classes are, and the room that exports them."""
+
+
+def listing(kind: str, *, configs: Path = Path("configs")) -> dict[str, str]:
+    """Names and summaries of everything of a kind, sorted by name.
+
+    Args:
+        kind: `configs`, `judges`, `measures`, `models`, `nets` or `worlds`.
+        configs: the folder in which experiment files are looked for.
+    """
+    if kind in _FAMILIES:
+        base, room = _FAMILIES[kind]
+        return {name: _summary(found) for name, found in short_names(base, room=room).items()}
+    return dict(_configs(configs) if kind == "configs" else _judges())
+
+
+def _summary(found: type) -> str:
+    return (inspect.getdoc(found) or "").partition("\n")[0]
+
+
+def _configs(folder: Path) -> Iterator[tuple[str, str]]:
+    """Experiment and study files; the first comment line is the summary."""
+    for path in sorted(folder.rglob("*.yaml")):
+        comments = (line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#"))
+        yield str(path), next(comments, "").lstrip("# ")
+
+
+def _judges() -> Iterator[tuple[str, str]]:
+    yield from ()

@@ -1,0 +1,83 @@
+"""Progress on a terminal: which step, how far, how fast, how long still."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from molyneux.run import RunProgress, Silent
+
+
+@contextmanager
+def shown(*, quiet: bool) -> Iterator[RunProgress]:
+    """A listener that draws bars on standard error; silent where that is no terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield Silent()
+        return
+    columns = (TextColumn("{task.description:<8}"), BarColumn(24), TextColumn("{task.fields[note]}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), refresh_per_second=4) as bars:
+        yield Bars(bars)
+
+
+class Bars:
+    """One bar for each step."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._task: TaskID | None = None
+        self._step = self._epoch = ""
+        self._began = time.perf_counter()
+
+    def begin(self, step: str, note: str) -> None:
+        """A step begins, or its next part."""
+        if self._task is not None:
+            self._finish()
+        if step != self._step or self._task is None:
+            self._task = self._bars.add_task(step, total=None, note=note)
+        else:
+            self._bars.update(self._task, total=None, completed=0, note=note)
+        self._step, self._epoch, self._began = step, "", time.perf_counter()
+
+    def advance(self, done: int, total: int, note: str = "") -> None:
+        """So much is done."""
+        if self._task is not None:
+            seconds = time.perf_counter() - self._began
+            left = f"{_time(seconds / done * (total - done))} left" if 0 < done < total else ""
+            self._bars.update(self._task, completed=done, total=total, note=_joined(f"{done:,}/{total:,}", note, left))
+
+    def step(self, done: int, total: int, samples_per_second: float, seconds_left: float) -> None:
+        """After a step of training."""
+        if self._task is not None:
+            note = _joined(
+                f"step {done:,}/{total:,}", f"{samples_per_second:,.0f} samples/s", f"{_time(seconds_left)} left", self._epoch
+            )
+            self._bars.update(self._task, completed=done, total=total, note=note)
+
+    def epoch(self, row: Mapping[str, float]) -> None:
+        """After an epoch of training."""
+        losses = [f"{name.partition('/')[0]} {row[name]:.1f}" for name in ("train/loss", "validation/loss") if name in row]
+        self._epoch = _joined(f"epoch {int(row['epoch'])}", *losses)
+
+    def _finish(self) -> None:
+        if self._task is not None:
+            self._bars.update(self._task, total=1, completed=1)
+
+
+def _joined(*parts: str) -> str:
+    return " · ".join(part for part in parts if part)
+
+
+def _time(seconds: float) -> str:
+    """A duration in minutes and seconds.
+
+    >>> _time(75), _time(3700)
+    ('1:15', '1:01:40')
+    """
+    whole = int(seconds)
+    hours, minutes = whole // 3600, whole % 3600 // 60
+    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"

@@ -1,0 +1,147 @@
+"""Runs of a study side by side, each in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from molyneux.core import StoreError, store
+from molyneux.core.config import dump_document
+from molyneux.run.experiment import Experiment
+from molyneux.run.folder import is_complete
+from molyneux.run.study import run_name
+
+
+class SweepProgress(Protocol):
+    """Is told how a study goes, by several threads."""
+
+    def plan(self, runs: int) -> None:
+        """So many more runs are to be done."""
+        ...
+
+    def run(self, name: str, step: str, done: int, total: int) -> None:
+        """Where a run stands; its step is `done` or `failed` in the end."""
+        ...
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a run ended.
+
+    Args:
+        folder: where it is.
+        experiment: what was run.
+        error: why it failed; empty if it did not.
+    """
+
+    folder: Path
+    experiment: Experiment
+    error: str = ""
+
+
+@dataclass
+class Pool:
+    """At most `jobs` runs at a time. As a context, it ends its processes however it is left.
+
+    Args:
+        folder: of the study; each run has a folder below it.
+        jobs: runs at the same time; the cores are shared among them.
+        progress: is told how it goes.
+    """
+
+    folder: Path
+    jobs: int
+    progress: SweepProgress
+    _processes: set[subprocess.Popen[str]] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _closed: bool = False
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._closed = True
+            running = list(self._processes)
+        for process in running:
+            process.kill()
+
+    def run(self, experiments: Sequence[Experiment]) -> list[Finished]:
+        """Run experiments and wait for all of them; a run that fails does not stop the others."""
+        self.progress.plan(len(experiments))
+        with ThreadPoolExecutor(self.jobs) as threads:
+            futures = [threads.submit(self._run, experiment) for experiment in experiments]
+            try:
+                return [future.result() for future in futures]
+            except BaseException:
+                threads.shutdown(wait=False, cancel_futures=True)
+                self.__exit__()
+                raise
+
+    def _run(self, experiment: Experiment) -> Finished:
+        name = run_name(experiment)
+        folder, config = self.folder / name, self.folder / "experiments" / f"{name}.yaml"
+        if is_complete(folder, experiment):
+            self.progress.run(name, "done", 1, 1)
+            return Finished(folder, experiment)
+        store.write_text(config, dump_document(experiment.resolved))
+        error = self._call(name, [sys.executable, "-m", "molyneux.run.worker", str(config), str(folder)])
+        self.progress.run(name, "failed" if error else "done", 1, 1)
+        return Finished(folder, experiment, error)
+
+    def _call(self, name: str, command: Sequence[str]) -> str:
+        """Run a worker to its end and return what went wrong."""
+        log = self.folder / "experiments" / f"{name}.log"
+        with log.open("w", encoding="utf-8") as errors:
+            process = self._start(command, errors.fileno())
+            try:
+                problem = self._listen(name, process)
+                status = process.wait()
+            finally:
+                with self._lock:
+                    self._processes.discard(process)
+        if status == 0:
+            log.unlink(missing_ok=True)
+            return ""
+        return problem or f"its process ended with status {status}; see {log}"
+
+    def _start(self, command: Sequence[str], errors: int) -> subprocess.Popen[str]:
+        with self._lock:
+            if self._closed:
+                raise StoreError("the study was stopped: the same command goes on where it stopped")
+            process = subprocess.Popen(  # its own session, so that Ctrl-C reaches only the process that the user sees
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env=_environment(self.jobs),
+                start_new_session=True,
+            )
+            self._processes.add(process)
+        return process
+
+    def _listen(self, name: str, process: subprocess.Popen[str]) -> str:
+        """Hand the progress of a worker on; its last error."""
+        problem = ""
+        for line in process.stdout or ():
+            record: Mapping[str, object] = json.loads(line)
+            problem = str(record.get("error", problem))
+            if "step" in record:
+                self.progress.run(name, str(record["step"]), int(str(record["done"])), int(str(record["total"])))
+        return problem
+
+
+def _environment(jobs: int) -> dict[str, str]:
+    """Threads that wait without spinning, and not more of them than cores."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    threads = str(max(1, cores // jobs))
+    return {**os.environ, "OMP_WAIT_POLICY": "PASSIVE", "OMP_NUM_THREADS": threads, "NUMBA_NUM_THREADS": threads}

@@ -1,0 +1,116 @@
+"""A random or TPE search over the points of a study (optuna), which remembers its trials in the folder of the study."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.trial import FrozenTrial, Trial, TrialState
+
+from molyneux.core import ConfigError, nearest, seeds, store
+from molyneux.run.pool import Finished, Pool
+from molyneux.run.steps import read_scores
+from molyneux.run.study import Goal, Overrides, Study
+
+_VARIANT = "variant"
+
+
+def search(study: Study, folder: Path, pool: Pool) -> list[Finished]:
+    """Try `study.trials` points, as many at a time as the pool has jobs; the trials of an earlier call count.
+
+    Args:
+        study: a random or tpe search.
+        folder: where `search.sqlite3` remembers the trials.
+        pool: runs the experiments.
+
+    Raises:
+        ConfigError: the settings of a trial cannot be used, or no run has the score that is the goal.
+    """
+    trials = _trials(study, folder)
+    finished = _try(study, trials, trials.get_trials(deepcopy=False)[: study.trials], pool)
+    while (left := study.trials - len(trials.get_trials(deepcopy=False))) > 0:
+        asked = [_ask(study, trials) for _ in range(min(left, pool.jobs))]
+        finished += _try(study, trials, asked, pool)
+    return finished
+
+
+def _trials(study: Study, folder: Path) -> optuna.Study:
+    """The trials of this very study; more of them may be asked for later."""
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    settings = {
+        "base": study.base_settings,
+        "grid": {path: list(values) for path, values in study.grid.items()},
+        "ranges": {path: vars(item) for path, item in study.ranges.items()},
+        "variants": {name: dict(values) for name, values in study.variants.items()},
+        "goal": None if study.goal is None else {**vars(study.goal), "about": dict(study.goal.about)},
+        "seeds": list(study.seeds),
+        "search": study.search,
+    }
+    return optuna.create_study(
+        storage=f"sqlite:///{folder / 'search.sqlite3'}",
+        study_name=f"{study.name}-{store.fingerprint(settings)}",
+        direction=study.goal.direction if study.goal else "maximize",
+        load_if_exists=True,
+    )
+
+
+def _ask(study: Study, trials: optuna.Study) -> FrozenTrial:
+    """A new trial. Its random numbers depend on its number alone, so a search that was stopped goes on as if it had not been."""
+    number = len(trials.get_trials(deepcopy=False))
+    seed = int(seeds.generator(study.seeds[0], "search", number).integers(2**32))
+    samplers = {"random": optuna.samplers.RandomSampler, "tpe": optuna.samplers.TPESampler}
+    trials.sampler = samplers[study.search](seed=seed)
+    trial = trials.ask()
+    if study.variants:
+        trial.suggest_categorical(_VARIANT, list(study.variants))
+    for path, values in study.grid.items():
+        trial.suggest_categorical(path, list(range(len(values))))
+    for path, item in study.ranges.items():
+        _suggest(trial, path, item.low, item.high, log=item.log, whole=item.whole)
+    return trials.get_trials(deepcopy=False)[trial.number]
+
+
+def _suggest(trial: Trial, path: str, low: float, high: float, *, log: bool, whole: bool) -> None:
+    if whole:
+        trial.suggest_int(path, round(low), round(high), log=log)
+    else:
+        trial.suggest_float(path, low, high, log=log)
+
+
+def _point(study: Study, trial: FrozenTrial) -> Overrides:
+    """The settings that a trial stands for."""
+    chosen = {path: study.grid[path][place] for path, place in trial.params.items() if path in study.grid}
+    numbers = {path: value for path, value in trial.params.items() if path in study.ranges}
+    return {**study.variant(trial.params.get(_VARIANT, "")), **chosen, **numbers}
+
+
+def _try(study: Study, trials: optuna.Study, tried: Sequence[FrozenTrial], pool: Pool) -> list[Finished]:
+    """Run the experiments of some trials side by side, and tell what came out of those that are still open."""
+    planned = [study.experiments(_point(study, trial)) for trial in tried]
+    finished = pool.run([experiment for experiments in planned for experiment in experiments])
+    for place, trial in enumerate(tried):
+        group = finished[place * len(study.seeds) : (place + 1) * len(study.seeds)]
+        if trial.state is TrialState.RUNNING:
+            if any(item.error for item in group):
+                trials.tell(trial.number, state=TrialState.FAIL)
+            else:
+                trials.tell(trial.number, _value(study.goal, group))
+    return finished
+
+
+def _value(goal: Goal | None, group: Sequence[Finished]) -> float:
+    """The mean of the goal over the seeds; 0 where a search has none."""
+    return 0.0 if goal is None else statistics.fmean(_reached(goal, item.folder) for item in group)
+
+
+def _reached(goal: Goal, folder: Path) -> float:
+    scores = read_scores(folder)
+    for score in scores:
+        if score.name == goal.score and dict(score.about) == dict(goal.about) and score.value is not None:
+            return score.value
+    about: dict[str, Any] = dict(goal.about)
+    found = {f"{score.name} {dict(score.about)}" for score in scores if score.value is not None}
+    raise ConfigError(f"goal: no run has the score {goal.score} {about}; {nearest(f'{goal.score} {about}', found)}")

@@ -1,0 +1,174 @@
+"""What a study is: one experiment, and what is varied in it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from molyneux.core import ConfigError, store
+from molyneux.core.config import build_fields, collected, override, read_document
+from molyneux.run.experiment import Experiment, read_experiment
+
+Overrides = Mapping[str, Any]
+"""Values by the dotted path of their setting."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range:
+    """Numbers that a search may try.
+
+    Args:
+        low: smallest.
+        high: largest.
+        log: whether their logarithm is uniform.
+        whole: whether they are whole numbers.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+    whole: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ConfigError(f"expected low below high, got {self.low} and {self.high}")
+        if self.log and self.low <= 0:
+            raise ConfigError(f"low: expected more than 0 with log, got {self.low}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Goal:
+    """The score that a `tpe` search improves: the mean over the seeds.
+
+    Args:
+        score: its name, such as `coherence.strict`.
+        about: what it is about, such as `{source: text, target: image}`, and nothing else.
+        direction: whether more is better.
+    """
+
+    score: str
+    about: Mapping[str, str] = field(default_factory=dict)
+    direction: Literal["maximize", "minimize"] = "maximize"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """The settings of a study file.
+
+    Args:
+        base: the experiment, as a file (relative to the study's) or as its settings.
+        seeds: every setting is run with each of these.
+        variants: settings that change together, under a name each.
+        grid: values by the dotted path of a setting; every combination is run, or they are what a search chooses from.
+        ranges: numbers by the dotted path of a setting, for a search.
+        search: `grid` runs every combination of variants and grid; `random` and `tpe` (Bergstra et al., 2011) try `trials`.
+        trials: how many settings a search tries.
+        goal: what a `tpe` search improves.
+        name: a word for folders and titles.
+    """
+
+    base: Path | Mapping[str, Any]
+    seeds: tuple[int, ...] = (1,)
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+    search: Literal["grid", "random", "tpe"] = "grid"
+    trials: int = 20
+    goal: Goal | None = None
+    name: str = "study"
+
+    def __post_init__(self) -> None:
+        problems = [f"grid.{path}: expected at least one value, got none" for path, values in self.grid.items() if not values]
+        if not self.seeds:
+            problems.append("seeds: expected at least one, got none")
+        if len(set(self.seeds)) < len(self.seeds):
+            problems.append(f"seeds: expected different ones, got {', '.join(map(str, self.seeds))}")
+        if self.trials < 1:
+            problems.append(f"trials: expected at least 1, got {self.trials}")
+        if self.search == "grid" and self.ranges:
+            problems.append("ranges: a grid needs lists of values: move them to grid, or set search to random or tpe")
+        if self.search == "tpe" and self.goal is None:
+            problems.append("goal: is missing: a tpe search needs the name of a score, such as coherence.strict")
+        if problems:
+            raise ConfigError(problems)
+
+    def points(self) -> list[Overrides]:
+        """Every combination of variants and grid, in the order of the file."""
+        grids = [dict(zip(self.grid, values, strict=True)) for values in itertools.product(*self.grid.values())]
+        return [{**self.variant(name), **grid} for name in self.variants or [""] for grid in grids]
+
+    def probes(self) -> list[Overrides]:
+        """Points that show every value of a search at least once, each alone."""
+        values: dict[str, tuple[Any, ...]] = dict(self.grid)
+        values |= {path: (self.number(path, item.low), self.number(path, item.high)) for path, item in self.ranges.items()}
+        plain = self.variant(next(iter(self.variants), ""))
+        alone: list[Overrides] = [{**plain, path: value} for path, choices in values.items() for value in choices]
+        return [self.variant(name) for name in self.variants or [""]] + alone
+
+    def number(self, path: str, value: float) -> float | int:
+        """A number of a range as the setting takes it."""
+        return round(value) if self.ranges[path].whole else value
+
+    def variant(self, name: str) -> dict[str, Any]:
+        """The settings of a variant, its name among them; of none for an empty name."""
+        return {"name": name, **self.variants[name]} if name else {}
+
+    @property
+    def base_settings(self) -> dict[str, Any]:
+        """The settings of the experiment that is varied."""
+        return dict(self.base) if isinstance(self.base, Mapping) else read_document(self.base)
+
+    def experiments(self, point: Overrides) -> list[Experiment]:
+        """The experiments of a point, one a seed.
+
+        Raises:
+            ConfigError: with every problem of its settings.
+        """
+        tree = {"name": self.name, **self.base_settings}
+        for path, value in point.items():
+            tree = override(tree, path, value)
+        return [read_experiment({**tree, "seed": seed}) for seed in self.seeds]
+
+
+def load_study(path: Path) -> Study:
+    """The study in a YAML file; it is called after the file.
+
+    Raises:
+        ConfigError: with every problem of the file.
+    """
+    tree = {"name": path.stem, **read_document(path)}
+    if isinstance(tree.get("base"), str):
+        tree["base"] = str(path.parent / tree["base"])
+    study: Study = build_fields(Study, tree).value
+    return study
+
+
+def check_points(study: Study, points: Sequence[Overrides]) -> list[list[Experiment]]:
+    """The experiments of all points, so that a mistake shows before hours are spent; errors as `Study.experiments`."""
+
+    def experiments(point: Overrides) -> list[Experiment]:
+        try:
+            return study.experiments(point)
+        except ConfigError as error:
+            raise ConfigError([f"{describe(point) or study.name}: {problem}" for problem in error.problems]) from error
+
+    return collected(partial(experiments, point) for point in points)
+
+
+def describe(point: Overrides) -> str:
+    """A point in few words, the last word of each path standing for the whole.
+
+    >>> describe({"data.world.level": 2, "learn.model": "MVAE"})
+    'level 2, model MVAE'
+    """
+    words = {path.rpartition(".")[2]: value for path, value in point.items() if not isinstance(value, dict | list)}
+    return ", ".join(str(value) if name == "name" else f"{name} {value}" for name, value in words.items())
+
+
+def run_name(experiment: Experiment) -> str:
+    """Name of the folder of a run in a study."""
+    return f"{experiment.name}-seed{experiment.seed}-{store.fingerprint(experiment.identity)[:8]}"

@@ -1,0 +1,68 @@
+"""A study is run: every point and seed becomes a run, every run a record, all records a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from molyneux.core import ConfigError, store
+from molyneux.report import save_study, study_run, write_study
+from molyneux.run.pool import Finished, Pool, SweepProgress
+from molyneux.run.search import search
+from molyneux.run.study import Study, check_points
+
+
+@dataclass(frozen=True)
+class SweepOutcome:
+    """What a study left behind.
+
+    Args:
+        finished: every run, in the order of the study.
+        results: the folder of records and pages.
+        pages: the files of the report.
+    """
+
+    finished: tuple[Finished, ...]
+    results: Path
+    pages: tuple[Path, ...]
+
+    @property
+    def failed(self) -> tuple[Finished, ...]:
+        """The runs that failed."""
+        return tuple(item for item in self.finished if item.error)
+
+
+def run_study(study: Study, folder: Path, results: Path, *, jobs: int = 1, progress: SweepProgress) -> SweepOutcome:
+    """Run a study, or go on where an earlier call with the same folder stopped: complete runs are not run again.
+
+    Args:
+        study: what to run.
+        folder: of its runs, and of the storage of a search.
+        results: where the records and the pages go.
+        jobs: runs at the same time, each in a process of its own.
+        progress: is told how it goes.
+
+    Raises:
+        ConfigError: with every problem of every point, before anything is run.
+        ConflictError: another process runs the study in this folder.
+        StoreError: a folder cannot be written.
+    """
+    if jobs < 1:
+        raise ConfigError(f"expected jobs of at least 1, got {jobs}")
+    planned = check_points(study, study.points() if study.search == "grid" else study.probes())
+    with store.locked(folder), Pool(folder, jobs, progress) as pool:
+        if study.search == "grid":
+            finished = pool.run([experiment for experiments in planned for experiment in experiments])
+        else:
+            finished = search(study, folder, pool)
+    return SweepOutcome(tuple(finished), results, _write(study, finished, results))
+
+
+def _write(study: Study, finished: Sequence[Finished], results: Path) -> tuple[Path, ...]:
+    """The records and pages of the runs that did not fail."""
+    records = [study_run(item.folder) for item in finished if not item.error]
+    if not records:
+        return ()
+    save_study(results / "records.jsonl", records)
+    return tuple(write_study(records, results))
