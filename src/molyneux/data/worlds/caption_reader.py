@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import torch
@@ -59,21 +59,39 @@ class CaptionReader:
         place = np.minimum(np.searchsorted(self._sorted, rows), len(self._sorted) - 1)
         known = self._sorted[place] == rows
         codes = np.where(known[:, None], self.grammar.combinations.codes[self._order[place]], -1)
-        reasons = {int(row): self._why(ids[row]) for row in np.flatnonzero(~known)}
+        rejected = np.flatnonzero(~known)
+        reasons = _Reasons(self.grammar, dict(zip(rejected.tolist(), ids[rejected], strict=True)))
         return Reading(torch.from_numpy(codes), self.factors, reasons)
 
-    def _why(self, ids: np.ndarray) -> str:
-        """Why a row of ids is no caption: the first place that does not fit, counted in words from 1."""
-        if (ids == len(ALPHABET)).any():
-            return f"letter {int((ids == len(ALPHABET)).argmax()) + 1}: its id is none of the {len(ALPHABET)} symbols"
-        words = "".join(ALPHABET[i] for i in ids).rstrip(" ").split(" ")
-        position = 0
-        for slot in self.grammar.slots:
-            fits = [phrase for phrase in slot.phrases if _starts(words[position:], phrase)]
-            if not fits:
-                return _expected(slot, words, position)
-            position += max(phrase.count(" ") + 1 for phrase in fits)
-        return f"position {position + 1}: expected the end, got {' '.join(words[position:])!r}"
+
+class _Reasons(Mapping[int, str]):
+    """Reasons of rejected rows, worked out when they are asked for: an untrained model has thousands that nobody reads."""
+
+    def __init__(self, grammar: Grammar, rows: Mapping[int, np.ndarray]) -> None:
+        self._grammar, self._rows = grammar, rows
+
+    def __getitem__(self, row: int) -> str:
+        return _why(self._grammar, self._rows[row])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+def _why(grammar: Grammar, ids: np.ndarray) -> str:
+    """Why a row of ids is no caption: the first place that does not fit, counted in words from 1."""
+    if (ids == len(ALPHABET)).any():
+        return f"letter {int((ids == len(ALPHABET)).argmax()) + 1}: its id is none of the {len(ALPHABET)} symbols"
+    words = "".join(ALPHABET[i] for i in ids).rstrip(" ").split(" ")
+    position = 0
+    for slot in grammar.slots:
+        fits = [phrase for phrase in slot.phrases if _starts(words[position:], phrase)]
+        if not fits:
+            return _expected(slot, words, position)
+        position += max(phrase.count(" ") + 1 for phrase in fits)
+    return f"position {position + 1}: expected the end, got {' '.join(words[position:])!r}"
 
 
 def _as_bytes(ids: np.ndarray) -> np.ndarray:

@@ -99,7 +99,7 @@ class Settings:
     def _range_problems(self) -> list[str]:
         problems = [
             f"expected {name} from 1 to {LEVELS[-1]}, got {level!r}"
-            for name, level in (("level", self.level), ("caption_level", self.caption_level))
+            for level, name in {self.caption_level: "caption_level", self.level: "level"}.items()
             if level not in LEVELS
         ]
         if not 28 <= self.image_size <= 256:

@@ -70,40 +70,71 @@ def _paint(
     amplitude: float,
     out: np.ndarray,
 ) -> None:
-    side = masks.shape[1]
-    near, far = np.empty((side, side), np.uint8), np.zeros((side, side), np.uint8)
-    inks = np.empty((3, 256), np.uint8)
-    tones = np.empty(256, np.uint8)
+    inks, tones = np.empty((3, 256), np.uint8), np.empty(256, np.uint8)
     for row in range(len(masks)):
-        mask = masks[row]
-        _lay(bank[front[row, 0]], front[row, 1], front[row, 2], front[row, 3], near)
-        darkest, brightest = _extremes(mask, near)
+        mask, texture = masks[row], bank[front[row, 0]]
+        top, bottom = _rows(mask)
+        near, far = np.empty((bottom - top, mask.shape[1]), np.uint8), out[row, 0]
+        _lay(texture, front[row], top, near)
+        darkest, brightest = _extremes(mask[top:bottom], near)
         _dye(colour[row], brightest, inks)
-        if ground[row] >= 0:
-            _lay(bank[back[row, 0]], back[row, 1], back[row, 2], back[row, 3], far)
-            _shade(shades[ground[row]], far)
-        else:
-            far[:] = 0
+        _back(bank[back[row, 0]], back[row], ground[row], shades, far)
         if amplitude > 0.0:
             _roughen(far, noise[row], amplitude)
-        low = 0
-        if ground[row] >= 0:
-            low = min(min(inks[0, darkest], inks[1, darkest], inks[2, darkest]), _lowest(mask, far))
-        _stretch(low, inks, tones)
-        _blend(mask, near, far, inks, tones, out[row])
+        low = min(inks[0, darkest], inks[1, darkest], inks[2, darkest]) if ground[row] >= 0 else 0
+        if low > 0:
+            low = min(low, _lowest(mask, far))
+            _stretch(low, inks, tones)
+            _look_up(tones, far)
+        out[row, 1] = far
+        out[row, 2] = far
+        _blend(mask[top:bottom], near, inks, out[row, :, top:bottom])
 
 
 @compiled
-def _lay(texture: np.ndarray, symmetry: int, down: int, right: int, out: np.ndarray) -> None:
-    """Copy a texture, rolled, and turned or mirrored in one of the eight ways that a square allows."""
-    side = len(out)
-    for i in range(side):
-        y = i + down if i + down < side else i + down - side
+def _rows(mask: np.ndarray) -> tuple[int, int]:
+    """First row of the shape, and the one after its last."""
+    top, bottom = 0, mask.shape[0]
+    while top < bottom and not mask[top].any():
+        top += 1
+    while bottom > top and not mask[bottom - 1].any():
+        bottom -= 1
+    return top, bottom
+
+
+@compiled
+def _lay(texture: np.ndarray, how: np.ndarray, top: int, out: np.ndarray) -> None:
+    """Copy rows of a texture from `top`, after rolling, and turning or mirroring it in one of a square's eight ways."""
+    side, symmetry = texture.shape[0], how[1]
+    step = -1 if symmetry & 2 else 1
+    for i in range(out.shape[0]):
+        y = (top + i + how[2]) % side
         y = side - 1 - y if symmetry & 1 else y
+        x = side - 1 - how[3] if symmetry & 2 else how[3]
         for j in range(side):
-            x = j + right if j + right < side else j + right - side
-            x = side - 1 - x if symmetry & 2 else x
             out[i, j] = texture[x, y] if symmetry & 4 else texture[y, x]
+            x += step
+            if x == side:
+                x = 0
+            elif x < 0:
+                x = side - 1
+
+
+@compiled
+def _back(texture: np.ndarray, how: np.ndarray, ground: int, shades: np.ndarray, far: np.ndarray) -> None:
+    """Fill the background: black, or a shaded texture."""
+    if ground < 0:
+        far[:] = 0
+        return
+    _lay(texture, how, 0, far)
+    _look_up(shades[ground], far)
+
+
+@compiled
+def _look_up(table: np.ndarray, far: np.ndarray) -> None:
+    for i in range(far.shape[0]):
+        for j in range(far.shape[1]):
+            far[i, j] = table[far[i, j]]
 
 
 @compiled
@@ -125,13 +156,6 @@ def _dye(colour: np.ndarray, brightest: int, inks: np.ndarray) -> None:
         for grey in range(256):
             value = 255.0 * min(grey + BRIGHTEN, 255) * colour[channel] / peak + 0.5
             inks[channel, grey] = int(min(value, 255.0))
-
-
-@compiled
-def _shade(shades: np.ndarray, far: np.ndarray) -> None:
-    for i in range(far.shape[0]):
-        for j in range(far.shape[1]):
-            far[i, j] = shades[far[i, j]]
 
 
 @compiled
@@ -170,9 +194,14 @@ def _stretch(low: int, inks: np.ndarray, tones: np.ndarray) -> None:
 
 
 @compiled
-def _blend(mask: np.ndarray, near: np.ndarray, far: np.ndarray, inks: np.ndarray, tones: np.ndarray, out: np.ndarray) -> None:
+def _blend(mask: np.ndarray, near: np.ndarray, inks: np.ndarray, out: np.ndarray) -> None:
+    """Put the shape's inks over the background by coverage, rounding to nearest."""
     for i in range(mask.shape[0]):
         for j in range(mask.shape[1]):
-            cover, grey, tone = int(mask[i, j]), near[i, j], tones[far[i, j]]
-            for channel in range(3):
-                out[channel, i, j] = (cover * inks[channel, grey] + (255 - cover) * tone + 127) // 255
+            cover = int(mask[i, j])
+            if cover == 255:
+                for channel in range(3):
+                    out[channel, i, j] = inks[channel, near[i, j]]
+            elif cover > 0:
+                for channel in range(3):
+                    out[channel, i, j] = (cover * inks[channel, near[i, j]] + (255 - cover) * out[channel, i, j] + 127) // 255

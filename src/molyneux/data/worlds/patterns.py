@@ -58,9 +58,12 @@ def _pattern(family: int, x: float, y: float, p: np.ndarray, key: np.uint64) -> 
         return -abs(_octaves(x, y, 2 + int(p[0] * 5.0), 1 + int(p[1] * 4.0), 0.4 + 0.3 * p[2], key) - 0.5)
     if family in (_CELLS, _CRACKS):
         return _cells(x, y, 3 + int(p[0] * 9.0), 0.2 + 0.8 * p[1], family == _CRACKS, key)
-    grain: float = p[10] * p[10] * 0.8 * (_octaves(x, y, 8, 2, 0.5, key) - 0.5)
-    bend = p[11] * p[11] * (0.6 if family == _MARBLE else 0.25) * (_octaves(x, y, 2 + int(p[9] * 3.0), 2, 0.5, key) - 0.5)
-    phases: tuple[float, float] = _directions(x + bend, y + bend, p)
+    grain: float = 0.0 if p[10] < 0.5 else (p[10] - 0.5) * 1.6 * (_octaves(x, y, 8, 2, 0.5, key) - 0.5)
+    if p[11] > 0.5 or family == _MARBLE:
+        strength: float = 0.1 + 0.6 * p[11] if family == _MARBLE else (p[11] - 0.5) * 0.5
+        bend = strength * (_octaves(x, y, 2 + int(p[9] * 3.0), 2, 0.5, key) - 0.5)
+        x, y = x + bend, y + bend
+    phases: tuple[float, float] = _directions(x, y, p)
     along, across = phases
     if family in (_STRIPES, _MARBLE):
         return _profile(along, p[4]) + grain
@@ -68,10 +71,12 @@ def _pattern(family: int, x: float, y: float, p: np.ndarray, key: np.uint64) -> 
         return _profile(along, p[4]) * _profile(across, p[4]) + grain
     if family == _DOTS:
         u, v = along - math.floor(along) - 0.5, across - math.floor(across) - 0.5
-        return min(max((0.15 + 0.3 * p[5] - math.sqrt(u * u + v * v)) * (2.0 + 20.0 * p[4]), -1.0), 1.0) + grain
+        depth: float = (0.15 + 0.3 * p[5] - math.sqrt(u * u + v * v)) * (2.0 + 20.0 * p[4])
+        return min(max(depth, -1.0), 1.0) + grain
     if family == _WAVES:
         third = (1.0 + math.floor(p[6] * 5.0)) * x - (1.0 + math.floor(p[7] * 5.0)) * y + p[8]
-        return _wave(along) + p[4] * _wave(across) + p[5] * _wave(third) + grain
+        sum_of_three: float = _wave(along) + p[4] * _wave(across) + p[5] * _wave(third)
+        return sum_of_three + grain
     over = math.floor(along) + math.floor(across)
     thread = _wave(along) if over - 2.0 * math.floor(over / 2.0) > 0.5 else _wave(across)
     return abs(thread) + grain

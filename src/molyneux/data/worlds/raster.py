@@ -229,11 +229,12 @@ def _spiral(x: float, y: float, growth: float) -> float:
     """Unsigned distance to the polyline; only strokes near the point's own angle on the three nearest turns are tried."""
     angle = math.atan2(y, x) % (2.0 * math.pi)
     turn = round((math.sqrt(x * x + y * y) / growth - 1.0 - angle) / (2.0 * math.pi))
-    turn = min(max(turn, 0), SPIRAL_TURNS - 1)
+    turn = min(max(turn, 0), SPIRAL_TURNS)
     best = math.inf
-    for candidate in range(max(turn - 1, 0), min(turn + 2, SPIRAL_TURNS)):
-        near = math.floor((angle + 2.0 * math.pi * candidate) / SPIRAL_STEP)
-        for start in range(max(near - 1, 0), min(near + 2, len(_VERTEX) - 1)):
+    last = len(_VERTEX) - 2
+    for candidate in range(turn - 1, turn + 2):
+        near = min(max(math.floor((angle + 2.0 * math.pi * candidate) / SPIRAL_STEP), 0), last)
+        for start in range(max(near - 1, 0), min(near + 1, last) + 1):
             best = min(best, _stroke(x / growth, y / growth, start))
     return growth * math.sqrt(best)
 
