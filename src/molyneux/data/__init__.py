@@ -1,20 +1,24 @@
 """Seeds and files become samples."""
 
 from molyneux.data.arrays import ArraySource, load
+from molyneux.data.contact import contact_sheet
 from molyneux.data.exports import export_hdf5, export_parquet, export_png
 from molyneux.data.generate import generate
 from molyneux.data.missing import Missing
 from molyneux.data.narrowed import Subset, Views
 from molyneux.data.stored import StoredSource
-from molyneux.data.worlds.world import World
+from molyneux.data.worlds import CdSprites, Noise, World
 
 __all__ = [
     "ArraySource",
+    "CdSprites",
     "Missing",
+    "Noise",
     "StoredSource",
     "Subset",
     "Views",
     "World",
+    "contact_sheet",
     "export_hdf5",
     "export_parquet",
     "export_png",
