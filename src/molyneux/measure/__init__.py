@@ -3,5 +3,17 @@
 from molyneux.measure.coherence import Coherence
 from molyneux.measure.evaluation import Evaluation, Measure, Measurement, evaluate
 from molyneux.measure.intervals import apart, over_seeds
+from molyneux.measure.likelihood import Likelihood
+from molyneux.measure.reconstruction import Reconstruction
 
-__all__ = ["Coherence", "Evaluation", "Measure", "Measurement", "apart", "evaluate", "over_seeds"]
+__all__ = [
+    "Coherence",
+    "Evaluation",
+    "Likelihood",
+    "Measure",
+    "Measurement",
+    "Reconstruction",
+    "apart",
+    "evaluate",
+    "over_seeds",
+]
