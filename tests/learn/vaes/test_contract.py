@@ -198,7 +198,7 @@ def test_batches_that_do_not_fit_are_refused(model_class, build, batch_of):
     with pytest.raises(SpecError, match='did you mean "image"'):
         model.encode(batch, ["imagee"])
     codes = model.prior(2).rsample(1)
-    with pytest.raises(SpecError, match="expected codes of 4 shared and .* got 3"):
+    with pytest.raises(SpecError, match=r"expected codes of 4 shared and .* got 3"):
         model.decode(replace(codes, shared=codes.shared[..., 1:]))
 
 

@@ -1,0 +1,236 @@
+"""Linear decoders with normal noise: every term of every bound is known in closed form."""
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+
+import pytest
+import torch
+from torch import nn
+from torch.distributions import MultivariateNormal
+
+from molyneux.core import Batch, Modality, Progress, Spec
+from molyneux.learn.likelihoods import Normal
+from molyneux.learn.nets import Net
+from molyneux.learn.nets.shaping import Reshape
+from molyneux.learn.vaes import DMVAE, MMVAE, MVAE, VAE, MoPoE
+
+SCALE, DIM, SIZES = 0.7, 2, (3, 4, 5)
+COPIES = 40_000
+BETA = 1.3
+
+
+@dataclass(frozen=True)
+class LinearNet(Net):
+    kinds = frozenset({"tabular"})
+
+    def encoder(self, modality, outputs):
+        return nn.Linear(modality.size, outputs)
+
+    def body(self, modality, inputs, parameters):
+        return nn.Sequential(nn.Linear(inputs, modality.size), Reshape(parameters, *modality.shape))
+
+
+def build(kind, count=2, **settings):
+    torch.manual_seed(3)
+    spec = Spec(tuple(Modality(f"m{i}", "tabular", (SIZES[i],)) for i in range(count)))
+    return kind(
+        spec,
+        latent_dim=DIM,
+        nets=dict.fromkeys(spec.names, LinearNet()),
+        likelihoods=dict.fromkeys(spec.names, Normal(scale=SCALE)),
+        **settings,
+    )
+
+
+def sample_of(model):
+    generator = torch.Generator().manual_seed(4)
+    return {name: torch.randn(1, SIZES[i], generator=generator) for i, name in enumerate(model.spec.names)}
+
+
+def weights(model, name):
+    layer = model.decoders[name].body[0]
+    return layer.weight.detach(), layer.bias.detach()
+
+
+def experts(model, views):
+    """Means and variances of the experts, shared and private, without the package's own posteriors."""
+    found = {}
+    for name, view in views.items():
+        raw = model.encoders[name](view)[0].detach()
+        loc, free = raw[: 2 * DIM].chunk(2)
+        private_loc, private_free = raw[2 * DIM :].chunk(2)
+        found[name] = (loc, (10 * torch.tanh(free / 10)).exp(), private_loc, (10 * torch.tanh(private_free / 10)).exp())
+    return found
+
+
+def product(parts, *, prior):
+    precision = sum(1 / variance for _, variance in parts) + prior
+    return sum(loc / variance for loc, variance in parts) / precision, 1 / precision
+
+
+def kl(loc, variance):
+    return 0.5 * (loc**2 + variance - 1 - variance.log()).sum().item()
+
+
+def distortion(model, name, view, loc, variance):
+    """Expected negative log-likelihood of a view under independent normal codes."""
+    weight, bias = weights(model, name)
+    misfit = (view[0] - bias - weight @ loc).square().sum() + (weight.square() @ variance).sum()
+    return (0.5 * misfit / SCALE**2).item() + len(bias) * (math.log(SCALE) + 0.5 * math.log(2 * math.pi))
+
+
+def loss_of(model, views):
+    """The loss, averaged over very many draws of the noise."""
+    batch = Batch({name: view.expand(COPIES, -1) for name, view in views.items()})
+    with torch.no_grad():
+        return model.loss(batch, Progress(0, 1), torch.Generator().manual_seed(5)).total.item()
+
+
+def subsets(names):
+    return [chosen for size in range(1, len(names) + 1) for chosen in combinations(names, size)]
+
+
+def close(value):
+    return pytest.approx(value, rel=5e-3)
+
+
+def test_vae():
+    model = build(VAE, 1, beta=BETA)
+    views = sample_of(model)
+    loc, variance, *_ = experts(model, views)["m0"]
+    assert loss_of(model, views) == close(distortion(model, "m0", views["m0"], loc, variance) + BETA * kl(loc, variance))
+
+
+@pytest.mark.parametrize("reconstruct", ["observed", "all"])
+@pytest.mark.parametrize("which", ["all", "joint", "sampled"])
+def test_mvae(which, reconstruct):
+    model = build(MVAE, 3, beta=BETA, subsets=which, reconstruct=reconstruct, random_subsets=0)
+    views = sample_of(model)
+    found = experts(model, views)
+    total = 0.0
+    for chosen in subsets(model.spec.names):
+        taken = {"all": True, "joint": len(chosen) == 3, "sampled": len(chosen) in (1, 3)}[which]
+        if taken:
+            loc, variance = product([found[name][:2] for name in chosen], prior=1)
+            total += BETA * kl(loc, variance)
+            for name in chosen if reconstruct == "observed" else model.spec.names:
+                total += distortion(model, name, views[name], loc, variance)
+    assert loss_of(model, views) == close(total)
+
+
+def test_mmvae():
+    model = build(MMVAE, 3, beta=BETA, family="normal", divergence="bound", scales={"m1": 0.25})
+    views = sample_of(model)
+    total = 0.0
+    for loc, variance, *_ in experts(model, views).values():
+        for name in model.spec.names:
+            total += model.scales[name] * distortion(model, name, views[name], loc, variance) / 3
+        total += BETA * kl(loc, variance) / 3
+    assert loss_of(model, views) == close(total)
+
+
+def test_the_estimated_divergence_of_mmvae():
+    model = build(MMVAE, 2, family="normal")
+    views = sample_of(model)
+    parts = [MultivariateNormal(loc, variance.diag()) for loc, variance, *_ in experts(model, views).values()]
+    prior = MultivariateNormal(torch.zeros(DIM), torch.eye(DIM))
+    total = 0.0
+    for part in parts:
+        codes = part.sample((COPIES,))
+        mixture = torch.stack([one.log_prob(codes) for one in parts]).logsumexp(0) - math.log(2)
+        total += (mixture - prior.log_prob(codes)).mean().item() / 2
+    batch = Batch({name: view.expand(COPIES, -1) for name, view in views.items()})
+    rate = model.loss(batch, Progress(0, 1), torch.Generator().manual_seed(5)).terms["rate.shared"].item()
+    assert rate == pytest.approx(total, abs=0.02)
+    model.divergence = "bound"
+    assert rate < model.loss(batch, Progress(0, 1)).terms["rate.shared"].item()
+
+
+@pytest.mark.parametrize("samples", ["drawn", "stratified"])
+@pytest.mark.parametrize("prior", [False, True])
+def test_mopoe(samples, prior):
+    model = build(MoPoE, 3, beta=BETA, samples=samples, prior_expert=prior)
+    views = sample_of(model)
+    found = experts(model, views)
+    total = 0.0
+    for chosen in subsets(model.spec.names):
+        loc, variance = product([found[name][:2] for name in chosen], prior=int(prior))
+        total += BETA * kl(loc, variance) / 7
+        total += sum(distortion(model, name, views[name], loc, variance) for name in model.spec.names) / 7
+    assert loss_of(model, views) == close(total)
+
+
+@pytest.mark.parametrize("cross", [True, False])
+def test_dmvae(cross):
+    model = build(DMVAE, 3, beta=BETA, private_dim={"m0": 1, "m2": 2}, cross=cross)
+    views = sample_of(model)
+    found = experts(model, views)
+    joint = product([found[name][:2] for name in model.spec.names], prior=1)
+    total = BETA * kl(*joint) + sum(BETA * kl(loc, variance) for loc, variance, *_ in found.values())
+    for name, view in views.items():
+        sources = [joint] + [found[other][:2] for other in model.spec.names if cross or other == name]
+        _, _, private_loc, private_variance = found[name]
+        for loc, variance in sources:
+            code = (torch.cat([loc, private_loc]), torch.cat([variance, private_variance]))
+            total += distortion(model, name, view, *code) + BETA * kl(private_loc, private_variance)
+    assert loss_of(model, views) == close(total)
+
+
+def exact(model):
+    """Give an MVAE whose decoders have orthogonal columns the encoders that make its posterior exact."""
+    for name, size in zip(model.spec.names, SIZES, strict=False):
+        layer, encoder = model.decoders[name].body[0], model.encoders[name]
+        columns = torch.linalg.qr(torch.randn(size, DIM))[0] * torch.tensor([1.5, 0.6])
+        precision = columns.square().sum(0) / SCALE**2
+        with torch.no_grad():
+            layer.weight.copy_(columns)
+            encoder.weight.zero_()
+            encoder.weight[:DIM] = columns.T / SCALE**2 / precision.unsqueeze(-1)
+            encoder.bias[:DIM] = -encoder.weight[:DIM] @ layer.bias
+            encoder.bias[DIM:] = 10 * torch.atanh(-precision.log() / 10)
+
+
+def evidence(model, views, names):
+    weight = torch.cat([weights(model, name)[0] for name in names])
+    bias = torch.cat([weights(model, name)[1] for name in names])
+    covariance = weight @ weight.T + SCALE**2 * torch.eye(len(bias))
+    return MultivariateNormal(bias, covariance).log_prob(torch.cat([views[name] for name in names], -1))
+
+
+def test_the_bound_of_an_exact_posterior_is_the_evidence():
+    model = build(MVAE, 3, subsets="all")
+    exact(model)
+    views = sample_of(model)
+    total = sum(-evidence(model, views, chosen).item() for chosen in subsets(model.spec.names))
+    assert loss_of(model, views) == close(total)
+
+
+@pytest.mark.parametrize("k", [1, 64])
+def test_importance_weights_of_an_exact_posterior_are_the_evidence(k):
+    model = build(MVAE, 3)
+    exact(model)
+    views = {name: torch.randn(50, SIZES[i]) for i, name in enumerate(model.spec.names)}
+    batch = Batch(views)
+    for chosen in subsets(model.spec.names):
+        seen = batch.observe(chosen)
+        torch.testing.assert_close(model.log_likelihood(seen, k), evidence(model, views, chosen), atol=1e-3, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", [MMVAE, MoPoE, DMVAE])
+def test_importance_sampling_finds_the_evidence_of_every_model(kind):
+    settings = {DMVAE: {"private_dim": 1}, MMVAE: {"family": "normal"}}.get(kind, {})
+    model = build(kind, 2, **settings)
+    views = sample_of(model)
+    estimate = model.log_likelihood(Batch(views), 200_000, torch.Generator().manual_seed(0)).item()
+    if kind is DMVAE:
+        # Private codes make the modalities' covariance blocks larger.
+        blocks = [weights(model, name) for name in model.spec.names]
+        shared = torch.cat([weight[:, :DIM] for weight, _ in blocks])
+        private = torch.block_diag(*[weight[:, DIM:] for weight, _ in blocks])
+        covariance = shared @ shared.T + private @ private.T + SCALE**2 * torch.eye(len(shared))
+        bias = torch.cat([bias for _, bias in blocks])
+        known = MultivariateNormal(bias, covariance).log_prob(torch.cat(list(views.values()), -1))
+    else:
+        known = evidence(model, views, model.spec.names)
+    assert estimate == pytest.approx(known.item(), abs=0.05)
