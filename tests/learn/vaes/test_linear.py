@@ -102,10 +102,14 @@ def test_vae():
     assert loss_of(model, views) == close(distortion(model, "m0", views["m0"], loc, variance) + BETA * kl(loc, variance))
 
 
+DRAWN = pytest.mark.parametrize("drawn", [(), ("m0", "m2")])
+
+
+@DRAWN
 @pytest.mark.parametrize("reconstruct", ["observed", "all"])
 @pytest.mark.parametrize("which", ["all", "joint", "sampled"])
-def test_mvae(which, reconstruct):
-    model = build(MVAE, 3, beta=BETA, subsets=which, reconstruct=reconstruct, random_subsets=0)
+def test_mvae(which, reconstruct, drawn):
+    model = build(MVAE, 3, beta=BETA, subsets=which, reconstruct=reconstruct, random_subsets=0, drawn=drawn)
     views = sample_of(model)
     found = experts(model, views)
     total = 0.0
@@ -119,8 +123,9 @@ def test_mvae(which, reconstruct):
     assert loss_of(model, views) == close(total)
 
 
-def test_mmvae():
-    model = build(MMVAE, 3, beta=BETA, family="normal", divergence="bound", scales={"m1": 0.25})
+@DRAWN
+def test_mmvae(drawn):
+    model = build(MMVAE, 3, beta=BETA, family="normal", divergence="bound", scales={"m1": 0.25}, drawn=drawn)
     views = sample_of(model)
     total = 0.0
     for loc, variance, *_ in experts(model, views).values():
@@ -161,9 +166,10 @@ def test_mopoe(samples, prior):
     assert loss_of(model, views) == close(total)
 
 
+@DRAWN
 @pytest.mark.parametrize("cross", [True, False])
-def test_dmvae(cross):
-    model = build(DMVAE, 3, beta=BETA, private_dim={"m0": 1, "m2": 2}, cross=cross)
+def test_dmvae(cross, drawn):
+    model = build(DMVAE, 3, beta=BETA, private_dim={"m0": 1, "m2": 2}, cross=cross, drawn=drawn)
     views = sample_of(model)
     found = experts(model, views)
     joint = product([found[name][:2] for name in model.spec.names], prior=1)

@@ -8,6 +8,23 @@ from torch import Tensor
 from molyneux.learn.posteriors.diagonal import Diagonal
 
 
+def draw_component(
+    weights: Tensor, sample_shape: torch.Size | tuple[int, ...] = (), generator: torch.Generator | None = None
+) -> Tensor:
+    """Numbers of components drawn for each sample with probabilities proportional to `weights`, (*sample_shape, B).
+
+    Args:
+        weights: (S, B), non-negative; a component of weight 0 is not drawn, unless a sample has no other.
+        sample_shape: how many draws for each sample.
+        generator: the randomness.
+    """
+    count, size = weights.shape
+    uniform = torch.rand((*sample_shape, size), generator=generator, device=weights.device)
+    steps = weights.cumsum(0)
+    bounds = steps.reshape(count, *[1] * len(sample_shape), size)
+    return (bounds <= uniform * steps[-1]).sum(0).clamp_max(count - 1)
+
+
 class Mixture:
     """A mixture over codes (B, D). Satisfies `core.CodeDistribution`.
 
@@ -35,12 +52,8 @@ class Mixture:
 
         The gradient reaches the parameters of the components drawn; it says nothing about the weights.
         """
-        size = self.weights.shape[1]
-        uniform = torch.rand((*sample_shape, size), generator=generator, device=self.weights.device)
-        steps = self.weights.cumsum(0)
-        bounds = steps.reshape(len(steps), *[1] * len(sample_shape), size)
-        choice = (bounds <= uniform * steps[-1]).sum(0)
-        return self.components[choice, torch.arange(size, device=choice.device)].rsample((), generator)
+        choice = draw_component(self.weights, sample_shape, generator)
+        return self.components[choice, torch.arange(self.weights.shape[1], device=choice.device)].rsample((), generator)
 
     def stratified(self, k: int = 1, generator: torch.Generator | None = None) -> Tensor:
         """`k` reparameterised samples of every component, (k, S, B, D); weigh them with `weights`."""

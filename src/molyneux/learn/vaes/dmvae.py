@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import torch
 from torch import Tensor
@@ -31,7 +31,7 @@ class DMVAE(MultimodalVAE):
     prior.
 
     Args:
-        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods` and `scales`.
+        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods`, `scales` and `drawn`.
         private_dim: dimensions of the private codes, one number for all or numbers by modality (0 for what is not named).
         cross: whether an expert alone reconstructs the other modalities too; without, it reconstructs its own only.
     """
@@ -47,10 +47,18 @@ class DMVAE(MultimodalVAE):
         nets: Mapping[str, Net] | None = None,
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
         scales: Scales = "none",
+        drawn: Collection[str] = (),
     ) -> None:
         sizes = dict.fromkeys(spec.names, private_dim) if isinstance(private_dim, int) else private_dim
         super().__init__(
-            spec, latent_dim=latent_dim, private_dims=sizes, beta=beta, nets=nets, likelihoods=likelihoods, scales=scales
+            spec,
+            latent_dim=latent_dim,
+            private_dims=sizes,
+            beta=beta,
+            nets=nets,
+            likelihoods=likelihoods,
+            scales=scales,
+            drawn=drawn,
         )
         if not self.private_dims:
             raise ConfigError("private_dim: expected at least one modality with a private code, got none; use MVAE instead")
@@ -73,7 +81,7 @@ class DMVAE(MultimodalVAE):
             rows = slice(None) if self.cross or len(present) == 1 else torch.tensor([0, 1 + index])
             sample = None if private is None else private.rsample((), generator)
             weight = bounds[rows]
-            distortion[name] = self.distortion(observation, name, codes[rows], weight=weight, private=sample)
+            distortion[name] = self.distortion(observation, name, codes[rows], weight=weight, private=sample, generator=generator)
             rate[f"shared.{name}"] = experts[index].kl()
             if private is not None:
                 rate[f"private.{name}"] = weight.sum(0) * private.kl()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal
 
 import torch
@@ -32,7 +32,7 @@ class MMVAE(MultimodalVAE):
     Where modalities are missing, the mixture is over the experts that are present.
 
     Args:
-        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods` and `scales`.
+        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods`, `scales` and `drawn`.
         family: family of experts and prior: "laplace", the paper's choice, or "normal".
         divergence: "monte_carlo" estimates the divergence of the mixture with the samples drawn; "bound" takes the mean of
             the experts' closed-form divergences, which is larger, so the loss is still a bound, with less noise.
@@ -49,8 +49,9 @@ class MMVAE(MultimodalVAE):
         nets: Mapping[str, Net] | None = None,
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
         scales: Scales = "none",
+        drawn: Collection[str] = (),
     ) -> None:
-        super().__init__(spec, latent_dim=latent_dim, beta=beta, nets=nets, likelihoods=likelihoods, scales=scales)
+        super().__init__(spec, latent_dim=latent_dim, beta=beta, nets=nets, likelihoods=likelihoods, scales=scales, drawn=drawn)
         problems = []
         if family not in _FAMILIES:
             problems.append(f'family: expected "laplace" or "normal", got {family!r}')
@@ -68,7 +69,9 @@ class MMVAE(MultimodalVAE):
         """See `MultimodalVAE`."""
         posterior = self.joint(observation.experts, observation.present)
         codes, weight = posterior.stratified(1, generator)[0], posterior.weights
-        distortion = {name: self.distortion(observation, name, codes, weight=weight) for name in observation.names}
+        distortion = {
+            name: self.distortion(observation, name, codes, weight=weight, generator=generator) for name in observation.names
+        }
         return Evidence(distortion, {"shared": self._rate(posterior, codes)})
 
     def _rate(self, posterior: Mixture, codes: Tensor) -> Tensor:

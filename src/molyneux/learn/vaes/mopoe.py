@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal
 
 import torch
@@ -30,7 +30,7 @@ class MoPoE(MultimodalVAE):
     Where modalities are missing, the mixture is over the subsets of what is present.
 
     Args:
-        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods` and `scales`.
+        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods`, `scales` and `drawn`.
         samples: "drawn" decodes one sample of the mixture; "stratified" one of every subset, weighted, which costs 2^M - 1
             times as much decoding and has less noise.
         prior_expert: whether each product has the prior as one more factor.
@@ -49,8 +49,9 @@ class MoPoE(MultimodalVAE):
         nets: Mapping[str, Net] | None = None,
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
         scales: Scales = "none",
+        drawn: Collection[str] = (),
     ) -> None:
-        super().__init__(spec, latent_dim=latent_dim, beta=beta, nets=nets, likelihoods=likelihoods, scales=scales)
+        super().__init__(spec, latent_dim=latent_dim, beta=beta, nets=nets, likelihoods=likelihoods, scales=scales, drawn=drawn)
         if samples not in ("drawn", "stratified"):
             raise ConfigError(f'samples: expected "drawn" or "stratified", got {samples!r}')
         self.samples, self.prior_expert = samples, prior_expert
@@ -67,5 +68,7 @@ class MoPoE(MultimodalVAE):
         else:
             codes = posterior.rsample((1,), generator)
             weight = torch.ones_like(codes[..., 0])
-        distortion = {name: self.distortion(observation, name, codes, weight=weight) for name in observation.names}
+        distortion = {
+            name: self.distortion(observation, name, codes, weight=weight, generator=generator) for name in observation.names
+        }
         return Evidence(distortion, {"shared": posterior.kl_bound()})

@@ -29,7 +29,7 @@ from molyneux.core.views import to_model
 from molyneux.learn.likelihoods import Scales, ViewDistribution, ViewLikelihood, default_likelihood, likelihood_scales
 from molyneux.learn.nets import Net, default_net
 from molyneux.learn.objectives import Evidence, Warmup, negative_elbo, weight_at
-from molyneux.learn.posteriors import Diagonal, DiagonalNormal, expert_parameters
+from molyneux.learn.posteriors import Diagonal, DiagonalNormal, draw_component, expert_parameters
 from molyneux.learn.vaes.importance import importance_log_likelihood
 from molyneux.learn.vaes.observation import Observation
 
@@ -48,6 +48,8 @@ class MultimodalVAE(nn.Module, ABC):
         nets: nets by modality; the default of its kind for what is not named.
         likelihoods: likelihoods by modality; the default of its kind for what is not named.
         scales: weights of the modalities' log-likelihoods in the loss.
+        drawn: modalities that are reconstructed, in training, from one of the step's stacked codes for each sample, drawn by
+            weight, instead of from all: the same loss in expectation for less decoding and more noise.
 
     Raises:
         ConfigError: settings that cannot be used, all problems at once.
@@ -69,12 +71,14 @@ class MultimodalVAE(nn.Module, ABC):
         nets: Mapping[str, Net] | None = None,
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
         scales: Scales = "none",
+        drawn: Collection[str] = (),
     ) -> None:
         super().__init__()
         nets, likelihoods, private_dims = nets or {}, likelihoods or {}, private_dims or {}
         self.private_dims = {name: size for name, size in private_dims.items() if size}
-        self._check_settings(spec, latent_dim, beta, {"nets": nets, "likelihoods": likelihoods, "private_dims": private_dims})
-        self.spec, self.latent_dim, self.beta = spec, latent_dim, beta
+        named = {"nets": nets, "likelihoods": likelihoods, "private_dims": private_dims, "drawn": drawn}
+        self._check_settings(spec, latent_dim, beta, named)
+        self.spec, self.latent_dim, self.beta, self.drawn = spec, latent_dim, beta, frozenset(drawn)
         self.scales = likelihood_scales(spec, scales)
         self.encoders, self.decoders = nn.ModuleDict(), nn.ModuleDict()
         for modality in spec.modalities:
@@ -164,7 +168,14 @@ class MultimodalVAE(nn.Module, ABC):
         return distribution
 
     def distortion(
-        self, observation: Observation, name: str, shared: Tensor, *, weight: Tensor, private: Tensor | None = None
+        self,
+        observation: Observation,
+        name: str,
+        shared: Tensor,
+        *,
+        weight: Tensor,
+        private: Tensor | None = None,
+        generator: torch.Generator | None = None,
     ) -> Tensor:
         """Negative log-likelihood of one modality, summed over stacked samples by weight: (B,) nats.
 
@@ -173,10 +184,14 @@ class MultimodalVAE(nn.Module, ABC):
             name: the modality; this is the only call of its decoder in a step.
             shared: T stacked samples of the shared code, (T, B, D).
             weight: (T, B) what each sample counts; samples where the modality is absent count 0.
-            private: private codes (B, P) or (T, B, P), if it has any.
+            private: private codes (B, P), if it has any.
+            generator: the randomness of `drawn` modalities.
         """
         target = observation.views[name]
         weight = weight * observation.present[observation.names.index(name)]
+        if name in self.drawn and len(shared) > 1:
+            choice = draw_component(weight, (1,), generator)
+            shared, weight = shared[choice, torch.arange(len(target), device=choice.device)], weight.sum(0, keepdim=True)
         distribution = self.decode_view(name, shared, private).fitted(target, weight)
         return -(weight * distribution.log_prob(target)).sum(0)
 
@@ -196,7 +211,7 @@ class MultimodalVAE(nn.Module, ABC):
         return tuple(self.spec.modality(name).name for name in names)
 
     def _check_settings(
-        self, spec: Spec, latent_dim: int, beta: float | Warmup, by_modality: Mapping[str, Mapping[str, object]]
+        self, spec: Spec, latent_dim: int, beta: float | Warmup, by_modality: Mapping[str, Collection[str]]
     ) -> None:
         problems = [] if latent_dim >= 1 else [f"latent_dim: expected at least 1, got {latent_dim}"]
         if not isinstance(beta, Warmup) and not 0 <= beta < float("inf"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal
 
 import torch
@@ -30,7 +30,7 @@ class MVAE(MultimodalVAE):
     Where modalities are missing, a subset stands for what is present of it, and one of which nothing is present counts 0.
 
     Args:
-        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods` and `scales`.
+        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods`, `scales` and `drawn`.
         subsets: "sampled" as the paper; "all" takes every non-empty subset; "joint" only the whole.
         random_subsets: how many further subsets "sampled" draws where there are three modalities or more.
         reconstruct: "observed" as the paper: a subset reconstructs its own modalities. "all": every subset reconstructs
@@ -50,8 +50,9 @@ class MVAE(MultimodalVAE):
         nets: Mapping[str, Net] | None = None,
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
         scales: Scales = "none",
+        drawn: Collection[str] = (),
     ) -> None:
-        super().__init__(spec, latent_dim=latent_dim, beta=beta, nets=nets, likelihoods=likelihoods, scales=scales)
+        super().__init__(spec, latent_dim=latent_dim, beta=beta, nets=nets, likelihoods=likelihoods, scales=scales, drawn=drawn)
         count = len(spec.modalities)
         problems = []
         if subsets not in ("sampled", "all", "joint"):
@@ -81,7 +82,7 @@ class MVAE(MultimodalVAE):
         for index, name in enumerate(observation.names):
             rows = members[:, index].nonzero().squeeze(-1) if self.reconstruct == "observed" else torch.arange(len(members))
             rows = rows.to(codes.device)
-            distortion[name] = self.distortion(observation, name, codes[rows], weight=counts[rows])
+            distortion[name] = self.distortion(observation, name, codes[rows], weight=counts[rows], generator=generator)
         return Evidence(distortion, {"shared": (counts * posteriors.kl()).sum(0)})
 
     def _members(self, generator: torch.Generator | None) -> Tensor:
