@@ -2,6 +2,24 @@
 
 from molyneux.report.run_page import write_run
 from molyneux.report.run_records import RunRecords, read_run
+from molyneux.report.study import StudyRun, load_study, save_study, study_run, study_tables, write_study
 from molyneux.report.summary import summary_table
+from molyneux.report.tables import Table, to_csv, to_latex, to_markdown, to_terminal
 
-__all__ = ["RunRecords", "read_run", "summary_table", "write_run"]
+__all__ = [
+    "RunRecords",
+    "StudyRun",
+    "Table",
+    "load_study",
+    "read_run",
+    "save_study",
+    "study_run",
+    "study_tables",
+    "summary_table",
+    "to_csv",
+    "to_latex",
+    "to_markdown",
+    "to_terminal",
+    "write_run",
+    "write_study",
+]

@@ -63,7 +63,10 @@ def _markdown(block: Block) -> str:
             return f"**{title}**\n\n" + "".join(f"- {name}: {escape_markdown(value)}\n" for name, value in items.items())
         case Listing(title, text):
             return f"**{title}**\n\n```\n{text.rstrip()}\n```\n"
-        case Drawings() | Picture():
+        case Drawings(title, panels, _, note):
+            figures = " ".join(f"![{escape_markdown(panel.title)}](figures/{panel.name}.svg)" for panel in panels)
+            return "\n\n".join(part for part in (f"**{title}**" if title else "", escape_markdown(note), figures) if part) + "\n"
+        case Picture():
             return ""
 
 

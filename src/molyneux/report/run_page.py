@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from molyneux.core import ConfigError, Gallery, Scatter, Score, nearest, store
+from molyneux.core import Gallery, Scatter, Score
 from molyneux.report import wording
 from molyneux.report.gallery import DrawnGallery, draw_galleries
 from molyneux.report.headlines import headlines
@@ -14,40 +14,31 @@ from molyneux.report.numbers import write_count
 from molyneux.report.page import Block, Drawings, Facts, Listing, Page, Picture, Section
 from molyneux.report.plots import factor_bars, learning_curves, png_uri, projections
 from molyneux.report.published import published
-from molyneux.report.render import render_html, render_markdown
 from molyneux.report.run_records import RunRecords, read_run
 from molyneux.report.settings import flatten, model_of, short, world_of
 from molyneux.report.tables import coherence_scores, coherence_table, factor_scores, factor_table, family_tables
+from molyneux.report.write import check_formats, write_page
 
-FORMATS = ("html", "markdown")
 _SHEET_LIMIT = 600_000
 _BAR_KEYS = (("solid", "accuracy"), ("interval", "95 % interval"), ("chance", "guessing"), ("ceiling", "judge ceiling"))
 _CURVE_KEYS = (("solid", "training"), ("dashed", "validation"))
 
 
 def write_run(run_folder: Path, formats: Sequence[str] = ("markdown", "html")) -> list[Path]:
-    """Write the report of a run into its folder: `report/report.html`, `report/report.md`.
+    """Write the report of a run into its folder: `report/report.md` and `report/report.html`.
 
     Args:
         run_folder: what `molyneux run` made.
-        formats: `html`, `markdown` or both.
+        formats: any of `csv`, `html`, `latex`, `markdown`; tables go to `report/tables/`.
 
     Returns:
-        The files, in the order of the formats.
+        The files written.
 
     Raises:
         ConfigError: an unknown format. StoreError, CorruptFileError: as `read_run`.
     """
-    unknown = [f"unknown report format {name!r}; {nearest(name, FORMATS)}" for name in formats if name not in FORMATS]
-    if unknown:
-        raise ConfigError(unknown)
-    page = run_page(read_run(run_folder))
-    written = []
-    for name in formats:
-        path = run_folder / "report" / ("report.html" if name == "html" else "report.md")
-        store.write_text(path, render_html(page) if name == "html" else render_markdown(page))
-        written.append(path)
-    return written
+    check_formats(formats)
+    return write_page(run_page(read_run(run_folder)), run_folder / "report", "report", formats)
 
 
 def run_page(run: RunRecords) -> Page:

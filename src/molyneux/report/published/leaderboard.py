@@ -36,6 +36,7 @@ class Leaderboard:
         source: who published it, and where.
         protocol: how it was measured differently.
         chance: what must be known about guessing.
+        seeds: number of runs behind each number.
         models: names, in the published order.
         figures: per model, per (score name, source, target), the number.
     """
@@ -44,6 +45,7 @@ class Leaderboard:
     source: str
     protocol: str
     chance: str
+    seeds: int
     models: tuple[str, ...]
     figures: Mapping[str, Mapping[tuple[str, str, str], Figure]]
 
@@ -77,7 +79,7 @@ def _leaderboard(record: Mapping[str, Any], level: str) -> Leaderboard:
         model: {place: Figure(*numbers) for place, numbers in zip(places, row, strict=True) if numbers is not None}
         for model, row in record["levels"][level].items()
     }
-    head = {name: record[name] for name in ("title", "source", "protocol", "chance")}
+    head = {name: record[name] for name in ("title", "source", "protocol", "chance", "seeds")}
     return Leaderboard(**head, models=tuple(record["models"]), figures=figures)
 
 

@@ -1,0 +1,112 @@
+"""The page of a study, and the files it is written to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from molyneux.core import DataError
+from molyneux.report import wording
+from molyneux.report.page import Block, Page, Section
+from molyneux.report.study.ablations import ablation_tables
+from molyneux.report.study.drawings import strict_drawings
+from molyneux.report.study.groups import Key
+from molyneux.report.study.headlines import study_headlines
+from molyneux.report.study.parts import Part, divide
+from molyneux.report.study.records import StudyRun
+from molyneux.report.study.shortfalls import shortfall_table
+from molyneux.report.study.tables import measures_table, results_table, seeds_table
+from molyneux.report.tables import Table
+from molyneux.report.wording import slug
+from molyneux.report.write import FORMATS, write_page
+
+
+def write_study(runs: Sequence[StudyRun], out: Path, *, name: str = "", formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Write the page of a study: `study.md`, `study.html`, and every table as CSV and LaTeX under `tables/`.
+
+    Args:
+        runs: records of its runs.
+        out: folder to write into.
+        name: title of the page; the folder's name where none is given.
+        formats: any of `csv`, `html`, `latex`, `markdown`.
+
+    Returns:
+        The files written.
+
+    Raises:
+        DataError: there are no runs. ConfigError: an unknown format. StoreError: the folder cannot be written.
+    """
+    return write_page(study_page(runs, name or out.resolve().name), out, "study", formats)
+
+
+def study_tables(runs: Sequence[StudyRun]) -> list[Table]:
+    """The main table of every level, for pages that show nothing else; errors as `write_study`."""
+    return [_main(part) for part in _parts(runs)]
+
+
+def study_page(runs: Sequence[StudyRun], name: str) -> Page:
+    """Everything the records of a study say; errors as `write_study`."""
+    parts = _parts(runs)
+    short = shortfall_table(parts)
+    ablations = tuple(table for part in parts for table in ablation_tables(part))
+    sections = (
+        *(Section(slug(part.title or "results"), part.title or "Results", "", _results(part)) for part in parts),
+        Section("shortfalls", "Where it does not get there", "", (short,) if short else ()),
+        Section("ablations", "One setting at a time", _ABLATIONS, ablations),
+        Section("factors", "Factors", _FACTORS, tuple(table for part in parts for table in _factor_tables(part))),
+        Section("measures", "Further measures", "", tuple(table for part in parts for table in _family_tables(part))),
+        Section("spread", "Over seeds", _SPREAD, tuple(_spread(part) for part in parts)),
+    )
+    groups = sum(len(part.groups) for part in parts)
+    seeds = sorted({run.seed for run in runs if run.seed}, key=lambda seed: (len(seed), seed))
+    facts = (f"{len(runs)} runs", f"{groups} settings", f"seeds {', '.join(seeds)}" if seeds else "")
+    return Page("study", name, tuple(fact for fact in facts if fact), study_headlines(parts), sections)
+
+
+_ABLATIONS = "Every table varies one setting and holds all others at the values they have most often."
+_FACTORS = "Which parts of the meaning arrive and which are lost, in %."
+_SPREAD = (
+    "Two intervals that answer different questions: over seeds, where the mean of new seeds would lie; over samples, how well "
+    "these very runs were measured."
+)
+
+
+def _parts(runs: Sequence[StudyRun]) -> list[Part]:
+    if not runs:
+        raise DataError("expected the records of at least one run, got none: run the sweep first")
+    return divide(runs)
+
+
+def _results(part: Part) -> tuple[Block, ...]:
+    drawings = strict_drawings(part)
+    return (_main(part), drawings) if drawings else (_main(part),)
+
+
+def _main(part: Part) -> Table:
+    name, title = slug(f"results {part.title}"), part.titled("results")
+    return results_table(name, title, part.grid(part.main), leaderboard=part.leaderboard)
+
+
+def _factor_tables(part: Part) -> list[Table]:
+    directions: dict[str, list[Key]] = {}
+    for key in part.factors:
+        about = dict(key[1])
+        directions.setdefault(f"{about['source']} → {about['target']}", []).append(key)
+    return [
+        results_table(slug(f"factors {part.title} {words}"), part.titled(words), part.grid(members))
+        for words, members in directions.items()
+    ]
+
+
+def _family_tables(part: Part) -> list[Table]:
+    families: dict[str, list[Key]] = {}
+    for key in part.rest:
+        families.setdefault(wording.family(key[0]), []).append(key)
+    return [
+        measures_table(slug(f"{part.title} {name}"), part.titled(wording.family_title(name)), part.grid(members))
+        for name, members in families.items()
+    ]
+
+
+def _spread(part: Part) -> Table:
+    return seeds_table(slug(f"seeds {part.title}"), part.titled("mean and spread"), part.grid(part.main))

@@ -1,0 +1,184 @@
+"""Tables of a study: groups of runs in rows, what was measured in columns, published numbers beneath their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from molyneux.core import Score
+from molyneux.report import wording
+from molyneux.report.numbers import MISSING, places, write, write_interval
+from molyneux.report.published import Leaderboard
+from molyneux.report.settings import model_of
+from molyneux.report.study.grid import Grid
+from molyneux.report.study.groups import Group
+from molyneux.report.study.seeds import OverSeeds, above, published_interval
+from molyneux.report.tables import Column, Entry, Table
+from molyneux.report.tables.table import INTERVAL
+
+NOTE = (
+    "Means over seeds with the 95 % interval that holds for new seeds (Student's t); of a single seed, the interval over "
+    "samples. Bold: the best mean of a column."
+)
+MARKS = {
+    "▲": "above the best published number, intervals apart",
+    "≈": "not apart from the best published number",
+    "▼": "below the best published number, intervals apart",
+    "∅": "not above guessing",
+}
+_DASH = Entry("–", tone="muted")  # noqa: RUF001
+
+
+def results_table(name: str, title: str, grid: Grid, *, leaderboard: Leaderboard | None = None) -> Table:
+    """One row per group, one column per score; published rows beneath the models they are of; chance and ceiling last.
+
+    Args:
+        name: short name of the table.
+        title: line above it.
+        grid: groups in rows, scores in columns.
+        leaderboard: published numbers.
+    """
+    columns = [grid.column(key) for key in grid.keys]
+    best = [_best(column) for column in columns]
+    rows: list[tuple[Entry, ...]] = []
+    for group in grid.groups:
+        cells = grid.row(group)
+        entries = [_entry(cell, top, leaderboard) for cell, top in zip(cells, best, strict=True)]
+        rows.append((Entry(grid.label(group)), *entries))
+        rows += _published_rows(leaderboard, group, grid.groups, cells)
+    samples = [next(filter(None, column)) for column in columns]
+    rows += _reference_rows(samples)
+    heads = [Column(f"{_head(sample)}{INTERVAL}") for sample in samples]
+    notes = (NOTE, *_marks_used(rows), *(leaderboard.notes if leaderboard else ()))
+    return Table(name, title, (Column("", "left"), *heads), tuple(rows), notes)
+
+
+def seeds_table(name: str, title: str, grid: Grid) -> Table:
+    """Every group and score with mean, deviation, both intervals and the value of every seed."""
+    heads = ("runs", "of what", "measure", "mean", "over seeds (95 %)", "over samples (95 %)", "deviation", "seeds")
+    rows = []
+    for group in grid.groups:
+        found = [over for over in grid.row(group) if over is not None]
+        rows += [(Entry(grid.label(group), repeated=number > 0), *_spread(over)) for number, over in enumerate(found)]
+    columns = tuple(Column(head, "left" if number < 3 else "right") for number, head in enumerate(heads))
+    return Table(name, title, columns, tuple(rows))
+
+
+def measures_table(name: str, title: str, grid: Grid) -> Table:
+    """Scores in rows and groups in columns, for families of many scores."""
+    rows = []
+    for key in grid.keys:
+        cells = grid.column(key)
+        first = next(filter(None, cells)).first
+        rows.append((Entry(wording.measure(first)), Entry(wording.subject(first)), *(_plain(cell) for cell in cells)))
+    columns = (Column("measure", "left"), Column("of what", "left"), *(Column(grid.label(group)) for group in grid.groups))
+    return Table(name, title, columns, tuple(rows), ("Means over seeds, in brackets the standard deviation.",))
+
+
+def best_figure(leaderboard: Leaderboard | None, score: Score) -> tuple[float, float] | None:
+    """The interval of the best published number where a score stands."""
+    found = leaderboard.best(score) if leaderboard else None
+    return published_interval(found[1], leaderboard.seeds) if found and leaderboard else None
+
+
+def is_at_chance(over: OverSeeds) -> bool:
+    """Whether a mean cannot be told from guessing, or lies below it."""
+    if over.chance is None or over.mean is None:
+        return False
+    return (over.interval or (over.mean, over.mean))[0] <= over.chance
+
+
+def _entry(over: OverSeeds | None, best: float | None, leaderboard: Leaderboard | None) -> Entry:
+    if over is None:
+        return _DASH
+    if over.mean is None:
+        return Entry(MISSING, tone="muted")
+    decimals = places(replace(over.first, value=over.mean, interval=None))
+    mark = _mark(over, leaderboard)
+    text = write(over.mean, decimals) + (f" {mark}" if mark else "")
+    detail = write_interval(over.interval, decimals) if over.interval else ""
+    return Entry(text, detail, over.mean, over.interval, "strong" if over.mean == best else "")
+
+
+def _mark(over: OverSeeds, leaderboard: Leaderboard | None) -> str:
+    if is_at_chance(over):
+        return "∅"
+    figure = best_figure(leaderboard, over.first)
+    if figure is None:
+        return ""
+    return {True: "▲", False: "▼", None: "≈"}[above(over, figure)]
+
+
+def _best(cells: Sequence[OverSeeds | None]) -> float | None:
+    known = [cell for cell in cells if cell is not None and cell.mean is not None]
+    if len(known) < 2 or known[0].first.higher_is_better is None:
+        return None
+    means = [cell.mean for cell in known if cell.mean is not None]
+    return max(means) if known[0].first.higher_is_better else min(means)
+
+
+def _published_rows(
+    leaderboard: Leaderboard | None, group: Group, groups: Sequence[Group], cells: Sequence[OverSeeds | None]
+) -> list[tuple[Entry, ...]]:
+    """The published row of a group's model, beneath the last group of that model."""
+    if leaderboard is None or not cells:
+        return []
+    model = _model(group)
+    last = [other for other in groups if _model(other) == model][-1]
+    if model not in leaderboard.models or group is not last:
+        return []
+    figures = [leaderboard.figure(model, cell.first) if cell else None for cell in cells]
+    entries = [Entry(figure.text, value=figure.mean, tone="muted") if figure else _DASH for figure in figures]
+    return [(Entry(f"{model}, published", tone="muted"), *entries)]
+
+
+def _model(group: Group) -> str:
+    return model_of(group.runs[0].settings, group.runs[0].scores)
+
+
+def _marks_used(rows: Sequence[tuple[Entry, ...]]) -> list[str]:
+    used = {entry.text[-1:] for row in rows for entry in row}
+    return [f"{mark} {meaning}." for mark, meaning in MARKS.items() if mark in used]
+
+
+def _reference_rows(samples: Sequence[OverSeeds]) -> list[tuple[Entry, ...]]:
+    """Chance and controls, the same for all groups."""
+    names = dict.fromkeys(name for sample in samples for name in sample.controls)
+    rows: list[tuple[str, list[float | None]]] = [("chance", [sample.chance for sample in samples])]
+    for name in sorted(names, key=lambda name: "ceiling" in name):
+        rows.append((wording.control(name), [sample.controls.get(name) for sample in samples]))
+    return [
+        (Entry(title, tone="muted"), *(_reference(sample, number) for sample, number in zip(samples, numbers, strict=True)))
+        for title, numbers in rows
+        if any(number is not None for number in numbers)
+    ]
+
+
+def _reference(sample: OverSeeds, number: float | None) -> Entry:
+    return _DASH if number is None else Entry(write(number, places(sample.first)), value=number, tone="muted")
+
+
+def _head(sample: OverSeeds) -> str:
+    subject = wording.subject(sample.first)
+    return f"{subject}: {wording.measure(sample.first)}" if subject else wording.measure(sample.first)
+
+
+def _spread(over: OverSeeds) -> tuple[Entry, ...]:
+    decimals = places(over.first)
+    seeds = over.interval if len(over.values) > 1 else None
+    return (
+        Entry(wording.subject(over.first)),
+        Entry(wording.measure(over.first)),
+        Entry(write(over.mean, decimals), value=over.mean, tone="strong"),
+        Entry(write_interval(seeds, decimals), interval=seeds) if seeds else _DASH,
+        Entry(write_interval(over.pooled, decimals), interval=over.pooled) if over.pooled else _DASH,
+        Entry(write(over.sd, decimals), value=over.sd) if over.sd is not None else _DASH,
+        Entry(" ".join(write(value, decimals) for value in over.values) or MISSING, tone="muted"),
+    )
+
+
+def _plain(over: OverSeeds | None) -> Entry:
+    if over is None:
+        return _DASH
+    decimals = places(over.first)
+    return Entry(write(over.mean, decimals), write(over.sd, decimals) if over.sd is not None else "", over.mean)
