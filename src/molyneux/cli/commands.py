@@ -13,6 +13,7 @@ from molyneux.cli.output import say, say_json
 from molyneux.cli.parser import Arguments
 from molyneux.cli.progress import shown
 from molyneux.cli.samples import data
+from molyneux.cli.sweeps import sweep
 from molyneux.report import summary_table
 from molyneux.run import Experiment, Outcome, Step, default_folder, load_experiment, open_experiment, run_experiment
 
@@ -60,6 +61,7 @@ COMMANDS: dict[str, Callable[[Arguments], int]] = {
     "measure": some_steps("measure"),
     "report": some_steps("report"),
     "run": run,
+    "sweep": sweep,
 }
 """By name."""
 

@@ -12,7 +12,7 @@ from molyneux.cli.parser import Arguments
 from molyneux.cli.progress import shown
 from molyneux.core import ConfigError, ConflictError, Source, nearest
 from molyneux.core.config import build, collected
-from molyneux.data import World, export_hdf5, export_parquet, export_png, generate
+from molyneux.data import World, contact_sheet, export_hdf5, export_parquet, export_png, generate
 
 _Writer = Callable[..., object]
 _FORMATS: dict[str, _Writer] = {
@@ -31,7 +31,7 @@ def data(arguments: Arguments) -> int:
         raise ConflictError(f"{options.contact_sheet} is there already: choose another file, or delete it")
     record = {"world": source.world.name, "split": options.split, "seed": options.seed, "samples": options.size}
     if options.contact_sheet is not None:
-        raise ConfigError("contact sheets are not there yet")
+        contact_sheet(source, options.contact_sheet)
         record["contact_sheet"] = str(options.contact_sheet)
     if options.out is not None:
         started = time.perf_counter()

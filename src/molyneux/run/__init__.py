@@ -5,25 +5,36 @@ This is where the rooms meet: they know only the core, and `run` carries things 
 
 from molyneux.run.experiment import Experiment, load_experiment, make_model, read_experiment
 from molyneux.run.folder import default_folder, open_experiment
+from molyneux.run.pool import Finished, SweepProgress
 from molyneux.run.progress import RunProgress, Silent
 from molyneux.run.run import Outcome, run_experiment
 from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
 from molyneux.run.steps import Step
+from molyneux.run.study import Goal, Range, Study, load_study
+from molyneux.run.sweep import SweepOutcome, run_study
 
 __all__ = [
     "DataSettings",
     "Experiment",
+    "Finished",
+    "Goal",
     "LearnSettings",
     "MeasureSettings",
     "Outcome",
+    "Range",
     "ReportSettings",
     "RunProgress",
     "Silent",
     "Step",
+    "Study",
+    "SweepOutcome",
+    "SweepProgress",
     "default_folder",
     "load_experiment",
+    "load_study",
     "make_model",
     "open_experiment",
     "read_experiment",
     "run_experiment",
+    "run_study",
 ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from molyneux.core import ConflictError, Score, Source, StoreError, save_exhibits, store
-from molyneux.data import StoredSource, generate, load
+from molyneux.data import StoredSource, contact_sheet, generate, load
 from molyneux.learn import fit, load_weights, save_model
 from molyneux.measure import Evaluation, evaluate
 from molyneux.report import write_run
@@ -67,6 +67,7 @@ def make_samples(work: Work) -> None:
 
         generate(source, stage.folder / split, progress=tell)
     recipe = {"checksums": _checksums(work), "settings": work.experiment.resolved["data"], "seed": work.experiment.seed}
+    contact_sheet(work.source("train"), stage.folder / "contact_sheet.png")
     store.write_json(stage.folder / "spec.json", work.source("test").spec.to_json())
     store.write_json(stage.folder / "recipe.json", recipe)
     stage.finish(recipe["checksums"])

@@ -1,7 +1,7 @@
 """Every way a file can be wrong is told, with its path, in one pass."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -205,6 +205,28 @@ def test_wrong_classes(shape: Any, problem: str) -> None:
 def test_wrong_types(kind: Any, value: Any) -> None:
     with pytest.raises(ConfigError, match=r"^here: expected "):
         build(kind, value, "here")
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "expected"),
+    [
+        (list[int], [1, 2], [1, 2]),
+        (tuple[int, ...], [1, 2], (1, 2)),
+        (tuple[int, str], [1, "a"], (1, "a")),
+        (Collection[str], ["a"], ("a",)),
+        (Sequence[float], [1], (1.0,)),
+        (frozenset[int], [2, 1, 2], frozenset({1, 2})),
+        (dict[str, list[int]], {"a": [1]}, {"a": [1]}),
+        (Mapping[str, int | None], {"a": None}, {"a": None}),
+        (Literal["none", "auto"] | Mapping[str, float], {"a": 1}, {"a": 1.0}),
+        (Literal["none", "auto"] | Mapping[str, float], "auto", "auto"),
+        (Any, {"a": [1]}, {"a": [1]}),
+    ],
+)
+def test_containers(kind: Any, value: Any, expected: Any) -> None:
+    built = build(kind, value)
+    assert built.value == expected
+    assert type(built.value) is type(expected)
 
 
 def test_missing_required_values() -> None:

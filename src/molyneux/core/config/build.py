@@ -11,19 +11,17 @@ import functools
 import inspect
 import operator
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from molyneux.core.config.classes import find_class, public_path
-from molyneux.core.config.leaf import convert, described, is_leaf
+from molyneux.core.config.leaf import LISTS, MAPPINGS, convert, described, is_leaf
 from molyneux.core.config.plain import plain
 from molyneux.core.config.recipe import Later, Recipe, located
 from molyneux.core.config.signature import REQUIRED, Argument, arguments
 from molyneux.core.errors import ConfigError, SpecError, nearest
 
 _KEYS = ("class_path", "init_args")
-_LISTS = (list, tuple, set, frozenset, Sequence)
-_MAPPINGS = (dict, Mapping)
 
 
 class Built(NamedTuple):
@@ -52,9 +50,9 @@ def build(kind: Any, value: Any, at: str = "") -> Built:
         return _leaf(kind, value, at)
     if origin in (Union, types.UnionType):
         return _union(kind, value, at)
-    if (origin or kind) in _LISTS:
+    if (origin or kind) in LISTS:
         return _list(kind, value, at)
-    if (origin or kind) in _MAPPINGS:
+    if (origin or kind) in MAPPINGS:
         return _mapping(kind, value, at)
     if inspect.isclass(kind):
         return _object(kind, value, at)
@@ -118,8 +116,7 @@ def _list(kind: Any, value: Any, at: str) -> Built:
     kinds = inner if fixed else [inner[0] if inner else Any] * len(value)
     places = [_join(at, place) for place in range(len(value))]
     made = collected(_part(part, item, place) for part, item, place in zip(kinds, value, places, strict=True))
-    container = tuple if origin is Sequence else origin
-    return Built(container(item.value for item in made), [item.plain for item in made])
+    return Built(LISTS[origin](item.value for item in made), [item.plain for item in made])
 
 
 def _mapping(kind: Any, value: Any, at: str) -> Built:
@@ -226,9 +223,9 @@ def _record(target: type, base: type, settings: dict[str, Any]) -> dict[str, Any
 def _has_form(kind: Any, value: Any) -> bool:
     """Whether a value has the form that a composite type is written in."""
     origin = get_origin(kind) or kind
-    if origin in _LISTS:
+    if origin in LISTS:
         return isinstance(value, list | tuple)
-    if origin in _MAPPINGS:
+    if origin in MAPPINGS:
         return isinstance(value, dict) and "class_path" not in value
     return isinstance(value, str | dict)
 

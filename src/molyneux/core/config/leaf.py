@@ -7,7 +7,7 @@ import enum
 import inspect
 import math
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -15,6 +15,20 @@ from jsonargparse import ArgumentError, ArgumentParser
 
 from molyneux.core.config.recipe import Recipe
 from molyneux.core.errors import ConfigError, nearest
+
+LISTS: dict[Any, Any] = {
+    list: list,
+    tuple: tuple,
+    set: set,
+    frozenset: frozenset,
+    Collection: tuple,
+    Iterable: tuple,
+    Sequence: tuple,
+    Set: frozenset,
+}
+"""Types that are written as a list, and what is made of it."""
+MAPPINGS = (dict, Mapping)
+"""Types that are written as `name: value` lines."""
 
 _PLAIN = (bool, float, int, str, type(None), Path)
 _WORDS = {type(None): "null", Path: "a path", Any: "any value", str: "a word or sentence", bool: "true or false"}
@@ -69,11 +83,11 @@ def described(kind: Any) -> str:
         return f"one of {', '.join(str(choice) for choice in inner)}" if len(inner) > 1 else str(inner[0])
     if origin in (Union, types.UnionType):
         return " or ".join(described(member) for member in inner)
-    if origin in (dict, Mapping) or kind in (dict, Mapping):
+    if (origin or kind) in MAPPINGS:
         return f"names with {described(inner[1])} each" if inner else "`name: value` lines"
     if origin is tuple and inner and inner[-1] is not Ellipsis:
         return f"a list of {len(inner)}: {', '.join(described(part) for part in inner)}"
-    if origin in (list, tuple, set, frozenset, Sequence) or kind in (list, tuple, set, frozenset, Sequence):
+    if (origin or kind) in LISTS:
         return f"a list of {described(inner[0])}" if inner else "a list"
     return _class_described(kind)
 

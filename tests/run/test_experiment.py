@@ -1,0 +1,143 @@
+"""A file becomes an experiment, or a list of everything that is wrong with it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from molyneux.core import ConfigError, store
+from molyneux.core.config import dump_document, parse_document
+from molyneux.data import generate
+from molyneux.run import Experiment, default_folder, load_experiment, make_model, read_experiment
+
+HERE = Path(__file__).parent
+
+
+def problems(settings: dict[str, Any], *overrides: tuple[str, Any]) -> set[str]:
+    with pytest.raises(ConfigError) as caught:
+        read_experiment(settings, overrides)
+    return set(caught.value.problems)
+
+
+def test_a_file_is_called_after_itself_and_filled_in(experiment: Experiment) -> None:
+    loaded = load_experiment(HERE / "toy.yaml")
+    assert loaded.name == "toy"
+    assert loaded.resolved == experiment.resolved
+    assert list(loaded.resolved) == ["name", "seed", "data", "learn", "measure", "report"]
+    assert loaded.resolved["data"]["keep"] is False
+    assert loaded.resolved["learn"]["learning_rate"] == 5e-3
+    assert loaded.resolved["report"] == {"formats": ["markdown", "html"]}
+
+
+def test_resolved_settings_read_back_to_themselves(experiment: Experiment) -> None:
+    again = read_experiment(parse_document(dump_document(experiment.resolved), "config.yaml"))
+    assert again.resolved == experiment.resolved
+    assert store.fingerprint(again.identity) == store.fingerprint(experiment.identity)
+
+
+def test_every_setting_but_the_name_is_part_of_the_identity(settings: dict[str, Any]) -> None:
+    first = read_experiment(settings)
+    assert read_experiment({**settings, "name": "other"}).identity == first.identity
+    changes = [
+        ("seed", 4),
+        ("data.world.spread", 0.1),
+        ("learn.epochs", 4),
+        ("learn.model.latent_dim", 5),
+        ("measure.samples", 9),
+    ]
+    folders = {default_folder(read_experiment(settings, [change])) for change in changes}
+    assert len(folders | {default_folder(first)}) == len(changes) + 1
+    assert str(default_folder(first)).startswith("runs/toy-")
+
+
+def test_overrides(settings: dict[str, Any]) -> None:
+    changed = read_experiment(
+        settings,
+        [
+            ("data.world.spread", 0.1),
+            ("learn.model.class_path", "MoPoE"),
+            ("measure.samples", 7),
+            ("report", ["html"]),
+            ("seed", 1),
+            ("seed", 9),
+        ],
+    )
+    assert (changed.data.world.spread, changed.measure.samples, changed.report.formats, changed.seed) == (0.1, 7, ("html",), 9)
+    assert changed.learn.model.target.__name__ == "MoPoE"
+    assert changed.learn.model.settings["latent_dim"] == 4
+
+
+def test_all_problems_are_told_at_once(settings: dict[str, Any]) -> None:
+    found = problems(
+        settings,
+        ("learn.epohcs", 3),
+        ("learn.batch_size", 0),
+        ("learn.model.latent_dim", "many"),
+        ("measure", ["coherense"]),
+        ("data.world.spread", 2),
+        ("data.train.x", 1),
+        ("sed", 3),
+        ("name", "a/b"),
+    )
+    assert 'learn.epohcs: unknown setting of LearnSettings; did you mean "epochs"?' in found
+    assert "learn.model.init_args.latent_dim: expected int, got 'many'" in found
+    assert "measure.measures.0: unknown class 'coherense'; did you mean \"Coherence\"?" in found
+    assert "data.world.init_args.spread: expected 0 to 1, got 2.0" in found
+    assert "data.train: is 600, which has no setting 'x'" in found
+    assert 'sed: unknown setting of Experiment; did you mean "seed"?' in found
+
+
+def test_problems_of_the_model_are_told_beside_others(settings: dict[str, Any]) -> None:
+    found = problems(settings, ("learn.model.latent_dim", 0), ("measure", []))
+    assert found == {
+        "learn.model.init_args.latent_dim: expected at least 1, got 0",
+        "measure.measures: expected at least one, got none: name one, such as coherence",
+    }
+
+
+def test_settings_that_do_not_go_together(settings: dict[str, Any]) -> None:
+    found = problems(settings, ("learn.batch_size", 601), ("data.modalities", ["point", "wrod"]))
+    assert len(found) == 2
+    assert any(problem.startswith("learn.batch_size: expected at most the 600 samples") for problem in found)
+    assert any("no modality 'wrod'" in problem for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (("data.world", None), "data.world: is missing: name a world such as CdSprites, or a folder of stored samples"),
+        (("data.missing", {"piont": 0.5}), "data: unknown modality 'piont'; did you mean \"point\"?"),
+        (("data.folder", "nowhere"), "data: expected stored samples in nowhere/train"),
+        (("data.test", 0), "data.test: expected at least 1, got 0"),
+        (("learn.model", "Coherence"), "learn.model: unknown class 'Coherence'"),
+        (("learn.model", "toy.Toy"), "learn.model: toy.Toy is no Learns"),
+        (("seed", -1), "seed: expected 0 or more, got -1"),
+        (("name", "../x"), "name: expected letters, digits, - and _, got '../x'"),
+    ],
+)
+def test_single_problems(settings: dict[str, Any], change: tuple[str, Any], problem: str) -> None:
+    assert any(found.startswith(problem) for found in problems(settings, change))
+
+
+def test_stored_samples(settings: dict[str, Any], experiment: Experiment, tmp_path: Path) -> None:
+    for split in ("train", "validation", "test"):
+        generate(experiment.data.world.source(split, 100, seed=1), tmp_path / split)
+    data = {"folder": str(tmp_path), "train": 100, "validation": 100, "test": 60}
+    stored = read_experiment({**settings, "data": data})
+    assert len(stored.samples.source("test")) == 60
+    assert stored.samples.check() == experiment.samples.check()
+    found = problems({**settings, "data": {**data, "train": 101}})
+    assert found == {f"data.train: expected at most the 100 samples stored in {tmp_path / 'train'}, got 101"}
+
+
+def test_starting_weights_depend_on_the_seed_alone(experiment: Experiment) -> None:
+    spec = experiment.samples.check()
+    state = torch.get_rng_state()
+    first = make_model(experiment.learn, spec, 1).state_dict()
+    assert torch.equal(torch.get_rng_state(), state)
+    with torch.random.fork_rng():
+        torch.manual_seed(99)
+        again, other = make_model(experiment.learn, spec, 1).state_dict(), make_model(experiment.learn, spec, 2).state_dict()
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not all(torch.equal(first[name], other[name]) for name in first)

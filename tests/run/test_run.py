@@ -1,0 +1,172 @@
+"""A run does what is missing, and refuses what is not its own."""
+
+import getpass
+import json
+import shutil
+import socket
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from molyneux.core import ConflictError, CorruptFileError, DataError, MolyneuxError, StoreError, store
+from molyneux.data import StoredSource
+from molyneux.run import Experiment, Outcome, Silent, open_experiment, read_experiment, run_experiment
+
+
+class Steps(Silent):
+    """Remembers what was begun."""
+
+    def __init__(self) -> None:
+        self.notes: list[tuple[str, str]] = []
+
+    def begin(self, step: str, note: str) -> None:
+        self.notes.append((step, note))
+
+
+@pytest.fixture
+def copy(finished: Outcome, tmp_path: Path) -> Path:
+    """A finished run that a test may damage."""
+    return Path(shutil.copytree(finished.folder, tmp_path / "copy"))
+
+
+def test_a_run_leaves_four_stages_and_a_report(finished: Outcome, experiment: Experiment) -> None:
+    names = {str(path.relative_to(finished.folder)) for path in finished.folder.rglob("*") if path.is_file()}
+    assert {
+        "config.yaml",
+        "machine.json",
+        "samples/spec.json",
+        "samples/recipe.json",
+        "model/config.yaml",
+        "model/weights.safetensors",
+        "model/history.csv",
+        "measure/scores.jsonl",
+        "measure/exhibits.json",
+        "report/report.html",
+        "report/report.md",
+    } <= names
+    assert {f"{stage}/stage.json" for stage in ("samples", "model", "measure", "report")} <= names
+    assert {score.name for score in finished.scores} >= {"coherence.strict", "coherence.features"}
+    assert [page.name for page in finished.pages] == ["report.html", "report.md"]
+    assert open_experiment(finished.folder).identity == experiment.identity
+
+
+def test_the_model_learns(finished: Outcome, settings: dict[str, Any], tmp_path: Path) -> None:
+    longer = read_experiment(settings, [("learn.epochs", 20), ("learn.model.reconstruct", "all"), ("learn.model.beta", 0.01)])
+    scores = run_experiment(longer, tmp_path / "run", steps=("data", "learn", "measure")).scores
+    strict = {score.about["source"]: score.value for score in scores if score.name == "coherence.strict"}
+    assert strict["word"] > 90
+    assert strict["point"] > 90
+
+
+def test_the_machine_is_described_without_names(finished: Outcome) -> None:
+    text = (finished.folder / "machine.json").read_text()
+    assert json.loads(text)["versions"]["torch"]
+    for name in (socket.gethostname(), getpass.getuser(), str(Path.home()), str(finished.folder)):
+        assert f'"{name}"' not in text
+        assert len(name) < 6 or name not in text
+
+
+def test_what_is_complete_is_not_done_again(copy: Path, experiment: Experiment) -> None:
+    times = {path: path.stat().st_mtime_ns for path in copy.rglob("*") if path.is_file()}
+    steps = Steps()
+    run_experiment(experiment, copy, progress=steps)
+    assert {path: path.stat().st_mtime_ns for path in copy.rglob("*") if path.is_file()} == times
+    assert steps.notes == [(step, "done before: checking its files") for step in ("data", "learn", "measure", "report")]
+
+
+def test_a_lost_stage_is_made_again_with_the_same_scores(copy: Path, experiment: Experiment, finished: Outcome) -> None:
+    shutil.rmtree(copy / "measure")
+    shutil.rmtree(copy / "report")
+    (copy / "model" / ".weights.safetensors.x.part").write_bytes(b"left behind")
+    assert run_experiment(experiment, copy).scores == finished.scores
+    assert not list(copy.rglob("*.part"))
+
+
+def test_steps_alone(experiment: Experiment, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with pytest.raises(StoreError, match=r"model to be complete before step measure: run molyneux learn .* first"):
+        run_experiment(experiment, folder, steps=("measure",))
+    with pytest.raises(StoreError, match=r"samples to be complete before step learn: run molyneux data"):
+        run_experiment(experiment, folder, steps=("learn",))
+    assert run_experiment(experiment, folder, steps=("data",)).scores == ()
+    with pytest.raises(MolyneuxError, match=r"unknown step 'mesure'; did you mean"):
+        run_experiment(experiment, folder, steps=("mesure",))  # type: ignore[arg-type]
+
+
+def test_another_configuration_is_refused(copy: Path, settings: dict[str, Any]) -> None:
+    other = read_experiment(settings, [("learn.epochs", 4)])
+    with pytest.raises(ConflictError, match=r"made by another configuration \(learn\.epochs: 3 -> 4\): choose another folder"):
+        run_experiment(other, copy)
+
+
+def test_folders_of_others_are_left_alone(experiment: Experiment, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    with pytest.raises(ConflictError, match="is no folder of a run, and is not empty"):
+        run_experiment(experiment, tmp_path / "mine")
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
+    with pytest.raises(StoreError, match="a file stands where a folder is needed"):
+        run_experiment(experiment, tmp_path / "mine" / "letter.txt")
+    with pytest.raises(StoreError, match="expected the folder of a run"):
+        open_experiment(tmp_path)
+
+
+def test_a_folder_in_use_is_refused(copy: Path, experiment: Experiment) -> None:
+    with store.locked(copy), pytest.raises(ConflictError, match="another process is working in"):
+        run_experiment(experiment, copy)
+
+
+@pytest.mark.parametrize("name", ["samples/spec.json", "model/weights.safetensors", "measure/scores.jsonl", "report/report.html"])
+@pytest.mark.parametrize("damage", ["truncated", "altered", "removed"])
+def test_damage_is_named(copy: Path, experiment: Experiment, name: str, damage: str) -> None:
+    path = copy / name
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content if damage == "altered" else content[:-1])
+    if damage == "removed":
+        path.unlink()
+    with pytest.raises(CorruptFileError, match=path.name):
+        run_experiment(experiment, copy)
+
+
+def test_kept_samples_are_what_is_learnt_from(settings: dict[str, Any], finished: Outcome, tmp_path: Path) -> None:
+    kept = read_experiment(settings, [("data.keep", True)])
+    outcome = run_experiment(kept, tmp_path / "run", steps=("data", "learn", "measure"))
+    assert [score.value for score in outcome.scores] == [score.value for score in finished.scores]
+    assert len(StoredSource(outcome.folder / "samples" / "train")) == 600
+    array = outcome.folder / "samples" / "test" / "point.npy"
+    array.write_bytes(array.read_bytes()[:-1])
+    with pytest.raises(CorruptFileError, match=r"point\.npy"):
+        run_experiment(kept, outcome.folder)
+
+
+def test_samples_that_are_no_longer_the_same_are_noticed(
+    copy: Path, experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = type(experiment.data.world).batch
+
+    def changed(world: Any, indices: Any, *, split: str, seed: int) -> Any:
+        batch = original(world, indices, split=split, seed=seed)
+        batch.views["point"][:, 0] += 1e-6
+        return batch
+
+    monkeypatch.setattr(type(experiment.data.world), "batch", changed)
+    with pytest.raises(ConflictError, match="the train samples are no longer those that"):
+        run_experiment(experiment, copy)
+
+
+def test_nan_in_the_samples_stops_before_anything_is_learnt(settings: dict[str, Any], tmp_path: Path) -> None:
+    broken = read_experiment(settings, [("data.world.nan_at", 17)])
+    with pytest.raises(DataError, match="modality point of sample 17 holds NaN"):
+        run_experiment(broken, tmp_path / "run")
+    assert not (tmp_path / "run" / "model").exists()
+
+
+def test_missing_modalities_in_training(settings: dict[str, Any], tmp_path: Path) -> None:
+    sparse = read_experiment(settings, [("data.missing", {"word": 0.5}), ("learn.epochs", 1)])
+    batch = sparse.samples.source("train").batch(np.arange(600))
+    assert 0.4 < batch.mask("word").float().mean() < 0.6
+    assert sparse.samples.source("test").batch(np.arange(10)).present == {}
+    assert run_experiment(sparse, tmp_path / "run", steps=("data", "learn", "measure")).scores
