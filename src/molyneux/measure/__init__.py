@@ -3,15 +3,19 @@
 from molyneux.measure.coherence import Coherence
 from molyneux.measure.evaluation import Evaluation, Measure, Measurement, evaluate
 from molyneux.measure.intervals import apart, over_seeds
+from molyneux.measure.latents import LatentProbe, PosteriorGap, Projection
 from molyneux.measure.likelihood import Likelihood
 from molyneux.measure.reconstruction import Reconstruction
 
 __all__ = [
     "Coherence",
     "Evaluation",
+    "LatentProbe",
     "Likelihood",
     "Measure",
     "Measurement",
+    "PosteriorGap",
+    "Projection",
     "Reconstruction",
     "apart",
     "evaluate",

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.distributions import Distribution
 
-from molyneux.core import Codes, ConfigError, Decodes, Encodes, Modality, Posterior, Spec, nearest, views
+from molyneux.core import Batch, Codes, ConfigError, Decodes, Encodes, Modality, Posterior, Spec, nearest, views
 
 Draw = Literal["mean", "sample"]
 """Which codes stand for a posterior: one sample of it (as published), or its mean."""
@@ -24,6 +24,12 @@ def check_draw(draw: Draw) -> Draw:
     if draw not in get_args(Draw):
         raise ConfigError(f"unknown draw {draw!r}; {nearest(str(draw), get_args(Draw))}")
     return draw
+
+
+def having(batch: Batch, names: Collection[str]) -> Batch:
+    """The samples of a batch in which all these modalities are present."""
+    masks = torch.stack([batch.mask(name) for name in names])
+    return batch if bool(masks.all()) else batch[masks.all(0)]
 
 
 def posterior_codes(posterior: Posterior, draw: Draw, generator: torch.Generator) -> Codes:

@@ -7,7 +7,7 @@ Shares use the Clopper-Pearson interval because it is exact: it never covers les
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from molyneux.core import ConfigError, DataError, Score
 
 CONFIDENCE = 0.95
 _RESAMPLES = 2000
+_STATISTIC_RESAMPLES = 200
 _CHUNK = 4_000_000
 
 Interval = tuple[float, float]
@@ -56,6 +57,15 @@ def mean_interval(
         return _equal_values(float(distinct[0]), len(values), bounds)
     means = _resampled_counts(distinct, counts, rng) if 4 * len(distinct) <= len(values) else _resampled(values, rng)
     low, high = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return float(low), float(high)
+
+
+def statistic_interval(statistic: Callable[[np.ndarray], float], rows: np.ndarray, rng: np.random.Generator) -> Interval | None:
+    """The percentile bootstrap interval of any statistic of the rows (N, ...); None where it is not finite."""
+    found = [statistic(rows[rng.integers(0, len(rows), len(rows))]) for _ in range(_STATISTIC_RESAMPLES)]
+    if not np.isfinite(found).all():
+        return None
+    low, high = np.quantile(found, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return float(low), float(high)
 
 

@@ -13,6 +13,7 @@ from molyneux import core
 from molyneux.core import Batch, ConfigError, Decodes, Encodes, Score, views
 from molyneux.measure.coherence import Direction
 from molyneux.measure.evaluation import Evaluation, Measure, Measurement
+from molyneux.measure.generation import having
 from molyneux.measure.recorder import Recorder
 
 _ROWS = 2048
@@ -73,11 +74,11 @@ class Likelihood(Measure):
         if len(names) < 2:
             return found
         for name in names:
-            part = batch[batch.mask(name)]
+            part = having(batch, (name,))
             if len(part):
                 found["iwae", "", name] = model.log_likelihood(part.observe((name,)), self.k, noise)
         for direction in [Direction((source,), target) for source in names for target in names if source != target]:
-            part = batch[batch.mask(direction.observed[0]) & batch.mask(direction.target)]
+            part = having(batch, (*direction.observed, direction.target))
             if len(part):
                 key = ("conditional", direction.observed[0], direction.target)
                 found[key] = self._conditional(evaluation, part, direction, noise)

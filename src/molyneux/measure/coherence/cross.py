@@ -14,7 +14,7 @@ from molyneux.measure.coherence.directions import Direction
 from molyneux.measure.coherence.letters import ConstantText, Letters
 from molyneux.measure.coherence.reading import asked_factors, read
 from molyneux.measure.evaluation import Evaluation
-from molyneux.measure.generation import Draw, decoded, posterior_codes
+from molyneux.measure.generation import Draw, decoded, having, posterior_codes
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def cross_generate(
 def _read_true(evaluation: Evaluation, batch: Batch) -> dict[str, Answers]:
     found = {}
     for name in evaluation.spec.names:
-        reader, part = evaluation.reader(name), batch[batch.mask(name)]
+        reader, part = evaluation.reader(name), having(batch, (name,))
         if reader is not None and part.factors is not None and len(part):
             found[name] = read(reader, part.views[name], part.factors, evaluation.spec)
     return found
@@ -77,7 +77,7 @@ def _generate(
 ) -> dict[Direction, Generated]:
     """One subset of observed modalities: encode once, decode all targets at once."""
     observed = directions[0].observed
-    part = batch[_present(batch, observed)]
+    part = having(batch, observed)
     if not len(part):
         return {}
     noise = evaluation.generator("cross", "+".join(observed), start)
@@ -96,13 +96,6 @@ def _judge(evaluation: Evaluation, batch: Batch, direction: Direction, view: Ten
     if modality.kind == "text" and bool(known.any()):
         letters = Letters.of(modality, view[known], batch.views[target].cpu()[known])
     return Generated(answers, letters)
-
-
-def _present(batch: Batch, names: Sequence[str]) -> Tensor:
-    mask = batch.mask(names[0])
-    for name in names[1:]:
-        mask = mask & batch.mask(name)
-    return mask
 
 
 def _join(parts: Sequence[Generated]) -> Generated:

@@ -11,6 +11,7 @@ import numpy as np
 from molyneux.measure.coherence import Answers
 from molyneux.measure.coherence.reading import read
 from molyneux.measure.evaluation import Evaluation
+from molyneux.measure.generation import having
 from molyneux.measure.reconstruction.average import Average
 from molyneux.measure.reconstruction.comparison import FIELDS, compare
 
@@ -36,7 +37,7 @@ def baselines(evaluation: Evaluation) -> dict[str, Baseline]:
     read_true: dict[str, list[Answers]] = defaultdict(list)
     for _, batch in evaluation.batches():
         for name, average in averages.items():
-            part, reader = batch[batch.mask(name)], evaluation.reader(name)
+            part, reader = having(batch, (name,)), evaluation.reader(name)
             truth = part.views[name].cpu()
             for place, view in enumerate(average.views):
                 for what, values in compare(average.modality, view.expand_as(truth), truth).items():
@@ -55,7 +56,7 @@ def _averages(evaluation: Evaluation) -> dict[str, Average]:
     averages = {modality.name: Average(modality) for modality in evaluation.spec.modalities}
     for _, batch in evaluation.batches():
         for name, average in averages.items():
-            average.add(batch.views[name][batch.mask(name)].cpu())
+            average.add(having(batch, (name,)).views[name].cpu())
     return averages
 
 

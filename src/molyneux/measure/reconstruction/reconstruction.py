@@ -15,7 +15,7 @@ from molyneux.measure.coherence import Answers
 from molyneux.measure.coherence.reading import read
 from molyneux.measure.coherence.scores import answer_scores
 from molyneux.measure.evaluation import Evaluation, Measure, Measurement
-from molyneux.measure.generation import Draw, check_draw, posterior_codes, stored_view
+from molyneux.measure.generation import Draw, check_draw, having, posterior_codes, stored_view
 from molyneux.measure.reconstruction.baselines import Baseline, baselines
 from molyneux.measure.reconstruction.comparison import FIELDS, compare
 from molyneux.measure.recorder import Recorder
@@ -85,7 +85,7 @@ class Reconstruction(Measure):
     def _rebuild(self, evaluation: Evaluation, batch: Batch, observed: tuple[str, ...], start: int) -> dict[str, _Rebuilt]:
         """Encode and decode the observed modalities; each is compared where it is present."""
         if len(observed) == 1:
-            batch = batch[batch.mask(observed[0])]
+            batch = having(batch, observed)
         if not len(batch):
             return {}
         noise = evaluation.generator(self.name, "+".join(observed), start)

@@ -1,0 +1,110 @@
+"""The codes of test samples as arrays, and the words for where they come from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+from torch import Tensor
+
+from molyneux.core import CodeDistribution, Codes, Decodes, NotApplicableError, Posterior
+from molyneux.measure.evaluation import Evaluation
+from molyneux.measure.generation import having
+
+
+@dataclass(frozen=True)
+class CodeTable:
+    """Codes of the samples in which all observed modalities are present.
+
+    Args:
+        means: by code (`shared`, `private.image`) the posterior means, (N, D) float64.
+        samples: one posterior sample each, (N, D).
+        rates: log q(z | x) - log p(z) of that sample in nats, (N,): its mean estimates the divergence from the prior.
+            Empty where the model has no prior.
+        factors: (N, F) true factor codes, -1 = absent; (N, 0) where there are none.
+    """
+
+    means: Mapping[str, np.ndarray]
+    samples: Mapping[str, np.ndarray]
+    rates: Mapping[str, np.ndarray]
+    factors: np.ndarray
+
+
+def observed_sets(evaluation: Evaluation) -> list[tuple[str, ...]]:
+    """Each modality alone, then all together."""
+    names = evaluation.spec.names
+    return list(dict.fromkeys([*((name,) for name in names), names]))
+
+
+def code_tables(evaluation: Evaluation, samples: int | None = None) -> dict[str, CodeTable]:
+    """The codes given each modality alone and given all together, by source (`image+text`), where any sample has them.
+
+    Raises:
+        NotApplicableError: no sample has any modality.
+    """
+    tables = {}
+    for observed in observed_sets(evaluation):
+        with suppress(NotApplicableError):
+            tables["+".join(observed)] = collect_codes(evaluation, observed, samples)
+    if not tables:
+        raise NotApplicableError("no sample has any modality: measure on another source")
+    return tables
+
+
+def collect_codes(evaluation: Evaluation, observed: tuple[str, ...], samples: int | None = None) -> CodeTable:
+    """Encode the first `samples` samples (all by default), observing `observed`.
+
+    Private codes of what is not observed follow the prior and are left out.
+
+    Raises:
+        NotApplicableError: no sample has all of them.
+    """
+    piles: dict[tuple[str, str], list[np.ndarray]] = defaultdict(list)
+    factors = []
+    for start, batch in evaluation.batches(samples):
+        part = having(batch, observed)
+        if not len(part):
+            continue
+        posterior = evaluation.model.encode(part, observed)
+        codes = posterior.rsample(1, evaluation.generator("codes", *observed, start))[0]
+        prior = evaluation.model.prior(len(part)) if isinstance(evaluation.model, Decodes) else None
+        for (kind, name), values in _record(posterior, codes, prior, observed).items():
+            piles[kind, name].append(values.double().cpu().numpy())
+        factors.append(np.empty((len(part), 0), np.int64) if part.factors is None else part.factors.cpu().numpy())
+    if not factors:
+        raise NotApplicableError(f"no sample has {' and '.join(observed)}: measure on another source")
+    tables: dict[str, dict[str, np.ndarray]] = {"mean": {}, "sample": {}, "rate": {}}
+    for (kind, name), parts in piles.items():
+        tables[kind][name] = np.concatenate(parts)
+    return CodeTable(tables["mean"], tables["sample"], tables["rate"], np.concatenate(factors))
+
+
+def prior_samples(evaluation: Evaluation, size: int, stream: str) -> dict[str, np.ndarray]:
+    """Draws of the prior by code, (size, D)."""
+    codes: Codes = evaluation.model.prior(size).rsample(1, evaluation.generator("prior", stream))[0]
+    return {name: values.double().cpu().numpy() for name, values in _named(codes).items()}
+
+
+def _record(
+    posterior: Posterior, codes: Codes, prior: Posterior | None, observed: tuple[str, ...]
+) -> dict[tuple[str, str], Tensor]:
+    wanted = {"shared", *(f"private.{name}" for name in observed)}
+    found = {("mean", name): values for name, values in _named(posterior.mean).items() if name in wanted}
+    for name, values in _named(codes).items():
+        if name not in wanted:
+            continue
+        found["sample", name] = values
+        if prior is not None:
+            found["rate", name] = _part(posterior, name).log_prob(values) - _part(prior, name).log_prob(values)
+    return found
+
+
+def _named(codes: Codes) -> dict[str, Tensor]:
+    return {"shared": codes.shared, **{f"private.{name}": code for name, code in codes.private.items()}}
+
+
+def _part(posterior: Posterior, name: str) -> CodeDistribution:
+    return posterior.shared if name == "shared" else posterior.private[name.removeprefix("private.")]
