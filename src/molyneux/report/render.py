@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from molyneux.report.gallery import DrawnCell, DrawnGallery
-from molyneux.report.page import Block, Drawings, Facts, Listing, Page, Picture
+from molyneux.report.page import Block, Drawings, Facts, Listing, Page, Picture, Section
 from molyneux.report.tables import Table, to_markdown
 from molyneux.report.tables.markdown import escape_markdown
 from molyneux.version import __version__
@@ -37,6 +37,8 @@ def _environment(web: bool) -> Environment:
     )
     environment.filters["kind"] = lambda block: type(block).__name__
     environment.filters["grouped"] = _grouped
+    environment.filters["stacked"] = _stacked
+    environment.filters["lone"] = _lone
     environment.filters["unbroken"] = _unbroken
     environment.filters["markdown"] = _markdown
     environment.filters["escape_markdown"] = escape_markdown
@@ -51,6 +53,17 @@ def _unbroken(text: str) -> str:
 def _grouped(table: Table) -> bool:
     """Whether rows belong together in groups, which then get a rule between them."""
     return any(row[0].repeated for row in table.rows)
+
+
+def _stacked(table: Table) -> bool:
+    """Whether intervals stand below their values, because so many side by side would be too wide."""
+    return sum(any(row[number].detail for row in table.rows) for number in range(len(table.columns))) > 3
+
+
+def _lone(section: Section) -> bool:
+    """Whether a section opens with its only table, which then needs no title of its own."""
+    tables = [isinstance(block, Table) for block in section.blocks]
+    return tables[0] and sum(tables) == 1
 
 
 def _markdown(block: Block) -> str:

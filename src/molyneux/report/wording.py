@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from molyneux.core import Score
 
@@ -46,13 +46,18 @@ def is_joint(score: Score) -> bool:
 
 
 def direction(score: Score) -> str:
-    """From which senses to which: `text → image`; empty where a score has no direction.
+    """From which senses to which; empty where a score has no direction.
 
-    >>> direction(Score("coherence.strict", 1.0, {"source": "text", "target": "image"}))
-    'text → image'
+    >>> direction(Score("coherence.strict", 1.0, {"source": "image+touch", "target": "text"}))
+    'image + touch → text'
     """
-    source, target = score.about.get("source", ""), score.about.get("target", "")
-    return " → ".join(part.replace("+", " + ") for part in (source, target) if part)
+    return direction_of(score.about)
+
+
+def direction_of(about: Mapping[str, str]) -> str:
+    """The direction that an `about` speaks of."""
+    parts = (about.get("source", ""), about.get("target", ""))
+    return " → ".join(part.replace("+", " + ") for part in parts if part)
 
 
 def subject(score: Score, *, without: Iterable[str] = ()) -> str:

@@ -39,7 +39,7 @@ def _panel(part: Part, key: Key) -> Panel:
 
 
 def _row(part: Part, group: Group, key: Key) -> DotRow:
-    over = over_seeds(group.scores(key))
-    figure = part.leaderboard.figure(model_of(group.runs[0].settings), over.first) if part.leaderboard else None
-    published = (figure.mean, published_interval(figure, part.leaderboard.seeds)) if figure and part.leaderboard else None
+    over, board = over_seeds(group.scores(key)), part.leaderboard
+    figure = board.figure(model_of(group.runs[0].settings), over.first) if board else None
+    published = (figure.mean, published_interval(figure, board.seeds, over.first)) if figure and board else None
     return DotRow(label(group, part.axes), over.values, over.mean, over.interval, published)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from molyneux.core import DataError
 from molyneux.report import wording
-from molyneux.report.page import Block, Page, Section
+from molyneux.report.page import Page, Section
 from molyneux.report.study.ablations import ablation_tables
 from molyneux.report.study.drawings import strict_drawings
 from molyneux.report.study.groups import Key
@@ -15,7 +15,7 @@ from molyneux.report.study.headlines import study_headlines
 from molyneux.report.study.parts import Part, divide
 from molyneux.report.study.records import StudyRun
 from molyneux.report.study.shortfalls import shortfall_table
-from molyneux.report.study.tables import measures_table, results_table, seeds_table
+from molyneux.report.study.tables import NOTE, measures_table, results_table, seeds_table
 from molyneux.report.tables import Table
 from molyneux.report.wording import slug
 from molyneux.report.write import FORMATS, write_page
@@ -41,7 +41,7 @@ def write_study(runs: Sequence[StudyRun], out: Path, *, name: str = "", formats:
 
 def study_tables(runs: Sequence[StudyRun]) -> list[Table]:
     """The main table of every level, for pages that show nothing else; errors as `write_study`."""
-    return [_main(part) for part in _parts(runs)]
+    return _main_tables(_parts(runs))
 
 
 def study_page(runs: Sequence[StudyRun], name: str) -> Page:
@@ -50,7 +50,7 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
     short = shortfall_table(parts)
     ablations = tuple(table for part in parts for table in ablation_tables(part))
     sections = (
-        *(Section(slug(part.title or "results"), part.title or "Results", "", _results(part)) for part in parts),
+        *(_results(part, table) for part, table in zip(parts, _main_tables(parts), strict=True)),
         Section("shortfalls", "Where it does not get there", "", (short,) if short else ()),
         Section("ablations", "One setting at a time", _ABLATIONS, ablations),
         Section("factors", "Factors", _FACTORS, tuple(table for part in parts for table in _factor_tables(part))),
@@ -63,8 +63,9 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
     return Page("study", name, tuple(fact for fact in facts if fact), study_headlines(parts), sections)
 
 
-_ABLATIONS = "Every table varies one setting and holds all others at the values they have most often."
-_FACTORS = "Which parts of the meaning arrive and which are lost, in %."
+_ABLATIONS = f"Every table varies one setting and holds all others at the values they have most often. {NOTE}"
+_FACTORS = f"Which parts of the meaning arrive and which are lost, in %. {NOTE}"
+_AS_ABOVE = "Published numbers come from another protocol, as said above."
 _SPREAD = (
     "Two intervals that answer different questions: over seeds, where the mean of new seeds would lie; over samples, how well "
     "these very runs were measured."
@@ -77,21 +78,29 @@ def _parts(runs: Sequence[StudyRun]) -> list[Part]:
     return divide(runs)
 
 
-def _results(part: Part) -> tuple[Block, ...]:
+def _results(part: Part, table: Table) -> Section:
     drawings = strict_drawings(part)
-    return (_main(part), drawings) if drawings else (_main(part),)
+    return Section(slug(part.title or "results"), part.title or "Results", "", (table, drawings) if drawings else (table,))
 
 
-def _main(part: Part) -> Table:
-    name, title = slug(f"results {part.title}"), part.titled("results")
-    return results_table(name, title, part.grid(part.main), leaderboard=part.leaderboard)
+def _main_tables(parts: Sequence[Part]) -> list[Table]:
+    """What must be known about the published numbers stands in full below the first table that has any."""
+    tables: list[Table] = []
+    told = False
+    for part in parts:
+        board = part.leaderboard
+        source = () if board is None else (_AS_ABOVE,) if told else board.notes
+        told = told or board is not None
+        name, title = slug(f"results {part.title}"), part.titled("results")
+        tables.append(results_table(name, title, part.grid(part.main), leaderboard=board, notes=(NOTE, *source)))
+    return tables
 
 
 def _factor_tables(part: Part) -> list[Table]:
     directions: dict[str, list[Key]] = {}
     for key in part.factors:
         about = dict(key[1])
-        directions.setdefault(f"{about['source']} → {about['target']}", []).append(key)
+        directions.setdefault(wording.direction_of(about), []).append(key)
     return [
         results_table(slug(f"factors {part.title} {words}"), part.titled(words), part.grid(members))
         for words, members in directions.items()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from molyneux.core import Score
 from molyneux.report.published import Leaderboard, published
-from molyneux.report.settings import world_of
+from molyneux.report.settings import model_of, world_of
 from molyneux.report.study.grid import Grid
 from molyneux.report.study.groups import Axis, Group, Key, find_axes, group_runs, key_of, keys
 from molyneux.report.study.records import StudyRun
@@ -71,5 +71,17 @@ def divide(runs: Sequence[StudyRun]) -> list[Part]:
         members = [run for run in runs if level is None or level.value(run.settings) == value]
         world = world_of(members[0].settings, members[0].scores)
         title = f"Level {value}" if level else ""
-        parts.append(Part(title, others, tuple(group_runs(members, others)), published(*world)))
+        leaderboard = published(*world)
+        parts.append(Part(title, others, tuple(_ordered(group_runs(members, others), leaderboard)), leaderboard))
     return parts
+
+
+def _ordered(groups: Sequence[Group], leaderboard: Leaderboard | None) -> list[Group]:
+    """Models that have published numbers first, in the published order."""
+    models = leaderboard.models if leaderboard else ()
+
+    def place(group: Group) -> int:
+        model = model_of(group.runs[0].settings)
+        return models.index(model) if model in models else len(models)
+
+    return sorted(groups, key=place)

@@ -79,9 +79,9 @@ def student(mean: float, sd: float, count: int, bounds: tuple[float | None, floa
     return max(mean - half, -math.inf if low is None else low), min(mean + half, math.inf if high is None else high)
 
 
-def published_interval(figure: Figure, seeds: int) -> Interval:
-    """The t-interval of a published number; the number itself where no deviation was given."""
-    return (figure.mean, figure.mean) if figure.sd is None else student(figure.mean, figure.sd, seeds)
+def published_interval(figure: Figure, seeds: int, score: Score) -> Interval:
+    """The t-interval of a number published where `score` stands; the number itself where no deviation was given."""
+    return (figure.mean, figure.mean) if figure.sd is None else student(figure.mean, figure.sd, seeds, score.bounds)
 
 
 def above(over: OverSeeds, interval: Interval) -> bool | None:

@@ -14,7 +14,6 @@ from molyneux.report.study.grid import Grid
 from molyneux.report.study.groups import Group
 from molyneux.report.study.seeds import OverSeeds, above, published_interval
 from molyneux.report.tables import Column, Entry, Table
-from molyneux.report.tables.table import INTERVAL
 
 NOTE = (
     "Means over seeds with the 95 % interval that holds for new seeds (Student's t); of a single seed, the interval over "
@@ -29,7 +28,9 @@ MARKS = {
 _DASH = Entry("–", tone="muted")  # noqa: RUF001
 
 
-def results_table(name: str, title: str, grid: Grid, *, leaderboard: Leaderboard | None = None) -> Table:
+def results_table(
+    name: str, title: str, grid: Grid, *, leaderboard: Leaderboard | None = None, notes: Sequence[str] = ()
+) -> Table:
     """One row per group, one column per score; published rows beneath the models they are of; chance and ceiling last.
 
     Args:
@@ -37,6 +38,7 @@ def results_table(name: str, title: str, grid: Grid, *, leaderboard: Leaderboard
         title: line above it.
         grid: groups in rows, scores in columns.
         leaderboard: published numbers.
+        notes: sentences below, after the meaning of the marks.
     """
     columns = [grid.column(key) for key in grid.keys]
     best = [_best(column) for column in columns]
@@ -48,9 +50,8 @@ def results_table(name: str, title: str, grid: Grid, *, leaderboard: Leaderboard
         rows += _published_rows(leaderboard, group, grid.groups, cells)
     samples = [next(filter(None, column)) for column in columns]
     rows += _reference_rows(samples)
-    heads = [Column(f"{_head(sample)}{INTERVAL}") for sample in samples]
-    notes = (NOTE, *_marks_used(rows), *(leaderboard.notes if leaderboard else ()))
-    return Table(name, title, (Column("", "left"), *heads), tuple(rows), notes)
+    heads = [Column(head) for head in _heads([sample.first for sample in samples])]
+    return Table(name, title, (Column("", "left"), *heads), tuple(rows), (*_marks_used(rows), *notes))
 
 
 def seeds_table(name: str, title: str, grid: Grid) -> Table:
@@ -78,7 +79,7 @@ def measures_table(name: str, title: str, grid: Grid) -> Table:
 def best_figure(leaderboard: Leaderboard | None, score: Score) -> tuple[float, float] | None:
     """The interval of the best published number where a score stands."""
     found = leaderboard.best(score) if leaderboard else None
-    return published_interval(found[1], leaderboard.seeds) if found and leaderboard else None
+    return published_interval(found[1], leaderboard.seeds, score) if found and leaderboard else None
 
 
 def is_at_chance(over: OverSeeds) -> bool:
@@ -114,6 +115,8 @@ def _best(cells: Sequence[OverSeeds | None]) -> float | None:
     if len(known) < 2 or known[0].first.higher_is_better is None:
         return None
     means = [cell.mean for cell in known if cell.mean is not None]
+    if max(means) == min(means):
+        return None
     return max(means) if known[0].first.higher_is_better else min(means)
 
 
@@ -138,7 +141,8 @@ def _model(group: Group) -> str:
 
 def _marks_used(rows: Sequence[tuple[Entry, ...]]) -> list[str]:
     used = {entry.text[-1:] for row in rows for entry in row}
-    return [f"{mark} {meaning}." for mark, meaning in MARKS.items() if mark in used]
+    meanings = [f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in used]
+    return ["; ".join(meanings) + "."] if meanings else []
 
 
 def _reference_rows(samples: Sequence[OverSeeds]) -> list[tuple[Entry, ...]]:
@@ -158,9 +162,13 @@ def _reference(sample: OverSeeds, number: float | None) -> Entry:
     return _DASH if number is None else Entry(write(number, places(sample.first)), value=number, tone="muted")
 
 
-def _head(sample: OverSeeds) -> str:
-    subject = wording.subject(sample.first)
-    return f"{subject}: {wording.measure(sample.first)}" if subject else wording.measure(sample.first)
+def _heads(scores: Sequence[Score]) -> list[str]:
+    """What tells the columns apart: what they are about and what they measure, without what is the same in all of them."""
+    factors = [score.about.get("factor", "") for score in scores]
+    if all(factors) and len({(score.name, wording.direction(score)) for score in scores}) == 1:
+        return factors
+    parts = [(wording.subject(score), wording.measure(score)) for score in scores]
+    return [": ".join(part for part in pair if part) for pair in parts]
 
 
 def _spread(over: OverSeeds) -> tuple[Entry, ...]:
