@@ -84,10 +84,15 @@ def _pattern(family: int, x: float, y: float, p: np.ndarray, key: np.uint64) -> 
 
 @compiled
 def _directions(x: float, y: float, p: np.ndarray) -> tuple[float, float]:
-    """Phases of two waves, an even number of periods across the torus in both directions, the second across the first."""
+    """Phases of two waves, the second across the first.
+
+    Along each axis the torus has a whole number of periods of both, together an even one: the weave needs that.
+    """
     a, b = math.floor(p[0] * 7.0), math.floor(p[1] * 15.0) - 7.0
+    if (a + b) % 2.0 > 0.5:
+        b += 1.0
     if a == 0.0 and b == 0.0:
-        a = 3.0
+        a, b = 3.0, 1.0
     if p[3] < 0.3:
         return 2.0 * (a * x + b * y) + p[2], 2.0 * (b * x - a * y) + p[3]
     return a * x + b * y + p[2], b * x - a * y + p[3]
