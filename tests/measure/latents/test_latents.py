@@ -30,6 +30,7 @@ class Coder:
         shape, _, tilt = batch.factors.float().T
         angle = 2 * np.pi * shape / 3
         zero = torch.zeros_like(shape)
+        noise = 0.2 * torch.randn(len(shape), generator=torch.Generator().manual_seed(0))
         mean = torch.stack([angle.cos(), angle.sin(), noise, zero], 1)
         scale = 0.1 if "image" in observed else 0.5
         private = Normal(tilt[:, None], 0.01) if "image" in observed else Normal(zero[:, None], 1.0)

@@ -39,9 +39,7 @@ class Projection(Measure):
 
     def measure(self, evaluation: Evaluation) -> Measurement:
         """One scatter for each source, all together first."""
-        tables = {
-            "+".join(names): collect_codes(evaluation, names, self.samples) for names in reversed(observed_sets(evaluation))
-        }
+        tables = dict(reversed(code_tables(evaluation, self.samples).items()))
         origin, directions = principal_directions(next(iter(tables.values())).means["shared"])
         scatters = []
         for source, table in tables.items():
