@@ -56,7 +56,7 @@ class Checkpoints:
         try:
             save_tensors(part / _WEIGHTS, model.state_dict())
             save_tensors(part / _MOMENTS, moments(model, optimizer))
-            store.Stage(part, self.settings).finish({"history": list(history.rows)})
+            store.Stage(part, self.settings).finish({"history": history.to_json()})
             shutil.rmtree(target, ignore_errors=True)
             part.replace(target)
         except OSError as error:
@@ -91,7 +91,7 @@ class Checkpoints:
         stage = store.Stage(self._path(epoch), self.settings)
         if not stage.complete:
             raise CorruptFileError(f"{self._path(epoch)} is missing or incomplete: delete {self.folder} and train again")
-        return History.from_records(stage.verify()["history"])
+        return History.from_json(stage.verify()["history"])
 
     def _load(self, model: nn.Module, epoch: int) -> None:
         path = self._path(epoch) / _WEIGHTS

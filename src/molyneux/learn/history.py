@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from molyneux.core import CorruptFileError, StoreError, store
 
@@ -76,10 +77,16 @@ class History:
         except (ValueError, TypeError, csv.Error) as error:
             raise CorruptFileError(f"{path} is damaged ({error}): run the same command again, which writes it anew") from error
 
+    def to_json(self) -> dict[str, Any]:
+        """Plain data that keeps the order of the columns."""
+        columns = self.columns()
+        return {"columns": list(columns), "rows": [[row.get(name) for name in columns] for row in self.rows]}
+
     @classmethod
-    def from_records(cls, records: Iterable[Mapping[str, float]]) -> History:
-        """A history from plain rows."""
-        return cls(tuple(dict(record) for record in records))
+    def from_json(cls, record: Mapping[str, Any]) -> History:
+        """Read what `to_json` wrote."""
+        pairs = (zip(record["columns"], row, strict=True) for row in record["rows"])
+        return cls(tuple({name: value for name, value in row if value is not None} for row in pairs))
 
 
 def _numbers(row: Mapping[str, str]) -> dict[str, float]:
