@@ -1,1 +1,85 @@
-"""A laboratory for multimodal representation learning."""
+"""A laboratory for multimodal representation learning: worlds, models that join senses, scores that can be believed.
+
+The names below come from the rooms `data`, `learn`, `measure` and `report`, from `core` and from `run`; each is imported when
+it is first used, so that `import molyneux` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from molyneux.version import __version__
+
+if TYPE_CHECKING:
+    from molyneux.core import Batch, Factor, Modality, MolyneuxError, Reader, Score, Source, Spec
+    from molyneux.data import CdSprites, StoredSource, World, contact_sheet, generate, load
+    from molyneux.learn import DMVAE, MMVAE, MVAE, VAE, MoPoE, MultimodalVAE, Training, fit
+    from molyneux.measure import Coherence, Evaluation, LatentProbe, Measure, PosteriorGap, Projection, Reconstruction, evaluate
+    from molyneux.report import summary_table, write_run, write_study
+    from molyneux.run import Experiment, Study, load_experiment, load_study, read_experiment, run_experiment, run_study
+
+__all__ = [
+    "DMVAE",
+    "MMVAE",
+    "MVAE",
+    "VAE",
+    "Batch",
+    "CdSprites",
+    "Coherence",
+    "Evaluation",
+    "Experiment",
+    "Factor",
+    "LatentProbe",
+    "Measure",
+    "MoPoE",
+    "Modality",
+    "MolyneuxError",
+    "MultimodalVAE",
+    "PosteriorGap",
+    "Projection",
+    "Reader",
+    "Reconstruction",
+    "Score",
+    "Source",
+    "Spec",
+    "StoredSource",
+    "Study",
+    "Training",
+    "World",
+    "__version__",
+    "contact_sheet",
+    "evaluate",
+    "fit",
+    "generate",
+    "load",
+    "load_experiment",
+    "load_study",
+    "read_experiment",
+    "run_experiment",
+    "run_study",
+    "summary_table",
+    "write_run",
+    "write_study",
+]
+
+_ROOMS = {
+    "core": ("Batch", "Factor", "Modality", "MolyneuxError", "Reader", "Score", "Source", "Spec"),
+    "data": ("CdSprites", "StoredSource", "World", "contact_sheet", "generate", "load"),
+    "learn": ("DMVAE", "MMVAE", "MVAE", "VAE", "MoPoE", "MultimodalVAE", "Training", "fit"),
+    "measure": ("Coherence", "Evaluation", "LatentProbe", "Measure", "PosteriorGap", "Projection", "Reconstruction", "evaluate"),
+    "report": ("summary_table", "write_run", "write_study"),
+    "run": ("Experiment", "Study", "load_experiment", "load_study", "read_experiment", "run_experiment", "run_study"),
+}
+"""Where each name comes from."""
+
+
+def __getattr__(name: str) -> Any:
+    for room, names in _ROOMS.items():
+        if name in names:
+            return getattr(importlib.import_module(f"molyneux.{room}"), name)
+    raise AttributeError(f"module 'molyneux' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

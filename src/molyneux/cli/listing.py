@@ -15,10 +15,10 @@ from molyneux.measure import Measure
 _FAMILIES: dict[str, tuple[type, str]] = {
     "measures": (Measure, "molyneux.measure"),
     "models": (Learns, "molyneux.learn"),
-    "nets": (Net, "molyneux.learn"),
+    "nets": (Net, ""),
     "worlds": (World, "molyneux.data"),
 }
-"""By kind: what its classes are, and the room that exports them."""
+"""By kind: what its classes are, and the room that exports them where that is another than theirs."""
 
 
 def listing(kind: str, *, configs: Path = Path("configs")) -> dict[str, str]:

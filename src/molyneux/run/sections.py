@@ -96,7 +96,7 @@ class ReportSettings:
         formats: in a file, the section may be just this list.
     """
 
-    formats: tuple[Literal["html", "markdown"], ...] = ("markdown", "html")
+    formats: tuple[Literal["csv", "html", "latex", "markdown"], ...] = ("markdown", "html")
 
 
 def _below_one(section: object, *names: str) -> list[str]:

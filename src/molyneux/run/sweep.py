@@ -65,4 +65,4 @@ def _write(study: Study, finished: Sequence[Finished], results: Path) -> tuple[P
     if not records:
         return ()
     save_study(results / "records.jsonl", records)
-    return tuple(write_study(records, results))
+    return tuple(write_study(records, results, name=study.name))

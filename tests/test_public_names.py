@@ -1,0 +1,62 @@
+"""The public names are one sorted list, and everything in it can be imported; nothing heavy is imported before it is used."""
+
+import ast
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import molyneux
+
+SOURCE = Path(molyneux.__file__)
+HEAVY = ("lightning", "matplotlib", "numba", "numpy", "optuna", "rich", "scipy", "sklearn", "torch", "yaml")
+
+
+def test_every_name_can_be_imported_and_is_what_the_rooms_export() -> None:
+    for name in molyneux.__all__:
+        assert getattr(molyneux, name) is not None
+    checked = {
+        alias.name
+        for node in ast.walk(ast.parse(SOURCE.read_text()))
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.ImportFrom)
+        for alias in inner.names
+    }
+    lazy = [name for names in molyneux._ROOMS.values() for name in names]
+    assert {*lazy, "__version__"} == {*checked, "__version__"} == set(molyneux.__all__)
+    assert len(lazy) == len(set(lazy))
+    assert dir(molyneux) == sorted(molyneux.__all__)
+
+
+def test_unknown_names_are_no_attributes() -> None:
+    with pytest.raises(AttributeError, match="module 'molyneux' has no attribute 'Nothing'"):
+        molyneux.Nothing  # noqa: B018
+    assert not hasattr(molyneux, "torch")
+
+
+@pytest.mark.parametrize("room", ["core", "core.config", "data", "learn", "measure", "report", "run", "cli"])
+def test_each_room_exports_one_list_without_doubles(room: str) -> None:
+    module = __import__(f"molyneux.{room}", fromlist=["__all__"])
+    assert len(set(module.__all__)) == len(module.__all__)
+    assert all(hasattr(module, name) for name in module.__all__)
+
+
+@pytest.mark.parametrize("what", ["import molyneux", "import molyneux.cli", "import molyneux.cli; molyneux.cli.main(['--help'])"])
+def test_nothing_heavy_is_imported_early(what: str) -> None:
+    code = f"import sys\ntry:\n    {what}\nfinally:\n    print([n for n in {HEAVY} if n in sys.modules], file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stderr.strip().endswith("[]")
+
+
+def test_help_answers_at_once() -> None:
+    seconds = []
+    for _ in range(5):  # the fastest of a few: other processes may be busy
+        began = time.perf_counter()
+        done = subprocess.run([sys.executable, "-m", "molyneux", "--help"], capture_output=True, text=True, check=True)
+        seconds.append(time.perf_counter() - began)
+    assert min(seconds) < 0.5
+    assert "molyneux" in done.stdout
