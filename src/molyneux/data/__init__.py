@@ -7,11 +7,13 @@ from molyneux.data.generate import generate
 from molyneux.data.missing import Missing
 from molyneux.data.narrowed import Subset, Views
 from molyneux.data.stored import StoredSource
-from molyneux.data.worlds import CdSprites, Noise, World
+from molyneux.data.worlds import CdSprites, GeBiD, GeBiDNoise, Noise, World
 
 __all__ = [
     "ArraySource",
     "CdSprites",
+    "GeBiD",
+    "GeBiDNoise",
     "Missing",
     "Noise",
     "StoredSource",

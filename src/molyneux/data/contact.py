@@ -15,7 +15,7 @@ from molyneux.core.views import text_strings, to_model
 _SIDE, _GAP, _LINE = 128, 12, 14
 """Least side of a panel, space between samples, height of a line of text; pixels."""
 
-_PAPER, _INK, _PANEL, _ACCENT = (255, 255, 255), (30, 30, 30), (240, 240, 240), (200, 60, 20)
+_PAPER, _INK, _PANEL, _FRAME, _ACCENT = (255, 255, 255), (30, 30, 30), (240, 240, 240), (205, 205, 205), (200, 60, 20)
 
 
 def contact_sheet(source: Source, path: Path, *, rows: int = 6, columns: int = 8) -> None:
@@ -65,7 +65,9 @@ class _Sheet:
             x, y = _GAP + number % self.columns * across, _GAP + number // self.columns * down
             for panel, lines, height in zip(self.panels, self.texts, self.heights, strict=True):
                 if panel.pictures:
-                    sheet.paste(panel.pictures[number], (x, y))
+                    picture = panel.pictures[number]
+                    pen.rectangle((x - 1, y - 1, x + picture.width, y + picture.height), outline=_FRAME)
+                    sheet.paste(picture, (x, y))
                 else:
                     pen.multiline_text((x, y), "\n".join(lines[number]), fill=_INK, font=self.font, spacing=2)
                 y += height

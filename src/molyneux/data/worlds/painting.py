@@ -58,6 +58,13 @@ def paint(masks: np.ndarray, bank: np.ndarray, what: Paint, out: np.ndarray) -> 
 
 
 @compiled
+def roughen(grounds: np.ndarray, numbers: np.ndarray, amplitude: float) -> None:
+    """Add grey noise to backgrounds (n, S, S) uint8 in place: uniform on -amplitude..amplitude, by a number of [0, 1) each."""
+    for row in range(len(grounds)):
+        _roughen(grounds[row], numbers[row], amplitude)
+
+
+@compiled
 def _paint(
     masks: np.ndarray,
     bank: np.ndarray,

@@ -49,7 +49,10 @@ SPIRAL_GROWTH = 0.5 / (1.0 + 2.0 * math.pi * SPIRAL_TURNS)
 _THETA = np.minimum(
     np.arange(math.ceil(2.0 * math.pi * SPIRAL_TURNS / SPIRAL_STEP) + 1) * SPIRAL_STEP, 2.0 * math.pi * SPIRAL_TURNS
 )
-_VERTEX = np.stack([(1.0 + _THETA) * np.cos(_THETA), (1.0 + _THETA) * np.sin(_THETA)], 1)
+
+SPIRAL_VERTICES = np.stack([(1.0 + _THETA) * np.cos(_THETA), (1.0 + _THETA) * np.sin(_THETA)], 1)
+"""Corners of the spiral with s = 1 from the pole outwards, (64, 2)."""
+
 _CHORD, _CHORD_X, _CHORD_Y = math.cos(math.radians(110)), math.cos(math.radians(160)), math.sin(math.radians(160))
 _SLICE_SIN, _SLICE_COS = math.sin(math.radians(25)), math.cos(math.radians(25))
 
@@ -231,7 +234,7 @@ def _spiral(x: float, y: float, growth: float) -> float:
     turn = round((math.sqrt(x * x + y * y) / growth - 1.0 - angle) / (2.0 * math.pi))
     turn = min(max(turn, 0), SPIRAL_TURNS)
     best = math.inf
-    last = len(_VERTEX) - 2
+    last = len(SPIRAL_VERTICES) - 2
     for candidate in range(turn - 1, turn + 2):
         near = min(max(math.floor((angle + 2.0 * math.pi * candidate) / SPIRAL_STEP), 0), last)
         for start in range(max(near - 1, 0), min(near + 1, last) + 1):
@@ -242,9 +245,9 @@ def _spiral(x: float, y: float, growth: float) -> float:
 @compiled
 def _stroke(x: float, y: float, start: int) -> float:
     """Squared distance to the segment between two neighbouring vertices of the spiral with s = 1."""
-    ax: float = _VERTEX[start, 0]
-    ay: float = _VERTEX[start, 1]
-    bx: float = _VERTEX[start + 1, 0] - ax
-    by: float = _VERTEX[start + 1, 1] - ay
+    ax: float = SPIRAL_VERTICES[start, 0]
+    ay: float = SPIRAL_VERTICES[start, 1]
+    bx: float = SPIRAL_VERTICES[start + 1, 0] - ax
+    by: float = SPIRAL_VERTICES[start + 1, 1] - ay
     share = min(max(((x - ax) * bx + (y - ay) * by) / (bx * bx + by * by), 0.0), 1.0)
     return (x - ax - share * bx) ** 2 + (y - ay - share * by) ** 2

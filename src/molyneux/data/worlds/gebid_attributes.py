@@ -1,0 +1,102 @@
+"""What GeBiD is made of: the published attributes and geometry as data.
+
+Source: the generator of GeBiD (Sejnova et al., "Benchmarking Multimodal Variational Autoencoders: GeBiD Dataset and Toolkit",
+2022; the version of August 2022). Lengths are in pixels of the 64-pixel picture; L is the length of a size.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from molyneux.data.worlds.attributes import Colour
+
+COLOURS: dict[str, Colour] = {
+    "yellow": (255, 255, 0),
+    "red": (255, 0, 0),
+    "green": (0, 255, 0),
+    "blue": (0, 0, 255),
+    "grey": (128, 128, 128),
+    "brown": (105, 0, 0),
+    "purple": (215, 0, 215),
+    "teal": (0, 175, 175),
+    "navy": (0, 0, 150),
+    "orange": (255, 140, 0),
+    "beige": (232, 211, 185),
+    "pink": (255, 182, 193),
+}
+"""RGB as it is drawn, by name."""
+
+BLACK: Colour = (0, 0, 0)
+
+LENGTHS = {"small": 16.0, "large": 30.0}
+"""L by name."""
+
+CORNERS: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
+    "line": ((23, 22), (18, 18)),
+    "circle": ((23, 23), (17, 19)),
+    "square": ((23, 23), (17, 17)),
+    "semicircle": ((25, 24), (20, 17)),
+    "pieslice": ((23, 23), (16, 16)),
+    "spiral": ((32, 32), (32, 32)),
+}
+"""Where a shape is drawn below level 5, small and large: x and y of the top left corner of its box; of the pole of a spiral."""
+
+SHAPES = tuple(CORNERS)
+
+SHIFT = 3
+"""Largest shift of a corner along each axis below level 5; the spiral stays where it is."""
+
+RANGE = 6
+"""Positions along each axis of a quadrant."""
+
+LOW, HIGH = 5, 30
+"""First position left or at the top, and right or at the bottom."""
+
+QUADRANTS: dict[str, tuple[int, int]] = {
+    "at the top left": (LOW, LOW),
+    "at the top right": (HIGH, LOW),
+    "at the bottom left": (LOW, HIGH),
+    "at the bottom right": (HIGH, HIGH),
+}
+"""First x and y by caption phrase, at level 5."""
+
+BACKGROUNDS = {"on white": 255, "on black": 0}
+"""Grey by caption phrase."""
+
+SPIRAL_GROWTH = (0.3, 0.6)
+"""s of the spiral r = s + s theta, small and large."""
+
+TEMPLATES = {
+    1: "{shape}",
+    2: "{size} {shape}",
+    3: "{size} {colour} {shape}",
+    4: "{size} {colour} {shape} {background}",
+    5: "{size} {colour} {shape} {position} {background}",
+}
+"""Captions by level; a level's picture shows what its caption says."""
+
+RESTRICTED: tuple[dict[str, Any], ...] = (
+    {"shape": "line", "colour": ("yellow", "red", "green")},
+    {"shape": "circle", "colour": ("blue", "grey", "brown")},
+    {"shape": "square", "colour": ("purple", "teal", "navy")},
+    {"shape": "semicircle", "colour": ("orange", "beige", "pink")},
+    {"shape": "pieslice", "colour": ("teal", "green", "navy")},
+    {"shape": "spiral", "colour": ("yellow", "orange", "brown")},
+)
+"""The published limits of attributes for generalisation: 18 of 72 pairs of shape and colour."""
+
+
+def read_length(value: Any) -> float | None:
+    """A number of pixels from 10 to 36, where 30 is the published large."""
+    return float(value) if isinstance(value, int | float) and 10 <= value <= 36 else None
+
+
+def read_colour(value: Any) -> Colour | None:
+    """Three whole numbers from 0 to 255."""
+    fits = len(value) == 3 and all(isinstance(v, int) and 0 <= v <= 255 for v in value)
+    return (value[0], value[1], value[2]) if fits else None
+
+
+def read_shape(value: Any) -> str | None:
+    """The name of one of the six shapes."""
+    return value if value in SHAPES else None

@@ -1,0 +1,164 @@
+"""The sense of touch: the closed contour of a scene's object as a finger would follow it.
+
+William Molyneux asked in 1688 whether somebody born blind who tells a cube from a sphere by touch would tell them apart at
+first sight. This view is what such a person has: not the picture's border pixels but a sequence of contacts.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from molyneux.core import Modality, seeds
+from molyneux.core.compiled import compiled
+from molyneux.data.worlds.raster import SHAPES, Figures
+from molyneux.data.worlds.scenes import Scenes
+from molyneux.data.worlds.touch_outlines import STEPS, outlines
+
+CONTACTS = 64
+"""Contacts in one contour."""
+
+REACH = 0.1
+"""Position error in scene units of a sensor of noise 1."""
+
+_LINE = SHAPES.index("line")
+
+
+class Touch:
+    """Contours of scenes: a series of 64 contacts, equally spaced along the object's border, clockwise, from a random start.
+
+    Each contact has five numbers:
+
+    - x, y: where it is in the scene (0..1 from the left and from the top of the picture). An object that the picture's
+      border clips is felt whole, so values may lie outside 0..1.
+    - cos, sin of the direction of travel on leaving the contact: the straight way to the next one, clockwise from the right.
+    - turn: how far the finger turns there, in radians, -pi..pi, positive clockwise: the curvature times the step, which is
+      finite at corners and sums to 2 pi over a closed curve without crossings. 0.098 everywhere on a circle.
+
+    The line is its thick rectangle. The spiral's stroke is thinner than a finger, so it is followed along its middle, out
+    and back. Colours, textures and backgrounds cannot be felt.
+
+    Args:
+        world: name of the world, for the stream of random numbers; it is not the picture's, which stays as it is.
+        noise: of the sensor: the standard deviation of the direction and of the turn in radians, and of each coordinate in
+            tenths of the scene's side. The default 0.02 is an eighth of a pixel of a 64-pixel picture.
+        contacts: how many there are.
+    """
+
+    def __init__(self, world: str, *, noise: float = 0.02, contacts: int = CONTACTS) -> None:
+        self.world, self.noise, self.contacts = world, noise, contacts
+
+    def modality(self, name: str) -> Modality:
+        """What contours look like in a batch."""
+        return Modality(name, "series", (self.contacts, 5))
+
+    def contours(self, scenes: Scenes) -> np.ndarray:
+        """Contours of scenes, (n, contacts, 5) float32."""
+        stream = seeds.key(scenes.seed, self.world, scenes.split, "touch")
+        count = 1 + (4 * self.contacts if self.noise else 0)
+        draws = seeds.uniforms(stream, scenes.indices, count)
+        exact = follow(scenes.figures, draws[:, 0], self.contacts)
+        if self.noise:
+            _disturb(exact, draws[:, 1:], self.noise, REACH * self.noise)
+        return exact.astype(np.float32)
+
+
+def follow(figures: Figures, start: np.ndarray, contacts: int) -> np.ndarray:
+    """Contours without sensor noise, (n, contacts, 5) float64.
+
+    Args:
+        figures: n figures.
+        start: (n,) where the first contact is: the share of the border that lies before it.
+        contacts: how many there are.
+    """
+    out = np.empty((len(figures), contacts, 5))
+    tables, _ = outlines()
+    f = figures
+    _place(f.shape, f.centre, f.size, f.rotation, f.thickness, start, tables, out)
+    _travel(out)
+    return out
+
+
+@compiled
+def _place(
+    shape: np.ndarray,
+    centre: np.ndarray,
+    size: np.ndarray,
+    rotation: np.ndarray,
+    thickness: np.ndarray,
+    start: np.ndarray,
+    tables: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Fill in x and y."""
+    contacts = out.shape[1]
+    for row in range(len(shape)):
+        cos, sin = math.cos(rotation[row]), math.sin(rotation[row])
+        for contact in range(contacts):
+            share = (start[row] + contact / contacts) % 1.0
+            if shape[row] == _LINE:
+                x, y = _rectangle(share, size[row] * math.sqrt(2.0), thickness[row])
+            else:
+                table = tables[shape[row]]
+                step = min(int(share * STEPS), STEPS - 1)
+                rest = share * STEPS - step
+                x = size[row] * (table[step, 0] + rest * (table[step + 1, 0] - table[step, 0]))
+                y = size[row] * (table[step, 1] + rest * (table[step + 1, 1] - table[step, 1]))
+            out[row, contact, 0] = centre[row, 0] + cos * x - sin * y
+            out[row, contact, 1] = centre[row, 1] + sin * x + cos * y
+
+
+@compiled
+def _rectangle(share: float, length: float, width: float) -> tuple[float, float]:
+    """The point at a share of the border of a rectangle that lies along the falling diagonal."""
+    way = share * 2.0 * (length + width)
+    if way < length:
+        along, across = way - length / 2.0, -width / 2.0
+    elif way < length + width:
+        along, across = length / 2.0, way - length - width / 2.0
+    elif way < 2.0 * length + width:
+        along, across = 1.5 * length + width - way, width / 2.0
+    else:
+        along, across = -length / 2.0, 2.0 * length + 1.5 * width - way
+    return (along - across) * math.sqrt(0.5), (along + across) * math.sqrt(0.5)
+
+
+@compiled
+def _travel(out: np.ndarray) -> None:
+    """Fill in direction and turn from x and y."""
+    contacts = out.shape[1]
+    for row in range(len(out)):
+        for contact in range(contacts):
+            following = (contact + 1) % contacts
+            dx = out[row, following, 0] - out[row, contact, 0]
+            dy = out[row, following, 1] - out[row, contact, 1]
+            length = math.sqrt(dx * dx + dy * dy)
+            out[row, contact, 2], out[row, contact, 3] = (dx / length, dy / length) if length > 0.0 else (1.0, 0.0)
+        for contact in range(contacts):
+            before = (contact - 1) % contacts
+            ax, ay = out[row, before, 2], out[row, before, 3]
+            bx, by = out[row, contact, 2], out[row, contact, 3]
+            out[row, contact, 4] = math.atan2(ax * by - ay * bx, ax * bx + ay * by)
+
+
+@compiled
+def _disturb(out: np.ndarray, uniforms: np.ndarray, angle: float, place: float) -> None:
+    """Add normal errors (Box and Muller, 1958) to places, directions and turns."""
+    for row in range(len(out)):
+        for contact in range(out.shape[1]):
+            first = 4 * contact
+            a, b = _normals(uniforms[row, first], uniforms[row, first + 1])
+            out[row, contact, 0] += place * a
+            out[row, contact, 1] += place * b
+            a, b = _normals(uniforms[row, first + 2], uniforms[row, first + 3])
+            cos, sin = math.cos(angle * a), math.sin(angle * a)
+            x, y = out[row, contact, 2], out[row, contact, 3]
+            out[row, contact, 2], out[row, contact, 3] = cos * x - sin * y, sin * x + cos * y
+            out[row, contact, 4] += angle * b
+
+
+@compiled
+def _normals(u: float, v: float) -> tuple[float, float]:
+    radius = math.sqrt(-2.0 * math.log(1.0 - u))
+    return radius * math.cos(2.0 * math.pi * v), radius * math.sin(2.0 * math.pi * v)
