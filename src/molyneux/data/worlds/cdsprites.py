@@ -19,10 +19,11 @@ from molyneux.data.worlds.grammar import Grammar
 from molyneux.data.worlds.noise import Noise
 from molyneux.data.worlds.raster import SHAPES, Figures
 from molyneux.data.worlds.scenes import Scenes
+from molyneux.data.worlds.touch import Touch
 from molyneux.data.worlds.view import View
 from molyneux.data.worlds.world import Split, World
 
-_MODALITIES = ("image", "text")
+_MODALITIES = ("image", "text", "touch")
 _NUISANCES = (
     Factor("rotation", tuple(map(str, range(attributes.ROTATIONS)))),
     Factor("x", tuple(map(str, range(attributes.PLACES)))),
@@ -55,7 +56,7 @@ class CdSprites(World):
         level: what the picture shows, 1 to 5.
         caption_level: what the caption says, 1 to 5; `level` unless given (an imbalanced world).
         image_size: side of the picture in pixels, 28 to 256.
-        modalities: which views to make: "image", "text".
+        modalities: which views to make: "image", "text", "touch" (the contour as `Touch` follows it).
         colours: names among the published ones, or name -> RGB.
         sizes: names among "small", "medium", "big", or name -> scale (1 is big). Level 1 shows the largest.
         shapes: names among the rasteriser's shapes, or caption word -> one of them.
@@ -67,6 +68,7 @@ class CdSprites(World):
         textures: "procedural", or a folder of pictures, or null for flat colours.
         dsprites: the original archive of sprites to use in place of drawn ones. Its orientations and positions have the same
             numbers; the figures' geometry then describes them only approximately.
+        touch_noise: of the sensor, see `Touch`.
         threads: for making pictures; the bytes do not depend on it.
 
     Raises:
@@ -89,6 +91,7 @@ class CdSprites(World):
         dark_background: Literal["clean", "published"] = "clean",
         textures: str | None = "procedural",
         dsprites: Path | None = None,
+        touch_noise: float = 0.02,
         threads: int = 1,
     ) -> None:
         choices, choice_problems = make_choices(colours, sizes, shapes)
@@ -104,6 +107,7 @@ class CdSprites(World):
             dark_background=dark_background,
             textures=textures,
             dsprites=None if dsprites is None else Path(dsprites),
+            touch_noise=touch_noise,
         )
         problems = [*choice_problems, *self._settings.problems(), *_problems(self._settings.modalities, threads)]
         if problems := problems or self._settings.held_out_problems():
@@ -178,9 +182,11 @@ class CdSprites(World):
 
     def _views(self) -> dict[str, View]:
         side = self._settings.image_size
+        touch = Touch(self.name, noise=self._settings.touch_noise)
         known = {
             "image": View(Modality("image", "image", (3, side, side), "uint8"), self._painter.pictures),
             "text": View(self._grammar.modality("text"), self._captions),
+            "touch": View(touch.modality("touch"), touch.contours),
         }
         return {name: known[name] for name in self._settings.modalities}
 

@@ -42,6 +42,7 @@ class Settings:
     dark_background: str
     textures: str | None
     dsprites: Path | None
+    touch_noise: float
 
     def problems(self) -> list[str]:
         """One sentence for everything that is wrong, but for the held-out combinations."""
@@ -104,6 +105,8 @@ class Settings:
         ]
         if not 28 <= self.image_size <= 256:
             problems.append(f"expected an image_size from 28 to 256 pixels, got {self.image_size}")
+        if not self.touch_noise >= 0:
+            problems.append(f"expected touch_noise of at least 0, got {self.touch_noise}")
         if self.dark_background not in ("clean", "published"):
             problems.append(
                 f"unknown dark_background {self.dark_background!r}; {nearest(self.dark_background, ('clean', 'published'))}"

@@ -240,8 +240,6 @@ def _problems(settings: Settings, threads: int) -> list[str]:
         problems.append(f"expected at least one modality and no repeats, got {list(names)}")
     if threads < 1:
         problems.append(f"expected threads of at least 1, got {threads}")
-    if not settings.touch_noise >= 0:
-        problems.append(f"expected touch_noise of at least 0, got {settings.touch_noise}")
     return problems
 
 

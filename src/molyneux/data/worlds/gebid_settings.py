@@ -77,6 +77,8 @@ class Settings:
         ]
         if not 28 <= self.image_size <= 256:
             problems.append(f"expected an image_size from 28 to 256 pixels, got {self.image_size}")
+        if not self.touch_noise >= 0:
+            problems.append(f"expected touch_noise of at least 0, got {self.touch_noise}")
         return problems + self.noise.problems()
 
     def held_out_problems(self) -> list[str]:
