@@ -2,6 +2,7 @@
 
 from molyneux.measure.coherence import Coherence
 from molyneux.measure.evaluation import Evaluation, Measure, Measurement, evaluate
+from molyneux.measure.galleries import Galleries, Traversals
 from molyneux.measure.intervals import apart, over_seeds
 from molyneux.measure.latents import LatentProbe, PosteriorGap, Projection
 from molyneux.measure.likelihood import Likelihood
@@ -10,6 +11,7 @@ from molyneux.measure.reconstruction import Reconstruction
 __all__ = [
     "Coherence",
     "Evaluation",
+    "Galleries",
     "LatentProbe",
     "Likelihood",
     "Measure",
@@ -17,6 +19,7 @@ __all__ = [
     "PosteriorGap",
     "Projection",
     "Reconstruction",
+    "Traversals",
     "apart",
     "evaluate",
     "over_seeds",

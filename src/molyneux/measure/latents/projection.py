@@ -9,6 +9,7 @@ from sklearn.manifold import TSNE
 
 from molyneux.core import ConfigError, Encodes, Scatter, nearest
 from molyneux.measure.evaluation import Evaluation, Measure, Measurement
+from molyneux.measure.latents.codes import code_tables
 
 Method = Literal["pca", "tsne"]
 

@@ -1,0 +1,69 @@
+"""The contract of the family: what every measure in the public list keeps."""
+
+import inspect
+
+import pytest
+import torch
+
+import molyneux.measure
+from molyneux.core import Score
+from molyneux.measure import Measure, evaluate
+
+MEASURES = [
+    item
+    for name in molyneux.measure.__all__
+    if inspect.isclass(item := getattr(molyneux.measure, name)) and issubclass(item, Measure) and item is not Measure
+]
+
+
+class Able:
+    """What makes an oracle satisfy every protocol."""
+
+    def log_likelihood(self, batch, k, generator=None):
+        return torch.zeros(len(batch))
+
+
+@pytest.fixture
+def evaluation(tiny):
+    class Everything(Able, tiny.Oracle):
+        pass
+
+    return tiny.evaluation(Everything(), n=150)
+
+
+def test_public_names_are_sorted():
+    assert list(molyneux.measure.__all__) == sorted(molyneux.measure.__all__)
+    assert len(MEASURES) == 8
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.__name__)
+def test_short_names_follow_from_class_names(measure):
+    words = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in measure.__name__).strip("_")
+    assert measure.name == words
+    assert all(parameter.kind == parameter.KEYWORD_ONLY for parameter in inspect.signature(measure).parameters.values())
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.__name__)
+def test_scores_are_whole_and_repeat(measure, evaluation):
+    first, second = (measure()(evaluation) for _ in range(2))
+    assert first.scores == second.scores
+    assert len({(score.name, tuple(score.about.items())) for score in first.scores}) == len(first.scores)
+    for score in first.scores:
+        assert score.name.startswith(f"{measure.name}.")
+        assert score.origin["world"] == "tiny-v1"
+        assert Score.from_json(score.to_json()) == score
+        if score.value is None:
+            assert score.note
+            continue
+        low, high = score.bounds
+        assert score.n > 0
+        assert low is None or low <= score.value + 1e-9
+        assert high is None or score.value - 1e-9 <= high
+        assert score.interval is None or score.interval[0] - 1e-6 <= score.value <= score.interval[1] + 1e-6
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.__name__)
+def test_a_model_that_can_do_nothing_is_told_so(measure, tiny):
+    (score,) = evaluate([measure()], tiny.evaluation(object())).scores
+    assert (score.name, score.value) == (measure.name, None)
+    assert score.note.startswith(f"not applicable: {measure.name} needs a model that satisfies ")
