@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import yaml
 
 from molyneux.core import Cell, Factor, Gallery, Modality, Scatter, Score, Spec, save_exhibits, store
+from molyneux.report import StudyRun
+from molyneux.report.settings import flatten
 
 SHAPES = ("square", "ellipse", "heart")
 SIZES = ("small", "big")
@@ -223,3 +227,30 @@ def write_folder(folder: Path, scores: list[Score], shown: list[Gallery | Scatte
 @pytest.fixture
 def run_folder(tmp_path: Path) -> Path:
     return write_folder(tmp_path / "mvae-3", coherence() + other_scores(), exhibits())
+
+
+@pytest.fixture(scope="session")
+def made() -> SimpleNamespace:
+    """Makers of records: `coherence(values)`, `others()`, `exhibits(rows=...)`, `folder(path, scores, exhibits)`, ..."""
+    return SimpleNamespace(
+        coherence=coherence,
+        config=CONFIG,
+        contour=contour,
+        exhibits=exhibits,
+        folder=write_folder,
+        others=other_scores,
+        picture=picture,
+        share=share,
+        spec=spec,
+    )
+
+
+@pytest.fixture
+def study_of() -> Callable[..., StudyRun]:
+    """A run of a study: `study_of(seed, coherence values, **settings)`; in names of settings `__` stands for a dot."""
+
+    def run(seed: int, values: tuple[float, float, float] = (47.3, 93.1, 12.4), **settings) -> StudyRun:
+        changed = {path.replace("__", "."): value for path, value in settings.items()}
+        return StudyRun({**flatten(CONFIG), "seed": seed, **changed}, tuple(coherence(values) + other_scores()))
+
+    return run

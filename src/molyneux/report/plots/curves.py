@@ -27,7 +27,9 @@ def _curve(history: Mapping[str, Sequence[float]], term: str) -> Panel:
     drawn = axes()
     shown: list[float] = []
     for split, (colour, dashes) in _SPLITS.items():
-        values = history.get(f"{split}/{term}", ())
+        values = history.get(f"{split}/{term}")
+        if values is None:
+            continue
         epochs = history.get("epoch", range(1, len(values) + 1))
         points = [(x, y) for x, y in zip(epochs, values, strict=True) if math.isfinite(y)]
         drawn.plot([x for x, _ in points], [y for _, y in points], color=colour, linestyle=dashes, linewidth=1.6)

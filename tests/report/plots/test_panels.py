@@ -1,0 +1,104 @@
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from molyneux.core import Scatter
+from molyneux.report.plots import factor_bars, learning_curves, projections, standalone, theme
+from molyneux.report.plots.dots import DotRow, Lines, dot_panel
+from molyneux.report.tables import factor_scores
+
+HISTORY = {
+    "epoch": (1.0, 2.0, 3.0),
+    "seconds": (1.0, 2.0, 3.0),
+    "train/loss": (9.0, 5.0, 4.0),
+    "train/kl": (1.0, 2.0, 3.0),
+    "validation/loss": (9.5, float("nan"), 4.5),
+}
+
+
+def panels(made):
+    rng = np.random.default_rng(0)
+    scatter = Scatter(
+        "codes",
+        "Codes",
+        "",
+        rng.normal(size=(50, 2)).astype(np.float32),
+        {"shape": rng.integers(-1, 3, 50)},
+        {"shape": ("a", "b", "c")},
+    )
+    dots = dot_panel(
+        "dots", "Dots", [DotRow("MVAE", (40.0, 50.0), 45.0, (30.0, 60.0), (20.0, (10.0, 30.0)))], Lines(0, 100, 3.3, 99.9)
+    )
+    return [*learning_curves(HISTORY), *factor_bars(factor_scores(made.coherence())), *projections(scatter), dots]
+
+
+def test_every_panel_is_xml_and_fetches_nothing(made):
+    for panel in panels(made):
+        ET.fromstring(panel.svg)
+        ET.fromstring(standalone(panel).partition("\n")[2])
+        assert "http" not in panel.svg
+        assert "<style" not in panel.svg
+        assert not re.search(r'href="(?!#)', panel.svg)
+
+
+def test_ids_of_different_panels_do_not_clash(made):
+    found = [re.findall(r'id="([^"]+)"', panel.svg) for panel in panels(made)]
+    every = [name for names in found for name in names]
+    assert len(every) == len(set(every))
+    for panel, names in zip(panels(made), found, strict=True):
+        used = re.findall(r'(?:href="#|url\(#)([^")]+)', panel.svg)
+        assert set(used) <= set(names)
+
+
+def test_colours_follow_the_page_and_files_have_their_own(made):
+    for panel in panels(made):
+        assert "var(--ink)" in panel.svg or "var(--quiet)" in panel.svg
+        assert "var(" not in standalone(panel)
+        assert theme.INK in standalone(panel) or theme.QUIET in standalone(panel)
+
+
+def test_the_same_records_give_the_same_bytes(made):
+    assert panels(made) == panels(made)
+
+
+def test_drawing_leaves_the_settings_of_matplotlib_alone(made):
+    before = dict(mpl.rcParams)
+    panels(made)
+    assert dict(mpl.rcParams) == before
+
+
+def test_curves_have_one_panel_a_term_and_survive_gaps():
+    curves = learning_curves(HISTORY)
+    assert [panel.title for panel in curves] == ["loss", "kl"]
+    assert learning_curves({}) == []
+    assert learning_curves({"epoch": (), "train/loss": ()})[0].title == "loss"
+    assert len(learning_curves({"epoch": (1.0,), "train/loss": (2.0,)})) == 1
+
+
+def test_bars_have_one_panel_a_direction(made):
+    scores = factor_scores(made.coherence())
+    bars = factor_bars(scores)
+    assert [panel.title for panel in bars] == ["text → image", "image → text", "prior → image + text"]
+    assert [f"{score.value:.1f}" in bars[0].svg for score in scores[:3]] == [True] * 3
+    assert factor_bars([replace(scores[0], value=None, interval=None)]) == []
+
+
+@pytest.mark.parametrize("values", [3, 40])
+def test_projections_draw_each_point_once(values):
+    rng = np.random.default_rng(0)
+    scatter = Scatter(
+        "codes",
+        "Codes",
+        "",
+        rng.normal(size=(2000, 2)).astype(np.float32),
+        {"f": rng.integers(-1, values, 2000)},
+        {"f": tuple(map(str, range(values)))},
+    )
+    (panel,) = projections(scatter)
+    drawn = sum(text.count("M ") for text in re.findall(r'<path d="([^"]*)"[^>]*stroke-linecap: round', panel.svg))
+    assert drawn == 1500
+    assert projections(replace(scatter, colours={}, values={}))[0].title == "Codes"

@@ -1,0 +1,64 @@
+from molyneux.report.study.groups import find_axes, group_runs, label
+
+MODEL, LEVEL = "learn.model.class_path", "data.world.init_args.level"
+BETA, LATENT = "learn.model.init_args.beta", "learn.model.init_args.latent_dim"
+
+
+def test_seeds_alone_are_one_group(study_of):
+    runs = [study_of(seed) for seed in (1, 2, 3)]
+    assert find_axes(runs) == []
+    (group,) = group_runs(runs, [])
+    assert len(group.runs) == 3
+    assert label(group, []) == "all runs"
+
+
+def test_model_and_level_come_first_and_settings_that_follow_are_no_axes(study_of):
+    runs = [
+        study_of(
+            seed,
+            learn__model__class_path=model,
+            data__world__init_args__level=level,
+            learn__model__init_args__private_dim=8 if model == "DMVAE" else None,
+            learn__epochs=10 * level,
+        )
+        for level in (2, 1)
+        for model in ("MVAE", "DMVAE")
+        for seed in (1, 2)
+    ]
+    axes = find_axes(runs)
+    assert [axis.path for axis in axes] == [MODEL, LEVEL]
+    assert axes[1].values == ("1", "2")
+    groups = group_runs(runs, axes)
+    assert [(group.values[MODEL], group.values[LEVEL]) for group in groups] == [
+        ("MVAE", "1"),
+        ("MVAE", "2"),
+        ("DMVAE", "1"),
+        ("DMVAE", "2"),
+    ]
+    assert all(len(group.runs) == 2 for group in groups)
+    assert label(groups[0], axes) == "MVAE"
+
+
+def test_numbers_are_ordered_as_numbers(study_of):
+    runs = [study_of(1, learn__model__init_args__latent_dim=size) for size in (100, 24, 8)]
+    (axis,) = find_axes(runs)
+    assert (axis.path, axis.values, axis.title) == (LATENT, ("8", "24", "100"), "latent dim")
+
+
+def test_a_setting_that_some_runs_lack_is_an_axis(study_of):
+    runs = [study_of(1), study_of(1, learn__model__init_args__warm_up=5)]
+    (axis,) = find_axes(runs)
+    assert axis.values == ("\u2013", "5")
+
+
+def test_settings_that_change_together_are_called_by_the_name_of_the_run(study_of):
+    published = {"learn__batch_size": 24, "learn__rate": 1e-4, "name": "published"}
+    runs = [study_of(1, name="ours", learn__batch_size=128, learn__rate=1e-3), study_of(1, **published)]
+    (axis,) = find_axes(runs)
+    assert (axis.path, axis.title, axis.values) == ("name", "variant", ("ours", "published"))
+    assert label(group_runs(runs, [axis])[1], [axis]) == "published"
+
+
+def test_names_alone_make_no_groups(study_of):
+    runs = [study_of(seed, name=f"run{seed}") for seed in (1, 2)]
+    assert find_axes(runs) == []

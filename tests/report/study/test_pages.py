@@ -1,0 +1,161 @@
+import csv
+import io
+import re
+
+import pytest
+
+from molyneux.core import ConfigError, CorruptFileError, DataError, StoreError
+from molyneux.report import load_study, save_study, study_run, study_tables, to_markdown, write_study
+
+
+@pytest.fixture
+def runs(study_of):
+    """Two levels, two models, two seeds; DMVAE is good, MVAE lies at chance in joint draws."""
+    values = {"MVAE": (50.0, 93.0, 3.3), "DMVAE": (80.0, 97.0, 30.0)}
+    return [
+        study_of(
+            seed,
+            tuple(value + 0.2 * seed for value in values[model]),
+            learn__model__class_path=model,
+            data__world__init_args__level=level,
+        )
+        for level in (1, 3)
+        for model in values
+        for seed in (1, 2)
+    ]
+
+
+def rows(table) -> dict[str, list[str]]:
+    return {row[0].text: [entry.text for entry in row[1:]] for row in table.rows}
+
+
+def test_one_table_a_level_with_published_rows_chance_and_ceiling(runs):
+    first, second = study_tables(runs)
+    assert (first.title, second.title) == ("Level 1: results", "Level 3: results")
+    assert [row[0].text for row in second.rows] == [
+        "MVAE",
+        "MVAE, published",
+        "DMVAE",
+        "DMVAE, published",
+        "chance",
+        "best constant",
+        "judge ceiling",
+    ]
+    assert rows(second)["MVAE, published"][0] == "8 (2)"
+    assert rows(first)["MVAE, published"][0] == "52 (3)"
+    assert second.columns[1].title == "text → image: Strict, %"
+
+
+def test_marks_say_what_is_above_and_what_is_at_chance(runs):
+    first, second = study_tables(runs)
+    assert rows(second)["DMVAE"][0] == "80.3 \u25b2"
+    assert rows(second)["MVAE"][5].endswith("\u2205")
+    assert rows(first)["MVAE"][0].endswith("\u2248")
+    assert any("\u2205 not above guessing" in note for note in second.notes)
+    assert second.rows[2][1].tone == "strong"
+    assert second.rows[0][1].tone == ""
+
+
+def test_the_notes_on_published_numbers_stand_in_full_once(runs):
+    first, second = study_tables(runs)
+    assert any("no like-for-like comparison" in note for note in first.notes)
+    assert not any("no like-for-like comparison" in note for note in second.notes)
+    assert any("another protocol" in note for note in second.notes)
+
+
+def test_every_format_is_written(runs, tmp_path):
+    written = {str(path.relative_to(tmp_path)) for path in write_study(runs, tmp_path, name="Two models")}
+    assert {
+        "study.md",
+        "study.html",
+        "tables/results-level-1.csv",
+        "tables/results-level-3.tex",
+        "tables/shortfalls.csv",
+    } <= written
+    text = (tmp_path / "study.md").read_text()
+    assert text.startswith("# Two models\n\n8 runs · 4 settings · seeds 1, 2\n")
+    assert "**Level 3: text → image** Best is DMVAE with 80.3 %" in text
+    assert all((tmp_path / figure).is_file() for figure in re.findall(r"\]\((figures/[^)]+)\)", text))
+    page = (tmp_path / "study.html").read_text()
+    assert "http" not in page
+    table = list(csv.DictReader(io.StringIO((tmp_path / "tables/results-level-3.csv").read_text())))
+    assert float(table[2]["text → image: Strict, %"]) == pytest.approx(80.3)
+
+
+def test_what_does_not_get_there_is_listed_with_the_reason(runs, tmp_path):
+    write_study(runs, tmp_path, formats=("csv",))
+    found = list(csv.DictReader(io.StringIO((tmp_path / "tables/shortfalls.csv").read_text())))
+    reasons = {(row["part"], row["runs"], row["direction"]): row["why"] for row in found}
+    assert reasons["Level 3", "MVAE", "prior → image + text"] == "not above guessing (3.3)"
+    assert reasons["Level 1", "MVAE", "text → image"] == "not apart from the best published number (MVAE, 52 (3))"
+    assert ("Level 3", "DMVAE", "text → image") not in reasons
+
+
+def test_ablations_hold_the_other_settings_at_the_base(study_of, tmp_path):
+    points = [(0.5, 24), (1.0, 24), (2.0, 24), (1.0, 12), (1.0, 48)]
+    runs = [
+        study_of(seed, learn__model__init_args__beta=beta, learn__model__init_args__latent_dim=size)
+        for beta, size in points
+        for seed in (1, 2)
+    ]
+    names = [path.name for path in write_study(runs, tmp_path, formats=("csv",))]
+    assert {"ablation-beta.csv", "ablation-latent-dim.csv"} <= set(names)
+    table = list(csv.reader(io.StringIO((tmp_path / "tables/ablation-beta.csv").read_text())))
+    assert [row[0] for row in table[1:4]] == ["beta 0.5", "beta 1.0", "beta 2.0"]
+    latents = list(csv.reader(io.StringIO((tmp_path / "tables/ablation-latent-dim.csv").read_text())))
+    assert [row[0] for row in latents[1:4]] == ["latent dim 12", "latent dim 24", "latent dim 48"]
+
+
+def test_a_study_of_one_run_and_of_runs_that_measured_different_things(study_of, tmp_path):
+    write_study([study_of(1)], tmp_path / "one")
+    one, other = study_of(1), study_of(1, learn__model__class_path="VAE")
+    lacking = type(other)(other.settings, tuple(score for score in other.scores if not score.name.startswith("coherence")))
+    write_study([one, lacking], tmp_path / "two")
+    text = (tmp_path / "two" / "study.md").read_text()
+    assert re.search(r"\| VAE \| \u2013 \|", text)
+
+
+def test_without_coherence_the_other_scores_are_the_table(study_of, tmp_path):
+    runs = [
+        type(run)(run.settings, tuple(score for score in run.scores if not score.name.startswith("coherence")))
+        for run in (study_of(1), study_of(2))
+    ]
+    (table,) = study_tables(runs)
+    assert "image: SSIM" in [column.title for column in table.columns]
+    write_study(runs, tmp_path)
+
+
+def test_no_runs_and_unknown_formats_are_refused(runs, tmp_path):
+    with pytest.raises(DataError, match="got none"):
+        write_study([], tmp_path)
+    with pytest.raises(ConfigError, match="unknown report format 'pdf'"):
+        write_study(runs, tmp_path / "new", formats=("pdf",))
+    assert not (tmp_path / "new").exists()
+
+
+def test_records_come_back_in_an_order_of_their_own(runs, tmp_path):
+    save_study(tmp_path / "records.jsonl", runs)
+    save_study(tmp_path / "again.jsonl", list(reversed(runs)))
+    assert (tmp_path / "records.jsonl").read_bytes() == (tmp_path / "again.jsonl").read_bytes()
+    loaded = load_study(tmp_path)
+    assert {run.settings["learn.model.class_path"] for run in loaded} == {"MVAE", "DMVAE"}
+    for run in runs:
+        (same,) = [other for other in loaded if other.settings == run.settings]
+        assert same.scores == run.scores
+    assert [to_markdown(table) for table in study_tables(loaded)] == [to_markdown(table) for table in study_tables(loaded[::-1])]
+
+
+def test_a_finished_run_becomes_a_record(run_folder):
+    record = study_run(run_folder)
+    assert record.settings["data.world.init_args.level"] == 3
+    assert record.seed == "1"
+    assert len(record.scores) == 26
+
+
+@pytest.mark.parametrize("content", ['{"scores": []}', '{"settings": 3, "scores": []}', "[]", '{"settings": {}, "scores": 1}'])
+def test_damaged_records_are_named(tmp_path, content):
+    (tmp_path / "records.jsonl").write_text(content + "\n")
+    with pytest.raises(CorruptFileError, match="expected lines with settings and scores"):
+        load_study(tmp_path)
+    with pytest.raises(StoreError, match="which is not there"):
+        load_study(tmp_path / "nowhere.jsonl")

@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from molyneux.core import DataError, Score
+from molyneux.report.published import Figure
+from molyneux.report.study.seeds import above, over_seeds, published_interval
+
+
+def scores(*values: float | None, half: float = 2.0, **fields) -> list[Score]:
+    return [
+        Score("a.b", value, interval=None if value is None else (value - half, value + half), n=100, **fields) for value in values
+    ]
+
+
+def test_mean_deviation_and_interval_are_those_of_scipy():
+    values = [47.1, 52.4, 49.9, 44.0]
+    over = over_seeds(scores(*values))
+    assert over.mean == pytest.approx(np.mean(values))
+    assert over.sd == pytest.approx(np.std(values, ddof=1))
+    expected = stats.t.interval(0.95, 3, loc=np.mean(values), scale=stats.sem(values))
+    assert over.interval == pytest.approx(expected)
+
+
+def test_the_pooled_interval_adds_independent_errors():
+    over = over_seeds(scores(40.0, 50.0, 60.0, half=3.0))
+    assert over.pooled == pytest.approx((50 - 3 / np.sqrt(3), 50 + 3 / np.sqrt(3)))
+
+
+def test_the_pooled_interval_covers_the_mean_of_fixed_runs():
+    """Simulated: three runs of known accuracy, 500 samples each; the mean of the measured values is covered 95 % of the time."""
+    rng = np.random.default_rng(0)
+    truth = np.array([0.3, 0.5, 0.8])
+    hits = 0
+    for measured in rng.binomial(500, truth, (400, 3)) / 500:
+        halves = 1.96 * np.sqrt(measured * (1 - measured) / 500)
+        runs = [
+            Score("a.b", float(m), interval=(float(m - h), float(m + h)), n=500) for m, h in zip(measured, halves, strict=True)
+        ]
+        low, high = over_seeds(runs).pooled
+        hits += low <= truth.mean() <= high
+    assert 0.92 < hits / 400 < 0.98
+
+
+def test_a_single_run_keeps_its_own_interval():
+    over = over_seeds(scores(50.0))
+    assert (over.sd, over.interval) == (None, (48.0, 52.0))
+
+
+def test_intervals_are_cut_at_the_bounds():
+    over = over_seeds(scores(99.0, 100.0, 97.0, unit="%", bounds=(0.0, 100.0)))
+    assert over.interval[1] == 100.0
+
+
+def test_runs_without_a_value_are_left_out_and_counted():
+    over = over_seeds(scores(None, 40.0, 50.0))
+    assert (over.mean, over.failed, over.values) == (45.0, 1, (40.0, 50.0))
+    nothing = over_seeds(scores(None, None))
+    assert (nothing.mean, nothing.sd, nothing.interval, nothing.pooled) == (None, None, None, None)
+    with pytest.raises(DataError, match="at least one run"):
+        over_seeds([])
+
+
+def test_chance_and_controls_are_averaged():
+    first, second = (
+        Score("a.b", 1.0, chance=2.0, controls={"x": 1.0}),
+        Score("a.b", 1.0, chance=4.0, controls={"x": 3.0, "y": 5.0}),
+    )
+    over = over_seeds([first, second])
+    assert (over.chance, over.controls) == (3.0, {"x": 2.0, "y": 5.0})
+
+
+def test_published_numbers_have_intervals_from_their_deviation():
+    low, high = published_interval(Figure(52, 3), 5, Score("a.b", 1.0))
+    assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.975, 4) * 3 / np.sqrt(5))
+    assert published_interval(Figure(1.3), 5, Score("a.b", 1.0)) == (1.3, 1.3)
+    assert published_interval(Figure(5, 9), 5, Score("a.b", 1.0, bounds=(0, 100)))[0] == 0
+
+
+def test_above_needs_intervals_apart():
+    over = over_seeds(scores(50.0))
+    assert above(over, (40.0, 47.0)) is True
+    assert above(over, (53.0, 60.0)) is False
+    assert above(over, (40.0, 48.5)) is None
+    assert above(over_seeds([Score("a.b", 1.0)]), (0.0, 0.0)) is None

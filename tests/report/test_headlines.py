@@ -1,0 +1,53 @@
+from dataclasses import replace
+
+import pytest
+
+from molyneux.core import Modality, Score, Spec
+from molyneux.report.headlines import headlines
+
+
+def test_sentences_speak_of_pictures_and_captions(made):
+    found = headlines(made.coherence(), made.spec())
+    assert [headline.number for headline in found] == ["47.3 %", "93.1 %", "12.4 %"]
+    assert found[0].sentence == (
+        "From a caption it draws the right picture 47.3 % of the time (46.3\u201348.3); guessing gives 3.3 %; "
+        "true ones are read right 99.9 % of the time."
+    )
+    assert found[1].sentence.startswith("From a picture it writes the right caption 93.1 %")
+    assert found[2].sentence.startswith("Drawn together from the prior, a picture and a caption agree 12.4 %")
+
+
+def test_without_a_spec_the_names_are_used(made):
+    assert headlines(made.coherence())[0].sentence.startswith("From text it makes the right image 47.3 %")
+
+
+def test_senses_that_are_not_called_by_their_kind_keep_their_names(made):
+    score = made.share("coherence.strict", {"source": "image+touch", "target": "text"}, 50.0, chance=10.0)
+    touch = made.share("coherence.strict", {"source": "text", "target": "touch"}, 50.0, chance=10.0)
+    sentences = [headline.sentence for headline in headlines([touch, score], made.spec())]
+    assert sentences[0].startswith("From a caption it makes the right touch")
+    assert sentences[1].startswith("From a picture and touch it writes the right caption")
+
+
+def test_a_text_without_pictures_is_a_text(made):
+    spec = Spec((Modality("text", "text", (5,), "uint8", ("a", "b"), 0), Modality("sound", "audio", (1, 50))))
+    score = made.share("coherence.strict", {"source": "sound", "target": "text"}, 50.0, chance=10.0)
+    assert headlines([score], spec)[0].sentence.startswith("From sound it writes the right text")
+
+
+@pytest.mark.parametrize(("value", "words"), [(3.4, "no better than guessing"), (1.0, "worse than guessing"), (9.0, "")])
+def test_results_at_chance_say_so(made, value, words):
+    sentence = headlines([made.share("coherence.strict", {"source": "text", "target": "image"}, value, chance=3.33)])[0].sentence
+    assert words in sentence
+    assert ("guessing." in sentence) == bool(words)
+
+
+def test_a_result_without_interval_chance_and_ceiling_is_still_said():
+    score = Score("coherence.strict", 50.0, {"source": "a", "target": "b"}, unit="%")
+    assert headlines([score])[0].sentence == "From a it makes the right b 50.0 % of the time."
+
+
+def test_what_was_not_measured_says_why(made):
+    score = replace(made.coherence()[0], value=None, interval=None, note="no judge for this world")
+    (headline,) = headlines([score])
+    assert (headline.number, headline.sentence) == ("n/a", "Not measured: no judge for this world.")

@@ -1,0 +1,35 @@
+import io
+
+from rich.console import Console
+
+from molyneux.core import Score
+from molyneux.report import summary_table
+
+
+def printed(table) -> str:
+    console = Console(file=io.StringIO(), width=140)
+    console.print(table)
+    return console.file.getvalue()
+
+
+def test_the_coherence_table_is_printed_beside_the_published_best(made):
+    text = printed(summary_table(made.coherence(), made.config))
+    assert "47.3 (46.3\u201348.3)" in text
+    assert "8 (MVAE)" in text
+    assert "59 (MVAE)" in text
+    assert "judge ceiling" in text
+
+
+def test_without_coherence_every_score_is_printed(made):
+    text = printed(summary_table(made.others()))
+    assert "Strangeness index" in text
+    assert "n/a\u00b9" in text
+    assert "not applicable: the model gives no importance weights" in text
+
+
+def test_other_worlds_have_no_published_column(made):
+    assert "published" not in printed(summary_table(made.coherence(), {"data": {"world": {"class_path": "GeBiD"}}}))
+
+
+def test_markup_in_names_is_shown_as_it_is():
+    assert "[bold]" in printed(summary_table([Score("a.b", 1.0, {"factor": "[bold]"})]))
