@@ -102,29 +102,47 @@ def _paint(
 def _rows(mask: np.ndarray) -> tuple[int, int]:
     """First row of the shape, and the one after its last."""
     top, bottom = 0, mask.shape[0]
-    while top < bottom and not mask[top].any():
+    while top < bottom and _empty(mask[top]):
         top += 1
-    while bottom > top and not mask[bottom - 1].any():
+    while bottom > top and _empty(mask[bottom - 1]):
         bottom -= 1
     return top, bottom
 
 
 @compiled
+def _empty(row: np.ndarray) -> bool:
+    """Whether a row has no shape; without an early exit, so that it is compiled to wide instructions."""
+    found = np.uint8(0)
+    for j in range(len(row)):
+        found |= row[j]
+    return bool(found == 0)
+
+
+@compiled
 def _lay(texture: np.ndarray, how: np.ndarray, top: int, out: np.ndarray) -> None:
     """Copy rows of a texture from `top`, after rolling, and turning or mirroring it in one of a square's eight ways."""
-    side, symmetry = texture.shape[0], how[1]
-    step = -1 if symmetry & 2 else 1
+    if how[1] & 4:
+        _lay_rows(texture.T, how, top, out)
+    else:
+        _lay_rows(texture, how, top, out)
+
+
+@compiled
+def _lay_rows(texture: np.ndarray, how: np.ndarray, top: int, out: np.ndarray) -> None:
+    side, symmetry, right = texture.shape[0], how[1], how[3]
     for i in range(out.shape[0]):
         y = (top + i + how[2]) % side
         y = side - 1 - y if symmetry & 1 else y
-        x = side - 1 - how[3] if symmetry & 2 else how[3]
-        for j in range(side):
-            out[i, j] = texture[x, y] if symmetry & 4 else texture[y, x]
-            x += step
-            if x == side:
-                x = 0
-            elif x < 0:
-                x = side - 1
+        if symmetry & 2:
+            for j in range(side - right):
+                out[i, j] = texture[y, side - 1 - right - j]
+            for j in range(right):
+                out[i, side - right + j] = texture[y, side - 1 - j]
+        else:
+            for j in range(side - right):
+                out[i, j] = texture[y, right + j]
+            for j in range(right):
+                out[i, side - right + j] = texture[y, j]
 
 
 @compiled
