@@ -26,7 +26,6 @@ from molyneux.data import generate
 from molyneux.data.worlds import CdSprites
 from molyneux.data.worlds.attributes import BACKGROUNDS, COLOURS, QUADRANTS, STEP
 from molyneux.data.worlds.textures import procedural
-from molyneux.run.machine import machine
 
 SIDE = 64
 SHAPES = {"square": 19.3, "ellipse": 25.5, "heart": 19.04}
@@ -39,6 +38,8 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=None, help="where to store (default: a temporary folder)")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "generation.json")
     arguments = parser.parse_args()
+    from molyneux.run.machine import machine  # here, because new processes import this file and need nothing of `run`
+
     procedural(SIDE)
     record = {
         "what": "images per second, CdSprites, 64x64 RGB",
