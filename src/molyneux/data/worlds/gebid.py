@@ -130,6 +130,12 @@ class GeBiD(World):
         """Names of the factors that a picture shows and a caption of its level would say."""
         return said(self._settings.level)
 
+    def visible(self, modality: str) -> tuple[str, ...]:
+        """Names of the factors that a view shows: a caption what it says, a contour neither colour nor background."""
+        if modality == "text":
+            return self.caption_factors
+        return tuple(name for name in self.picture_factors if modality == "image" or name not in ("colour", "background"))
+
     @property
     def grammar(self) -> Grammar:
         """Every caption of this world."""

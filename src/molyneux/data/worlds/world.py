@@ -46,6 +46,10 @@ class World(ABC):
     def readers(self) -> Mapping[str, Reader]:
         """The exact readers this world has, by modality."""
 
+    def visible(self, modality: str) -> tuple[str, ...]:
+        """Names of the factors that a view of a modality shows: what its reader may be asked for; all unless a world knows."""
+        return tuple(factor.name for factor in self.spec.factors)
+
     def source(self, split: Split, size: int, *, seed: int) -> WorldSource:
         """The first `size` samples of a split, made as they are read."""
         return WorldSource(self, split, size, seed)
