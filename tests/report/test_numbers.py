@@ -33,3 +33,11 @@ def test_numbers_are_written_for_readers():
     assert write(None, 3) == "n/a"
     assert write_interval((-3.0, -1.0), 0) == "\u22123 to \u22121"
     assert write_interval((1.0, 3.0), 0) == "1\u20133"
+
+
+def test_counts_out_of_a_number_are_whole():
+    assert places(Score("a.active_units", 4.0, bounds=(0.0, 8.0))) == 0
+    assert places(Score("a.active_units", 4.5, bounds=(0.0, 8.0))) == 2
+    assert places(Score("a.ssim", 1.0, bounds=(-1.0, 1.0))) == 2
+    assert places(Score("a.features", 3.0, bounds=(0.0, 3.0), unit="of 3")) == 2
+    assert places(Score("a.distance", 3.0)) == 2

@@ -6,8 +6,8 @@ from molyneux.core import Score
 from molyneux.report import summary_table
 
 
-def printed(table) -> str:
-    console = Console(file=io.StringIO(), width=140)
+def printed(table, width: int = 140) -> str:
+    console = Console(file=io.StringIO(), width=width)
     console.print(table)
     return console.file.getvalue()
 
@@ -17,7 +17,9 @@ def test_the_coherence_table_is_printed_beside_the_published_best(made):
     assert "47.3 (46.3\u201348.3)" in text
     assert "8 (MVAE)" in text
     assert "59 (MVAE)" in text
-    assert "judge ceiling" in text
+    assert "ceiling" in text
+    assert max(len(line) for line in printed(summary_table(made.coherence(), made.config), width=80).splitlines()) <= 80
+    assert "published" in text
 
 
 def test_without_coherence_every_score_is_printed(made):

@@ -17,7 +17,7 @@ def places(score: Score) -> int:
     """
     if score.unit == "%":
         return 1
-    if isinstance(score.value, int):
+    if isinstance(score.value, int) or _is_count(score):
         return 0
     ends = [abs(end) for end in score.bounds if end]
     sizes = ends or [abs(number) for number in (score.value, *(score.interval or ())) if number is not None]
@@ -25,6 +25,12 @@ def places(score: Score) -> int:
     if size == 0 or math.isinf(size):
         return 2
     return min(6, max(1 if size < 10_000 else 0, 2 - math.floor(math.log10(size))))
+
+
+def _is_count(score: Score) -> bool:
+    """Whether a score without a unit counts things: a whole number out of a whole number of more than one."""
+    whole = [end is not None and end == int(end) for end in (score.value, *score.bounds) if end is None or math.isfinite(end)]
+    return score.unit in ("", "1") and len(whole) == 3 and all(whole) and (score.bounds[1] or 0) > 1
 
 
 def write(number: float | None, decimals: int) -> str:

@@ -36,7 +36,6 @@ def _environment(web: bool) -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters["kind"] = lambda block: type(block).__name__
-    environment.filters["grouped"] = _grouped
     environment.filters["stacked"] = _stacked
     environment.filters["lone"] = _lone
     environment.filters["unbroken"] = _unbroken
@@ -48,11 +47,6 @@ def _environment(web: bool) -> Environment:
 def _unbroken(text: str) -> str:
     """Numbers stay with their units, and intervals in one piece, at the ends of lines."""
     return re.sub(r"(?<=\d)–(?=\d)", "\u2060–\u2060", text.replace(" %", "\u00a0%"))  # noqa: RUF001
-
-
-def _grouped(table: Table) -> bool:
-    """Whether rows belong together in groups, which then get a rule between them."""
-    return any(row[0].repeated for row in table.rows)
 
 
 def _stacked(table: Table) -> bool:

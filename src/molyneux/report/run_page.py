@@ -19,6 +19,7 @@ from molyneux.report.settings import flatten, model_of, short, world_of
 from molyneux.report.tables import coherence_scores, coherence_table, factor_scores, factor_table, family_tables
 from molyneux.report.write import check_formats, write_page
 
+_SECTIONS = {"confusion": "factors", "posterior": "codes", "traversal": "codes"}
 _SHEET_LIMIT = 600_000
 _BAR_KEYS = (("solid", "accuracy"), ("interval", "95 % interval"), ("chance", "guessing"), ("ceiling", "judge ceiling"))
 _CURVE_KEYS = (("solid", "training"), ("dashed", "validation"))
@@ -48,10 +49,10 @@ def run_page(run: RunRecords) -> Page:
     galleries = _galleries(run)
     sections = (
         Section("coherence", "Coherence", _COHERENCE, _blocks(coherence_table(run.scores, published(world, level)))),
-        Section("factors", "Factors", _FACTORS, (*_factors(run.scores), *galleries["confusion"])),
-        Section("made", "What it makes", "", tuple(galleries[""])),
+        Section("factors", "Factors", _FACTORS, (*_factors(run.scores), *galleries["factors"])),
+        Section("made", "What it makes", "", tuple(galleries["made"])),
         Section("measures", "Further measures", "", tuple(family_tables(_rest(run.scores)))),
-        Section("codes", "Inside the codes", "", (*galleries["traversal"], *_projections(run))),
+        Section("codes", "Inside the codes", "", (*galleries["codes"], *_projections(run))),
         Section("training", "Training", "", _curves(run)),
         Section("samples", "Samples", "", _sheet(run)),
         Section("repeat", "Run it again", "", _repeat(run)),
@@ -75,7 +76,7 @@ def _title(run: RunRecords, settings: Mapping[str, Any]) -> tuple[str, tuple[str
     title = " on ".join(part for part in parts if part) or run.name
     samples = max((score.n for score in run.scores), default=0)
     facts = (
-        f"run {run.name}" if title != run.name else "",
+        f"folder {run.name}" if title != run.name else "",
         f"seed {settings['seed']}" if "seed" in settings else "",
         f"{write_count(run.parameters)} parameters" if run.parameters else "",
         f"{write_count(samples)} test samples" if samples else "",
@@ -98,11 +99,10 @@ def _rest(scores: Sequence[Score]) -> list[Score]:
 
 
 def _galleries(run: RunRecords) -> dict[str, list[DrawnGallery]]:
-    """The galleries by the section they belong to: the first word of their name, where a section is about that."""
-    groups: dict[str, list[DrawnGallery]] = {"": [], "confusion": [], "traversal": []}
+    """The galleries by the section they belong to, which the first word of their name tells."""
+    groups: dict[str, list[DrawnGallery]] = {"factors": [], "made": [], "codes": []}
     for gallery in draw_galleries([item for item in run.exhibits if isinstance(item, Gallery)]):
-        kind = gallery.name.partition("_")[0]
-        groups[kind if kind in groups else ""].append(gallery)
+        groups[_SECTIONS.get(gallery.name.partition("_")[0], "made")].append(gallery)
     return groups
 
 

@@ -42,7 +42,7 @@ def _curve(history: Mapping[str, Sequence[float]], term: str) -> Panel:
     drawn.yaxis.grid(True, color=theme.RULE, linewidth=0.6)
     drawn.set_axisbelow(True)
     drawn.set_xlabel("epoch", fontsize=8, color=theme.QUIET)
-    return panel(f"curve-{_plain(term)}", term, drawn)
+    return panel(f"curve-{_plain(term)}", term.replace(".", " "), drawn)
 
 
 def _limits(late: Sequence[float], full: tuple[float, float]) -> tuple[float, float]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from molyneux.core import Score
 from molyneux.report import wording
+from molyneux.report.numbers import write_count
 from molyneux.report.published import Leaderboard
 from molyneux.report.tables.scores import DIRECTION, FACTOR, MEASURE, Extra, score_table
 from molyneux.report.tables.table import Entry, Table
@@ -30,37 +31,31 @@ def factor_scores(scores: Sequence[Score]) -> list[Score]:
 
 def coherence_table(scores: Sequence[Score], leaderboard: Leaderboard | None = None) -> Table | None:
     """How much meaning each direction carries, beside what was published; None if nothing was measured."""
-    chosen = coherence_scores(scores)
-    if not chosen:
-        return None
     extras = [_published(leaderboard, model) for model in leaderboard.models] if leaderboard else []
-    notes = (_MEANING, *(leaderboard.notes if leaderboard else ()))
-    return score_table(
-        "coherence", "How much meaning is carried", chosen, heads=(DIRECTION, MEASURE), extras=extras, notes=notes, drawn=True
-    )
+    return _table(scores, extras, leaderboard.notes if leaderboard else ())
 
 
 def coherence_summary(scores: Sequence[Score], leaderboard: Leaderboard | None = None) -> Table | None:
-    """The same in fewer columns: of the published numbers only the best of each row."""
-    chosen = coherence_scores(scores)
+    """The same in fewer columns: the number of samples in a note, and of the published numbers only the best of each row."""
+    extras = [Extra("published best", lambda score: _best(leaderboard, score))] if leaderboard else []
+    notes = [f"Published best: {leaderboard.title}, by another protocol; the report says how."] if leaderboard else []
+    counts = sorted({score.n for score in coherence_scores(scores)})
+    samples = " to ".join(write_count(count) for count in counts[:: max(1, len(counts) - 1)])
+    table = _table(scores, extras, (f"Samples: {samples}.", *notes))
+    return table.without("n") if table else None
+
+
+def _table(scores: Sequence[Score], extras: Sequence[Extra], notes: Sequence[str]) -> Table | None:
+    chosen, heads = coherence_scores(scores), (DIRECTION, MEASURE)
     if not chosen:
         return None
-    extras = [Extra("published best", lambda score: _best(leaderboard, score))] if leaderboard else []
-    note = f"Published best: {leaderboard.title}, by another protocol; the report says how." if leaderboard else ""
-    notes = (_MEANING, *filter(None, [note]))
-    return score_table(
-        "coherence", "How much meaning is carried", chosen, heads=(DIRECTION, MEASURE), extras=extras, notes=notes, drawn=True
-    )
+    return score_table("coherence", _TITLE, chosen, heads=heads, extras=extras, notes=(_MEANING, *notes), drawn=True)
 
 
 def factor_table(scores: Sequence[Score]) -> Table | None:
     """Which factors are carried in which direction; None if nothing was measured."""
     chosen = factor_scores(scores)
     return score_table("factors", "Which factors are carried, %", chosen, heads=(DIRECTION, FACTOR)) if chosen else None
-
-
-def _table(scores: Sequence[Score], extras: Sequence[Extra], notes: Sequence[str]) -> Table:
-    return score_table("coherence", _TITLE, scores, heads=(DIRECTION, MEASURE), extras=extras, notes=notes, drawn=True)
 
 
 def _published(leaderboard: Leaderboard, model: str) -> Extra:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from molyneux.core import SpecError
@@ -89,6 +89,17 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Entry, ...], ...]
     notes: tuple[str, ...] = ()
+
+    def without(self, title: str) -> Table:
+        """The same table without the column of that title."""
+        kept = [number for number, column in enumerate(self.columns) if column.title != title]
+        rows = tuple(tuple(row[number] for number in kept) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[number] for number in kept), rows=rows)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether rows belong together in groups that share the words of the first column."""
+        return any(row[0].repeated for row in self.rows)
 
     def __post_init__(self) -> None:
         for number, row in enumerate(self.rows):
