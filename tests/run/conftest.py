@@ -1,5 +1,6 @@
 """A finished run of the toy world, made once, and its module on the path of this and other processes."""
 
+import copy
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,16 +21,22 @@ def _toy_on_the_path() -> Iterator[None]:
     sys.path.remove(str(HERE))
 
 
-@pytest.fixture
-def settings() -> dict[str, Any]:
+@pytest.fixture(scope="session")
+def settings_once() -> dict[str, Any]:
     """The settings of the toy experiment."""
     return {"name": "toy", **read_document(HERE / "toy.yaml")}
 
 
+@pytest.fixture
+def settings(settings_once: dict[str, Any]) -> dict[str, Any]:
+    """The settings of the toy experiment, to be changed."""
+    return copy.deepcopy(settings_once)
+
+
 @pytest.fixture(scope="session")
-def experiment(_toy_on_the_path: None) -> Experiment:
+def experiment(_toy_on_the_path: None, settings_once: dict[str, Any]) -> Experiment:
     """The toy experiment."""
-    return read_experiment({"name": "toy", **read_document(HERE / "toy.yaml")})
+    return read_experiment(settings_once)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from torch import Tensor
 from molyneux.core import Batch, ConfigError, Factor, Modality, Reader, Reading, Spec
 from molyneux.core.seeds import key, uniforms
 from molyneux.data import World
+from molyneux.run import read_experiment, run_experiment
 
 WORDS = ("aa", "ab", "ba", "bb")
 
@@ -75,3 +77,8 @@ class ToyReader:
         """The corner of a point, or the corner a word names."""
         bits = (view > 0).long() if self.modality == "point" else view.long()
         return Reading(2 * bits[:, :1] + bits[:, 1:], self.factors)
+
+
+def work(settings: Mapping[str, Any], overrides: Sequence[tuple[str, Any]], folder: str) -> None:
+    """What a process does that is going to be killed."""
+    run_experiment(read_experiment(settings, overrides), Path(folder))

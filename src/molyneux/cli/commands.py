@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from molyneux.cli.arguments import values
+from molyneux.cli.judges import judge
 from molyneux.cli.listing import listing
 from molyneux.cli.output import say, say_json
 from molyneux.cli.parser import Arguments
@@ -56,6 +57,7 @@ def list_things(arguments: Arguments) -> int:
 
 COMMANDS: dict[str, Callable[[Arguments], int]] = {
     "data": data,
+    "judge": judge,
     "learn": some_steps("data", "learn"),
     "list": list_things,
     "measure": some_steps("measure"),

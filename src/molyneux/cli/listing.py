@@ -9,6 +9,7 @@ from pathlib import Path
 from molyneux.core import Learns
 from molyneux.core.config import short_names
 from molyneux.data import World
+from molyneux.learn.judges import load_judge, shipped_judges
 from molyneux.learn.nets import Net
 from molyneux.measure import Measure
 
@@ -46,4 +47,8 @@ def _configs(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _judges() -> Iterator[tuple[str, str]]:
-    yield from ()
+    """The judges that come with the package, and how well they read the factor they read worst."""
+    for world, modality in shipped_judges():
+        record = load_judge(world, modality).record
+        worst = min(share for level in record.accuracy.values() for share in level.values())
+        yield f"{world} {modality}", f"Reads {', '.join(factor.name for factor in record.factors)}; at least {worst:.1%} right."

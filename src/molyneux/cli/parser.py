@@ -71,7 +71,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     _add_sweep(add("sweep", "Run a study: many experiments over settings and seeds; goes on where it stopped."))
     listing = add("list", "What there is, one line each.")
     listing.add_argument("kind", choices=_KINDS, metavar="KIND", help=", ".join(_KINDS))
-    _add_judge(add("judge", "Train a judge: a network that reads factors in the views of a world."))
+    _add_judge(add("judge", "Train a judge: a network that reads factors in the views of a world.", open_settings=True))
     return parser, commands
 
 
@@ -105,9 +105,11 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_judge(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "Without --level it learns all five levels of a world that has levels."
     parser.add_argument("world", metavar="WORLD", help="name of a world, as in molyneux list worlds")
     parser.add_argument("modality", metavar="MODALITY", help="what it reads, such as image")
     parser.add_argument("--out", type=Path, required=True, help="file to write")
+    parser.add_argument("--samples", type=int, default=120_000, help="training samples of each level (default: 120000)")
     parser.add_argument("--seed", type=int, default=1, help="root of every random number (default: 1)")
     parser.add_argument("--quiet", action="store_true", help="no progress on the terminal")
 

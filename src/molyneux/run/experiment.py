@@ -12,6 +12,7 @@ from torch import nn
 
 from molyneux.core import ConfigError, Spec, seeds
 from molyneux.core.config import build, build_fields, override, read_document
+from molyneux.run.readers import find_readers
 from molyneux.run.samples import Samples
 from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
 
@@ -102,6 +103,7 @@ def read_experiment(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]
     except ConfigError as error:
         raise ConfigError([*problems, *error.problems, *_deeper_problems(settings)]) from error
     problems += _problems_as_a_whole(experiment.data, experiment.learn, experiment.seed)
+    problems += _problems_of_judges(experiment)
     if problems:
         raise ConfigError(problems)
     return experiment
@@ -125,6 +127,17 @@ def _problems_as_a_whole(data: DataSettings, learn: LearnSettings, seed: int) ->
     except ConfigError as error:
         problems += [f"learn.{problem}" for problem in error.problems]
     return problems
+
+
+def _problems_of_judges(experiment: Experiment) -> list[str]:
+    """Judges that are named and cannot be used."""
+    if not experiment.measure.judges:
+        return []
+    try:
+        find_readers(experiment.data.world, experiment.samples.source("test").spec, experiment.measure.judges)
+    except ConfigError as error:
+        return [f"measure.{problem}" for problem in error.problems]
+    return []
 
 
 def _deeper_problems(tree: Mapping[str, Any]) -> list[str]:

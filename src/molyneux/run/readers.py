@@ -4,22 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from molyneux.core import Reader, Spec
+from molyneux.core import ConfigError, CorruptFileError, Reader, Spec, SpecError, StoreError
 from molyneux.data import World
+from molyneux.learn.judges import Judge, load_judge
 
 
 @dataclass(frozen=True)
 class Readers:
-    """Readers by modality."""
+    """Readers by modality.
+
+    Args:
+        exact: of the world itself.
+        judges: learned ones.
+        unread: by modality, why nobody reads it.
+    """
 
     exact: Mapping[str, Reader] = field(default_factory=dict)
     judges: Mapping[str, Reader] = field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)
 
 
-def find_readers(world: World | None, spec: Spec) -> Readers:
-    """The readers of the modalities in `spec`; none without a world."""
+def find_readers(world: World | None, spec: Spec, judges: Mapping[str, Path]) -> Readers:
+    """The readers of the modalities in `spec`.
+
+    Args:
+        world: where the samples come from; without one nobody reads them.
+        spec: of the samples.
+        judges: files of judges by modality; where none is given, the one that comes with the package is taken.
+
+    Raises:
+        ConfigError: a judge is given for a modality that is not there, or cannot be used for it.
+    """
     if world is None:
-        return Readers()
-    exact = {name: reader for name, reader in world.readers().items() if name in spec.names}
-    return Readers(exact)
+        return Readers(unread=dict.fromkeys(spec.names, "stored samples without a world have no readers"))
+    exact = {name: reader for name, reader in world.readers().items() if name in spec.names and name not in judges}
+    found, unread, problems = dict[str, Reader](), dict[str, str](), list[str]()
+    for name in dict.fromkeys([*spec.names, *judges]):
+        if name in exact:
+            continue
+        try:
+            judge = Judge.load(judges[name]) if name in judges else load_judge(world.name, name)
+            found[name] = judge.reader(spec, name, world.visible(name))
+        except (SpecError, StoreError) as error:
+            if name in judges or isinstance(error, CorruptFileError):
+                problems.append(f"judges.{name}: {error}")
+            unread[name] = str(error)
+    if problems:
+        raise ConfigError(problems)
+    return Readers(exact, found, unread)

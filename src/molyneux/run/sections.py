@@ -73,12 +73,14 @@ class MeasureSettings:
         split: of which split; `heldout` has the combinations of factors that the world was told to hold out.
         samples: at most so many.
         batch_size: samples per call of the model.
+        judges: files of judges by modality, made by `molyneux judge`; by default those that come with the package.
     """
 
     measures: tuple[Measure, ...]
     split: Literal["heldout", "test"] = "test"
     samples: int = 10_000
     batch_size: int = 500
+    judges: Mapping[str, Path] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         problems = _below_one(self, "samples", "batch_size")

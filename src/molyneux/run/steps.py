@@ -16,7 +16,7 @@ from molyneux.run.checksums import checksum
 from molyneux.run.experiment import Experiment, make_model
 from molyneux.run.folder import RunFolder
 from molyneux.run.progress import RunProgress
-from molyneux.run.readers import find_readers
+from molyneux.run.readers import Readers, find_readers
 from molyneux.run.samples import SPLITS, Split
 
 Step = Literal["data", "learn", "measure", "report"]
@@ -113,7 +113,7 @@ def evaluation(work: Work) -> Evaluation:
     source = work.source(settings.split)
     model = make_model(experiment.learn, source.spec, experiment.seed)
     load_weights(model, work.folder.model.folder)
-    readers = find_readers(experiment.data.world, source.spec)
+    readers = find_readers(experiment.data.world, source.spec, settings.judges)
     return Evaluation(
         model,
         source,
@@ -122,7 +122,7 @@ def evaluation(work: Work) -> Evaluation:
         seed=experiment.seed,
         samples=settings.samples,
         batch_size=settings.batch_size,
-        origin=_origin(experiment),
+        origin=_origin(experiment, readers),
     )
 
 
@@ -151,7 +151,7 @@ def read_scores(folder: Path) -> list[Score]:
     return [Score.from_json(record) for record in store.read_lines(folder / "measure" / "scores.jsonl")]
 
 
-def _origin(experiment: Experiment) -> dict[str, Any]:
+def _origin(experiment: Experiment, readers: Readers) -> dict[str, Any]:
     world, settings = experiment.data.world, experiment.measure
     name = "stored samples" if world is None else world.name
     return {
@@ -160,6 +160,7 @@ def _origin(experiment: Experiment) -> dict[str, Any]:
         "split": settings.split,
         "model": experiment.learn.model.target.__name__,
         "experiment": store.fingerprint(experiment.identity),
+        **({"unread": dict(readers.unread)} if readers.unread else {}),
     }
 
 

@@ -1,0 +1,49 @@
+"""`molyneux judge`: a learned reader for the views of a world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from molyneux.cli.arguments import values
+from molyneux.cli.output import say, say_json
+from molyneux.cli.parser import Arguments
+from molyneux.cli.progress import shown
+from molyneux.core.config import build
+from molyneux.core.config.signature import arguments as constructor
+from molyneux.data import World
+from molyneux.run import make_judge
+
+
+def judge(arguments: Arguments) -> int:
+    """`molyneux judge WORLD MODALITY`."""
+    options = arguments.options
+    worlds = _levels(arguments)
+    with shown(quiet=options.quiet or arguments.json) as progress:
+        progress.begin("judge", "training")
+        made = make_judge(worlds, options.modality, options.out, samples=options.samples, seed=options.seed, progress=progress)
+    if arguments.json:
+        say_json({"judge": str(options.out), "accuracy": made.record.accuracy, "samples": made.record.samples})
+        return 0
+    for level, accuracy in made.record.accuracy.items():
+        what = ", ".join(f"{factor} {share:.2%}" for factor, share in accuracy.items())
+        say(f"{f'level {level}: ' if level else ''}{what}")
+    say(f"Judge: {options.out}")
+    return 0
+
+
+def _levels(arguments: Arguments) -> Mapping[str, World]:
+    """The world at each of its levels; the world alone if it has none, or if one is asked for."""
+    given = dict(values(arguments))
+    world = _world(arguments, given)
+    takes = constructor(type(world))
+    if "modalities" in takes:
+        given.setdefault("modalities", [arguments.options.modality])
+    if "level" not in takes or "level" in given:
+        return {str(given.get("level", "")): _world(arguments, given)}
+    return {str(level): _world(arguments, {**given, "level": level}) for level in range(1, 6)}
+
+
+def _world(arguments: Arguments, settings: Mapping[str, object]) -> World:
+    form = {"class_path": arguments.options.world.partition("-v")[0], "init_args": dict(settings)}
+    world: World = build(World, form, "world").value
+    return world

@@ -1,0 +1,63 @@
+"""A judge for a world of the package or of one's own."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from molyneux.core import ConfigError, ConflictError
+from molyneux.data import World
+from molyneux.learn import FitProgress
+from molyneux.learn.judges import Judge, train_judge
+
+EXAMINED = 10_000
+"""Fresh samples of each level on which a judge is examined."""
+
+
+def make_judge(
+    worlds: Mapping[str, World], modality: str, out: Path, *, samples: int, seed: int, progress: FitProgress | None = None
+) -> Judge:
+    """Train a judge on all levels of a world together, examine it on fresh samples, and write it.
+
+    The training goes on where an earlier call with the same `out` stopped; it lies beside it, and is removed in the end.
+
+    Args:
+        worlds: the levels by name, of one world.
+        modality: what the judge reads.
+        out: file to write.
+        samples: to learn from, of each level.
+        seed: root seed.
+        progress: is told how the training goes.
+
+    Raises:
+        ConfigError: `samples` below 1. SpecError: the worlds have no such modality.
+        ConflictError: `out` is there already.
+    """
+    if samples < 1:
+        raise ConfigError(f"expected samples of at least 1, got {samples}")
+    if out.exists():
+        raise ConflictError(f"{out} is there already: choose another file, or delete it")
+    name = next(iter(worlds.values())).name
+    work = out.with_name(f".{out.name}.training")
+    judge = train_judge(
+        {level: world.source("train", samples, seed=seed) for level, world in worlds.items()},
+        {level: world.source("test", EXAMINED, seed=seed) for level, world in worlds.items()},
+        work,
+        world=name,
+        modality=modality,
+        factors=_factors(worlds, modality),
+        seed=seed,
+        command=f"molyneux judge {name} {modality} --samples {samples} --seed {seed} --out FILE",
+        progress=progress,
+    )
+    judge.save(out)
+    shutil.rmtree(work)
+    return judge
+
+
+def _factors(worlds: Mapping[str, World], modality: str) -> tuple[str, ...]:
+    """Every factor that a view of some level shows."""
+    for world in worlds.values():
+        world.spec.modality(modality)
+    return tuple(dict.fromkeys(name for world in worlds.values() for name in world.visible(modality)))
