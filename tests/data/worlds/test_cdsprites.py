@@ -236,6 +236,8 @@ def test_noise_changes_what_it_names():
     one, other = (w.batch(np.arange(100), split="train", seed=1).views["image"] for w in (quiet, shaded))
     assert len(torch.unique(one.amax((2, 3)), dim=0)) == 5
     assert len(torch.unique(other.amax((2, 3)), dim=0)) > 90
+    # a channel moves by 30, and again when the brightest one is brought back to 255
+    assert (one.amax((2, 3)).int() - other.amax((2, 3)).int()).abs().max() <= 30 + 255 * 30 / 225
     grainy = CdSprites(level=1, noise=Noise(background=30.0)).batch(np.arange(20), split="train", seed=1).views["image"]
     assert 0 < grainy[grainy < 255].max() <= 30
 

@@ -80,8 +80,8 @@ class Painter:
         if not self.settings.noise.shade:
             return colour
         shift = (2.0 * scenes.draws[:, SHADE : SHADE + 3] - 1.0) * self.settings.noise.shade
-        noisy = np.clip(colour + shift, 0.0, 255.0)
-        return np.where(noisy.max(1, keepdims=True) >= 1.0, noisy, colour)
+        rendered = colour * (255.0 / colour.max(1, keepdims=True))  # the shift is meant in what is seen, which is stretched
+        return np.asarray(np.clip(rendered + shift, 1.0, 255.0))
 
     def _masks(self, scenes: Scenes) -> np.ndarray:
         if self.settings.dsprites is None:

@@ -10,7 +10,7 @@ class Noise:
     """Nuisance variation; the defaults are the published behaviour.
 
     Args:
-        shade: largest change of each RGB channel of the colour, 0..255; published 0.
+        shade: largest change of each RGB channel of the colour as rendered, 0..255; published 0.
         rotation: largest turn away from upright in degrees, 0..180; published 180 (CdSprites).
         size: largest relative change of the size, 0..0.5; published 0.
         position: share of the published range of positions that is used, around its middle, 0..1; published 1.
