@@ -1,0 +1,49 @@
+import pytest
+import torch
+
+from molyneux.core import ConfigError, Modality, Progress, Spec
+from molyneux.learn.vaes import MVAE
+
+
+def test_random_subsets_are_drawn_anew_and_are_neither_single_nor_whole(build):
+    model = build(MVAE, 5, random_subsets=3)
+    generator = torch.Generator().manual_seed(0)
+    drawn = set()
+    for _ in range(200):
+        members = model._members(generator)
+        assert members.shape == (5 + 1 + 3, 5)
+        assert members[:5].equal(torch.eye(5, dtype=torch.bool))
+        assert members[5].all()
+        drawn |= {tuple(row.tolist()) for row in members[6:]}
+    assert {sum(row) for row in drawn} == {2, 3, 4}
+    assert len(drawn) == 10 + 10 + 5
+
+
+def test_two_modalities_have_no_other_subsets(build):
+    assert build(MVAE, 2, random_subsets=4)._members(None).int().tolist() == [[1, 0], [0, 1], [1, 1]]
+    assert build(MVAE, 1)._members(None).int().tolist() == [[1]]
+
+
+def test_a_subset_reconstructs_its_own_modalities(build, batch_of):
+    model, rows = build(MVAE, 3, subsets="all"), {}
+    for name, net in model.decoders.items():
+        net.register_forward_pre_hook(lambda _, codes, key=name: rows.update({key: len(codes[0])}))
+    batch = batch_of(model.spec)
+    model.loss(batch, Progress(0, 1))
+    assert set(rows.values()) == {4}
+    model.reconstruct = "all"
+    model.loss(batch, Progress(0, 1))
+    assert set(rows.values()) == {7}
+
+
+def test_many_modalities_have_too_many_subsets():
+    spec = Spec(tuple(Modality(f"m{i}", "tabular", (2,)) for i in range(30)))
+    with pytest.raises(ConfigError, match=r'2\^30 - 1 subsets.*use "sampled"'):
+        MVAE(spec, subsets="all")
+    assert MVAE(spec, latent_dim=2)._members(None).shape == (32, 30)
+
+
+def test_all_problems_at_once(build):
+    with pytest.raises(ConfigError) as caught:
+        build(MVAE, subsets="none", reconstruct="some", random_subsets=-1)
+    assert len(caught.value.problems) == 3
