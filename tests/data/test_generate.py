@@ -7,13 +7,14 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from molyneux.core import Batch, ConfigError, ConflictError, DataError, Modality, Spec, SpecError, StoreError, store
-from molyneux.data import ArraySource, StoredSource, Views, generate
+from molyneux.data import ArraySource, StoredSource, Views, export_png, generate
 
 SOURCE = """
 import sys, time
@@ -102,8 +103,7 @@ def test_nothing_of_somebody_else_is_touched(tmp_path):
         generate(numbers(3), tmp_path / "file")
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize(("value", "jobs"), [(np.nan, 1), (np.inf, 2)])
 def test_nan_is_named_with_its_sample(tmp_path, value, jobs):
     values = np.zeros((20, 1), dtype=np.float32)
     values[13] = value
@@ -177,6 +177,17 @@ def test_no_permission_is_one_clear_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "open", forbidden)
     with pytest.raises(StoreError, match="no permission to write there"):
         generate(numbers(3), tmp_path / "samples")
+
+
+def test_a_place_that_cannot_be_looked_at(tmp_path, monkeypatch, make):
+    def forbidden(*_, **__):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "stat", forbidden)
+    with pytest.raises(StoreError, match="no permission"):
+        generate(numbers(3), tmp_path / "samples")
+    with pytest.raises(StoreError, match="no permission"):
+        export_png(make(3)[0], tmp_path / "samples")
 
 
 def test_a_second_process_is_kept_out(tmp_path):

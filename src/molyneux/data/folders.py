@@ -58,8 +58,12 @@ def appearing_file(path: Path) -> Iterator[Path]:
 
 
 def require_free(path: Path) -> None:
-    """Raise ConflictError if a file or a folder with something in it stands at `path`."""
-    if path.is_file() or (path.is_dir() and any(path.iterdir())):
+    """Raise ConflictError if a file or a folder with something in it stands at `path`, StoreError if that cannot be seen."""
+    try:
+        taken = path.is_file() or (path.is_dir() and any(path.iterdir()))
+    except OSError as error:
+        raise store.store_error(error, path) from error
+    if taken:
         raise ConflictError(f"{path} is there already: choose another place with --out, or delete it")
 
 

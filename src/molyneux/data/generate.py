@@ -67,8 +67,11 @@ def generate(
 
 
 def _is_there(folder: Path, origin: Mapping[str, Any] | None) -> bool:
-    if not (folder / "stage.json").exists():
-        return False
+    try:
+        if not (folder / "stage.json").exists():
+            return False
+    except OSError as error:
+        raise store.store_error(error, folder) from error
     if origin is None:
         require_free(folder)
     return store.Stage(folder, {"origin": origin}).complete

@@ -244,6 +244,18 @@ def test_captions_say_the_factors_and_are_read_exactly(level):
     assert not reading.reasons
 
 
+@pytest.mark.parametrize("level", [1, 2, 3, 4, 5])
+def test_every_wrong_letter_of_a_caption_is_noticed(level):
+    world = GeBiD(level=level)
+    ids, codes = world.grammar.ids[:: level**2], world.grammar.combinations.codes[:: level**2]
+    count, length = ids.shape
+    wrong = np.repeat(ids, length * 26, 0).reshape(count, length, 26, length)
+    for place in range(length):
+        wrong[:, place, :, place] = (ids[:, place, None] + np.arange(1, 27)) % 27
+    reading = world.readers()["text"].read(torch.from_numpy(wrong.reshape(-1, length)))
+    assert (reading.codes.numpy() != np.repeat(codes, length * 26, 0)).any(1).all()
+
+
 def test_imbalanced_levels():
     world = GeBiD(level=2, caption_level=4)
     batch = made(world, 800)

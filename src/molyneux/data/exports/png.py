@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
@@ -39,12 +40,14 @@ def export_png(
     with appearing_folder(folder) as part, ThreadPoolExecutor(threads) as pool:
         for modality in images:
             (part / modality.name).mkdir()
-        with store.writing(part / "samples.jsonl") as stream:
+        with (part / "samples.jsonl").open("wb") as stream:
             for rows, batch in batches(source, chunk, progress):
                 names = [f"{row:0{digits}d}.png" for row in rows.tolist()]
                 paths = {m.name: _write(pool, part / m.name, names, encode_batch(m, batch, pool)) for m in images}
                 for line in _lines(spec, batch, paths):
                     stream.write(json.dumps(line, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+            stream.flush()
+            os.fsync(stream.fileno())
         store.write_json(part / "spec.json", spec.to_json())
 
 
