@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -15,12 +17,14 @@ from molyneux.core import Scatter
 from molyneux.report.plots import theme
 from molyneux.report.plots.svg import Panel, axes, panel
 
-_POINTS = 1500
+_POINTS = 1000
+_DOT = re.compile(r"M ([\d.]+) ([\d.]+) \nL \1 \2 \n")
+"""A dot as matplotlib writes it: a line from a place to the same place. `h0` says it in half the bytes."""
 _FEW = len(theme.SERIES)
 
 
 def projections(scatter: Scatter) -> list[Panel]:
-    """One panel per factor; one without colours where there are no factors. At most 1,500 points are drawn, the first ones."""
+    """One panel per factor; one without colours where there are no factors. At most 1,000 points are drawn, the first ones."""
     names = list(scatter.colours) or [""]
     return [_projection(scatter, name) for name in names]
 
@@ -43,7 +47,8 @@ def _projection(scatter: Scatter, factor: str) -> Panel:
         spine.set_visible(False)
     if factor:
         _legend(drawn, values, colours)
-    return panel(f"{scatter.name}-{factor or 'all'}", factor or scatter.title, drawn)
+    finished = panel(f"{scatter.name}-{factor or 'all'}", factor or scatter.title, drawn)
+    return replace(finished, svg=_DOT.sub(r"M\1 \2h0", finished.svg))
 
 
 def _dots(drawn: Axes, points: np.ndarray, colour: str) -> None:

@@ -8,12 +8,11 @@ the light page and the dark one; in a file of its own it keeps the light colours
 from __future__ import annotations
 
 INK = "#1d1c1a"
-QUIET = "#6f6b66"
-RULE = "#dcd8d1"
+QUIET = "#66625c"
+RULE = "#e0dbd2"
 CHANCE = "#b4472e"
 CEILING = "#2f7d5b"
 SERIES = ("#0f62a6", "#c2590a", "#0d8a6a", "#a8478f", "#8a6d00", "#3a9bd1", "#5b5b9b", "#7a7a7a")
-DARK_SERIES = ("#6cb2ee", "#f0975a", "#4fc9a6", "#e08fc8", "#d9bd4e", "#8fd0f5", "#a9a9e6", "#a8a8a8")
 
 VARIABLES = {
     INK: "var(--ink)",

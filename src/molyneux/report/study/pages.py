@@ -66,6 +66,7 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
 _ABLATIONS = f"Every table varies one setting and holds all others at the values they have most often. {NOTE}"
 _FACTORS = f"Which parts of the meaning arrive and which are lost, in %. {NOTE}"
 _AS_ABOVE = "Published numbers come from another protocol, as said above."
+_SPREAD_PUBLISHED = "Intervals of published numbers: Student's t from the printed deviation over {} seeds."
 _SPREAD = (
     "Two intervals that answer different questions: over seeds, where the mean of new seeds would lie; over samples, how well "
     "these very runs were measured."
@@ -89,7 +90,7 @@ def _main_tables(parts: Sequence[Part]) -> list[Table]:
     told = False
     for part in parts:
         board = part.leaderboard
-        source = () if board is None else (_AS_ABOVE,) if told else board.notes
+        source = () if board is None else (_AS_ABOVE,) if told else (*board.notes, _SPREAD_PUBLISHED.format(board.seeds))
         told = told or board is not None
         name, title = slug(f"results {part.title}"), part.titled("results")
         tables.append(results_table(name, title, part.grid(part.main), leaderboard=board, notes=(NOTE, *source)))
