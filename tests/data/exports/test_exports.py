@@ -75,7 +75,8 @@ def test_parquet(tmp_path, source, batch):
     features = json.loads(table.schema.metadata[b"huggingface"])["info"]["features"]
     assert features["colour"] == {"names": ["red", "blue"], "_type": "ClassLabel"}
     assert features["image"] == {"_type": "Image"}
-    assert features["touch"] == {"shape": [64, 5], "dtype": "float32", "_type": "Array2D"}
+    number = {"dtype": "float32", "_type": "Value"}
+    assert features["touch"] == {"feature": {"feature": number, "_type": "Sequence"}, "_type": "Sequence"}
     assert list(features) == table.column_names
 
 

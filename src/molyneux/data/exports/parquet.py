@@ -32,7 +32,7 @@ def export_parquet(
 
     Columns: each modality (image: struct of PNG `bytes` and `path`; text: string; label: class; others: nested lists of
     numbers), then each factor as a class (-1 = absent), then `target`. What is missing is null. The schema carries the
-    features of `datasets`, so `load_dataset("parquet", data_files=...)` gives pictures, classes and arrays.
+    features of `datasets`, so `load_dataset("parquet", data_files=...)` gives pictures, classes and lists.
 
     Raises:
         SpecError: an image that PNG cannot hold, or a factor with the name of a modality.
@@ -90,9 +90,10 @@ def _feature(modality: Modality) -> dict[str, Any]:
         return {"dtype": "string", "_type": "Value"}
     if modality.kind == "label":
         return {"names": list(modality.symbols), "_type": "ClassLabel"}
-    if len(modality.shape) == 2:
-        return {"shape": list(modality.shape), "dtype": modality.dtype, "_type": "Array2D"}
-    return {"feature": {"dtype": modality.dtype, "_type": "Value"}, "_type": "Sequence"}
+    feature: dict[str, Any] = {"dtype": modality.dtype, "_type": "Value"}
+    for _ in modality.shape:
+        feature = {"feature": feature, "_type": "Sequence"}
+    return feature
 
 
 def _columns(spec: Spec, batch: Batch, first: int, pool: Executor) -> dict[str, pa.Array]:
