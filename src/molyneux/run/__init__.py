@@ -11,7 +11,7 @@ from molyneux.run.progress import RunProgress, Silent
 from molyneux.run.run import Outcome, run_experiment
 from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
 from molyneux.run.steps import Step
-from molyneux.run.study import Goal, Range, Study, load_study
+from molyneux.run.study import Goal, Range, Study, check_study, load_study
 from molyneux.run.sweep import SweepOutcome, run_study
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Study",
     "SweepOutcome",
     "SweepProgress",
+    "check_study",
     "default_folder",
     "load_experiment",
     "load_study",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -147,8 +147,19 @@ def load_study(path: Path) -> Study:
     return study
 
 
-def check_points(study: Study, points: Sequence[Overrides]) -> list[list[Experiment]]:
-    """The experiments of all points, so that a mistake shows before hours are spent; errors as `Study.experiments`."""
+def check_study(path: Path) -> int:
+    """Check every point of the study in a file; how many runs it has. Errors as `load_study` and `Study.experiments`."""
+    study = load_study(path)
+    runs = [experiment for experiments in check_points(study) for experiment in experiments]
+    return len(runs) if study.search == "grid" else study.trials * len(study.seeds)
+
+
+def check_points(study: Study) -> list[list[Experiment]]:
+    """The experiments of every point of a grid, or of points that show every value of a search.
+
+    A mistake shows here, before hours are spent; errors as `Study.experiments`.
+    """
+    points = study.points() if study.search == "grid" else study.probes()
 
     def experiments(point: Overrides) -> list[Experiment]:
         try:

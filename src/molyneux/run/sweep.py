@@ -50,7 +50,7 @@ def run_study(study: Study, folder: Path, results: Path, *, jobs: int = 1, progr
     """
     if jobs < 1:
         raise ConfigError(f"expected jobs of at least 1, got {jobs}")
-    planned = check_points(study, study.points() if study.search == "grid" else study.probes())
+    planned = check_points(study)
     with store.locked(folder), Pool(folder, jobs, progress) as pool:
         if study.search == "grid":
             finished = pool.run([experiment for experiments in planned for experiment in experiments])
