@@ -1,6 +1,6 @@
 """A tiny world with exact readers for both senses, and models whose scores are known beforehand."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
@@ -31,6 +31,7 @@ VIEWS = {
     "image": torch.from_numpy(np.random.default_rng(5).integers(0, 256, (len(COMBINATIONS), 3, 8, 8), dtype=np.uint8)),
     "text": torch.tensor([[LETTERS.index(letter) for letter in said.ljust(LENGTH)] for said in SAID], dtype=torch.uint8),
 }
+VIEWS["echo"] = VIEWS["text"]
 
 
 def lookup(name, view):
@@ -161,6 +162,7 @@ class Tiny:
     """What a test needs of the tiny world."""
 
     spec = SPEC
+    triple = Spec((*SPEC.modalities, replace(SPEC.modality("text"), name="echo")), FACTORS)
     combinations = COMBINATIONS
     captions = SAID
     views = VIEWS

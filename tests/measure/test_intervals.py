@@ -58,15 +58,15 @@ def test_seeds_interval_agrees_with_scipy():
 
 def test_over_seeds_averages_value_chance_and_controls():
     about = {"source": "text", "target": "image"}
+    fields = {"n": 100, "unit": "%", "bounds": (0.0, 100.0), "chance": 3.3}
     scores = [
-        Score(
-            "c.strict", value, about, (value - 1, value + 1), 100, "%", bounds=(0.0, 100.0), chance=3.3, controls={"constant": c}
-        )
-        for value, c in ((50.0, 4.0), (54.0, 6.0))
+        Score("c.strict", 50.0, about, (49, 51), **fields, controls={"constant": 4.0}, origin={"world": "w", "seed": 1}),
+        Score("c.strict", 54.0, about, (53, 55), **fields, controls={"constant": 6.0}, origin={"world": "w", "seed": 2}),
     ]
     joined = over_seeds(scores)
     assert (joined.value, joined.n, joined.chance, joined.controls) == (52.0, 200, 3.3, {"constant": 5.0})
     assert joined.origin["seeds"] == {"count": 2, "values": [50.0, 54.0], "sd": pytest.approx(math.sqrt(8))}
+    assert joined.origin.keys() == {"world", "seeds"}
     assert joined.interval == seeds_interval([50.0, 54.0], (0.0, 100.0))
 
 

@@ -26,8 +26,9 @@ Interval = tuple[float, float]
 def share_interval(right: int, n: int) -> Interval:
     """The exact interval of a share (Clopper and Pearson, Biometrika 26, 1934), both ends in 0..1.
 
-    >>> share_interval(0, 100)
-    (0.0, 0.03621669264517643)
+    >>> low, high = share_interval(0, 100)
+    >>> low, round(high, 4)
+    (0.0, 0.0362)
     """
     if not 0 <= right <= n or n < 1:
         raise DataError(f"expected 0 <= right <= n and n >= 1, got right={right} and n={n}")
@@ -107,7 +108,7 @@ def over_seeds(scores: Sequence[Score]) -> Score:
         n=sum(score.n for score in known),
         chance=None if first.chance is None else _average([score.chance for score in known]),
         controls={name: _average([score.controls.get(name) for score in known]) for name in first.controls},
-        origin={**first.origin, "seeds": spread},
+        origin={**{key: value for key, value in first.origin.items() if key != "seed"}, "seeds": spread},
         note=(first.note + missing).removeprefix("; "),
     )
 

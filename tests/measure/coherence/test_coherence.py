@@ -107,6 +107,24 @@ def test_joint_generation_from_one_shared_latent_agrees_and_from_separate_ones_i
     assert diversity.controls["true views"] == pytest.approx(6, abs=0.1)
 
 
+def test_three_senses_go_in_every_direction_and_agree_in_pairs_and_all_together(tiny):
+    source = tiny.Source(tiny.rows(300), spec=tiny.triple)
+    exact = {name: tiny.Reader(name) for name in ("text", "echo")}
+
+    def strict(**settings):
+        measured = Coherence(**settings)(tiny.evaluation(tiny.Oracle(), source=source, exact=exact))
+        return {tuple(score.about.values()): score for score in measured.scores if score.name == "coherence.strict"}
+
+    pairs = {("image+text", "echo"), ("image+echo", "text"), ("text+echo", "image")}
+    singles = {(source, target) for source in exact | {"image": 0} for target in exact | {"image": 0} if source != target}
+    joint = {("prior", target) for target in ("image+text", "image+echo", "text+echo", "image+text+echo")}
+    found = strict()
+    assert set(found) == pairs | singles | joint
+    assert {score.value for score in found.values()} == {100.0}
+    assert found["prior", "image+text+echo"].chance == pytest.approx(100 / 36)
+    assert set(strict(joint=False, subsets="single")) == singles
+
+
 def test_unreadable_views_are_wrong_and_counted(tiny):
     class Spoiled(tiny.Oracle):
         def decode(self, codes, only=None):

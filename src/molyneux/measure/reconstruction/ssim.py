@@ -28,7 +28,7 @@ def ssim(first: Tensor, second: Tensor) -> Tensor:
     if first.shape != second.shape or first.ndim != 4:
         raise SpecError(f"expected two batches of pictures of one shape, got {tuple(first.shape)} and {tuple(second.shape)}")
     rows, columns = (_windows(size).to(first) for size in first.shape[-2:])
-    parts = zip(first.split(_AT_ONCE), second.split(_AT_ONCE), strict=True)
+    parts = zip(torch.split(first, _AT_ONCE), torch.split(second, _AT_ONCE), strict=True)
     return torch.cat([_ssim(one, other, rows, columns) for one, other in parts])
 
 
