@@ -50,8 +50,8 @@ class LocationScaleViews(ViewDistribution):
     def fitted(self, value: Tensor, weight: Tensor) -> LocationScaleViews:
         """With the scale of highest likelihood for these views, if it is to be fitted; otherwise itself.
 
-        Rybkin et al., Simple and Effective VAE Training with Calibrated Decoders (ICML 2021), equation 5. The gradient runs
-        through the scale too, so it is that of `D log(scale)`, the loss that the paper minimises.
+        Rybkin et al., Simple and Effective VAE Training with Calibrated Decoders (ICML 2021), the optimal sigma-VAE. The
+        gradient runs through the scale too, so it is that of `D log(scale)`, the loss that the paper minimises.
         """
         if self.report is None:
             return self
@@ -147,7 +147,7 @@ class _LocationScale(ViewLikelihood):
     def __post_init__(self) -> None:
         usable = self.scale in ("learned", "optimal") if isinstance(self.scale, str) else 0 < self.scale < math.inf
         if not usable:
-            raise ConfigError(f'expected a positive scale, "learned" or "optimal", got {self.scale!r}')
+            raise ConfigError(f'scale: expected a positive number, "learned" or "optimal", got {self.scale!r}')
 
     def head(self, modality: Modality) -> LocationScaleHead:
         """See `ViewLikelihood`."""

@@ -20,9 +20,9 @@ def dimension(modality: Modality) -> int:
 def likelihood_scales(spec: Spec, scales: Scales) -> dict[str, float]:
     """The weight of each modality's log-likelihood in an objective.
 
-    "auto" gives the smallest dimension divided by the modality's own, so the smallest modality has weight 1 (Shi et al.,
-    NeurIPS 2019, appendix): a 3x64x64 image beside a text of 45 letters out of 27 gets 0.098877. Reported log-likelihoods are
-    never scaled.
+    "auto" gives the smallest dimension divided by the modality's own, so the smallest modality has weight 1 (Shi et al., NeurIPS
+    2019, likelihood scaling): a 3x64x64 image beside a text of 45 letters out of 27 gets 0.098877. Reported log-likelihoods
+    are never scaled.
 
     Raises:
         ConfigError: an unknown word or modality, or a weight that is not a positive number.
@@ -33,7 +33,7 @@ def likelihood_scales(spec: Spec, scales: Scales) -> dict[str, float]:
         smallest = min(dimension(modality) for modality in spec.modalities)
         return {modality.name: smallest / dimension(modality) for modality in spec.modalities}
     if isinstance(scales, str):
-        raise ConfigError(f'expected scales "none", "auto" or numbers by modality, got {scales!r}')
+        raise ConfigError(f'scales: expected "none", "auto" or numbers by modality, got {scales!r}')
     problems = [f"scales: no modality {name!r}; {nearest(name, spec.names)}" for name in scales if name not in spec.names]
     problems += [
         f"scales.{name}: expected a positive number, got {value}" for name, value in scales.items() if not _usable(value)

@@ -18,8 +18,8 @@ STRIDES = 4
 class Convolutional(Net):
     """Four convolutions (kernel 4, stride 2) with ReLU and a fully connected layer, mirrored in the decoder.
 
-    Sejnova et al., Benchmarking Multimodal Variational Autoencoders: GeBiD Dataset and Toolkit (2022), section 4, with the
-    widths of the published code. Any image size fits; sizes that are no multiple of 16 are padded with black.
+    Sejnova et al., Benchmarking Multimodal Variational Autoencoders: GeBiD Dataset and Toolkit (2022), "Model comparison
+    on GeBiD", with the widths of the published code. Any image size fits; sizes that are no multiple of 16 are padded with black.
 
     Args:
         channels: channels of every convolution.
@@ -32,8 +32,9 @@ class Convolutional(Net):
     kinds = frozenset({"image"})
 
     def __post_init__(self) -> None:
-        if self.channels < 1 or self.width < 1:
-            raise ConfigError(f"Convolutional: expected channels and width of at least 1, got {self.channels}, {self.width}")
+        bad = [name for name in ("channels", "width") if getattr(self, name) < 1]
+        if bad:
+            raise ConfigError([f"{name}: expected at least 1, got {getattr(self, name)}" for name in bad])
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""

@@ -33,7 +33,7 @@ class Dense(Net):
 
     def __post_init__(self) -> None:
         problems = [
-            f"Dense.{name}: expected at least 1, got {getattr(self, name)}"
+            f"{name}: expected at least 1, got {getattr(self, name)}"
             for name in ("width", "layers", "embedding")
             if getattr(self, name) < 1
         ]

@@ -42,7 +42,7 @@ class Patches(Net):
         names = ("channels", "planes", "hidden", "width")
         bad = [name for name in names if getattr(self, name) < 1]
         if bad:
-            raise ConfigError([f"Patches.{name}: expected at least 1, got {getattr(self, name)}" for name in bad])
+            raise ConfigError([f"{name}: expected at least 1, got {getattr(self, name)}" for name in bad])
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""

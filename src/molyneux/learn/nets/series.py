@@ -26,8 +26,9 @@ class Series(Net):
     kinds = frozenset({"audio", "series"})
 
     def __post_init__(self) -> None:
-        if self.channels < 1 or self.width < 1:
-            raise ConfigError(f"Series: expected channels and width of at least 1, got {self.channels} and {self.width}")
+        bad = [name for name in ("channels", "width") if getattr(self, name) < 1]
+        if bad:
+            raise ConfigError([f"{name}: expected at least 1, got {getattr(self, name)}" for name in bad])
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""

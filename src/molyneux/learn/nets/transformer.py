@@ -19,7 +19,7 @@ from molyneux.learn.nets.series import Transpose
 class CharacterTransformer(Net):
     """Transformer layers over symbols; the decoder writes all positions at once.
 
-    Sejnova et al., Benchmarking Multimodal Variational Autoencoders: CdSprites+ Dataset and Toolkit (2023), section 5.1, after
+    Sejnova et al., Benchmarking Multimodal Variational Autoencoders: CdSprites+ Dataset and Toolkit (2023), A.2.2, after
     ACTOR (Petrovich et al., ICCV 2021). The encoder averages over time; the decoder asks with positions and attends to the
     code, whose size is the size of its layers and so has to be even and a multiple of `heads`.
 
@@ -45,13 +45,9 @@ class CharacterTransformer(Net):
 
     def __post_init__(self) -> None:
         names = ("layers", "heads", "feedforward", "width")
-        problems = [
-            f"CharacterTransformer.{name}: expected at least 1, got {getattr(self, name)}"
-            for name in names
-            if getattr(self, name) < 1
-        ]
+        problems = [f"{name}: expected at least 1, got {getattr(self, name)}" for name in names if getattr(self, name) < 1]
         if not 0 <= self.dropout < 1:
-            problems.append(f"CharacterTransformer.dropout: expected a share in 0..1, below 1, got {self.dropout}")
+            problems.append(f"dropout: expected a share in 0..1, below 1, got {self.dropout}")
         if problems:
             raise ConfigError(problems)
         self._check_size(self.width, "width")

@@ -27,12 +27,12 @@ class Warmup:
 
     def __post_init__(self) -> None:
         problems = [
-            f"Warmup.{name}: expected a number of at least 0, got {number}"
+            f"{name}: expected a number of at least 0, got {number}"
             for name, number in (("value", self.value), ("start", self.start))
             if not 0 <= number < math.inf
         ]
         if not 0 < self.fraction <= 1:
-            problems.append(f"Warmup.fraction: expected a share of the training in 0..1, above 0, got {self.fraction}")
+            problems.append(f"fraction: expected a share of the training in 0..1, above 0, got {self.fraction}")
         if problems:
             raise ConfigError(problems)
 

@@ -27,7 +27,7 @@ def all_subsets(count: int) -> Tensor:
 
 
 def product_of_experts(experts: Diagonal, present: Tensor, *, prior_expert: bool) -> DiagonalNormal:
-    """The product of normal experts, renormalised (Wu & Goodman, NeurIPS 2018, section 2.2).
+    """The product of normal experts, renormalised (Wu & Goodman, NeurIPS 2018, product-of-experts inference network).
 
     Precisions add up, and locations are averaged by precision. Both are computed from log-precisions with a softmax, so that
     very sharp and very wide experts keep their digits.
@@ -55,7 +55,7 @@ def product_of_experts(experts: Diagonal, present: Tensor, *, prior_expert: bool
 
 
 def mixture_of_experts(experts: Diagonal, present: Tensor) -> Mixture:
-    """The mixture of the present experts with equal weights (Shi et al., NeurIPS 2019, section 3).
+    """The mixture of the present experts with equal weights (Shi et al., NeurIPS 2019, the MoE joint variational posterior).
 
     Args:
         experts: loc (M, B, D), M at least 1.
@@ -65,7 +65,7 @@ def mixture_of_experts(experts: Diagonal, present: Tensor) -> Mixture:
 
 
 def mixture_of_products(experts: Diagonal, present: Tensor, *, prior_expert: bool = False) -> Mixture:
-    """The mixture of the products of all non-empty subsets of the present experts (Sutter et al., ICLR 2021, equation 6).
+    """The mixture of the products of all non-empty subsets of the present experts (Sutter et al., ICLR 2021, MoPoE).
 
     Args:
         experts: loc (M, B, D), M at least 1.

@@ -67,6 +67,7 @@ class Mixture:
     def kl_bound(self) -> Tensor:
         """Upper bound on the divergence to the prior, (B,) nats: the weighted mean of the components' divergences.
 
-        It holds because the divergence is convex (Sutter et al., Generalized Multimodal ELBO, ICLR 2021, Lemma 1).
+        It holds because the divergence is convex in its first argument; Sutter et al. (Generalized Multimodal ELBO, ICLR 2021)
+        train with it.
         """
         return (self.weights * self.components.kl()).sum(0)

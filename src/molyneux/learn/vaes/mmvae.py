@@ -22,11 +22,11 @@ _FAMILIES: dict[str, type[Diagonal]] = {"laplace": DiagonalLaplace, "normal": Di
 class MMVAE(MultimodalVAE):
     """Shi et al., Variational Mixture-of-Experts Autoencoders for Multi-Modal Deep Generative Models (NeurIPS 2019).
 
-    `q(z|X) = 1/M sum_m q(z|x_m)` (section 3). The bound is stratified over the experts, one sample of each:
-    `1/M sum_m E_{q(z|x_m)} [sum_r log p(x_r|z) - log q(z|X) + log p(z)]`, so every sense learns to reconstruct every other,
-    with weight 1.
+    `q(z|X) = 1/M sum_m q(z|x_m)`, the MoE joint variational posterior. The bound is stratified over the experts,
+    one sample of each: `1/M sum_m E_{q(z|x_m)} [sum_r log p(x_r|z) - log q(z|X) + log p(z)]`, so every sense learns to
+    reconstruct every other, with weight 1.
 
-    Deviations from the paper: the bound with one sample (the ELBO of its equation 2) instead of importance weighting; a prior
+    Deviations from the paper: the bound with one sample (the ELBO) instead of importance weighting; a prior
     of scale 1 that is not learned; variances as every model of this package has them, and not normalised by a softmax.
 
     Where modalities are missing, the mixture is over the experts that are present.

@@ -20,9 +20,9 @@ from molyneux.learn.vaes.observation import Observation
 class MoPoE(MultimodalVAE):
     """Sutter, Daunhawer & Vogt, Generalized Multimodal ELBO (ICLR 2021).
 
-    `q(z|X) = 1/(2^M - 1) sum_S q(z|X_S)` over the non-empty subsets S, with `q(z|X_S)` the product of the experts in S
-    (section 3). The bound is `E_{q(z|X)} sum_m log p(x_m|z) - KL(q(z|X) || p(z))`, where the divergence is replaced by its
-    upper bound, the mean over subsets of the closed-form divergences of the products (section 3, Lemma 1).
+    `q(z|X) = 1/(2^M - 1) sum_S q(z|X_S)` over the non-empty subsets S, with `q(z|X_S)` the product of the experts in S.
+    The bound is `E_{q(z|X)} sum_m log p(x_m|z) - KL(q(z|X) || p(z))`, where the divergence is replaced by its
+    upper bound by convexity, the mean over subsets of the closed-form divergences of the products.
 
     Deviations from the paper: each sample draws its own subset at random, instead of a slice of the batch; the empty subset,
     whose product is the prior itself, is left out, as in the authors' code.

@@ -23,9 +23,9 @@ MOST_ENUMERATED = 10
 class MVAE(MultimodalVAE):
     """Wu & Goodman, Multimodal Generative Models for Scalable Weakly-Supervised Learning (NeurIPS 2018).
 
-    `q(z|X_S) = p(z) prod_{m in S} q(z|x_m)`, renormalised (section 2.2): the prior is one of the experts. The loss is the sum
-    of negative bounds of several subsets S of the modalities (equation 4): all together, each alone, and `random_subsets`
-    others drawn anew at every step.
+    `q(z|X_S) = p(z) prod_{m in S} q(z|x_m)`, renormalised: the prior is one of the experts. The loss is the sum of negative
+    bounds of several subsets S of the modalities (the sub-sampled training paradigm): all together, each alone, and
+    `random_subsets` others drawn anew at every step.
 
     Where modalities are missing, a subset stands for what is present of it, and one of which nothing is present counts 0.
 
