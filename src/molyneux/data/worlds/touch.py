@@ -14,7 +14,7 @@ from molyneux.core import Modality, seeds
 from molyneux.core.compiled import compiled
 from molyneux.data.worlds.raster import SHAPES, Figures
 from molyneux.data.worlds.scenes import Scenes
-from molyneux.data.worlds.touch_outlines import STEPS, outlines
+from molyneux.data.worlds.touch_outlines import outlines
 
 CONTACTS = 64
 """Contacts in one contour."""
@@ -22,7 +22,8 @@ CONTACTS = 64
 REACH = 0.1
 """Position error in scene units of a sensor of noise 1."""
 
-_LINE = SHAPES.index("line")
+_STRAIGHT = -1
+"""Code, in place of a table's number, of the rectangle that a line is."""
 
 
 class Touch:
@@ -74,15 +75,15 @@ def follow(figures: Figures, start: np.ndarray, contacts: int) -> np.ndarray:
     """
     out = np.empty((len(figures), contacts, 5))
     tables, _ = outlines()
-    f = figures
-    _place(f.shape, f.centre, f.size, f.rotation, f.thickness, start, tables, out)
+    table = np.where(figures.shape == SHAPES.index("line"), _STRAIGHT, figures.shape)
+    _place(table, figures.centre, figures.size, figures.rotation, figures.thickness, start, tables, out)
     _travel(out)
     return out
 
 
 @compiled
 def _place(
-    shape: np.ndarray,
+    which: np.ndarray,
     centre: np.ndarray,
     size: np.ndarray,
     rotation: np.ndarray,
@@ -92,17 +93,17 @@ def _place(
     out: np.ndarray,
 ) -> None:
     """Fill in x and y."""
-    contacts = out.shape[1]
-    for row in range(len(shape)):
+    contacts, steps = out.shape[1], tables.shape[1] - 1
+    for row in range(len(which)):
         cos, sin = math.cos(rotation[row]), math.sin(rotation[row])
         for contact in range(contacts):
             share = (start[row] + contact / contacts) % 1.0
-            if shape[row] == _LINE:
+            if which[row] == _STRAIGHT:
                 x, y = _rectangle(share, size[row] * math.sqrt(2.0), thickness[row])
             else:
-                table = tables[shape[row]]
-                step = min(int(share * STEPS), STEPS - 1)
-                rest = share * STEPS - step
+                table = tables[which[row]]
+                step = min(int(share * steps), steps - 1)
+                rest = share * steps - step
                 x = size[row] * (table[step, 0] + rest * (table[step + 1, 0] - table[step, 0]))
                 y = size[row] * (table[step, 1] + rest * (table[step + 1, 1] - table[step, 1]))
             out[row, contact, 0] = centre[row, 0] + cos * x - sin * y

@@ -1,0 +1,94 @@
+"""What every world promises, for every world that the folder's list names."""
+
+import inspect
+import json
+import pickle
+
+import numpy as np
+import pytest
+import torch
+
+from molyneux.core import ConfigError, Reader, Source, Spec
+from molyneux.data import World, worlds
+
+WORLDS = [
+    item
+    for name in worlds.__all__
+    if inspect.isclass(item := getattr(worlds, name)) and issubclass(item, World) and item is not World
+]
+
+
+@pytest.fixture(params=WORLDS, ids=lambda kind: kind.__name__)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def world(kind):
+    return kind(modalities=("image", "text", "touch"))
+
+
+def same(one, other):
+    return all(torch.equal(one.views[name], other.views[name]) for name in one.views) and torch.equal(one.factors, other.factors)
+
+
+def test_is_final_and_takes_keywords_only(kind):
+    kinds = {parameter.kind for parameter in inspect.signature(kind).parameters.values()}
+    assert kinds == {inspect.Parameter.KEYWORD_ONLY}
+    assert not kind.__subclasses__()
+    assert inspect.getdoc(kind)
+
+
+def test_batches_fit_the_spec(world):
+    source = world.source("test", 9, seed=1)
+    assert isinstance(source, Source)
+    batch = source.batch(np.array([8, 0, 8])).check(source.spec)
+    limits = torch.tensor([len(factor.values) for factor in source.spec.factors])
+    assert ((batch.factors >= -1) & (batch.factors < limits)).all()
+    assert Spec.from_json(json.loads(json.dumps(world.spec.to_json()))) == world.spec
+    assert len(source.batch(np.arange(0)).check(source.spec)) == 0
+
+
+def test_same_seed_same_bytes_in_any_order(world):
+    whole = world.batch(np.arange(60), split="train", seed=3)
+    rows = np.random.default_rng(0).permutation(60)
+    assert same(world.batch(rows, split="train", seed=3), whole[torch.from_numpy(rows)])
+    assert same(world.batch(np.arange(17, 40), split="train", seed=3), whole[17:40])
+    assert same(pickle.loads(pickle.dumps(world)).batch(np.arange(60), split="train", seed=3), whole)
+    for split, seed in (("train", 4), ("test", 3), ("validation", 3)):
+        assert not same(world.batch(np.arange(60), split=split, seed=seed), whole)
+
+
+def test_held_out_never_leaks(kind):
+    value = kind().spec.factor("shape").values[0]
+    world = kind(held_out=[{"shape": value}])
+    column = world.spec.factor_index("shape")
+    for split in ("train", "validation", "test", "heldout"):
+        codes = world.scenes(np.arange(100_000), split=split, seed=0).factors[:, column]
+        assert ((codes == 0) == (split == "heldout")).all()
+
+
+def test_readers_read_the_truth(world):
+    batch = world.batch(np.arange(2000), split="test", seed=1)
+    assert world.readers()
+    for name, reader in world.readers().items():
+        assert isinstance(reader, Reader)
+        assert reader.modality == name
+        reading = reader.read(batch.views[name])
+        columns = [world.spec.factor_index(factor) for factor in reading.factors]
+        assert torch.equal(reading.codes, batch.factors[:, columns])
+        assert set(reader.factors) == set(world.caption_factors)
+
+
+def test_name_and_settings_are_plain(kind):
+    assert kind().name.rpartition("-v")[2].isdigit()
+    record = kind().settings
+    assert json.loads(json.dumps(record)) == record
+    assert kind(level=1).settings != record
+
+
+def test_sources_that_cannot_be_used(world):
+    with pytest.raises(ConfigError, match='did you mean "train"'):
+        world.source("trian", 3, seed=0)
+    with pytest.raises(ConfigError, match="size of at least 1"):
+        world.source("train", 0, seed=0)
