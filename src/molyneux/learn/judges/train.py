@@ -1,0 +1,120 @@
+"""Training of judges, and their examination on fresh samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from molyneux.core import Batch, Loss, Progress, Source, Spec, seeds, views
+from molyneux.learn.judges.augment import jitter, soften
+from molyneux.learn.judges.judge import Judge, Record
+from molyneux.learn.judges.lesson import Lesson, codes_of, recode, union
+from molyneux.learn.judges.net import JudgeNet
+from molyneux.learn.progress import FitProgress
+from molyneux.learn.trainer import fit
+from molyneux.learn.training import Training
+
+TRAINING = Training(
+    epochs=1, batch_size=128, optimizer="adamw", learning_rate=2e-3, weight_decay=0.01, warmup_steps=200, tensorboard=False
+)
+"""One pass over fresh samples."""
+
+
+class Pupil(nn.Module):
+    """A judge's net while it learns; satisfies `core.Learns`.
+
+    Args:
+        spec: one modality, and the factors to read in it.
+        seed: of the weights it starts with.
+    """
+
+    def __init__(self, spec: Spec, *, seed: int) -> None:
+        super().__init__()
+        self.spec = spec
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(seeds.key(seed, "judge", "weights")[0] >> 1))
+            self.net = JudgeNet(spec.modalities[0], {factor.name: len(factor.values) for factor in spec.factors})
+
+    def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
+        """Cross-entropy of every factor that a sample has, summed over factors, in nats per sample."""
+        modality = self.spec.modalities[0]
+        view = views.to_model(modality, batch.views[modality.name])
+        spoiled = soften(view, generator) if modality.kind == "image" else jitter(view, generator)
+        logits = self.net(spoiled)
+        codes = codes_of(batch)
+        terms = {name: _cross_entropy(logits[name], codes[:, i]) for i, name in enumerate(logits)}
+        return Loss(torch.stack(list(terms.values())).sum(), {name: term.detach() for name, term in terms.items()})
+
+
+def train_judge(
+    sources: Mapping[str, Source],
+    held_out: Mapping[str, Source],
+    folder: Path,
+    *,
+    world: str,
+    modality: str,
+    factors: Sequence[str],
+    seed: int = 0,
+    training: Training = TRAINING,
+    command: str = "",
+    progress: FitProgress | None = None,
+) -> Judge:
+    """Train one judge for all levels of a world together and examine it on fresh samples.
+
+    Args:
+        sources: per level, samples to learn from; a level teaches the factors it has.
+        held_out: per level, samples of another split for the examination.
+        folder: of the training; called again with the same folder, it goes on where it stopped.
+        world: name and version of the world.
+        modality: name of the modality to read.
+        factors: names of the factors to read.
+        seed: root seed.
+        training: settings.
+        command: what rebuilds the judge, for its record.
+        progress: is told how it goes.
+
+    Raises:
+        SpecError: the sources do not fit each other. See also `fit`.
+    """
+    known = union([source.spec for source in sources.values()], factors)
+    lesson = Lesson(sources, modality, known)
+    pupil = Pupil(lesson.spec, seed=seed)
+    fit(pupil, lesson, None, training, folder, seed=seed, progress=progress)
+    draft = Judge(pupil.net, Record(world, lesson.spec.modalities[0], known, {}, 0, command))
+    draft.save(folder / "draft.safetensors")
+    rounded = Judge.load(folder / "draft.safetensors")  # examined with the weights that are shipped
+    accuracy = {level: examine(rounded, source) for level, source in held_out.items()}
+    samples = min(len(source) for source in held_out.values())
+    return Judge(rounded.net, Record(world, lesson.spec.modalities[0], known, accuracy, samples, command))
+
+
+def examine(judge: Judge, source: Source) -> dict[str, float]:
+    """Share of right answers per factor that the source has, on all its samples, 0..1."""
+    counts = confusion(judge, source)
+    return {name: float(table.diag().sum() / table.sum()) for name, table in counts.items()}
+
+
+def confusion(judge: Judge, source: Source, batch_size: int = 500) -> dict[str, Tensor]:
+    """Per factor that the source has, how often value i was read as value j, (values, values) by the judge's codes."""
+    spec, modality = source.spec, judge.record.modality.name
+    known = [factor for factor in judge.record.factors if factor.name in {own.name for own in spec.factors}]
+    reader = judge.reader(Spec((spec.modality(modality),), tuple(known)), modality, [factor.name for factor in known])
+    tables = {factor.name: torch.zeros(len(factor.values), len(factor.values), dtype=torch.long) for factor in known}
+    for start in range(0, len(source), batch_size):
+        batch = source.batch(np.arange(start, min(start + batch_size, len(source))))
+        truth, read = recode(codes_of(batch), spec, known), reader.read(batch.views[modality]).codes
+        for i, factor in enumerate(known):
+            seen = truth[:, i] >= 0
+            pairs = truth[seen, i] * len(factor.values) + read[seen, i]
+            tables[factor.name] += pairs.bincount(minlength=len(factor.values) ** 2).view(len(factor.values), -1)
+    return tables
+
+
+def _cross_entropy(logits: Tensor, codes: Tensor) -> Tensor:
+    """Mean over the whole batch; samples without the factor count as zero."""
+    return functional.cross_entropy(logits.float(), codes, ignore_index=-1, reduction="sum") / len(codes)

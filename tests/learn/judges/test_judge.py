@@ -1,0 +1,181 @@
+import json
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from molyneux.core import CorruptFileError, Factor, Modality, Progress, Reader, Spec, SpecError, StoreError
+from molyneux.learn import Training
+from molyneux.learn.judges import Judge, Record, confusion, examine, load_judge, shipped_judges, train_judge
+from molyneux.learn.judges.net import JudgeNet
+from molyneux.learn.judges.train import Pupil
+
+QUICK = Training(epochs=1, batch_size=32, learning_rate=3e-3, tensorboard=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("judge")
+
+
+@pytest.fixture(scope="module")
+def judge(folder):
+    """Knows three colours, and sides only from the first level."""
+    from tests.learn.judges.conftest import Blobs
+
+    sources = {"1": Blobs(600, factors=("side",)), "2": Blobs(600, factors=("colour",), colours=("red", "green", "blue"))}
+    held_out = {"1": Blobs(200, factors=("side",), seed=9), "2": Blobs(200, colours=("red", "green", "blue"), seed=9)}
+    factors = ("colour", "side")
+    return train_judge(
+        sources, held_out, folder, world="blobs-v1", modality="image", factors=factors, training=QUICK, command="make blobs"
+    )
+
+
+def test_learns_each_factor_from_the_levels_that_have_it(judge, blobs):
+    assert judge.record.accuracy == {"1": {"side": 1.0}, "2": {"colour": 1.0, "side": 1.0}}
+    assert judge.record.samples == 200
+    assert [factor.name for factor in judge.record.factors] == ["colour", "side"]
+
+
+def test_is_a_reader(judge, blobs):
+    source = blobs(1100, seed=5)
+    reader = judge.reader(source.spec, "image", ("side", "colour"))
+    assert isinstance(reader, Reader)
+    assert (reader.modality, reader.factors) == ("image", ("side", "colour"))
+    reading = reader.read(source.pictures)
+    assert torch.equal(reading.codes, source.codes)
+    assert reading.factors == reader.factors
+    assert reader.read(source.pictures[:0]).codes.shape == (0, 2)
+
+
+def test_answers_only_with_values_of_the_spec(judge, blobs):
+    source = blobs(300, colours=("blue", "red"), seed=6)
+    spec = Spec(source.spec.modalities, (Factor("colour", ("green", "red")),))
+    codes = judge.reader(spec, "image", ("colour",)).read(source.pictures).codes
+    assert set(codes.flatten().tolist()) <= {0, 1}
+    red = source.codes[:, 1] == 1
+    assert (codes[red] == 1).all()
+    own = judge.reader(source.spec, "image", ("colour",)).read(source.pictures).codes
+    assert torch.equal(own[:, 0], source.codes[:, 1])
+
+
+def test_larger_pictures_are_averaged(judge, blobs):
+    source = blobs(100, seed=7)
+    large = source.pictures.repeat_interleave(2, 2).repeat_interleave(2, 3)
+    spec = Spec((Modality("image", "image", (3, 128, 128), "uint8"),), source.spec.factors)
+    assert torch.equal(judge.reader(spec, "image", ("side", "colour")).read(large).codes, source.codes)
+
+
+def test_smaller_pictures_are_interpolated(judge, blobs):
+    source = blobs(100, seed=7, pixels=32)
+    assert torch.equal(judge.reader(source.spec, "image", ("side", "colour")).read(source.pictures).codes, source.codes)
+
+
+@pytest.mark.parametrize(
+    ("spec", "factors", "message"),
+    [
+        (Spec((Modality("image", "image", (1, 64, 64), "uint8"),)), (), r"reads image \(3, 64, 64\), got image \(1, 64, 64\)"),
+        (Spec((Modality("image", "series", (64, 3)),)), (), "got series"),
+        (Spec((Modality("image", "image", (3, 64, 64), "uint8"),), (Factor("colour", ("gren",)),)), ("colour",), '"green"'),
+        (Spec((Modality("image", "image", (3, 64, 64), "uint8"),), (Factor("size", ("big",)),)), ("size",), "size"),
+        (Spec((Modality("image", "image", (3, 64, 64), "uint8"),)), ("colour",), "no factor"),
+    ],
+)
+def test_what_it_cannot_read(judge, spec, factors, message):
+    with pytest.raises(SpecError, match=message):
+        judge.reader(spec, "image", factors)
+
+
+def test_accuracy_is_that_of_the_level_with_the_same_factors(judge):
+    accuracy = {"1": {"a": 1.0}, "2": {"a": 0.9, "b": 0.8}, "3": {"a": 0.7, "b": 0.6, "c": 0.5}}
+    record = Record("w", judge.record.modality, judge.record.factors, accuracy, 1, "")
+    graded = Judge(judge.net, record)
+    assert graded.accuracy(("b", "a")) == {"b": 0.8, "a": 0.9}
+    assert graded.accuracy(("b",)) == {"b": 0.6}
+
+
+def test_saved_and_loaded(judge, blobs, tmp_path):
+    path = tmp_path / "judge.safetensors"
+    judge.save(path)
+    again = Judge.load(path)
+    assert again.record == judge.record
+    view = torch.rand(20, 3, 64, 64)
+    first, second = judge.net(view), again.net(view)
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    content = bytearray(path.read_bytes())
+    content[-3] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(CorruptFileError, match="altered"):
+        Judge.load(path)
+
+
+def test_file_that_is_no_judge(judge, tmp_path):
+    from molyneux.learn.tensors import save_tensors
+
+    path = tmp_path / "judge.safetensors"
+    save_tensors(path, judge.net.state_dict(), {"judge": json.dumps({"world": "x"})})
+    with pytest.raises(CorruptFileError, match="no judge"):
+        Judge.load(path)
+
+
+def test_confusion_counts_every_sample(judge, blobs):
+    source = blobs(130, seed=8)
+    tables = confusion(judge, source, batch_size=50)
+    assert {name: int(table.sum()) for name, table in tables.items()} == {"colour": 130, "side": 130}
+    colours = ("red", "green", "blue")
+    expected = np.bincount(source.codes[:, 1], minlength=3)
+    assert tables["colour"].sum(1).tolist() == expected.tolist()
+    assert len(colours) == len(tables["colour"])
+
+
+def test_loss_leaves_out_what_a_sample_lacks(blobs):
+    source = blobs(6)
+    pupil = Pupil(source.spec, seed=0).eval()
+    batch = source.batch(range(6))
+    batch.factors[:4, 1] = -1
+    loss = pupil.loss(batch, Progress(0, 1), torch.Generator().manual_seed(0))
+    from molyneux.learn.judges.augment import soften
+
+    logits = pupil.net(soften(batch.views["image"] / 255, torch.Generator().manual_seed(0)))
+    colour = functional.cross_entropy(logits["colour"][4:], batch.factors[4:, 1]) * 2 / 6
+    assert loss.terms["colour"].item() == pytest.approx(colour.item(), rel=1e-5)
+    assert loss.total.item() == pytest.approx(sum(term.item() for term in loss.terms.values()), rel=1e-6)
+
+
+def test_contour_judge(contours, tmp_path):
+    judge = train_judge(
+        {"1": contours(3000)}, {"1": contours(300, seed=1)}, tmp_path,
+        world="w", modality="touch", factors=("shape", "size"), training=QUICK,
+    )  # fmt: skip
+    assert judge.record.accuracy == {"1": {"shape": 1.0, "size": 1.0}}
+    assert examine(judge, contours(100, seed=2)) == {"shape": 1.0, "size": 1.0}
+
+
+def test_contours_have_no_beginning(contours):
+    source = contours(10)
+    net = JudgeNet(source.spec.modalities[0], {"shape": 2}).eval()
+    for shift in (1, 17):
+        torch.testing.assert_close(net(source.points)["shape"], net(source.points.roll(shift, 1))["shape"], rtol=1e-4, atol=1e-5)
+
+
+def test_kinds_without_judges():
+    with pytest.raises(SpecError, match="got text"):
+        JudgeNet(Modality("text", "text", (5,), "uint8", ("a", "b")), {"shape": 2})
+
+
+def test_no_judge_shipped():
+    with pytest.raises(StoreError, match="molyneux judge nowhere-v1 image"):
+        load_judge("nowhere-v1", "image")
+
+
+@pytest.mark.parametrize(("world", "modality"), shipped_judges())
+def test_shipped_judges_are_small_and_good(world, modality):
+    judge = load_judge(world, modality)
+    assert (judge.record.world, judge.record.modality.name) == (world, modality)
+    assert judge.record.command
+    assert judge.record.samples >= 10_000
+    from molyneux.learn.judges import judge_file
+    from molyneux.learn.judges.shipped import _folder
+
+    assert (_folder() / judge_file(world, modality)).stat().st_size < 1.5e6
