@@ -15,8 +15,9 @@ from molyneux.data.worlds.grammar import ALPHABET, Grammar, Slot
 class CaptionReader:
     """Reads the factors that a caption says.
 
-    A caption is read as a whole: it must be one of the grammar's captions followed by padding only. There is no looking for
-    words inside words, and one wrong letter makes a caption unreadable.
+    A caption is accepted if it is one of the grammar's captions followed by padding only; there is no looking for words inside
+    words. A rejected caption has a reason, and at least one factor is unreadable: where every place has its words and only
+    some factors are misspelt, those factors; otherwise all.
 
     Args:
         grammar: what to accept.
@@ -46,7 +47,7 @@ class CaptionReader:
         return dict.fromkeys(self.factors, 1.0)
 
     def read(self, view: Tensor) -> Reading:
-        """Factor codes of captions (B, length) of ids; all -1, with the reason, where a row is no caption.
+        """Factor codes of captions (B, length) of ids; -1 for what is unreadable, with the reason, where a row is no caption.
 
         Raises:
             SpecError: the ids do not have the grammar's length.
@@ -60,6 +61,9 @@ class CaptionReader:
         known = self._sorted[place] == rows
         codes = np.where(known[:, None], self.grammar.combinations.codes[self._order[place]], -1)
         rejected = np.flatnonzero(~known)
+        if len(rejected):
+            different, which = np.unique(ids[rejected], axis=0, return_inverse=True)
+            codes[rejected] = np.stack([_legible(self.grammar, row) for row in different])[which]
         reasons = _Reasons(self.grammar, dict(zip(rejected.tolist(), ids[rejected], strict=True)))
         return Reading(torch.from_numpy(codes), self.factors, reasons)
 
@@ -80,11 +84,34 @@ class _Reasons(Mapping[int, str]):
         return len(self._rows)
 
 
+def _legible(grammar: Grammar, ids: np.ndarray) -> np.ndarray:
+    """Codes of a rejected row, (F,): of the places that are spelt right, if the others are misspelt factors; else all -1."""
+    nothing = np.full(len(grammar.names), -1)
+    words = _words(ids)
+    lengths = [{phrase.count(" ") + 1 for phrase in slot.phrases} for slot in grammar.slots]
+    if any(len(choice) > 1 for choice in lengths) or sum(min(choice) for choice in lengths) != len(words):
+        return nothing
+    codes, position = list[int](), 0
+    for slot, choice in zip(grammar.slots, lengths, strict=True):
+        phrase = " ".join(words[position : position + min(choice)])
+        position += min(choice)
+        if slot.name in grammar.names:
+            codes.append(slot.phrases.index(phrase) if phrase in slot.phrases else -1)
+        elif phrase not in slot.phrases:
+            return nothing
+    return np.array(codes) if -1 in codes else nothing
+
+
+def _words(ids: np.ndarray) -> list[str]:
+    """The words of a row of ids; an id that is no symbol is a question mark."""
+    return "".join((*ALPHABET, "?")[i] for i in ids).rstrip(" ").split(" ")
+
+
 def _why(grammar: Grammar, ids: np.ndarray) -> str:
     """Why a row of ids is no caption: the first place that does not fit, counted in words from 1."""
     if (ids == len(ALPHABET)).any():
         return f"letter {int((ids == len(ALPHABET)).argmax()) + 1}: its id is none of the {len(ALPHABET)} symbols"
-    words = "".join(ALPHABET[i] for i in ids).rstrip(" ").split(" ")
+    words = _words(ids)
     position = 0
     for slot in grammar.slots:
         fits = [phrase for phrase in slot.phrases if _starts(words[position:], phrase)]
