@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-SMALL = "--data.train 256 --data.validation 64 --data.test 64 --learn.epochs 1 --learn.batch_size 32 --quiet".split()
+SMALL = shlex.split("--data.train 256 --data.validation 64 --data.test 64 --learn.epochs 1 --learn.batch_size 32 --quiet")
 
 
 def blocks(page, language):
@@ -85,3 +85,8 @@ def test_every_public_name_is_in_the_documentation():
         module = importlib.import_module(f"molyneux.{room}")
         assert f"::: molyneux.{room}\n" in pages
         assert sorted(module.__all__) == list(module.__all__), f"molyneux.{room}.__all__ is not sorted"
+
+
+def test_tables_are_those_of_the_records():
+    done = subprocess.run([sys.executable, str(ROOT / "docs" / "tables.py"), "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

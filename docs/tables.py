@@ -1,0 +1,70 @@
+"""Write the tables of the README and the documentation from the records of studies and benchmarks.
+
+A table stands between `<!-- begin: NAME -->` and `<!-- end: NAME -->`. Run by `make tables`; a test runs it with `--check`, which
+writes nothing and fails where a page differs from the records.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from molyneux.core import store
+from molyneux.report import load_study, study_tables
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PLACE = re.compile(r"(<!-- begin: (?P<name>[\w-]+) -->\n).*?(<!-- end: (?P=name) -->)", re.DOTALL)
+
+
+def study(name: str) -> str:
+    """All tables of a study; empty where it has no records yet."""
+    records = ROOT / "studies" / "results" / name / "records.jsonl"
+    if not records.exists():
+        return ""
+    return "\n".join(f"**{table.title}**\n\n{table.to_markdown()}\n" for table in study_tables(load_study(records)))
+
+
+def benchmark(name: str) -> str:
+    """The record of a benchmark as a table; empty where it was not run yet."""
+    path = ROOT / "benchmarks" / "results" / f"{name}.json"
+    if not path.exists():
+        return ""
+    record = store.read_json(path)
+    columns = list(record["rows"][0])
+    lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
+    lines += [f"| {' | '.join(str(row.get(column, '')) for column in columns)} |" for row in record["rows"]]
+    return "\n".join(lines) + f"\n\nMeasured on: {record['machine']}.\n"
+
+
+KINDS: dict[str, Callable[[str], str]] = {"benchmark": benchmark, "study": study}
+
+
+def filled(text: str) -> str:
+    """A page with every table made anew."""
+
+    def table(match: re.Match[str]) -> str:
+        kind, _, name = match["name"].partition("-")
+        if kind not in KINDS:
+            raise SystemExit(f"unknown table {match['name']!r}: expected study-NAME or benchmark-NAME")
+        return f"{match[1]}{KINDS[kind](name)}{match[3]}"
+
+    return PLACE.sub(table, text)
+
+
+def main() -> int:
+    """Fill every page, or only look with `--check`."""
+    stale = [page for page in PAGES if filled(page.read_text(encoding="utf-8")) != page.read_text(encoding="utf-8")]
+    if "--check" in sys.argv:
+        for page in stale:
+            print(f"{page.relative_to(ROOT)} differs from the records: run make tables")
+        return 1 if stale else 0
+    for page in stale:
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
