@@ -42,7 +42,7 @@ def export_hdf5(
         raise ConfigError(f"unknown channel_order {channel_order!r}; {nearest(str(channel_order), _ORDERS)}")
     h5py = _h5py()
     columns, spec = columns_of(source), filled_spec(source)
-    with appearing_file(path) as part, h5py.File(part, "w", libver="latest") as file:
+    with appearing_file(path) as part, h5py.File(part, "w") as file:
         file.attrs["channel_order"], file.attrs["spec"] = channel_order, json.dumps(spec.to_json())
         for column in columns:
             modality = spec.modality(column.name) if column.name in spec.names else None
