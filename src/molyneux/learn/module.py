@@ -102,7 +102,10 @@ class LearningModule(pl.LightningModule):
         self.steps_done += 1  # nothing that can fail comes after the gradient
 
     def _loss(self, batch: Batch, progress: Progress, *stream: str | int) -> Loss:
-        torch.manual_seed(int(seeds.key(self.seed, "learn", "dropout", *stream)[0] >> 1))
+        dropout = int(seeds.key(self.seed, "learn", "dropout", *stream)[0] >> 1)
+        torch.default_generator.manual_seed(dropout)  # torch.manual_seed takes as long as a small model's step
+        if self.device.type == "cuda":
+            torch.cuda.manual_seed(dropout)
         generator = seeds.torch_generator(self.seed, "learn", "noise", *stream, device=self.device.type)
         return self.model.loss(batch, progress, generator)
 
