@@ -57,7 +57,7 @@ def main() -> None:
         work,
         world=options.world,
         modality=options.modality,
-        factors=READ[options.modality](levels["5"]),
+        factors=levels["5"].visible(options.modality),
         command=f"python studies/judges.py {options.world} {options.modality}",
         progress=Printer(),
     )
@@ -67,11 +67,6 @@ def main() -> None:
         for factor, table in confusion(judge, source).items():
             print(f"level {level} {factor}: {judge.record.accuracy[level][factor]:.4%} {table.tolist()}")
 
-
-READ = {
-    "image": lambda world: world.picture_factors,
-    "touch": lambda world: [name for name in world.picture_factors if name not in ("colour", "background")],
-}
 
 if __name__ == "__main__":
     sys.exit(main())
