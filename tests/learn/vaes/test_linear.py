@@ -106,7 +106,7 @@ DRAWN = pytest.mark.parametrize("drawn", [(), ("m0", "m2")])
 
 
 @DRAWN
-@pytest.mark.parametrize("reconstruct", ["observed", "all"])
+@pytest.mark.parametrize("reconstruct", ["observed", "all", ("m1",)])
 @pytest.mark.parametrize("which", ["all", "joint", "sampled"])
 def test_mvae(which, reconstruct, drawn):
     model = build(MVAE, 3, beta=BETA, subsets=which, reconstruct=reconstruct, random_subsets=0, drawn=drawn)
@@ -118,7 +118,8 @@ def test_mvae(which, reconstruct, drawn):
         if taken:
             loc, variance = product([found[name][:2] for name in chosen], prior=1)
             total += BETA * kl(loc, variance)
-            for name in chosen if reconstruct == "observed" else model.spec.names:
+            always = {"observed": (), "all": model.spec.names}.get(reconstruct, reconstruct)
+            for name in {*chosen, *always}:
                 total += distortion(model, name, views[name], loc, variance)
     assert loss_of(model, views) == close(total)
 

@@ -31,7 +31,7 @@ def test_a_subset_reconstructs_its_own_modalities(build, batch_of):
     batch = batch_of(model.spec)
     model.loss(batch, Progress(0, 1))
     assert set(rows.values()) == {4}
-    model.reconstruct = "all"
+    model.always = frozenset(model.spec.names)
     model.loss(batch, Progress(0, 1))
     assert set(rows.values()) == {7}
 
@@ -47,3 +47,5 @@ def test_all_problems_at_once(build):
     with pytest.raises(ConfigError) as caught:
         build(MVAE, subsets="none", reconstruct="some", random_subsets=-1)
     assert len(caught.value.problems) == 3
+    with pytest.raises(ConfigError, match="no modality 'm9'"):
+        build(MVAE, 2, reconstruct=("m0", "m9"))

@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from molyneux.core import ConfigError, Spec
+from molyneux.core import ConfigError, Spec, nearest
 from molyneux.learn.likelihoods import Scales, ViewLikelihood
 from molyneux.learn.nets import Net
 from molyneux.learn.objectives import Evidence, Warmup
@@ -35,7 +35,8 @@ class MVAE(MultimodalVAE):
         random_subsets: how many further subsets "sampled" draws where there are three modalities or more.
         reconstruct: "observed" as the paper: a subset reconstructs its own modalities. "all": every subset reconstructs
             every modality that is present, which teaches crossing from one sense to another directly; it is no longer a
-            bound on the evidence of X_S. (The CdSprites+ toolkit does so.)
+            bound on the evidence of X_S. (The CdSprites+ toolkit does so.) Names: every subset reconstructs these beside its
+            own, such as a caption that every picture should be able to tell, while no caption is asked for the picture.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class MVAE(MultimodalVAE):
         beta: float | Warmup = 1.0,
         subsets: Literal["sampled", "all", "joint"] = "sampled",
         random_subsets: int = 1,
-        reconstruct: Literal["observed", "all"] = "observed",
+        reconstruct: Literal["observed", "all"] | tuple[str, ...] = "observed",
         nets: Mapping[str, Net] | None = None,
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
         scales: Scales = "none",
@@ -59,13 +60,18 @@ class MVAE(MultimodalVAE):
             problems.append(f'subsets: expected "sampled", "all" or "joint", got {subsets!r}')
         if subsets == "all" and count > MOST_ENUMERATED:
             problems.append(f'subsets: "all" takes 2^{count} - 1 subsets at every step; use "sampled"')
-        if reconstruct not in ("observed", "all"):
-            problems.append(f'reconstruct: expected "observed" or "all", got {reconstruct!r}')
+        if isinstance(reconstruct, str) and reconstruct not in ("observed", "all"):
+            problems.append(f'reconstruct: expected "observed", "all" or names of modalities, got {reconstruct!r}')
+        named = () if isinstance(reconstruct, str) else tuple(reconstruct)
+        problems += [
+            f"reconstruct: no modality {name!r}; {nearest(name, spec.names)}" for name in named if name not in spec.names
+        ]
         if random_subsets < 0:
             problems.append(f"random_subsets: expected at least 0, got {random_subsets}")
         if problems:
             raise ConfigError(problems)
-        self.subsets, self.random_subsets, self.reconstruct = subsets, random_subsets, reconstruct
+        self.subsets, self.random_subsets = subsets, random_subsets
+        self.always = frozenset(spec.names if reconstruct == "all" else named)
 
     def joint(self, experts: Diagonal, present: Tensor) -> DiagonalNormal:
         """The product of the present experts and the prior."""
@@ -80,7 +86,7 @@ class MVAE(MultimodalVAE):
         codes = posteriors.rsample((), generator)
         distortion = {}
         for index, name in enumerate(observation.names):
-            rows = members[:, index].nonzero().squeeze(-1) if self.reconstruct == "observed" else torch.arange(len(members))
+            rows = torch.arange(len(members)) if name in self.always else members[:, index].nonzero().squeeze(-1)
             rows = rows.to(codes.device)
             distortion[name] = self.distortion(observation, name, codes[rows], weight=counts[rows], generator=generator)
         return Evidence(distortion, {"shared": (counts * posteriors.kl()).sum(0)})
