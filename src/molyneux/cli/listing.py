@@ -1,4 +1,4 @@
-"""What there is, one line each: the first line of every docstring."""
+"""`molyneux list`: what there is, one line each: the first line of every docstring."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
+from molyneux.cli.output import say, say_json
+from molyneux.cli.parser import Arguments
 from molyneux.core import Learns
 from molyneux.core.config import short_names
 from molyneux.data import World
@@ -20,6 +22,18 @@ _FAMILIES: dict[str, tuple[type, str]] = {
     "worlds": (World, "molyneux.data"),
 }
 """By kind: what its classes are, and the room that exports them where that is another than theirs."""
+
+
+def list_things(arguments: Arguments) -> int:
+    """`molyneux list KIND`."""
+    lines = listing(arguments.options.kind)
+    if arguments.json:
+        say_json(lines)
+        return 0
+    width = max((len(name) for name in lines), default=0)
+    for name, summary in lines.items():
+        say(f"{name:<{width}}  {summary}".rstrip())
+    return 0
 
 
 def listing(kind: str, *, configs: Path = Path("configs")) -> dict[str, str]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -18,6 +19,19 @@ if TYPE_CHECKING:
     from molyneux.core import MolyneuxError
 
 FAILED, BAD_INPUT, STOPPED, PIPE_CLOSED = 1, 2, 130, 141
+
+
+COMMANDS = {
+    "data": ("samples", "data"),
+    "judge": ("judges", "judge"),
+    "learn": ("runs", "learn"),
+    "list": ("listing", "list_things"),
+    "measure": ("runs", "measure"),
+    "report": ("runs", "report"),
+    "run": ("runs", "run"),
+    "sweep": ("sweeps", "sweep"),
+}
+"""By command: the module here and the function in it."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -40,11 +54,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _call(arguments: Arguments) -> int:
-    from molyneux.cli.commands import COMMANDS
     from molyneux.core import ConfigError, ConflictError, DataError, MolyneuxError, SpecError
 
+    module, function = COMMANDS[arguments.command]
+    command = getattr(importlib.import_module(f"molyneux.cli.{module}"), function)
     try:
-        return COMMANDS[arguments.command](arguments)
+        return int(command(arguments))
     except MolyneuxError as error:
         if os.environ.get("MOLYNEUX_DEBUG"):
             raise

@@ -75,12 +75,14 @@ class Pool:
             process.kill()
 
     def run(self, experiments: Sequence[Experiment]) -> list[Finished]:
-        """Run experiments and wait for all of them; a run that fails does not stop the others."""
-        self.progress.plan(len(experiments))
+        """Run experiments and wait for all of them; a run that fails does not stop the others. Equal ones are run once."""
+        unique = {run_name(experiment): experiment for experiment in experiments}
+        self.progress.plan(len(unique))
         with ThreadPoolExecutor(self.jobs) as threads:
-            futures = [threads.submit(self._run, experiment) for experiment in experiments]
+            futures = {name: threads.submit(self._run, experiment) for name, experiment in unique.items()}
             try:
-                return [future.result() for future in futures]
+                finished = {name: future.result() for name, future in futures.items()}
+                return [finished[run_name(experiment)] for experiment in experiments]
             except BaseException:
                 threads.shutdown(wait=False, cancel_futures=True)
                 self.__exit__()
@@ -101,17 +103,14 @@ class Pool:
         """Run a worker to its end and return what went wrong."""
         log = self.folder / "experiments" / f"{name}.log"
         with log.open("w", encoding="utf-8") as errors:
-            process = self._start(command, errors.fileno())
-            try:
+            with self._start(command, errors.fileno()) as process:
                 problem = self._listen(name, process)
-                status = process.wait()
-            finally:
-                with self._lock:
-                    self._processes.discard(process)
-        if status == 0:
+            with self._lock:
+                self._processes.discard(process)
+        if process.returncode == 0:
             log.unlink(missing_ok=True)
             return ""
-        return problem or f"its process ended with status {status}; see {log}"
+        return problem or f"its process ended with status {process.returncode}; see {log}"
 
     def _start(self, command: Sequence[str], errors: int) -> subprocess.Popen[str]:
         with self._lock:

@@ -11,7 +11,6 @@ from molyneux.core import ConflictError, Score, Source, StoreError, save_exhibit
 from molyneux.data import StoredSource, contact_sheet, generate, load
 from molyneux.learn import fit, load_weights, save_model
 from molyneux.measure import Evaluation, evaluate
-from molyneux.report import write_run
 from molyneux.run.checksums import checksum
 from molyneux.run.experiment import Experiment, make_model
 from molyneux.run.folder import RunFolder
@@ -134,6 +133,8 @@ def report(work: Work) -> None:
     _require(work.folder.measure, "report", "measure")
     stage.clear()
     work.progress.begin("report", "writing the report")
+    from molyneux.report import write_run  # draws: takes a second to import, which only this step needs
+
     write_run(work.folder.path, work.experiment.report.formats)
     stage.finish()
 

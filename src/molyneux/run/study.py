@@ -160,6 +160,7 @@ def check_points(study: Study) -> list[list[Experiment]]:
     A mistake shows here, before hours are spent; errors as `Study.experiments`.
     """
     points = study.points() if study.search == "grid" else study.probes()
+    read_experiment({"name": study.name, **study.base_settings})
 
     def experiments(point: Overrides) -> list[Experiment]:
         try:

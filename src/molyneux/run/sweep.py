@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from molyneux.core import ConfigError, store
-from molyneux.report import save_study, study_run, write_study
 from molyneux.run.pool import Finished, Pool, SweepProgress
-from molyneux.run.search import search
 from molyneux.run.study import Study, check_points
 
 
@@ -55,12 +53,16 @@ def run_study(study: Study, folder: Path, results: Path, *, jobs: int = 1, progr
         if study.search == "grid":
             finished = pool.run([experiment for experiments in planned for experiment in experiments])
         else:
+            from molyneux.run.search import search  # optuna takes a second to import, which a grid does not need
+
             finished = search(study, folder, pool)
     return SweepOutcome(tuple(finished), results, _write(study, finished, results))
 
 
 def _write(study: Study, finished: Sequence[Finished], results: Path) -> tuple[Path, ...]:
     """The records and pages of the runs that did not fail."""
+    from molyneux.report import save_study, study_run, write_study  # draws: takes a second to import
+
     records = [study_run(item.folder) for item in finished if not item.error]
     if not records:
         return ()

@@ -1,21 +1,16 @@
-"""The commands: each gets the arguments, does the work and returns the exit status."""
+"""`molyneux run`, `learn`, `measure` and `report`: an experiment, or some steps of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 
 from molyneux.cli.arguments import values
-from molyneux.cli.judges import judge
-from molyneux.cli.listing import listing
 from molyneux.cli.output import say, say_json
 from molyneux.cli.parser import Arguments
 from molyneux.cli.progress import shown
-from molyneux.cli.samples import data
-from molyneux.cli.sweeps import sweep
-from molyneux.report import summary_table
 from molyneux.run import Experiment, Outcome, Step, default_folder, load_experiment, open_experiment, run_experiment
 
 _ALL: tuple[Step, ...] = ("data", "learn", "measure", "report")
@@ -30,42 +25,28 @@ def run(arguments: Arguments) -> int:
     return _run(arguments, experiment, options.out or default_folder(experiment), _ALL)
 
 
-def some_steps(*steps: Step) -> Callable[[Arguments], int]:
-    """`molyneux learn|measure|report RUN`: these steps of the run in a folder, or of the experiment in a file."""
-
-    def command(arguments: Arguments) -> int:
-        path: Path = arguments.options.run
-        if path.suffix in (".yaml", ".yml"):
-            experiment = load_experiment(path)
-            return _run(arguments, experiment, default_folder(experiment), steps)
-        return _run(arguments, open_experiment(path), path, steps)
-
-    return command
+def learn(arguments: Arguments) -> int:
+    """`molyneux learn RUN`: the model, and the samples before it."""
+    return _some(arguments, "data", "learn")
 
 
-def list_things(arguments: Arguments) -> int:
-    """`molyneux list KIND`."""
-    lines = listing(arguments.options.kind)
-    if arguments.json:
-        say_json(lines)
-        return 0
-    width = max((len(name) for name in lines), default=0)
-    for name, summary in lines.items():
-        say(f"{name:<{width}}  {summary}".rstrip())
-    return 0
+def measure(arguments: Arguments) -> int:
+    """`molyneux measure RUN`."""
+    return _some(arguments, "measure")
 
 
-COMMANDS: dict[str, Callable[[Arguments], int]] = {
-    "data": data,
-    "judge": judge,
-    "learn": some_steps("data", "learn"),
-    "list": list_things,
-    "measure": some_steps("measure"),
-    "report": some_steps("report"),
-    "run": run,
-    "sweep": sweep,
-}
-"""By name."""
+def report(arguments: Arguments) -> int:
+    """`molyneux report RUN`."""
+    return _some(arguments, "report")
+
+
+def _some(arguments: Arguments, *steps: Step) -> int:
+    """Some steps of the run in a folder, or of the experiment in a file."""
+    path: Path = arguments.options.run
+    if path.suffix in (".yaml", ".yml"):
+        experiment = load_experiment(path)
+        return _run(arguments, experiment, default_folder(experiment), steps)
+    return _run(arguments, open_experiment(path), path, steps)
 
 
 def _run(arguments: Arguments, experiment: Experiment, folder: Path, steps: Sequence[Step]) -> int:
@@ -81,6 +62,8 @@ def _tell(arguments: Arguments, experiment: Experiment, outcome: Outcome) -> Non
         say_json({"folder": str(outcome.folder), "pages": [str(page) for page in outcome.pages], "scores": scores})
         return
     if outcome.scores:
+        from molyneux.report import summary_table  # takes a second to import, as all that draws
+
         Console().print(summary_table(outcome.scores, experiment.resolved))
     say(f"Run: {outcome.folder}")
     for page in outcome.pages:

@@ -1,0 +1,152 @@
+"""What each command does, and what it says."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from molyneux.data import StoredSource
+
+TOY = Path(__file__).parents[1] / "run"
+CONFIG = TOY / "toy.yaml"
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+QUICK = ("--learn.steps", "4")
+
+
+def test_a_run_ends_with_the_table_and_the_page(molyneux: Run, tmp_path: Path) -> None:
+    done = molyneux("run", CONFIG, *QUICK, "--seed", "5", "--out", "mine")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[-3:] == ["Run: mine", "Report: mine/report/report.html", "Report: mine/report/report.md"]
+    assert any("Strict" in line for line in lines)
+    assert any("word" in line and "→" in line for line in lines)
+    assert (tmp_path / "mine" / "config.yaml").read_text().startswith("name: toy\nseed: 5\n")
+    assert (tmp_path / "mine" / "report" / "report.html").exists()
+
+
+def test_a_run_has_a_folder_of_its_own_by_default(molyneux: Run, tmp_path: Path) -> None:
+    first, again = (json.loads(molyneux("run", CONFIG, *QUICK, "--json").stdout) for _ in range(2))
+    assert first == again
+    assert first["folder"].startswith("runs/toy-")
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == [Path(first["folder"]).name]
+    assert {score["name"] for score in first["scores"]} >= {"coherence.strict"}
+
+
+def test_steps_one_by_one(molyneux: Run, tmp_path: Path) -> None:
+    small = tmp_path / "small.yaml"
+    small.write_text(CONFIG.read_text().replace("epochs: 3", "epochs: 1"))
+    folder = json.loads(molyneux("learn", small, "--json").stdout)["folder"]
+    assert not (tmp_path / folder / "measure").exists()
+    assert json.loads(molyneux("measure", folder, "--json").stdout)["pages"] == []
+    assert molyneux("report", folder).stdout.endswith("report.md\n")
+    assert molyneux("run", small).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("worlds", {"CdSprites", "GeBiD"}),
+        ("models", {"VAE", "MVAE", "MMVAE", "MoPoE", "DMVAE"}),
+        ("measures", {"Coherence", "LatentProbe", "PosteriorGap", "Reconstruction"}),
+        ("nets", {"CharacterTransformer", "Convolutional"}),
+    ],
+)
+def test_lists(molyneux: Run, kind: str, names: set[str]) -> None:
+    done = molyneux("list", kind)
+    assert done.returncode == 0
+    found = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert names <= set(found)
+    assert all(len(summary) > 20 for summary in found.values())
+    assert set(json.loads(molyneux("list", kind, "--json").stdout)) == set(found)
+
+
+def test_list_of_configs(molyneux: Run, tmp_path: Path) -> None:
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs" / "a.yaml").write_text("# What it is.\nseed: 1\n")
+    assert molyneux("list", "configs").stdout == "configs/a.yaml  What it is.\n"
+
+
+@pytest.mark.parametrize(("form", "name"), [("native", "s"), ("hdf5", "s.h5"), ("parquet", "s.parquet"), ("png", "s")])
+def test_samples_in_every_format(molyneux: Run, tmp_path: Path, form: str, name: str) -> None:
+    done = molyneux(
+        "data", "cdsprites", "--level", 2, "--image-size=32", "--size", 30, "--out", name, "--format", form, "--jobs", 1
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"30 train samples of cdsprites-v1 (seed 1) in {name}: ")
+    assert (tmp_path / name).exists()
+    if form == "native":
+        assert StoredSource(tmp_path / name).spec.modality("image").shape == (3, 32, 32)
+
+
+def test_a_contact_sheet_alone(molyneux: Run, tmp_path: Path) -> None:
+    done = molyneux("data", "gebid-v1", "--level", 5, "--contact-sheet", "sheet.png", "--split", "test", "--json")
+    told = json.loads(done.stdout)
+    assert told == {"world": "gebid-v1", "split": "test", "seed": 1, "samples": 10000, "contact_sheet": "sheet.png"}
+    assert (tmp_path / "sheet.png").read_bytes().startswith(b"\x89PNG")
+    assert molyneux("data", "gebid", "--contact-sheet", "sheet.png").returncode == 2
+
+
+def until(condition: Callable[[], bool], seconds: float = 120) -> None:
+    """Wait for a condition."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.01)
+
+
+def start(folder: Path, environment: dict[str, str], *words: object) -> "subprocess.Popen[str]":
+    """The command in the background."""
+    command = [sys.executable, "-m", "molyneux", *map(str, words)]
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def test_ctrl_c_says_how_to_go_on(molyneux: Run, environment: dict[str, str], tmp_path: Path) -> None:
+    words = ("run", CONFIG, "--learn.epochs", "40", "--learn.model.latent_dim", "2", "--out", "run")
+    with start(tmp_path, environment, *words) as process:
+        until(lambda: any((tmp_path / "run" / "model").rglob("epoch-*/stage.json")))
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert told.strip() == "molyneux: stopped; the same command goes on where this stopped"
+    assert not (tmp_path / "run" / "model" / "stage.json").exists()
+    assert molyneux(*words).returncode == 0
+
+
+def test_a_sweep_and_ctrl_c(environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(
+        f"base: {CONFIG}\nseeds: [1]\ngrid: {{learn.epochs: [1000]}}\nvariants: {{quick: {{learn.steps: 5}}, slow: {{}}}}\n"
+    )
+    with start(tmp_path, environment, "sweep", "study.yaml", "--jobs", 2) as process:
+        until(lambda: len(list((tmp_path / "runs").rglob("report/stage.json"))) == 1)
+        until(lambda: any((tmp_path / "runs").glob("study/slow-*/model")))
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert told.strip() == "molyneux: stopped; the same command goes on where this stopped"
+    time.sleep(0.2)
+    running = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
+    assert not any(str(tmp_path).encode() in line or b"study/experiments" in line for line in running)
+
+
+def test_a_sweep_that_fails_somewhere(bare: Run, tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(f"base: {CONFIG}\ngrid: {{learn.steps: [2], data.world.nan_at: [null, 17]}}\n")
+    done = bare("sweep", "study.yaml", "--jobs", 2)
+    assert done.returncode == 1
+    assert "failed: modality point of sample 17 holds NaN" in done.stderr
+    assert done.stdout.startswith("Runs: 1 done, 1 failed\n")
+    assert (tmp_path / "studies" / "results" / "study" / "records.jsonl").exists()
+    assert (tmp_path / "studies" / "results" / "study" / "study.html").exists()
+
+
+def test_output_into_a_closed_pipe(environment: dict[str, str], tmp_path: Path) -> None:
+    line = f"{sys.executable} -m molyneux list measures | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
+    assert done.returncode in (0, 141)
+    assert done.stderr == ""

@@ -1,0 +1,150 @@
+"""A study is one experiment with settings varied; each point and seed is a run."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from molyneux.core import ConfigError, ConflictError, store
+from molyneux.core.config import dump_document
+from molyneux.report import load_study as load_records
+from molyneux.run import Goal, Range, Study, SweepOutcome, check_study, load_study, run_study
+
+HERE = Path(__file__).parent
+
+
+class Told:
+    """Remembers what became of every run."""
+
+    def __init__(self) -> None:
+        self.planned, self.ended = 0, dict[str, str]()
+
+    def plan(self, runs: int) -> None:
+        self.planned += runs
+
+    def run(self, name: str, step: str, done: int, total: int) -> None:
+        if step in ("done", "failed"):
+            self.ended[name] = step
+
+
+@pytest.fixture
+def base(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """A tiny experiment whose world other processes find too."""
+    monkeypatch.setenv("PYTHONPATH", str(HERE))
+    settings["learn"] |= {"steps": 2, "threads": 1, "tensorboard": False}
+    return settings
+
+
+def test_points_are_every_combination_in_the_order_of_the_file(base: dict[str, Any]) -> None:
+    study = Study(
+        base=base,
+        seeds=(5, 6),
+        variants={"small": {"learn.model.latent_dim": 2}, "large": {"learn.model.latent_dim": 8}},
+        grid={"data.world.spread": (0.1, 0.2), "learn.batch_size": (50,)},
+    )
+    points = study.points()
+    assert [(point["name"], point["data.world.spread"]) for point in points] == [
+        ("small", 0.1),
+        ("small", 0.2),
+        ("large", 0.1),
+        ("large", 0.2),
+    ]
+    first = study.experiments(points[0])
+    assert [(item.seed, item.name, item.learn.model.settings["latent_dim"]) for item in first] == [
+        (5, "small", 2),
+        (6, "small", 2),
+    ]
+
+
+def test_problems_of_every_point_are_told_before_anything_runs(base: dict[str, Any], tmp_path: Path) -> None:
+    study = Study(base=base, grid={"data.world.spread": (0.1, 3.0), "learn.batch_size": (50, 0)})
+    with pytest.raises(ConfigError) as caught:
+        run_study(study, tmp_path / "runs", tmp_path / "results", progress=Told())
+    assert caught.value.problems == (
+        "spread 0.1, batch_size 0: learn.batch_size: expected at least 1, got 0",
+        "spread 3.0, batch_size 50: data.world.init_args.spread: expected 0 to 1, got 3.0",
+        "spread 3.0, batch_size 0: data.world.init_args.spread: expected 0 to 1, got 3.0",
+        "spread 3.0, batch_size 0: learn.batch_size: expected at least 1, got 0",
+    )
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings_", "problem"),
+    [
+        ({"seeds": []}, "seeds: expected at least one, got none"),
+        ({"seeds": [1, 1]}, "seeds: expected different ones, got 1, 1"),
+        ({"grid": {"seed": []}}, "grid.seed: expected at least one value, got none"),
+        ({"search": "tpe"}, "goal: is missing: a tpe search needs the name of a score, such as coherence.strict"),
+        ({"search": "best"}, "search: expected one of grid, random, tpe, got 'best'; known: grid, random, tpe"),
+        ({"ranges": {"x": {"low": 1, "high": 2}}}, "ranges: a grid needs lists of values"),
+        ({"ranges": {"x": {"low": 2, "high": 2}}, "search": "random"}, "ranges.x: expected low below high, got 2.0 and 2.0"),
+        ({"trails": 3}, 'trails: unknown setting of Study; did you mean "trials"?'),
+        ({"base": "absent.yaml"}, "cannot read the settings file"),
+    ],
+)
+def test_bad_studies(base: dict[str, Any], settings_: dict[str, Any], problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text(dump_document({"base": base, **settings_}))
+    with pytest.raises(ConfigError) as caught:
+        check_study(path)
+    assert any(found.startswith(problem) for found in caught.value.problems)
+
+
+def test_the_base_is_found_beside_the_study(base: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(dump_document(base))
+    (tmp_path / "mine.yaml").write_text("base: base.yaml\nseeds: [1, 2, 3]\ngrid: {learn.epochs: [1, 2]}\n")
+    assert load_study(tmp_path / "mine.yaml").name == "mine"
+    assert check_study(tmp_path / "mine.yaml") == 6
+
+
+def sweep(study: Study, folder: Path, told: Told | None = None, jobs: int = 2) -> SweepOutcome:
+    return run_study(study, folder / "runs", folder / "results", jobs=jobs, progress=told or Told())
+
+
+def test_a_grid_is_run_and_a_failing_run_stops_no_other(base: dict[str, Any], tmp_path: Path) -> None:
+    study = Study(name="mine", base=base, seeds=(4,), grid={"data.world.nan_at": (None, 17)})
+    told = Told()
+    outcome = sweep(study, tmp_path, told)
+    assert told.planned == 2
+    assert sorted(told.ended.values()) == ["done", "failed"]
+    assert [bool(item.error) for item in outcome.finished] == [False, True]
+    assert "modality point of sample 17 holds NaN" in outcome.failed[0].error
+    records = load_records(tmp_path / "results")
+    assert [record.settings["seed"] for record in records] == [4]
+    assert str(tmp_path) not in (tmp_path / "results" / "records.jsonl").read_text()
+    assert {page.name for page in outcome.pages} >= {"study.html", "study.md"}
+
+    done = outcome.finished[0].folder / "measure" / "scores.jsonl"
+    before, written = done.stat().st_mtime_ns, (tmp_path / "results" / "records.jsonl").read_bytes()
+    again = sweep(replace(study, seeds=(4,), grid={}), tmp_path)  # all of it is there
+    assert [item.folder for item in again.finished] == [outcome.finished[0].folder]
+    assert done.stat().st_mtime_ns == before
+    assert (tmp_path / "results" / "records.jsonl").read_bytes() == written
+
+
+def test_a_search_remembers_its_trials(base: dict[str, Any], tmp_path: Path) -> None:
+    one = Study(
+        name="mine",
+        base=base,
+        search="tpe",
+        trials=1,
+        variants={"MVAE": {}, "MoPoE": {"learn.model.class_path": "MoPoE"}},
+        ranges={"learn.model.latent_dim": Range(low=2, high=6, whole=True)},
+        goal=Goal(score="coherence.strict", about={"source": "word", "target": "point"}),
+    )
+    first = sweep(one, tmp_path)
+    both = sweep(replace(one, trials=2), tmp_path)
+    assert [item.folder for item in both.finished][:1] == [item.folder for item in first.finished]
+    assert len(both.finished) == 2
+    assert not both.failed
+    assert (tmp_path / "runs" / "search.sqlite3").exists()
+    for record in load_records(tmp_path / "results"):
+        assert record.settings["learn.model.init_args.latent_dim"] in range(2, 7)
+
+
+def test_a_study_in_use_is_refused(base: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    with store.locked(tmp_path / "runs"), pytest.raises(ConflictError, match="another process is working in"):
+        sweep(Study(base=base), tmp_path)
