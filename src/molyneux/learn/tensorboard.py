@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from molyneux.core import store
 from molyneux.learn.history import Row
 
 _AXES = ("epoch", "step")
@@ -20,15 +23,26 @@ class TensorBoardLog:
     def __init__(self, folder: Path, step: int) -> None:
         from torch.utils.tensorboard.writer import SummaryWriter  # slow to import, and not everybody wants it
 
-        self._writer = SummaryWriter(str(folder), purge_step=step + 1 if step else None)
+        self._folder = folder
+        with self._store_errors():
+            self._writer = SummaryWriter(str(folder), purge_step=step + 1 if step else None)
 
     def __call__(self, row: Row) -> None:
         """Log the numbers of an epoch."""
-        for name, value in row.items():
-            if name not in _AXES:
-                self._writer.add_scalar(name, value, int(row["step"]))
-        self._writer.flush()
+        with self._store_errors():
+            for name, value in row.items():
+                if name not in _AXES:
+                    self._writer.add_scalar(name, value, int(row["step"]))
+            self._writer.flush()
 
     def close(self) -> None:
         """Close the event file."""
-        self._writer.close()
+        with self._store_errors():
+            self._writer.close()
+
+    @contextmanager
+    def _store_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise store.store_error(error, self._folder) from error

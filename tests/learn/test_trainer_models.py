@@ -1,0 +1,69 @@
+"""Every shipped model is trained by the one trainer, and goes on exactly where it stopped."""
+
+import inspect
+
+import numpy as np
+import pytest
+import torch
+
+from molyneux.core import Batch, Modality, Spec
+from molyneux.learn import Training, fit, load_weights, save_model, vaes
+
+MODELS = [
+    name
+    for name in vaes.__all__
+    if issubclass(getattr(vaes, name), torch.nn.Module) and not inspect.isabstract(getattr(vaes, name))
+]
+
+
+class SceneSource:
+    def __init__(self, names, size=32):
+        random = np.random.default_rng(0)
+        views = {
+            "image": torch.from_numpy(random.integers(0, 256, (size, 3, 28, 28)).astype(np.uint8)),
+            "text": torch.from_numpy(random.integers(0, 4, (size, 6)).astype(np.uint8)),
+        }
+        modalities = (Modality("image", "image", (3, 28, 28), "uint8"), Modality("text", "text", (6,), "uint8", tuple(" abc"), 0))
+        self.spec = Spec(modalities).restrict(names)
+        self.views = {name: views[name] for name in names}
+
+    def __len__(self):
+        return 32
+
+    def batch(self, indices):
+        at = torch.as_tensor(np.asarray(indices))
+        return Batch({name: view[at] for name, view in self.views.items()})
+
+
+def build(name, spec, seed=0):
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return getattr(vaes, name)(spec, latent_dim=4)
+
+
+class StopError(Exception):
+    pass
+
+
+class StopAfterEpoch:
+    def step(self, done, total, samples_per_second, seconds_left):
+        pass
+
+    def epoch(self, row):
+        raise StopError
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_trains_resumes_and_is_saved(name, tmp_path):
+    source = SceneSource(("image",) if name == "VAE" else ("image", "text"))
+    training = Training(epochs=2, batch_size=16, tensorboard=False, keep="last")
+    whole, broken, loaded = (build(name, source.spec, seed) for seed in (0, 0, 1))
+    history = fit(whole, source, source, training, tmp_path / "whole", seed=1)
+    assert {"train/loss", "validation/loss"} < set(history.rows[0])
+    with pytest.raises(StopError):
+        fit(build(name, source.spec), source, source, training, tmp_path / "broken", seed=1, progress=StopAfterEpoch())
+    fit(broken, source, source, training, tmp_path / "broken", seed=1)
+    save_model(broken, tmp_path / "model", {"class_path": name})
+    load_weights(loaded, tmp_path / "model")
+    for key, tensor in whole.state_dict().items():
+        assert torch.equal(tensor, loaded.state_dict()[key]), key
