@@ -82,10 +82,10 @@ def test_same_as_a_plain_loop(make_model, source, tmp_path):
     """What Lightning runs is what one would write by hand."""
     model, plain = make_model(), make_model()
     model.drop.p = plain.drop.p = 0.0
-    training = settings(epochs=2, precision="32", keep="last", clip=0.5)
+    training = settings(epochs=2, precision="32", keep="last", clip=0.5, betas=(0.8, 0.99), weight_decay=0.1)
     fit(model, source, None, training, tmp_path, seed=3)
 
-    optimizer = torch.optim.Adam(plain.parameters(), lr=training.learning_rate)
+    optimizer = torch.optim.Adam(plain.parameters(), betas=(0.8, 0.99), weight_decay=0.1)
     batches = TrainingBatches(source, 16, seed=3, steps=12)
     for _ in range(2):
         for batch in batches:

@@ -8,8 +8,17 @@ from molyneux.learn import Training
 
 def test_all_problems_at_once():
     with pytest.raises(ConfigError) as caught:
-        Training(epochs=0, optimizer="adm", learning_rate=-1, clip=0.0, schedule="cosin", threads=0, channels_last="yes")
-    assert len(caught.value.problems) == 7
+        Training(
+            epochs=0,
+            optimizer="adm",
+            learning_rate=-1,
+            clip=0.0,
+            schedule="cosin",
+            threads=0,
+            channels_last="yes",
+            betas=(0.9, 1),
+        )
+    assert len(caught.value.problems) == 8
     assert 'did you mean "adam"?' in str(caught.value)
 
 

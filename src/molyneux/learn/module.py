@@ -55,7 +55,11 @@ class LearningModule(pl.LightningModule):
         """The optimiser, with the moments of the checkpoint that training goes on from."""
         parameters = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
         optimizer: Optimizer = _OPTIMIZERS[self.settings.optimizer](
-            parameters, lr=self.settings.learning_rate, weight_decay=self.settings.weight_decay, fused=True
+            parameters,
+            lr=self.settings.learning_rate,
+            betas=self.settings.betas,
+            weight_decay=self.settings.weight_decay,
+            fused=True,
         )
         restore_moments(self.model, optimizer, self._start.moments)
         self._groups = optimizer.param_groups

@@ -27,6 +27,7 @@ class Training:
         optimizer: `adam` (Kingma and Ba, 2015; weight decay as an L2 penalty) or `adamw` (Loshchilov and Hutter, 2019;
             decoupled weight decay).
         learning_rate: the largest learning rate.
+        betas: decay rates of the optimiser's running means of the gradient and of its square.
         weight_decay: strength of the weight decay.
         schedule: what the learning rate does after the warm-up: stay `constant`, or go to zero at the last step along half
             a `cosine` or a `linear` slope.
@@ -50,6 +51,7 @@ class Training:
     batch_size: int = 128
     optimizer: OptimizerName = "adam"
     learning_rate: float = 1e-3
+    betas: tuple[float, float] = (0.9, 0.999)
     weight_decay: float = 0.0
     schedule: Schedule = "cosine"
     warmup_steps: int = 0
@@ -116,6 +118,8 @@ class Training:
     def _numbers(self) -> Iterator[str]:
         if not 0 < self.learning_rate < math.inf:
             yield f"learning_rate: expected a number above 0, got {self.learning_rate}"
+        if len(self.betas) != 2 or not all(0 <= beta < 1 for beta in self.betas):
+            yield f"betas: expected two numbers from 0 to below 1, got {self.betas}"
         if not 0 <= self.weight_decay < math.inf:
             yield f"weight_decay: expected 0 or more, got {self.weight_decay}"
         if self.clip is not None and not 0 < self.clip < math.inf:
