@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Column
 
 from molyneux.run import RunProgress, Silent
 
@@ -19,9 +20,19 @@ def shown(*, quiet: bool) -> Iterator[RunProgress]:
     if quiet or not sys.stderr.isatty():
         yield Silent()
         return
-    columns = (TextColumn("{task.description:<8}"), BarColumn(24), TextColumn("{task.fields[note]}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), refresh_per_second=4) as bars:
+    with Progress(*bar_columns(), console=Console(stderr=True), refresh_per_second=4, expand=True) as bars:
         yield Bars(bars)
+
+
+def bar_columns() -> tuple[ProgressColumn, ...]:
+    """What is doing, a bar, how far, how long already; the third gives way where a terminal is narrow."""
+    name, note = Column(no_wrap=True), Column(ratio=1, no_wrap=True, overflow="ellipsis")
+    return (
+        TextColumn("{task.description}", table_column=name),
+        BarColumn(16),
+        TextColumn("{task.fields[note]}", table_column=note),
+        TimeElapsedColumn(),
+    )
 
 
 class Bars:
@@ -54,14 +65,14 @@ class Bars:
         """After a step of training."""
         if self._task is not None:
             note = _joined(
-                f"step {done:,}/{total:,}", f"{samples_per_second:,.0f} samples/s", f"{_time(seconds_left)} left", self._epoch
+                f"{done:,}/{total:,}", f"{samples_per_second:,.0f} samples/s", f"{_time(seconds_left)} left", self._epoch
             )
             self._bars.update(self._task, completed=done, total=total, note=note)
 
     def epoch(self, row: Mapping[str, float]) -> None:
         """After an epoch of training."""
-        losses = [f"{name.partition('/')[0]} {row[name]:.1f}" for name in ("train/loss", "validation/loss") if name in row]
-        self._epoch = _joined(f"epoch {int(row['epoch'])}", *losses)
+        losses = [f"{row[name]:.1f}" for name in ("train/loss", "validation/loss") if name in row]
+        self._epoch = f"epoch {int(row['epoch'])}: loss {' / '.join(losses)}"
 
     def _finish(self) -> None:
         if self._task is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from molyneux.cli.parser import Arguments
 from molyneux.cli.progress import shown
 from molyneux.run import Experiment, Outcome, Step, default_folder, load_experiment, open_experiment, run_experiment
 
+_WIDTH = 120
+"""Columns of a table that goes into a file."""
 _ALL: tuple[Step, ...] = ("data", "learn", "measure", "report")
 
 
@@ -64,7 +68,8 @@ def _tell(arguments: Arguments, experiment: Experiment, outcome: Outcome) -> Non
     if outcome.scores:
         from molyneux.report import summary_table  # takes a second to import, as all that draws
 
-        Console().print(summary_table(outcome.scores, experiment.resolved))
+        width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH
+        Console(width=width).print(summary_table(outcome.scores, experiment.resolved))
     say(f"Run: {outcome.folder}")
     for page in outcome.pages:
         say(f"Report: {page}")

@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, TaskID
 
 from molyneux.cli.output import complain, say, say_json
 from molyneux.cli.parser import Arguments
+from molyneux.cli.progress import bar_columns
 from molyneux.run import SweepOutcome, SweepProgress, load_study, run_study
 
 
@@ -47,8 +48,7 @@ def _shown(*, quiet: bool) -> Iterator[SweepProgress]:
     if quiet or not sys.stderr.isatty():
         yield _Silent()
         return
-    columns = (TextColumn("{task.description}"), BarColumn(24), TextColumn("{task.fields[note]}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), refresh_per_second=2) as bars:
+    with Progress(*bar_columns(), console=Console(stderr=True), refresh_per_second=2, expand=True) as bars:
         yield _Bars(bars)
 
 
