@@ -107,14 +107,20 @@ def start(folder: Path, environment: dict[str, str], *words: object) -> "subproc
     )
 
 
-def test_ctrl_c_says_how_to_go_on(molyneux: Run, environment: dict[str, str], tmp_path: Path) -> None:
-    words = ("run", CONFIG, "--learn.epochs", "40", "--learn.model.latent_dim", "2", "--out", "run")
+@pytest.mark.parametrize(
+    ("number", "status", "says"),
+    [(signal.SIGINT, 130, "molyneux: stopped; the same command goes on where this stopped"), (signal.SIGTERM, 143, "")],
+)
+def test_a_stopped_run_goes_on(
+    molyneux: Run, environment: dict[str, str], tmp_path: Path, number: signal.Signals, status: int, says: str
+) -> None:
+    words = ("run", CONFIG, "--learn.epochs", "60", "--learn.model.latent_dim", "2", "--out", "run")
     with start(tmp_path, environment, *words) as process:
         until(lambda: any((tmp_path / "run" / "model").rglob("epoch-*/stage.json")))
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, told = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert told.strip() == "molyneux: stopped; the same command goes on where this stopped"
+    assert process.returncode == status
+    assert told.strip() == says
     assert not (tmp_path / "run" / "model" / "stage.json").exists()
     assert molyneux(*words).returncode == 0
 

@@ -39,7 +39,10 @@ def quiet_lightning() -> Iterator[None]:
 
 @contextmanager
 def interruptible(trainer: Trainer) -> Iterator[None]:
-    """Inside the block Ctrl-C is a KeyboardInterrupt; Lightning would end the process and ignore Ctrl-C from then on."""
+    """Inside the block Ctrl-C is a KeyboardInterrupt; Lightning would end the process and ignore Ctrl-C from then on.
+
+    SIGTERM ends the process with status 143; Lightning would end it with 0, as if all had been done.
+    """
     in_main_thread = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT)
     try:
@@ -47,6 +50,8 @@ def interruptible(trainer: Trainer) -> Iterator[None]:
     except SystemExit as error:
         if isinstance(error.__context__, KeyboardInterrupt) and trainer.interrupted:
             raise KeyboardInterrupt from error
+        if trainer.received_sigterm:
+            raise SystemExit(128 + signal.SIGTERM) from error
         raise
     finally:
         if in_main_thread and handler is not None:
