@@ -96,7 +96,7 @@ def train_judge(
 def examine(judge: Judge, source: Source) -> dict[str, float]:
     """Share of right answers per factor that the source has, on all its samples, 0..1."""
     counts = confusion(judge, source)
-    return {name: float(table.diag().sum() / table.sum()) for name, table in counts.items()}
+    return {name: int(table.diag().sum()) / int(table.sum()) for name, table in counts.items()}
 
 
 def confusion(judge: Judge, source: Source, batch_size: int = 500) -> dict[str, Tensor]:
