@@ -43,12 +43,12 @@ reprot: [html]
     told = sentences(bare("run", "bad.yaml", "--learn.bacth_size", "4"), 2)
     for start in (
         "data.world: expected level from 1 to 5, got 6",
-        'data.tran: unknown setting of DataSettings; did you mean "train"?',
+        'data.tran: unknown setting; did you mean "train"?',
         "learn.model.class_path: unknown class 'MMVEA'; did you mean \"MMVAE\"?",
         "learn.epochs: expected int, got 'many'",
-        'learn.bacth_size: unknown setting of LearnSettings; did you mean "batch_size"?',
+        'learn.bacth_size: unknown setting; did you mean "batch_size"?',
         "measure.measures.0: unknown class 'coherense'; did you mean \"Coherence\"?",
-        'reprot: unknown setting of Experiment; did you mean "report"?',
+        'reprot: unknown setting; did you mean "report"?',
     ):
         assert sum(line.startswith(start) for line in told) == 1, told
     assert len(told) == 7

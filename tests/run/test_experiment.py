@@ -80,12 +80,12 @@ def test_all_problems_are_told_at_once(settings: dict[str, Any]) -> None:
         ("sed", 3),
         ("name", "a/b"),
     )
-    assert 'learn.epohcs: unknown setting of LearnSettings; did you mean "epochs"?' in found
+    assert 'learn.epohcs: unknown setting; did you mean "epochs"?' in found
     assert "learn.model.init_args.latent_dim: expected int, got 'many'" in found
     assert "measure.measures.0: unknown class 'coherense'; did you mean \"Coherence\"?" in found
     assert "data.world.init_args.spread: expected 0 to 1, got 2.0" in found
     assert "data.train: is 600, which has no setting 'x'" in found
-    assert 'sed: unknown setting of Experiment; did you mean "seed"?' in found
+    assert 'sed: unknown setting; did you mean "seed"?' in found
 
 
 def test_problems_of_the_model_are_told_beside_others(settings: dict[str, Any]) -> None:
@@ -129,6 +129,14 @@ def test_stored_samples(settings: dict[str, Any], experiment: Experiment, tmp_pa
     assert stored.samples.check() == experiment.samples.check()
     found = problems({**settings, "data": {**data, "train": 101}})
     assert found == {f"data.train: expected at most the 100 samples stored in {tmp_path / 'train'}, got 101"}
+
+
+def test_a_split_to_measure_on_that_is_not_there(settings: dict[str, Any]) -> None:
+    settings["data"] |= {"world": {"class_path": "CdSprites", "init_args": {"level": 2}}}
+    (problem,) = problems(settings, ("measure.split", "heldout"))
+    assert problem.startswith("measure.split: ")
+    held = [("measure.split", "heldout"), ("data.world.held_out", [{"shape": "heart", "size": "small"}])]
+    assert read_experiment(settings, held).measure.split == "heldout"
 
 
 def test_starting_weights_depend_on_the_seed_alone(experiment: Experiment) -> None:

@@ -1,15 +1,29 @@
 """A study is one experiment with settings varied; each point and seed is a run."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from molyneux.core import ConfigError, ConflictError, store
 from molyneux.core.config import dump_document
 from molyneux.report import load_study as load_records
-from molyneux.run import Goal, Range, Study, SweepOutcome, check_study, load_study, run_study
+from molyneux.run import (
+    Experiment,
+    Finished,
+    Goal,
+    Range,
+    Study,
+    SweepOutcome,
+    check_study,
+    load_study,
+    run_experiment,
+    run_study,
+)
+from molyneux.run.search import search
+from molyneux.run.study import run_name
 
 HERE = Path(__file__).parent
 
@@ -80,7 +94,7 @@ def test_problems_of_every_point_are_told_before_anything_runs(base: dict[str, A
         ({"search": "best"}, "search: expected one of grid, random, tpe, got 'best'; known: grid, random, tpe"),
         ({"ranges": {"x": {"low": 1, "high": 2}}}, "ranges: a grid needs lists of values"),
         ({"ranges": {"x": {"low": 2, "high": 2}}, "search": "random"}, "ranges.x: expected low below high, got 2.0 and 2.0"),
-        ({"trails": 3}, 'trails: unknown setting of Study; did you mean "trials"?'),
+        ({"trails": 3}, 'trails: unknown setting; did you mean "trials"?'),
         ({"base": "absent.yaml"}, "cannot read the settings file"),
     ],
 )
@@ -124,24 +138,73 @@ def test_a_grid_is_run_and_a_failing_run_stops_no_other(base: dict[str, Any], tm
     assert (tmp_path / "results" / "records.jsonl").read_bytes() == written
 
 
-def test_a_search_remembers_its_trials(base: dict[str, Any], tmp_path: Path) -> None:
-    one = Study(
+class InThisProcess:
+    """A pool that needs no processes."""
+
+    jobs = 2
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.asked = folder, list[int]()
+
+    def run(self, experiments: Sequence[Experiment]) -> list[Finished]:
+        self.asked.append(len(experiments))
+        return [self._run(experiment) for experiment in experiments]
+
+    def _run(self, experiment: Experiment) -> Finished:
+        folder = self.folder / run_name(experiment)
+        return Finished(run_experiment(experiment, folder, steps=("data", "learn", "measure")).folder, experiment)
+
+
+@pytest.mark.parametrize("kind", ["random", "tpe"])
+def test_a_search_remembers_its_trials(base: dict[str, Any], tmp_path: Path, kind: Literal["random", "tpe"]) -> None:
+    three = Study(
         name="mine",
         base=base,
-        search="tpe",
-        trials=1,
+        search=kind,
+        trials=3,
         variants={"MVAE": {}, "MoPoE": {"learn.model.class_path": "MoPoE"}},
-        ranges={"learn.model.latent_dim": Range(low=2, high=6, whole=True)},
+        grid={"learn.batch_size": (20, 50)},
+        ranges={
+            "learn.model.latent_dim": Range(low=2, high=6, whole=True),
+            "learn.learning_rate": Range(low=1e-4, high=1e-1, log=True),
+        },
         goal=Goal(score="coherence.strict", about={"source": "word", "target": "point"}),
     )
-    first = sweep(one, tmp_path)
-    both = sweep(replace(one, trials=2), tmp_path)
-    assert [item.folder for item in both.finished][:1] == [item.folder for item in first.finished]
-    assert len(both.finished) == 2
-    assert not both.failed
-    assert (tmp_path / "runs" / "search.sqlite3").exists()
-    for record in load_records(tmp_path / "results"):
-        assert record.settings["learn.model.init_args.latent_dim"] in range(2, 7)
+    pool = InThisProcess(tmp_path)
+    first = search(replace(three, trials=1), tmp_path, pool)  # type: ignore[arg-type]
+    both = search(three, tmp_path, pool)  # type: ignore[arg-type]
+    assert pool.asked == [0, 1, 1, 2]
+    assert [item.folder for item in both[:1]] == [item.folder for item in first]
+    assert len({item.folder for item in both}) == 3
+    (tmp_path / "whole").mkdir()
+    whole = search(three, tmp_path / "whole", InThisProcess(tmp_path / "whole"))  # type: ignore[arg-type]
+    if kind == "random":  # a search that was stopped goes on as if it had not been
+        assert [item.folder.name for item in whole] == [item.folder.name for item in both]
+    for item in both:
+        assert item.experiment.learn.model.settings["latent_dim"] in range(2, 7)
+        assert 1e-4 <= item.experiment.learn.learning_rate <= 1e-1
+        assert item.experiment.learn.batch_size in (20, 50)
+        assert item.experiment.name == item.experiment.learn.model.target.__name__
+
+
+@pytest.mark.parametrize(
+    ("goal", "problem"),
+    [
+        (
+            Goal(score="coherence.strikt"),
+            "goal.score: no run has the score 'coherence.strikt'; did you mean \"coherence.strict\"?",
+        ),
+        (
+            Goal(score="coherence.strict", about={"source": "x"}),
+            "goal.about: no score coherence.strict is about {'source': 'x'}; ",
+        ),
+    ],
+)
+def test_a_goal_that_no_run_has(base: dict[str, Any], tmp_path: Path, goal: Goal, problem: str) -> None:
+    study = Study(base=base, search="tpe", trials=1, grid={"learn.batch_size": (50,)}, goal=goal)
+    with pytest.raises(ConfigError) as caught:
+        search(study, tmp_path, InThisProcess(tmp_path))  # type: ignore[arg-type]
+    assert str(caught.value).startswith(problem)
 
 
 def test_a_study_in_use_is_refused(base: dict[str, Any], tmp_path: Path) -> None:

@@ -49,7 +49,9 @@ def parse(argv: Sequence[str]) -> Arguments:
 
 
 def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    parser = _Parser(prog="molyneux", description="A laboratory for multimodal representation learning.", allow_abbrev=False)
+    about = "A laboratory for multimodal representation learning."
+    parser = _Parser(prog="molyneux", description=about, allow_abbrev=False)
+    parser.epilog = "molyneux COMMAND --help says more. MOLYNEUX_DEBUG=1 in the environment shows where an error comes from."
     parser.add_argument("--version", action="version", version=f"molyneux {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     commands: dict[str, argparse.ArgumentParser] = {}

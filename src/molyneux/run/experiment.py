@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
-from molyneux.core import ConfigError, Spec, seeds
+from molyneux.core import ConfigError, DataError, Spec, StoreError, seeds
 from molyneux.core.config import build, build_fields, override, read_document
 from molyneux.run.readers import find_readers
 from molyneux.run.samples import Samples
@@ -103,7 +104,8 @@ def read_experiment(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]
     except ConfigError as error:
         raise ConfigError([*problems, *error.problems, *_deeper_problems(settings)]) from error
     problems += _problems_as_a_whole(experiment.data, experiment.learn, experiment.seed)
-    problems += _problems_of_judges(experiment)
+    if not problems:
+        problems += _problems_of_measuring(experiment)
     if problems:
         raise ConfigError(problems)
     return experiment
@@ -129,12 +131,16 @@ def _problems_as_a_whole(data: DataSettings, learn: LearnSettings, seed: int) ->
     return problems
 
 
-def _problems_of_judges(experiment: Experiment) -> list[str]:
-    """Judges that are named and cannot be used."""
-    if not experiment.measure.judges:
-        return []
+def _problems_of_measuring(experiment: Experiment) -> list[str]:
+    """Samples to measure on that are not there, and judges that are named and cannot be used."""
+    settings = experiment.measure
     try:
-        find_readers(experiment.data.world, experiment.samples.source("test").spec, experiment.measure.judges)
+        source = experiment.samples.source(settings.split)
+        source.batch(np.arange(1))
+    except (ConfigError, DataError, StoreError) as error:
+        return [f"measure.split: {error}"]
+    try:
+        find_readers(experiment.data.world, source.spec, settings.judges)
     except ConfigError as error:
         return [f"measure.{problem}" for problem in error.problems]
     return []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import optuna
 from optuna.trial import FrozenTrial, Trial, TrialState
@@ -111,6 +110,8 @@ def _reached(goal: Goal, folder: Path) -> float:
     for score in scores:
         if score.name == goal.score and dict(score.about) == dict(goal.about) and score.value is not None:
             return score.value
-    about: dict[str, Any] = dict(goal.about)
-    found = {f"{score.name} {dict(score.about)}" for score in scores if score.value is not None}
-    raise ConfigError(f"goal: no run has the score {goal.score} {about}; {nearest(f'{goal.score} {about}', found)}")
+    names = {score.name for score in scores if score.value is not None}
+    if goal.score not in names:
+        raise ConfigError(f"goal.score: no run has the score {goal.score!r}; {nearest(goal.score, names)}")
+    known = {str(dict(score.about)) for score in scores if score.name == goal.score}
+    raise ConfigError(f"goal.about: no score {goal.score} is about {dict(goal.about)}; {nearest(str(dict(goal.about)), known)}")

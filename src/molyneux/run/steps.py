@@ -54,7 +54,6 @@ def make_samples(work: Work) -> None:
     if _done(stage, work, "data"):
         _require_same(stage, work)
         return
-    stage.clear()
     work.progress.begin("data", "making the samples" if data.keep else "looking at the samples")
     for split in SPLITS if data.keep else ():
         source, done = work.experiment.samples.whole(split), 0

@@ -145,14 +145,14 @@ def test_all_problems_of_a_file_are_told_at_once() -> None:
         "inner.rate: expected float, got 'many'",
         "inner.kind: expected one of adam, adamw, got 'adm'; did you mean \"adam\"?",
         "inner.flag: expected true or false, got 1",
-        'inner.rats: unknown setting of Inner; did you mean "rates"?',
+        'inner.rats: unknown setting; did you mean "rates"?',
         "inner.pair: expected a list of 2: int, int, got a list of 1",
         "inner.size: expected int or auto, got 1.5",
         "inner.rates.image: expected float, got 'x'",
         "shapes.0.init_args.side: expected more than 0, got -1.0",
-        "shapes.1.init_args.factor: is missing: BigSquare needs int",
+        "shapes.1.init_args.factor: is missing: expected int",
         "shapes.2: expected the name of a Shape class, got 3",
-        'nam: unknown setting of Outer; did you mean "name"?',
+        'nam: unknown setting; did you mean "name"?',
     }
 
 
@@ -230,7 +230,7 @@ def test_containers(kind: Any, value: Any, expected: Any) -> None:
 
 
 def test_missing_required_values() -> None:
-    assert problems({}) == ("shape: is missing: Outer needs the name of a Shape class",)
+    assert problems({}) == ("shape: is missing: expected the name of a Shape class",)
 
 
 def test_a_recipe_is_made_later_and_tells_its_path() -> None:
@@ -245,9 +245,7 @@ def test_a_recipe_is_made_later_and_tells_its_path() -> None:
 
 
 def test_arguments_that_come_later_cannot_be_given() -> None:
-    assert "resolved: unknown setting of Outer; known: inner, model, name, shape, shapes" in problems(
-        {"shape": "Square", "resolved": {}}
-    )
+    assert "resolved: unknown setting; known: inner, model, name, shape, shapes" in problems({"shape": "Square", "resolved": {}})
 
 
 @pytest.mark.parametrize(

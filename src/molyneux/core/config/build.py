@@ -171,13 +171,11 @@ def _class(base: type, value: Any, at: str, room: str) -> tuple[type, dict[str, 
 def _settings(target: type, given: dict[str, Any], at: str, later: tuple[str, ...]) -> Built:
     """The arguments of a class, those not given filled in with their defaults."""
     known = {name: argument for name, argument in arguments(target).items() if name not in later}
-    unknown = [
-        f"{_join(at, name)}: unknown setting of {target.__name__}; {nearest(str(name), known)}"
-        for name in given
-        if name not in known
-    ]
+    section = dataclasses.is_dataclass(target) and not at.endswith("init_args")
+    whose = "" if section else f" of {target.__name__}"
+    unknown = [f"{_join(at, name)}: unknown setting{whose}; {nearest(str(name), known)}" for name in given if name not in known]
     missing = [
-        f"{_join(at, name)}: is missing: {target.__name__} needs {described(argument.kind)}"
+        f"{_join(at, name)}: is missing: expected {described(argument.kind)}"
         for name, argument in known.items()
         if name not in given and argument.default is REQUIRED
     ]

@@ -1,0 +1,77 @@
+"""Views are read by the world where it can, by a judge where it cannot, and by nobody where there is none."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from molyneux.core import ConfigError, ConflictError, Spec, SpecError
+from molyneux.data import CdSprites
+from molyneux.learn.judges import Judge
+from molyneux.run import judging, make_judge, read_experiment
+from molyneux.run.readers import find_readers
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a judge that has hardly learnt anything."""
+    out = tmp_path_factory.mktemp("judge") / "mine.safetensors"
+    worlds = {str(level): CdSprites(level=level, modalities=("image",)) for level in (1, 2)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judging, "EXAMINED", 40)
+        made = make_judge(worlds, "image", out, samples=128, seed=1)
+    assert set(made.record.accuracy) == {"1", "2"}
+    assert set(made.record.accuracy["2"]) == {"size", "shape"}
+    assert [path.name for path in out.parent.iterdir()] == ["mine.safetensors"]
+    return out
+
+
+def test_a_judge_is_written_once(judge: Path) -> None:
+    record = Judge.load(judge).record
+    assert (record.world, record.modality.name, record.samples) == ("cdsprites-v1", "image", 40)
+    assert record.command == "molyneux judge cdsprites-v1 image --samples 128 --seed 1 --out FILE"
+    with pytest.raises(ConflictError, match="is there already"):
+        make_judge({"1": CdSprites(level=1)}, "image", judge, samples=128, seed=1)
+    with pytest.raises(SpecError, match="no modality 'sound'"):
+        make_judge({"1": CdSprites(level=1)}, "sound", judge.with_name("other"), samples=128, seed=1)
+
+
+def test_the_world_reads_captions_and_the_judge_pictures(judge: Path) -> None:
+    world = CdSprites(level=2)
+    readers = find_readers(world, world.spec, {"image": judge})
+    assert set(readers.exact) == {"text"}
+    assert readers.judges["image"].factors == ("size", "shape")
+    assert not readers.unread
+    alone = find_readers(world, Spec((world.spec.modality("text"),), world.spec.factors), {})
+    assert (set(alone.exact), set(alone.judges)) == ({"text"}, set())
+
+
+def test_what_nobody_reads_has_a_reason(judge: Path) -> None:
+    strange = CdSprites(level=3, colours={"mauve": (200, 100, 200), "red": (255, 0, 0)})
+    readers = find_readers(strange, strange.spec, {})
+    assert "image" in readers.unread
+    assert readers.unread["image"]
+    assert find_readers(None, strange.spec, {}).unread.keys() == {"image", "text"}
+    with pytest.raises(ConfigError, match=r"judges\.image: .*mauve|judges\.image: .*colour"):
+        find_readers(strange, strange.spec, {"image": judge})
+
+
+@pytest.mark.parametrize("content", [None, b"no judge"])
+def test_a_judge_that_cannot_be_used_is_told_with_the_rest(
+    settings: dict[str, Any], tmp_path: Path, content: bytes | None
+) -> None:
+    path = tmp_path / "judge.safetensors"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ConfigError) as caught:
+        read_experiment(settings, [("measure.judges", {"point": str(path)})])
+    (problem,) = caught.value.problems
+    assert problem.startswith("measure.judges.point: ")
+    assert str(path) in problem
+
+
+def test_readers_are_part_of_where_a_score_comes_from(finished: Any) -> None:
+    origin: Mapping[str, Any] = finished.scores[0].origin
+    assert (origin["world"], origin["split"], origin["model"], origin["settings"]["spread"]) == ("toy-v1", "test", "MVAE", 0.2)
+    assert "unread" not in origin
