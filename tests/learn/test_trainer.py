@@ -314,3 +314,9 @@ def test_nothing_is_said_and_no_stray_files(make_model, source, validation, tmp_
     assert capfd.readouterr() == ("", "")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [".lock", "checkpoints", "history.csv", "tensorboard"]
+
+
+def test_checkpoints_that_cannot_be_written(make_model, source, tmp_path):
+    (tmp_path / "checkpoints").write_text("")
+    with pytest.raises(StoreError, match="cannot write"):
+        fit(make_model(), source, None, settings(), tmp_path, seed=0)
