@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from molyneux.core import ConflictError, CorruptFileError, DataError, MolyneuxError, StoreError, store
-from molyneux.data import StoredSource
+from molyneux.data import StoredSource, generate
 from molyneux.run import Experiment, Outcome, Silent, open_experiment, read_experiment, run_experiment
 
 
@@ -140,6 +140,21 @@ def test_kept_samples_are_what_is_learnt_from(settings: dict[str, Any], finished
     array.write_bytes(array.read_bytes()[:-1])
     with pytest.raises(CorruptFileError, match=r"point\.npy"):
         run_experiment(kept, outcome.folder)
+
+
+def test_stored_samples_are_checked(settings: dict[str, Any], experiment: Experiment, tmp_path: Path) -> None:
+    for split in ("train", "validation", "test"):
+        generate(experiment.data.world.source(split, 100, seed=3), tmp_path / "stored" / split)
+    sizes = {"train": 100, "validation": 100, "test": 100}
+    stored = read_experiment({**settings, "data": {"world": "toy.Toy", "folder": str(tmp_path / "stored"), **sizes}})
+    run_experiment(stored, tmp_path / "run", steps=("data",))
+    array = tmp_path / "stored" / "validation" / "word.npy"
+    content = bytearray(array.read_bytes())
+    content[-1] ^= 1
+    array.write_bytes(content)
+    for folder in ("run", "other"):
+        with pytest.raises(CorruptFileError, match=r"validation/word\.npy was truncated or altered"):
+            run_experiment(stored, tmp_path / folder)
 
 
 def test_samples_that_are_no_longer_the_same_are_noticed(

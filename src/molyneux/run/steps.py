@@ -49,8 +49,11 @@ def make_samples(work: Work) -> None:
 
     Raises:
         ConflictError: samples are no longer what they were when this folder was made.
+        CorruptFileError: stored samples were truncated or altered.
     """
     stage, data = work.folder.samples, work.experiment.data
+    for split in SPLITS if data.folder is not None else ():
+        store.verify(data.folder / split)
     if _done(stage, work, "data"):
         _require_same(stage, work)
         return
