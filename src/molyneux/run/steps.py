@@ -52,26 +52,32 @@ def make_samples(work: Work) -> None:
         CorruptFileError: stored samples were truncated or altered.
     """
     stage, data = work.folder.samples, work.experiment.data
-    for split in SPLITS if data.folder is not None else ():
-        store.verify(data.folder / split)
+    if data.folder is not None:
+        for split in SPLITS:
+            store.verify(data.folder / split)
     if _done(stage, work, "data"):
         _require_same(stage, work)
         return
     work.progress.begin("data", "making the samples" if data.keep else "looking at the samples")
     for split in SPLITS if data.keep else ():
-        source, done = work.experiment.samples.whole(split), 0
-
-        def tell(count: int, total: int = len(source), split: str = split) -> None:
-            nonlocal done
-            done += count
-            work.progress.advance(done, total, split)
-
-        generate(source, stage.folder / split, progress=tell)
+        _keep(work, split)
     recipe = {"checksums": _checksums(work), "settings": work.experiment.resolved["data"], "seed": work.experiment.seed}
     contact_sheet(work.source("train"), stage.folder / "contact_sheet.png")
     store.write_json(stage.folder / "spec.json", work.source("test").spec.to_json())
     store.write_json(stage.folder / "recipe.json", recipe)
     stage.finish(recipe["checksums"])
+
+
+def _keep(work: Work, split: Split) -> None:
+    """Store a split, if an earlier attempt did not get as far."""
+    source, done = work.experiment.samples.whole(split), 0
+
+    def tell(count: int) -> None:
+        nonlocal done
+        done += count
+        work.progress.advance(done, len(source), split)
+
+    generate(source, work.folder.samples.folder / split, progress=tell)
 
 
 def learn(work: Work) -> None:
