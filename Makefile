@@ -8,6 +8,7 @@ JOBS ?= 2
 
 # Idle OpenMP threads must not spin: two spinning processes are several times slower than two passive ones.
 export OMP_WAIT_POLICY := PASSIVE
+export NO_MKDOCS_2_WARNING := 1
 
 .PHONY: quickstart test lint types docs unit slow benchmark tables clean
 
