@@ -362,6 +362,8 @@ def test_settings_that_cannot_be_used():
     ):
         with pytest.raises(ConfigError, match=sentence):
             GeBiD(held_out=held_out)
+    with pytest.raises(ConfigError, match="cannot use 5 for 'sky'; expected three whole numbers from 0 to 255"):
+        GeBiD(colours={"sky": 5})
     with pytest.raises(ConfigError, match="use level 3 or above"):
         GeBiD(level=2, held_out="restricted")
     with pytest.raises(ConfigError, match="heldout is empty"):

@@ -1,4 +1,4 @@
-"""What CdSprites is made of: the published attributes as data, and the choice among them.
+"""What CdSprites is made of: the published attributes as data.
 
 Source: the generator's configuration of CdSprites+ (Sejnova et al., "Benchmarking multimodal variational autoencoders:
 CdSprites+ dataset and toolkit", 2023). Lengths are in pixels of the 64-pixel picture and were measured on dSprites (Matthey et
@@ -7,14 +7,11 @@ al., 2017).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
-from molyneux.core import nearest
-from molyneux.data.worlds.grammar import ALPHABET
 from molyneux.data.worlds.raster import SHAPES
 
-T = TypeVar("T")
 Colour = tuple[int, int, int]
 
 COLOURS: dict[str, Colour] = {
@@ -80,51 +77,17 @@ TEMPLATES = {
 """Captions by level; a level's picture shows what its caption says."""
 
 
-def choose(
-    what: str,
-    choice: Sequence[str] | Mapping[str, Any] | None,
-    known: Mapping[str, T],
-    default: Sequence[str],
-    read: Callable[[Any], T | None],
-) -> tuple[dict[str, T], list[str]]:
-    """A choice among known values, or own ones, and what is wrong with it.
-
-    Args:
-        what: the setting's name, for the messages.
-        choice: names among `known`, or name -> own definition, or None for the default.
-        known: definitions by name.
-        default: names to take if nothing was chosen.
-        read: turns an own definition into a value; None if it cannot.
-    """
-    if choice is None:
-        return {name: known[name] for name in default}, []
-    names = (choice,) if isinstance(choice, str) else tuple(choice)
-    problems = [] if names else [f"expected at least one of {what}, got none"]
-    if len(set(names)) != len(names):
-        problems.append(f"expected {what} that differ, got {', '.join(names)}")
-    chosen: dict[str, T] = {}
-    for name in names:
-        value = read(choice[name]) if isinstance(choice, Mapping) else known.get(name)
-        if value is not None and _sayable(name):
-            chosen[name] = value
-        elif not _sayable(name):
-            problems.append(f"expected {what} named in letters a to z and single spaces, got {name!r}: rename it")
-        elif isinstance(choice, Mapping):
-            problems.append(f"{what}: cannot use {choice[name]!r} for {name!r}; expected {str(read.__doc__).lower().rstrip('.')}")
-        else:
-            problems.append(f"{what}: unknown {name!r}; {nearest(name, known)}")
-    return chosen, problems
-
-
-def _sayable(name: str) -> bool:
-    return bool(name) and all(symbol in ALPHABET for symbol in name) and all(name.split(" "))
+def read_rgb(value: Any) -> Colour | None:
+    """Three whole numbers from 0 to 255."""
+    if not isinstance(value, Sequence) or len(value) != 3 or not all(isinstance(v, int) and 0 <= v <= 255 for v in value):
+        return None
+    return value[0], value[1], value[2]
 
 
 def read_colour(value: Any) -> Colour | None:
     """Three whole numbers from 0 to 255, not all 0."""
-    if not isinstance(value, Sequence) or len(value) != 3 or not all(isinstance(v, int) and 0 <= v <= 255 for v in value):
-        return None
-    return (value[0], value[1], value[2]) if any(value) else None
+    colour = read_rgb(value)
+    return colour if colour is not None and any(colour) else None
 
 
 def read_scale(value: Any) -> float | None:

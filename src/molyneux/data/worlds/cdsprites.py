@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal
 
 import numpy as np
-import torch
 
-from molyneux.core import Batch, ConfigError, DataError, Factor, Modality, Reader, Spec, nearest, seeds
+from molyneux.core import Factor
 from molyneux.data.worlds import attributes
-from molyneux.data.worlds.caption_reader import CaptionReader
+from molyneux.data.worlds.captioned_world import CaptionedWorld
 from molyneux.data.worlds.cdsprites_picture import Painter
-from molyneux.data.worlds.cdsprites_settings import Settings, make_choices, said
-from molyneux.data.worlds.distributions import Combinations, pick
-from molyneux.data.worlds.grammar import Grammar
+from molyneux.data.worlds.cdsprites_settings import OPTIONS, Settings
+from molyneux.data.worlds.distributions import pick
 from molyneux.data.worlds.noise import Noise
 from molyneux.data.worlds.raster import SHAPES, Figures
-from molyneux.data.worlds.scenes import Scenes
-from molyneux.data.worlds.touch import Touch
-from molyneux.data.worlds.view import View
-from molyneux.data.worlds.world import Split, World
+from molyneux.data.worlds.repertoire import Repertoire
+from molyneux.data.worlds.view import Brush
 
-_MODALITIES = ("image", "text", "touch")
 _NUISANCES = (
     Factor("rotation", tuple(map(str, range(attributes.ROTATIONS)))),
     Factor("x", tuple(map(str, range(attributes.PLACES)))),
@@ -32,15 +27,14 @@ _NUISANCES = (
 _CANVAS = 64.0
 """Pixels of the picture in which `attributes` gives lengths."""
 
-_COMBINATION, _ROTATION, _X, _Y = range(4)
-_SIZE = 8
-"""Columns of `Scenes.draws`; the rest is `cdsprites_picture`'s."""
+_ROTATION, _X, _Y, _SIZE = 1, 2, 3, 8
+"""Columns of `Scenes.draws`; 0 is the combination's, the rest `cdsprites_picture`'s."""
 
 _PLAIN, _NOISY = 8, 16
 """Uniform numbers per scene without and with noise; the first ones are the same."""
 
 
-class CdSprites(World):
+class CdSprites(CaptionedWorld):
     """Sprites on black or textured ground, and captions such as "small yellow ellipse at bottom right on light".
 
     The world of the CdSprites+ data set (Sejnova et al., 2023) as its generator makes it, from a seed. Combinations of the
@@ -75,6 +69,8 @@ class CdSprites(World):
         ConfigError: settings that cannot be used; all problems at once.
     """
 
+    _settings: Settings
+
     def __init__(
         self,
         *,
@@ -94,7 +90,7 @@ class CdSprites(World):
         touch_noise: float = 0.02,
         threads: int = 1,
     ) -> None:
-        choices, choice_problems = make_choices(colours, sizes, shapes)
+        choices, problems = OPTIONS.choose(colours, sizes, shapes)
         self._settings = Settings(
             level=level,
             caption_level=level if caption_level is None else caption_level,
@@ -109,15 +105,10 @@ class CdSprites(World):
             dsprites=None if dsprites is None else Path(dsprites),
             touch_noise=touch_noise,
         )
-        problems = [*choice_problems, *self._settings.problems(), *_problems(self._settings.modalities, threads)]
-        if problems := problems or self._settings.held_out_problems():
-            raise ConfigError(problems)
+        self._settings.check(problems, threads=threads)
         self._threads = threads
-        self._drawn = self._settings.drawn
-        self._factors = (*self._drawn, *_NUISANCES)
-        self._grammar = Grammar(attributes.TEMPLATES[self._settings.caption_level], self._drawn)
-        self._combinations = {split: self._settings.combinations(split) for split in get_args(Split)}
-        self._painter = Painter(self._settings, self._factors, threads)
+        self._repertoire = Repertoire(self._settings, _NUISANCES)
+        self._painter = Painter(self._settings, self._repertoire)
 
     @property
     def name(self) -> str:
@@ -125,90 +116,15 @@ class CdSprites(World):
         return "cdsprites-v1"
 
     @property
-    def settings(self) -> Mapping[str, Any]:
-        """The settings as plain data: with name, split and seed they determine every byte."""
-        return self._settings.to_json()
-
-    @property
-    def spec(self) -> Spec:
-        """Modalities as chosen; factors are what is shown or said, then rotation, x and y."""
-        return Spec(tuple(view.modality for view in self._views().values()), self._factors)
-
-    @property
-    def caption_factors(self) -> tuple[str, ...]:
-        """Names of the factors that a caption says."""
-        return said(self._settings.caption_level)
-
-    @property
-    def picture_factors(self) -> tuple[str, ...]:
-        """Names of the factors that a picture shows and a caption of its level would say."""
-        return said(self._settings.level)
-
-    def visible(self, modality: str) -> tuple[str, ...]:
-        """Names of the factors that a view shows: a caption what it says, a contour neither colour nor background."""
-        if modality == "text":
-            return self.caption_factors
-        return tuple(name for name in self.picture_factors if modality == "image" or name not in ("colour", "background"))
-
-    @property
-    def grammar(self) -> Grammar:
-        """Every caption of this world."""
-        return self._grammar
-
-    def combinations(self, split: Split) -> Combinations:
-        """What a split draws from; its `contains` takes the columns of `Batch.factors` before the nuisances."""
-        return self._combinations[split]
-
-    def scenes(self, indices: np.ndarray, *, split: Split, seed: int) -> Scenes:
-        """The scenes of these sample numbers (n,), any order, any non-negative integers.
-
-        Raises:
-            ConfigError: the split `heldout`, and nothing was held out. DataError: a negative number.
-        """
-        indices = np.asarray(indices, np.int64)
-        if len(indices) and indices.min() < 0:
-            raise DataError(f"expected sample numbers from 0, got {indices.min()}")
-        if not len(self._combinations[split]):
-            raise ConfigError("the split heldout is empty: name combinations in held_out")
-        count = _PLAIN if self._settings.noise == Noise() else _NOISY
-        draws = seeds.uniforms(seeds.key(seed, self.name, split), indices, count)
-        drawn = self._combinations[split].sample(draws[:, _COMBINATION])
-        factors = np.concatenate([drawn, self._nuisances(drawn, draws)], 1)
-        return Scenes(indices, split, seed, factors, self._figures(factors, draws), draws)
-
-    def batch(self, indices: np.ndarray, *, split: Split, seed: int) -> Batch:
-        """The samples of these numbers (B,), any order, any non-negative integers; errors as `scenes`."""
-        scenes = self.scenes(indices, split=split, seed=seed)
-        views = {name: torch.from_numpy(view.make(scenes)) for name, view in self._views().items()}
-        return Batch(views, factors=torch.from_numpy(scenes.factors))
-
-    def readers(self) -> Mapping[str, Reader]:
-        """The parser of captions, if there are captions."""
-        return {"text": CaptionReader(self._grammar)} if "text" in self._settings.modalities else {}
-
-    def _views(self) -> dict[str, View]:
-        side = self._settings.image_size
-        touch = Touch(self.name, noise=self._settings.touch_noise)
-        known = {
-            "image": View(Modality("image", "image", (3, side, side), "uint8"), self._painter.pictures),
-            "text": View(self._grammar.modality("text"), self._captions),
-            "touch": View(touch.modality("touch"), touch.contours),
-        }
-        return {name: known[name] for name in self._settings.modalities}
-
-    def _captions(self, scenes: Scenes) -> np.ndarray:
-        columns = [self._column(name) for name in self._grammar.names]
-        return self._grammar.write(scenes.factors[:, columns])
-
-    def _column(self, name: str) -> int:
-        return [factor.name for factor in self._factors].index(name)
+    def _numbers(self) -> int:
+        return _PLAIN if self._settings.noise == Noise() else _NOISY
 
     def _nuisances(self, drawn: np.ndarray, draws: np.ndarray) -> np.ndarray:
         """Orientation and position classes of combinations (n, F), (n, 3) int64."""
         share = self._settings.noise.position
         rotations = _rotations(self._settings.noise.rotation)
         if self._settings.level >= 4:
-            quadrant = drawn[:, self._column("position")]
+            quadrant = self._repertoire.codes(drawn, "position")
             ranges = list(attributes.QUADRANTS.values())
         else:
             quadrant, ranges = np.zeros(len(drawn), np.int64), [(attributes.MIDDLE, attributes.MIDDLE)]
@@ -218,9 +134,12 @@ class CdSprites(World):
     def _figures(self, factors: np.ndarray, draws: np.ndarray) -> Figures:
         """Geometry of scenes, in scene units."""
         choices, jitter = self._settings.choices, self._settings.noise.size
-        shape = factors[:, self._column("shape")]
+        shape = self._repertoire.codes(factors, "shape")
         scales = np.array(list(choices.sizes.values()))
-        scale = scales[factors[:, self._column("size")]] if self._settings.level >= 2 else np.full(len(factors), scales.max())
+        if self._settings.level >= 2:
+            scale = scales[self._repertoire.codes(factors, "size")]
+        else:
+            scale = np.full(len(factors), scales.max())
         if jitter:
             scale = scale * (1.0 + jitter * (2.0 * draws[:, _SIZE] - 1.0))
         names = list(choices.shapes.values())
@@ -232,14 +151,8 @@ class CdSprites(World):
         codes = np.array([SHAPES.index(name) for name in names])
         return Figures(codes[shape], centre, boxes[shape] * scale, turn, strokes[shape] * scale)
 
-
-def _problems(modalities: tuple[str, ...], threads: int) -> list[str]:
-    problems = [f"unknown modality {name!r}; {nearest(name, _MODALITIES)}" for name in modalities if name not in _MODALITIES]
-    if not modalities or len(set(modalities)) != len(modalities):
-        problems.append(f"expected at least one modality and no repeats, got {list(modalities)}")
-    if threads < 1:
-        problems.append(f"expected threads of at least 1, got {threads}")
-    return problems
+    def _brush(self) -> Brush:
+        return self._painter.brush()
 
 
 def _rotations(limit: float) -> np.ndarray:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from molyneux.core import Factor
 from molyneux.data.worlds import attributes, textures
 from molyneux.data.worlds.cdsprites_settings import Settings
 from molyneux.data.worlds.distributions import pick
 from molyneux.data.worlds.dsprites import load_archive
 from molyneux.data.worlds.painting import DARK_CLEAN, DARK_PUBLISHED, LIGHT, Paint, paint
-from molyneux.data.worlds.parallel import spread
 from molyneux.data.worlds.raster import draw
+from molyneux.data.worlds.repertoire import Repertoire
 from molyneux.data.worlds.scenes import Scenes
+from molyneux.data.worlds.view import Brush
 
 FRONT, BACK, SHADE, GRAIN = 4, 6, 9, 12
 """Columns of `Scenes.draws` that decide on textures (two each) and noise (three for shade)."""
@@ -25,31 +26,25 @@ class Painter:
 
     Args:
         settings: of the world.
-        factors: of the world, in the order of `Scenes.factors`.
-        threads: how many to use; the pictures do not depend on it.
+        repertoire: of the world.
     """
 
-    def __init__(self, settings: Settings, factors: tuple[Factor, ...], threads: int) -> None:
-        self.settings, self.threads = settings, threads
-        self._column = {factor.name: column for column, factor in enumerate(factors)}
+    def __init__(self, settings: Settings, repertoire: Repertoire) -> None:
+        self.settings, self.repertoire = settings, repertoire
         dark = DARK_PUBLISHED if settings.dark_background == "published" else DARK_CLEAN
         self._shades = np.stack([LIGHT, dark])
         self._colours = np.array(list(settings.choices.colours.values()), np.float64)
 
-    def pictures(self, scenes: Scenes) -> np.ndarray:
-        """RGB pictures, (n, 3, image_size, image_size) uint8."""
-        side = self.settings.image_size
-        out = np.empty((len(scenes), 3, side, side), np.uint8)
-        bank = self._bank()
-        spread(lambda part: self._fill(scenes[part], bank, out[part]), len(scenes), threads=self.threads)
-        return out
+    def brush(self) -> Brush:
+        """What paints scenes, with the textures as they are now."""
+        return partial(self._paint, bank=self._bank())
 
-    def _fill(self, scenes: Scenes, bank: np.ndarray, out: np.ndarray) -> None:
+    def _paint(self, scenes: Scenes, out: np.ndarray, *, bank: np.ndarray) -> None:
         what = Paint(
             colour=self._colour(scenes),
             front=_textures(scenes.draws[:, FRONT], scenes.draws[:, FRONT + 1], bank, self._varied),
             back=_textures(scenes.draws[:, BACK], scenes.draws[:, BACK + 1], bank, self._varied),
-            ground=self._codes(scenes, "background") if self.settings.level >= 5 else np.full(len(scenes), -1),
+            ground=self.repertoire.codes(scenes.factors, "background") if self.settings.level >= 5 else np.full(len(scenes), -1),
             shades=self._shades,
             noise=scenes.draws[:, GRAIN] if self.settings.noise.background else np.zeros(len(scenes)),
             amplitude=float(self.settings.noise.background),
@@ -68,15 +63,12 @@ class Painter:
             return textures.procedural(self.settings.image_size)
         return textures.folder(Path(self.settings.textures), self.settings.image_size)
 
-    def _codes(self, scenes: Scenes, name: str) -> np.ndarray:
-        return np.ascontiguousarray(scenes.factors[:, self._column[name]])
-
     def _colour(self, scenes: Scenes) -> np.ndarray:
         """RGB of every scene, (n, 3) float64."""
         if self.settings.level < 3:
             colour = np.tile(np.array(attributes.WHITE, np.float64), (len(scenes), 1))
         else:
-            colour = self._colours[self._codes(scenes, "colour")]
+            colour = self._colours[self.repertoire.codes(scenes.factors, "colour")]
         if not self.settings.noise.shade:
             return colour
         shift = (2.0 * scenes.draws[:, SHADE : SHADE + 3] - 1.0) * self.settings.noise.shade
@@ -92,8 +84,8 @@ class Painter:
         kept = tuple(sorted(set(scales)))
         place = np.array([kept.index(scale) for scale in scales])
         largest = np.full(len(scenes), int(np.argmax(scales)))
-        size = self._codes(scenes, "size") if self.settings.level >= 2 else largest
-        rotation, x, y = (self._codes(scenes, name) for name in ("rotation", "x", "y"))
+        size = self.repertoire.codes(scenes.factors, "size") if self.settings.level >= 2 else largest
+        rotation, x, y = (self.repertoire.codes(scenes.factors, name) for name in ("rotation", "x", "y"))
         return load_archive(self.settings.dsprites, kept).masks(scenes.figures.shape, place[size], rotation, x, y)
 
 

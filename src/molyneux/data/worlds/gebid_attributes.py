@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from molyneux.data.worlds import attributes
 from molyneux.data.worlds.attributes import Colour
 
 COLOURS: dict[str, Colour] = {
@@ -66,14 +67,8 @@ BACKGROUNDS = {"on white": 255, "on black": 0}
 SPIRAL_GROWTH = (0.3, 0.6)
 """s of the spiral r = s + s theta, small and large."""
 
-TEMPLATES = {
-    1: "{shape}",
-    2: "{size} {shape}",
-    3: "{size} {colour} {shape}",
-    4: "{size} {colour} {shape} {background}",
-    5: "{size} {colour} {shape} {position} {background}",
-}
-"""Captions by level; a level's picture shows what its caption says."""
+TEMPLATES = attributes.TEMPLATES | {4: "{size} {colour} {shape} {background}"}
+"""Captions by level, those of CdSprites but for the fourth; a level's picture shows what its caption says."""
 
 RESTRICTED: tuple[dict[str, Any], ...] = (
     {"shape": "line", "colour": ("yellow", "red", "green")},
@@ -89,12 +84,6 @@ RESTRICTED: tuple[dict[str, Any], ...] = (
 def read_length(value: Any) -> float | None:
     """A number of pixels from 10 to 36, where 30 is the published large."""
     return float(value) if isinstance(value, int | float) and 10 <= value <= 36 else None
-
-
-def read_colour(value: Any) -> Colour | None:
-    """Three whole numbers from 0 to 255."""
-    fits = len(value) == 3 and all(isinstance(v, int) and 0 <= v <= 255 for v in value)
-    return (value[0], value[1], value[2]) if fits else None
 
 
 def read_shape(value: Any) -> str | None:

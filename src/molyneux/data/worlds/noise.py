@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+LIMITS = {"shade": 255.0, "rotation": 180.0, "size": 0.5, "position": 1.0, "background": 255.0}
+"""Largest noise by name; the smallest is 0."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +32,13 @@ class Noise:
 
     def problems(self) -> list[str]:
         """One sentence for each setting out of range."""
-        limits = {"shade": 255.0, "rotation": 180.0, "size": 0.5, "position": 1.0, "background": 255.0}
-        return [
-            f"expected noise.{name} from 0 to {limit:g}, got {getattr(self, name)}"
-            for name, limit in limits.items()
-            if not 0.0 <= getattr(self, name) <= limit
-        ]
+        return out_of_range(self)
+
+
+def out_of_range(noise: DataclassInstance) -> list[str]:
+    """One sentence for each field of `LIMITS` that is out of its range."""
+    return [
+        f"expected noise.{name} from 0 to {LIMITS[name]:g}, got {getattr(noise, name)}"
+        for name in (field.name for field in fields(noise) if field.name in LIMITS)
+        if not 0.0 <= getattr(noise, name) <= LIMITS[name]
+    ]

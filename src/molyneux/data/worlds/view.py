@@ -1,4 +1,4 @@
-"""A view: one modality of a scene and how it is made."""
+"""A view: one modality of a scene and how it is made; for pictures, by a brush."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import numpy as np
 
 from molyneux.core import Modality
 from molyneux.data.worlds.scenes import Scenes
+
+Brush = Callable[[Scenes, np.ndarray], None]
+"""Paints scenes into RGB pictures (n, 3, image_size, image_size) uint8."""
 
 
 @dataclass(frozen=True)

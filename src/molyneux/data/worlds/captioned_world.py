@@ -1,0 +1,134 @@
+"""Worlds in levels of difficulty: scenes of one object, pictured, described and felt."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from molyneux.core import Batch, ConfigError, DataError, Modality, Reader, Spec, seeds
+from molyneux.data.worlds.caption_reader import CaptionReader
+from molyneux.data.worlds.distributions import Combinations
+from molyneux.data.worlds.grammar import Grammar
+from molyneux.data.worlds.level_settings import LevelSettings
+from molyneux.data.worlds.parallel import spread
+from molyneux.data.worlds.raster import Figures
+from molyneux.data.worlds.repertoire import Repertoire
+from molyneux.data.worlds.scenes import Scenes
+from molyneux.data.worlds.touch import Touch
+from molyneux.data.worlds.view import Brush, View
+from molyneux.data.worlds.world import Split, World
+
+_COMBINATION = 0
+"""Column of `Scenes.draws` that decides on the combination; the others are the subclass's."""
+
+
+class CaptionedWorld(World):
+    """Scenes of one object with a caption that says, up to a level, what the picture shows.
+
+    Combinations of the attributes are equally likely; a subclass sets `_settings`, `_repertoire` and `_threads` at
+    construction and says how its nuisances are drawn, what figure the object is, and how it is painted.
+    """
+
+    _settings: LevelSettings
+    _repertoire: Repertoire
+    _threads: int
+
+    @property
+    @abstractmethod
+    def _numbers(self) -> int:
+        """Uniform numbers per scene; more of them leave the first ones as they are."""
+
+    @abstractmethod
+    def _nuisances(self, drawn: np.ndarray, draws: np.ndarray) -> np.ndarray:
+        """Codes (n, N) int64 of the factors that no caption says, from combinations (n, F) and uniform numbers (n, k)."""
+
+    @abstractmethod
+    def _figures(self, factors: np.ndarray, draws: np.ndarray) -> Figures:
+        """Geometry of scenes, in scene units, from the codes of all factors and uniform numbers (n, k)."""
+
+    @abstractmethod
+    def _brush(self) -> Brush:
+        """What paints pictures; asked for once a batch."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings as plain data: with name, split and seed they determine every byte."""
+        return self._settings.to_json()
+
+    @property
+    def spec(self) -> Spec:
+        """Modalities as chosen; factors are what is shown or said, then the nuisances, with x and y at the end."""
+        return Spec(tuple(view.modality for view in self._views().values()), self._repertoire.factors)
+
+    @property
+    def caption_factors(self) -> tuple[str, ...]:
+        """Names of the factors that a caption says."""
+        return self._settings.levels.said(self._settings.caption_level)
+
+    @property
+    def picture_factors(self) -> tuple[str, ...]:
+        """Names of the factors that a picture shows and a caption of its level would say."""
+        return self._settings.levels.said(self._settings.level)
+
+    def visible(self, modality: str) -> tuple[str, ...]:
+        """Names of the factors that a view shows: a caption what it says, a contour neither colour nor background."""
+        if modality == "text":
+            return self.caption_factors
+        return tuple(name for name in self.picture_factors if modality == "image" or name not in ("colour", "background"))
+
+    @property
+    def grammar(self) -> Grammar:
+        """Every caption of this world."""
+        return self._repertoire.grammar
+
+    def combinations(self, split: Split) -> Combinations:
+        """What a split draws from; its `contains` takes the columns of `Batch.factors` before the nuisances."""
+        return self._repertoire.combinations[split]
+
+    def scenes(self, indices: np.ndarray, *, split: Split, seed: int) -> Scenes:
+        """The scenes of these sample numbers (n,), any order, any non-negative integers.
+
+        Raises:
+            ConfigError: the split `heldout`, and nothing was held out. DataError: a negative number.
+        """
+        indices = np.asarray(indices, np.int64)
+        if len(indices) and indices.min() < 0:
+            raise DataError(f"expected sample numbers from 0, got {indices.min()}")
+        combinations = self.combinations(split)
+        if not len(combinations):
+            raise ConfigError("the split heldout is empty: name combinations in held_out")
+        draws = seeds.uniforms(seeds.key(seed, self.name, split), indices, self._numbers)
+        drawn = combinations.sample(draws[:, _COMBINATION])
+        factors = np.concatenate([drawn, self._nuisances(drawn, draws)], 1)
+        return Scenes(indices, split, seed, factors, self._figures(factors, draws), draws)
+
+    def batch(self, indices: np.ndarray, *, split: Split, seed: int) -> Batch:
+        """The samples of these numbers (B,), any order, any non-negative integers; errors as `scenes`."""
+        scenes = self.scenes(indices, split=split, seed=seed)
+        views = {name: torch.from_numpy(view.make(scenes)) for name, view in self._views().items()}
+        return Batch(views, factors=torch.from_numpy(scenes.factors))
+
+    def readers(self) -> Mapping[str, Reader]:
+        """The parser of captions, if there are captions."""
+        return {"text": CaptionReader(self.grammar)} if "text" in self._settings.modalities else {}
+
+    def _views(self) -> dict[str, View]:
+        side = self._settings.image_size
+        touch = Touch(self.name, noise=self._settings.touch_noise)
+        known = {
+            "image": View(Modality("image", "image", (3, side, side), "uint8"), self._pictures),
+            "text": View(self.grammar.modality("text"), self._repertoire.captions),
+            "touch": View(touch.modality("touch"), touch.contours),
+        }
+        return {name: known[name] for name in self._settings.modalities}
+
+    def _pictures(self, scenes: Scenes) -> np.ndarray:
+        side = self._settings.image_size
+        out = np.empty((len(scenes), 3, side, side), np.uint8)
+        brush = self._brush()
+        spread(lambda part: brush(scenes[part], out[part]), len(scenes), threads=self._threads)
+        return out
