@@ -114,7 +114,7 @@ def start(folder: Path, environment: dict[str, str], *words: object) -> "subproc
 def test_a_stopped_run_goes_on(
     molyneux: Run, environment: dict[str, str], tmp_path: Path, number: signal.Signals, status: int, says: str
 ) -> None:
-    words = ("run", CONFIG, "--learn.epochs", "60", "--learn.model.latent_dim", "2", "--out", "run")
+    words = ("run", CONFIG, "--learn.epochs", "25", "--learn.model.latent_dim", "2", "--out", "run")
     with start(tmp_path, environment, *words) as process:
         until(lambda: any((tmp_path / "run" / "model").rglob("epoch-*/stage.json")))
         process.send_signal(number)
