@@ -1,66 +1,111 @@
 """Speed of making CdSprites samples, beside plain versions that make one image at a time.
 
-    python benchmarks/generation.py [--size 200000] [--out benchmarks/results/generation.json]
+    python benchmarks/generation.py [--quick] [--size 200000] [--plain 300] [--folder FOLDER] [--out FOLDER]
 
 Measured, in images per second: making batches (every level, one and two threads), storing level 5 in the native format (one
-and two processes, with checksums and fsync), and two plain versions in NumPy and Pillow of the published procedure for level
-5: one with textures of 640x480 RGB pixels and a PNG file per image, as the published generator works, one with grey textures
-of 64x64 and no files. Writes a record with the machine's description.
+and two processes, with checksums and fsync; two sizes show whether memory grows), and two plain versions in NumPy and Pillow of
+the published procedure for level 5: one with textures of 640x480 RGB pixels and a PNG file per image, as the published generator
+works, one with grey textures of 64x64 and no files.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
+import multiprocessing
 import os
+import resource
+import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw
+from record import Record, Value, options
 
 from molyneux.data import generate
 from molyneux.data.worlds import CdSprites
 from molyneux.data.worlds.attributes import BACKGROUNDS, COLOURS, QUADRANTS, STEP
 from molyneux.data.worlds.textures import procedural
 
+WHAT = (
+    "Images of 64x64 RGB pixels made in a second, by the clock and by processor time (child processes included), and peak memory "
+    "of the largest process; `times plain` compares, by the clock, with the plain version that works as the published generator"
+)
 SIDE = 64
 SHAPES = {"square": 19.3, "ellipse": 25.5, "heart": 19.04}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--size", type=int, default=200_000, help="images to store")
-    parser.add_argument("--plain", type=int, default=300, help="images of the plain versions")
+    parser = options(__doc__)
+    parser.add_argument("--size", type=int, default=None, help="images to store (default: 200000)")
+    parser.add_argument("--plain", type=int, default=None, help="images of the plain versions (default: 300)")
     parser.add_argument("--folder", type=Path, default=None, help="where to store (default: a temporary folder)")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "generation.json")
     arguments = parser.parse_args()
-    from molyneux.run.machine import machine  # here, because new processes import this file and need nothing of `run`
-
+    quick = arguments.quick
+    size = arguments.size or (500 if quick else 200_000)
+    record = Record("generation", WHAT, arguments.out)
     procedural(SIDE)
-    record = {
-        "what": "images per second, CdSprites, 64x64 RGB",
-        "machine": machine(),
-        "load before": round(os.getloadavg()[0], 2),
-        "batches": {
-            f"level {level}, {threads} thread(s)": batches(level, threads) for level in range(1, 6) for threads in (1, 2)
-        },
-        "stored, level 5": {f"{jobs} process(es)": stored(arguments.size, jobs, arguments.folder) for jobs in (1, 2)},
-        "plain, level 5": {
-            "textures 640x480 RGB, one PNG file an image": plain(arguments.plain, published_textures()),
-            "textures 64x64 grey, no files": plain(arguments.plain * 10, list(procedural(SIDE)), files=False),
-        },
+    published = plain_rows(arguments.plain or (5 if quick else 300))
+    storings = [(size, 1)] if quick else [(count, jobs) for count in (size // 10, size) for jobs in (1, 2)]
+    rows = [*batch_rows(1000 if quick else 20_000), *stored_rows(storings, arguments.folder), *published]
+    for row in rows:
+        record.add({**row, "times plain": float(row["images/s"]) / float(published[0]["images/s"])})
+    record.write()
+
+
+def batch_rows(size: int) -> Iterator[dict[str, Value]]:
+    """Batches of 1000 made in memory."""
+    for level, threads in product(range(1, 6), (1, 2)):
+        world = CdSprites(level=level, threads=threads)
+        world.batch(np.arange(1000), split="train", seed=2)
+        rates = timed(size, partial(read, world, size))
+        yield {"way": "in memory", "level": level, "images": size, "workers": several(threads, "thread"), **rates}
+
+
+def read(world: CdSprites, size: int) -> None:
+    for part in np.arange(size).reshape(-1, 1000):
+        world.batch(part, split="train", seed=1)
+
+
+def stored_rows(storings: list[tuple[int, int]], folder: Path | None) -> Iterator[dict[str, Value]]:
+    """Level 5 in the native format, so many images by so many processes; each in a new process, whose memory starts anew."""
+    for size, jobs in storings:
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            rates = pool.submit(stored, size, jobs, folder).result()
+        yield {"way": "stored", "level": 5, "images": size, "workers": several(jobs, "process"), **rates}
+
+
+def stored(size: int, jobs: int, folder: Path | None) -> dict[str, float]:
+    """To a finished folder; with more than one process, their start is included."""
+    procedural(SIDE)
+    source = CdSprites(level=5).source("train", size, seed=1)
+    with tempfile.TemporaryDirectory(dir=folder) as temporary:
+        return {**timed(size, lambda: generate(source, Path(temporary) / "samples", jobs=jobs)), "memory, MiB": memory()}
+
+
+def several(count: int, what: str) -> str:
+    plural = "es" if what.endswith("s") else "s"
+    return f"{count} {what}{plural if count > 1 else ''}"
+
+
+def memory() -> float:
+    """Peak memory of this process or the largest of those it has started."""
+    largest = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return largest / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def plain_rows(count: int) -> list[dict[str, Value]]:
+    """The published procedure for level 5, written plainly."""
+    ways = {
+        "plain, textures of 640x480 RGB, a PNG file each": partial(plain, count, published_textures()),
+        "plain, textures of 64x64 grey, no files": partial(plain, count * 10, list(procedural(SIDE)), files=False),
     }
-    best = max(record["stored, level 5"].values(), key=lambda rates: rates["images/s"])
-    record["stored beside plain, times"] = {
-        name: {unit: round(best[unit] / rates[unit], 1) for unit in rates} for name, rates in record["plain, level 5"].items()
-    }
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(record, indent=2))
+    return [{"way": way, "level": 5, "workers": several(1, "thread"), **work()} for way, work in ways.items()]
 
 
 def timed(count: int, work: Callable[[], object]) -> dict[str, float]:
@@ -70,22 +115,7 @@ def timed(count: int, work: Callable[[], object]) -> dict[str, float]:
     work()
     clock, after = time.perf_counter() - start, os.times()
     busy = sum(after[:4]) - sum(before[:4])
-    return {"images/s": round(count / clock, 1), "images per processor second": round(count / max(busy, 1e-9), 1)}
-
-
-def batches(level: int, threads: int, *, size: int = 20_000) -> dict[str, float]:
-    """Batches of 1000 made in memory."""
-    world = CdSprites(level=level, threads=threads)
-    world.batch(np.arange(1000), split="train", seed=2)
-    parts = np.arange(size).reshape(-1, 1000)
-    return timed(size, lambda: [world.batch(part, split="train", seed=1) and None for part in parts])
-
-
-def stored(size: int, jobs: int, folder: Path | None) -> dict[str, float]:
-    """Level 5 in the native format: from nothing to a finished folder, start of processes included."""
-    source = CdSprites(level=5).source("train", size, seed=1)
-    with tempfile.TemporaryDirectory(dir=folder) as temporary:
-        return timed(size, lambda: generate(source, Path(temporary) / "samples", jobs=jobs))
+    return {"images/s": count / clock, "images per processor second": count / max(busy, 1e-9)}
 
 
 def plain(count: int, textures: list[np.ndarray], *, files: bool = True) -> dict[str, float]:

@@ -33,10 +33,18 @@ def benchmark(name: str) -> str:
     if not path.exists():
         return ""
     record = store.read_json(path)
-    columns = list(record["rows"][0])
-    lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
-    lines += [f"| {' | '.join(str(row.get(column, '')) for column in columns)} |" for row in record["rows"]]
-    return "\n".join(lines) + f"\n\nMeasured on: {record['machine']}.\n"
+    rows, machine = record["rows"], record["machine"]
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    numeric = [all(isinstance(row.get(column, 0), int | float) for row in rows) for column in columns]
+    lines = [f"| {' | '.join(columns)} |", f"|{'|'.join('---:' if number else '---' for number in numeric)}|"]
+    lines += [f"| {' | '.join(_cell(row.get(column, '')) for column in columns)} |" for row in rows]
+    words = machine if isinstance(machine, str) else "; ".join(f"{what}: {word}" for what, word in machine.items())
+    return f"{record['what']}.\n\n" + "\n".join(lines) + f"\n\nMeasured on {words}.\n"
+
+
+def _cell(value: str | float) -> str:
+    """A value of a record in a cell; thousands are set apart."""
+    return value if isinstance(value, str) else f"{value:,}"
 
 
 KINDS: dict[str, Callable[[str], str]] = {"benchmark": benchmark, "study": study}

@@ -1,0 +1,87 @@
+"""Seconds of each measure, beside the same measure taken one sample at a time.
+
+    python benchmarks/evaluation.py [--quick] [--out FOLDER]
+
+A DMVAE of CdSprites level 3 that was trained for some seconds, so that its captions can be read, measured on 10,000 test samples
+by the world's readers, in batches of 500. One sample at a time, as the published toolkit evaluates, is measured on a part of the
+samples and extrapolated: what it adds to each sample, times the samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from record import Record, Value, options
+from timing import clock
+from trainer import BATCH, bare
+
+from molyneux.data import CdSprites, load
+from molyneux.learn import DMVAE
+from molyneux.measure import (
+    Coherence,
+    Evaluation,
+    Galleries,
+    LatentProbe,
+    Likelihood,
+    Measure,
+    PosteriorGap,
+    Projection,
+    Reconstruction,
+    Traversals,
+)
+from molyneux.run.readers import find_readers
+
+WHAT = (
+    "Seconds of each measure of a DMVAE on CdSprites level 3, in batches of 500, one thread; `one at a time` is measured on "
+    "{part} samples and extrapolated to all: what batches of one add to each sample, times the samples"
+)
+
+
+def main() -> None:
+    arguments = options(__doc__).parse_args()
+    samples, part = (24, 20) if arguments.quick else (10_000, 100)
+    record = Record("evaluation", WHAT.format(part=part), arguments.out)
+    torch.set_num_threads(1)
+    evaluate = evaluation(samples, steps=2 if arguments.quick else 500)
+    for measure in measures():
+        record.add({"measure": measure.name, **row(measure, evaluate, part)})
+    record.write()
+
+
+def measures() -> list[Measure]:
+    """All, with their defaults."""
+    scored = [Coherence(), Reconstruction(), Likelihood(), LatentProbe(), PosteriorGap()]
+    return [*scored, Projection(), Galleries(), Traversals()]
+
+
+def evaluation(samples: int, *, steps: int) -> Evaluation:
+    """A model that has learned a little, its test samples in memory, and their readers."""
+    world = CdSprites(level=3)
+    model = DMVAE(world.spec, latent_dim=8, private_dim={"image": 6}, scales={"image": 0.05, "text": 1.0}, drawn=["image"])
+    bare(load(world.source("train", BATCH * steps, seed=1)), model, steps=steps)
+    readers = find_readers(world, world.spec, {})
+    test = load(world.source("test", samples, seed=1))
+    return Evaluation(model, test, readers=readers.judges, exact=readers.exact, samples=samples)
+
+
+def row(measure: Measure, evaluation: Evaluation, part: int) -> dict[str, Value]:
+    """Seconds in batches and, for measures that go through the samples, one at a time."""
+    timed(measure, evaluation, part, part)
+    samples = min(evaluation.samples, getattr(measure, "samples", evaluation.samples))
+    seconds = timed(measure, evaluation, samples, 500)
+    if isinstance(measure, Galleries | Traversals):
+        return {"seconds": seconds}
+    added = timed(measure, evaluation, part, 1) - timed(measure, evaluation, part, part)
+    single = seconds + added * samples / part
+    return {"samples": samples, "seconds": seconds, "one at a time, s": single, "times as fast": single / seconds}
+
+
+def timed(measure: Measure, evaluation: Evaluation, samples: int, batch_size: int) -> float:
+    """Seconds of a measure on so many samples."""
+    part = replace(evaluation, samples=samples, batch_size=batch_size)
+    return clock(lambda: measure(part))
+
+
+if __name__ == "__main__":
+    main()

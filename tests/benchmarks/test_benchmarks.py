@@ -1,0 +1,150 @@
+"""Every benchmark runs and writes a record of which the documentation makes a table; what is compared does the same."""
+
+import json
+import math
+import os
+import platform
+import re
+import subprocess
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+import torch
+
+from molyneux.core import Batch, Modality, Progress, Spec
+from molyneux.learn import MVAE
+from molyneux.learn.nets import Dense
+
+ROOT = Path(__file__).parents[2]
+BENCHMARKS = ROOT / "benchmarks"
+SCRIPTS = sorted(path for path in BENCHMARKS.glob("*.py") if "def main()" in path.read_text(encoding="utf-8"))
+CONTRASTS = {
+    "evaluation": "one at a time, s",
+    "generation": "times plain",
+    "judging": "views/s, one at a time",
+    "modalities": "MVAE, plain, ms",
+    "trainer": "bare loop, ms",
+    "training": "times as fast as plain",
+}
+
+
+@pytest.fixture
+def imported(monkeypatch):
+    """Import a file of the benchmarks; they import each other by plain names, which are forgotten in the end."""
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    yield lambda name: __import__(name)
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(BENCHMARKS)):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def tables(monkeypatch, tmp_path):
+    description = spec_from_file_location("tables", ROOT / "docs" / "tables.py")
+    module = module_from_spec(description)
+    description.loader.exec_module(module)
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    return module
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_a_quick_run_writes_a_record_that_makes_a_table(script, tmp_path, tables):
+    results = tmp_path / "benchmarks" / "results"
+    run = [sys.executable, str(script), "--quick", "--out", str(results)]
+    done = subprocess.run(run, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Warning" not in done.stderr
+    assert [path.name for path in results.iterdir()] == [f"{script.stem}.json"]
+    text = (results / f"{script.stem}.json").read_text(encoding="utf-8")
+    record = json.loads(text)
+    check_form(record)
+    assert not any(
+        private in text for private in (platform.node(), str(Path.home()), str(tmp_path), str(ROOT)) if len(private) > 1
+    )
+    assert any(CONTRASTS[script.stem] in row for row in record["rows"]), "a benchmark stands beside the naive way"
+    lines = tables.benchmark(script.stem).splitlines()
+    assert lines[0] == record["what"] + "."
+    assert len([line for line in lines if line.startswith("|")]) == len(record["rows"]) + 2
+    assert len({line.count("|") for line in lines if line.startswith("|")}) == 1
+    assert "cores" in lines[-1]
+
+
+def check_form(record):
+    assert set(record) == {"what", "machine", "rows"}
+    assert isinstance(record["what"], str)
+    assert all(isinstance(word, str) for word in record["machine"].values())
+    assert record["rows"]
+    for row in record["rows"]:
+        for value in row.values():
+            assert isinstance(value, str) or math.isfinite(value)
+
+
+def test_every_benchmark_has_its_place_in_the_documentation():
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    places = re.findall(r"<!-- begin: benchmark-(\w+) -->", page)
+    assert sorted(places) == [path.stem for path in SCRIPTS] == sorted(CONTRASTS)
+    assert all(f"`benchmarks/{name}.py`" in page for name in places)
+
+
+def test_nothing_is_shown_of_a_benchmark_that_was_not_run(tables):
+    assert tables.benchmark("training") == ""
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_the_plain_way_computes_the_same_loss_and_gradient_with_more_calls(imported, count):
+    training = imported("training")
+    spec = Spec(tuple(Modality(f"sense{number}", "tabular", (5,)) for number in range(count)))
+    batch = Batch({name: torch.randn(8, 5, generator=torch.Generator().manual_seed(3)) for name in spec.names})
+    scales = {name: 0.5 + index for index, name in enumerate(spec.names)}
+    nets = dict.fromkeys(spec.names, Dense(width=16))
+    model = MVAE(spec, latent_dim=16, nets=nets, scales=scales, subsets="all", reconstruct="all")
+    losses, gradients = [], []
+    for way in (model, training.Plain(model)):
+        model.zero_grad()
+        loss = way.loss(batch, Progress(0, 1), torch.Generator().manual_seed(4)).total
+        loss.backward()
+        losses.append(loss.detach())
+        gradients.append(torch.cat([parameter.grad.flatten() for parameter in model.parameters()]))
+    torch.testing.assert_close(*losses)
+    torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-5)
+    subsets = 2**count - 1
+    assert training.calls(model, batch) == {"encoder calls": count, "decoder calls": count}
+    plain = {"encoder calls": count * 2 ** (count - 1), "decoder calls": count * subsets}
+    assert training.calls(training.Plain(model), batch) == plain
+
+
+def test_peak_memory_counts_what_is_alive_at_the_same_time(imported):
+    timing = imported("timing")
+    mebi = 2**18
+
+    def work():
+        first = torch.zeros(3 * mebi)
+        del first
+        second, third = torch.zeros(2 * mebi), torch.zeros(4 * mebi)
+        return second, third
+
+    (second, third), peak = timing.peak_memory(work)
+    assert peak == pytest.approx(6, abs=0.01)
+    assert len(second) + len(third) == 6 * mebi
+
+
+def test_times_are_medians_without_the_first_call(imported):
+    timing = imported("timing")
+    calls = {"a": 0, "b": 0}
+
+    def work(name):
+        calls[name] += 1
+
+    works = {name: lambda name=name: work(name) for name in calls}
+    assert all(0 <= seconds < 1 for seconds in timing.interleaved(works, rounds=3, seconds=0.0).values())
+    assert calls == {"a": 4, "b": 4}
+    timing.interleaved(works, rounds=2, seconds=0.0, warm=True)
+    assert calls == {"a": 6, "b": 6}
+
+
+@pytest.mark.parametrize(("value", "expected"), [(1234.5, 1234), (99.96, 100), (0.0123456, 0.0123), (0.0, 0), (7, 7), ("a", "a")])
+def test_numbers_are_kept_with_three_digits(imported, value, expected):
+    assert imported("record").rounded(value) == expected
