@@ -47,7 +47,7 @@ def test_python_blocks_run_one_after_another(page, workplace):
         exec(compile(code, f"{page.name}, block {number + 1}", "exec"), namespace)
 
 
-@pytest.mark.parametrize("words", commands())
+@pytest.mark.parametrize("words", list(commands()))
 def test_commands_run(words, workplace):
     if words[0] == "make":
         subprocess.run(["make", "-n", "-C", str(ROOT), *words[1:]], check=True, capture_output=True)
@@ -77,14 +77,10 @@ def test_yaml_blocks_are_experiments(page, workplace):
         assert load_experiment(path).name == f"block{number}"
 
 
-def test_every_public_name_is_in_the_documentation():
-    import importlib
-
+def test_every_room_has_its_page():
     pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    for room in ("core", "data", "learn", "measure", "report"):
-        module = importlib.import_module(f"molyneux.{room}")
+    for room in ("core", "data", "learn", "measure", "report", "run"):
         assert f"::: molyneux.{room}\n" in pages
-        assert sorted(module.__all__) == list(module.__all__), f"molyneux.{room}.__all__ is not sorted"
 
 
 def test_tables_are_those_of_the_records():

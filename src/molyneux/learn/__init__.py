@@ -2,6 +2,7 @@
 
 from molyneux.learn.files import load_batch, load_config, load_spec, load_weights, save_batch, save_model
 from molyneux.learn.history import History
+from molyneux.learn.judges import Judge, load_judge, shipped_judges, train_judge
 from molyneux.learn.progress import FitProgress
 from molyneux.learn.trainer import fit
 from molyneux.learn.training import Training
@@ -14,14 +15,18 @@ __all__ = [
     "VAE",
     "FitProgress",
     "History",
+    "Judge",
     "MoPoE",
     "MultimodalVAE",
     "Training",
     "fit",
     "load_batch",
     "load_config",
+    "load_judge",
     "load_spec",
     "load_weights",
     "save_batch",
     "save_model",
+    "shipped_judges",
+    "train_judge",
 ]
