@@ -53,6 +53,7 @@ def main() -> None:
     for level, world in worlds.items():
         for factor, table in confusion(judge, world.source("test", judge.record.samples, seed=0)).items():
             print(f"level {level} {factor}: {judge.record.accuracy[level][factor]:.2%} {table.tolist()}")
+        print(f"level {level} ghosts called unreadable: {judge.record.refused[level]}")
 
 
 if __name__ == "__main__":

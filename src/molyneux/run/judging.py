@@ -14,6 +14,9 @@ from molyneux.learn.judges import Judge, train_judge
 EXAMINED = 10_000
 """Fresh samples of each level on which a judge is examined."""
 
+DISSOLVED_BY = {"shape": ("rotation",)}
+"""What cannot be told from the mean of views that differ in a nuisance: a shape seen in all rotations is a disc."""
+
 
 def make_judge(
     worlds: Mapping[str, World], modality: str, out: Path, *, samples: int, seed: int, progress: FitProgress | None = None
@@ -42,12 +45,14 @@ def make_judge(
     work = out.with_name(f".{out.name}.training")
     judge = train_judge(
         {level: world.source("train", samples, seed=seed) for level, world in worlds.items()},
-        {level: world.source("test", EXAMINED, seed=seed) for level, world in worlds.items()},
+        {level: world.source("test", max(EXAMINED, samples), seed=seed) for level, world in worlds.items()},
         work,
         world=name,
         modality=modality,
         factors=_factors(worlds, modality),
+        dissolved_by=DISSOLVED_BY,
         seed=seed,
+        examined=EXAMINED,
         command=f"molyneux judge {name} {modality} --samples {samples} --seed {seed} --out FILE",
         progress=progress,
     )

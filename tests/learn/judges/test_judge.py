@@ -10,6 +10,7 @@ from molyneux import data
 from molyneux.core import CorruptFileError, Factor, Modality, Progress, Reader, Spec, SpecError, StoreError
 from molyneux.learn import Training
 from molyneux.learn.judges import Judge, Record, confusion, examine, judge_file, load_judge, shipped_judges, train_judge
+from molyneux.learn.judges.ghosts import UNREADABLE
 from molyneux.learn.judges.net import JudgeNet
 from molyneux.learn.judges.train import Pupil
 
@@ -37,7 +38,21 @@ def judge(folder):
 def test_learns_each_factor_from_the_levels_that_have_it(judge, blobs):
     assert judge.record.accuracy == {"1": {"side": 1.0}, "2": {"colour": 1.0, "side": 1.0}}
     assert judge.record.samples == 200
-    assert [factor.name for factor in judge.record.factors] == ["colour", "side"]
+    assert judge.record.refused["1"]["side"] > 0.95
+    assert judge.record.factors[0] == Factor("colour", ("red", "green", "blue", UNREADABLE))
+
+
+def test_says_what_it_cannot_tell(judge, blobs):
+    """The mean of both sides shows no side, but still a colour."""
+    left, right = blobs(2, seed=3), blobs(2, seed=3)
+    colour = left.codes[0, 1]
+    both = ((left.pictures[:1].float() + right.pictures[:1].flip(3).float()) / 2).to(torch.uint8)
+    careful = judge.reader(left.spec, "image", ("side", "colour")).read(both)
+    assert careful.codes.tolist() == [[-1, colour]]
+    assert careful.reasons == {0: "no side can be told"}
+    careless = judge.reader(left.spec, "image", ("side", "colour"), refuse=False).read(both)
+    assert careless.codes[0, 0] in (0, 1)
+    assert careless.reasons == {}
 
 
 def test_is_a_reader(judge, blobs):
@@ -54,7 +69,7 @@ def test_is_a_reader(judge, blobs):
 def test_answers_only_with_values_of_the_spec(judge, blobs):
     source = blobs(300, colours=("blue", "red"), seed=6)
     spec = Spec(source.spec.modalities, (Factor("colour", ("green", "red")),))
-    codes = judge.reader(spec, "image", ("colour",)).read(source.pictures).codes
+    codes = judge.reader(spec, "image", ("colour",), refuse=False).read(source.pictures).codes
     assert set(codes.flatten().tolist()) <= {0, 1}
     red = source.codes[:, 1] == 1
     assert (codes[red] == 1).all()
@@ -91,7 +106,7 @@ def test_what_it_cannot_read(judge, spec, factors, message):
 
 def test_accuracy_is_that_of_the_level_with_the_same_factors(judge):
     accuracy = {"1": {"a": 1.0}, "2": {"a": 0.9, "b": 0.8}, "3": {"a": 0.7, "b": 0.6, "c": 0.5}}
-    record = Record("w", judge.record.modality, judge.record.factors, accuracy, 1, "")
+    record = Record("w", judge.record.modality, judge.record.factors, accuracy, {}, 1, "")
     graded = Judge(judge.net, record)
     assert graded.accuracy(("b", "a")) == {"b": 0.8, "a": 0.9}
     assert graded.accuracy(("b",)) == {"b": 0.6}
@@ -122,13 +137,11 @@ def test_file_that_is_no_judge(judge, tmp_path):
 
 
 def test_confusion_counts_every_sample(judge, blobs):
-    source = blobs(130, seed=8)
-    tables = confusion(judge, source, batch_size=50)
-    assert {name: int(table.sum()) for name, table in tables.items()} == {"colour": 130, "side": 130}
-    colours = ("red", "green", "blue")
-    expected = np.bincount(source.codes[:, 1], minlength=3)
-    assert tables["colour"].sum(1).tolist() == expected.tolist()
-    assert len(colours) == len(tables["colour"])
+    source = blobs(630, seed=8)
+    tables = confusion(judge, source)
+    assert {name: int(table.sum()) for name, table in tables.items()} == {"colour": 630, "side": 630}
+    assert tables["colour"].sum(1).tolist() == np.bincount(source.codes[:, 1], minlength=4).tolist()
+    assert {name: int(table.sum()) for name, table in confusion(judge, source, 100).items()} == {"colour": 100, "side": 100}
 
 
 def test_loss_leaves_out_what_a_sample_lacks(blobs):

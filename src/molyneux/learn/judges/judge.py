@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from molyneux.core import CorruptFileError, Factor, Modality, Reading, Spec, SpecError, views
+from molyneux.learn.judges.ghosts import UNREADABLE
 from molyneux.learn.judges.net import JudgeNet
 from molyneux.learn.tensors import assign, load_tensors, save_tensors
 
@@ -27,6 +28,7 @@ class Record:
         modality: what it reads.
         factors: what it reads in it.
         accuracy: per level, per factor, the share of right answers on fresh samples, 0..1.
+        refused: per level, per factor, the share of fresh ghosts (see `ghosts`) that were called unreadable, 0..1.
         samples: number of fresh samples per level.
         command: what rebuilds it.
     """
@@ -35,20 +37,23 @@ class Record:
     modality: Modality
     factors: tuple[Factor, ...]
     accuracy: Mapping[str, Mapping[str, float]]
+    refused: Mapping[str, Mapping[str, float]]
     samples: int
     command: str
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary."""
         spec = Spec((self.modality,), self.factors).to_json()
-        accuracy = {level: dict(factors) for level, factors in self.accuracy.items()}
-        return {"world": self.world, "spec": spec, "accuracy": accuracy, "samples": self.samples, "command": self.command}
+        tables = {"accuracy": self.accuracy, "refused": self.refused}
+        plain = {name: {level: dict(row) for level, row in table.items()} for name, table in tables.items()}
+        return {"world": self.world, "spec": spec, **plain, "samples": self.samples, "command": self.command}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Record:
         """Read what `to_json` wrote."""
         spec = Spec.from_json(record["spec"])
-        return cls(record["world"], spec.modalities[0], spec.factors, record["accuracy"], record["samples"], record["command"])
+        told = {name: record[name] for name in ("accuracy", "samples", "command")}
+        return cls(record["world"], spec.modalities[0], spec.factors, refused=record.get("refused", {}), **told)
 
 
 class Judge:
@@ -63,13 +68,15 @@ class Judge:
         self.net, self.record = net.eval(), record
         self.net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
-    def reader(self, spec: Spec, modality: str, factors: Sequence[str]) -> JudgeReader:
+    def reader(self, spec: Spec, modality: str, factors: Sequence[str], *, refuse: bool = True) -> JudgeReader:
         """A reader of some factors, which answers only with values that `spec` has (custom subsets of colours, say).
 
         Args:
             spec: of the samples to read.
             modality: name of the modality to read.
             factors: names of the factors to read.
+            refuse: whether "unreadable" is among the answers. Without it the likeliest value is always given, as by the
+                published classifiers, which are fooled by means of many pictures.
 
         Raises:
             SpecError: this judge cannot read that modality, a factor, or a value.
@@ -83,7 +90,10 @@ class Judge:
             )
         known = Spec((own,), self.record.factors)
         tables = {name: [known.factor(name).code(value) for value in spec.factor(name).values] for name in factors}
-        return JudgeReader(self, found, tables)
+        open_to_doubt = {name for name in factors if refuse and UNREADABLE in known.factor(name).values}
+        for name in open_to_doubt:
+            tables[name].append(known.factor(name).code(UNREADABLE))
+        return JudgeReader(self, found, tables, open_to_doubt)
 
     def accuracy(self, factors: Sequence[str]) -> dict[str, float]:
         """Accuracy on fresh samples, of the level that has just these factors, else the lowest of all levels."""
@@ -119,11 +129,14 @@ class JudgeReader:
     Args:
         judge: who reads.
         modality: as stored by the samples.
-        tables: per factor, the judge's code of each value that may be answered.
+        tables: per factor, the judge's code of each answer that may be given.
+        open_to_doubt: the factors whose last answer means "unreadable".
     """
 
-    def __init__(self, judge: Judge, modality: Modality, tables: Mapping[str, Sequence[int]]) -> None:
-        self._judge, self._modality = judge, modality
+    def __init__(
+        self, judge: Judge, modality: Modality, tables: Mapping[str, Sequence[int]], open_to_doubt: Collection[str]
+    ) -> None:
+        self._judge, self._modality, self._open_to_doubt = judge, modality, open_to_doubt
         self._tables = {name: torch.tensor(codes) for name, codes in tables.items()}
 
     @property
@@ -142,9 +155,13 @@ class JudgeReader:
         return self._judge.accuracy(self.factors)
 
     def read(self, view: Tensor) -> Reading:
-        """The likeliest value of each factor in views (B, *shape), in their stored form. A judge always has an answer."""
-        codes = [self._codes(part) for part in torch.split(view, _BATCH)]
-        return Reading(torch.cat(codes) if codes else torch.empty(0, len(self.factors), dtype=torch.long), self.factors)
+        """The likeliest answer for each factor in views (B, *shape), in their stored form."""
+        parts = [self._codes(part) for part in torch.split(view, _BATCH)]
+        codes = torch.cat(parts) if parts else torch.empty(0, len(self.factors), dtype=torch.long)
+        refused = {name: (codes[:, i] < 0).tolist() for i, name in enumerate(self.factors)}
+        doubts = [[name for name in self.factors if refused[name][row]] for row in range(len(codes))]
+        reasons = {row: f"no {' and no '.join(names)} can be told" for row, names in enumerate(doubts) if names}
+        return Reading(codes, self.factors, reasons)
 
     @torch.inference_mode()
     def _codes(self, view: Tensor) -> Tensor:
@@ -153,5 +170,9 @@ class JudgeReader:
         if ready.ndim == 4:
             ready = ready.contiguous(memory_format=torch.channels_last)  # three times as fast on a CPU
         logits = self._judge.net(ready)
-        chosen = [logits[name][:, table.to(device)].argmax(1) for name, table in self._tables.items()]
-        return torch.stack(chosen, 1).to(view.device)
+        return torch.stack([self._answer(name, logits[name]) for name in self._tables], 1).to(view.device)
+
+    def _answer(self, name: str, logits: Tensor) -> Tensor:
+        table = self._tables[name].to(logits.device)
+        code = logits[:, table].argmax(1)
+        return torch.where(code == len(table) - 1, -1, code) if name in self._open_to_doubt else code

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -43,17 +43,30 @@ def recode(codes: Tensor, spec: Spec, factors: Sequence[Factor]) -> Tensor:
 
 
 class Lesson:
-    """Sample `i` is sample `i // n` of source `i % n`: a `Source` of one modality and the given factors.
+    """Several sources as one `Source` of one modality and the given factors.
+
+    Samples come in rounds: first `share` samples of every source, then one of every ghost.
 
     Args:
         sources: at least one, all with the modality; cut to the length of the shortest.
         modality: name of the modality.
         factors: what the codes of a batch are about, in this order.
+        ghosts: further sources, which are seen less often.
+        share: samples of each source for one of each ghost.
     """
 
-    def __init__(self, sources: Mapping[str, Source], modality: str, factors: Sequence[Factor]) -> None:
-        self._sources, self._factors = list(sources.values()), tuple(factors)
-        self._modality = _common(sources, modality)
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        modality: str,
+        factors: Sequence[Factor],
+        *,
+        ghosts: Sequence[Source] = (),
+        share: int = 1,
+    ) -> None:
+        self._modality, self._factors = _common((*sources, *ghosts), modality), tuple(factors)
+        self._slots = [(source, share, turn) for turn in range(share) for source in sources]
+        self._slots += [(ghost, 1, 0) for ghost in ghosts]
 
     @property
     def spec(self) -> Spec:
@@ -61,24 +74,27 @@ class Lesson:
         return Spec((self._modality,), self._factors)
 
     def __len__(self) -> int:
-        return len(self._sources) * min(len(source) for source in self._sources)
+        return len(self._slots) * min(len(source) // share for source, share, _ in self._slots)
 
     def batch(self, indices: np.ndarray) -> Batch:
         """The samples at these positions, grouped by source (their order carries no meaning)."""
-        number, name = len(self._sources), self._modality.name
-        parts = [(source, indices[indices % number == i] // number) for i, source in enumerate(self._sources)]
-        batches = [(source.spec, source.batch(at)) for source, at in parts if len(at)]
+        slot, rounds, name = indices % len(self._slots), indices // len(self._slots), self._modality.name
+        batches = [
+            (source.spec, source.batch(rounds[slot == number] * share + turn))
+            for number, (source, share, turn) in enumerate(self._slots)
+            if (slot == number).any()
+        ]
         views = torch.cat([batch.views[name] for _, batch in batches])
         codes = [recode(codes_of(batch), spec, self._factors) for spec, batch in batches]
         return Batch({name: views}, factors=torch.cat(codes))
 
 
-def _common(sources: Mapping[str, Source], name: str) -> Modality:
-    first, *others = [(level, source.spec.modality(name)) for level, source in sources.items()]
-    for level, modality in others:
-        if modality != first[1]:
-            raise SpecError(f"expected the same {name} in all sources, got {first[1]} in {first[0]} and {modality} in {level}")
-    return first[1]
+def _common(sources: Sequence[Source], name: str) -> Modality:
+    first, *others = [source.spec.modality(name) for source in sources]
+    for modality in others:
+        if modality != first:
+            raise SpecError(f"expected the same {name} in all sources, got {first} and {modality}")
+    return first
 
 
 def codes_of(batch: Batch) -> Tensor:

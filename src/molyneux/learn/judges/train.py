@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from torch.nn import functional
 
 from molyneux.core import Batch, Loss, Progress, Source, Spec, seeds, views
 from molyneux.learn.judges.augment import jitter, soften
+from molyneux.learn.judges.ghosts import UNREADABLE, make_ghosts
 from molyneux.learn.judges.judge import Judge, Record
 from molyneux.learn.judges.lesson import Lesson, codes_of, recode, union
 from molyneux.learn.judges.net import JudgeNet
@@ -23,6 +25,12 @@ TRAINING = Training(
     epochs=1, batch_size=128, optimizer="adamw", learning_rate=2e-3, weight_decay=0.01, warmup_steps=200, tensorboard=False
 )
 """One pass over fresh samples."""
+
+
+_BATCH = 500
+
+_GHOSTS = 1000
+"""Ghosts of each kind in an examination."""
 
 
 class Pupil(nn.Module):
@@ -59,8 +67,10 @@ def train_judge(
     world: str,
     modality: str,
     factors: Sequence[str],
+    dissolved_by: Mapping[str, Sequence[str]] | None = None,
     seed: int = 0,
     training: Training = TRAINING,
+    examined: int = 10_000,
     command: str = "",
     progress: FitProgress | None = None,
 ) -> Judge:
@@ -68,51 +78,81 @@ def train_judge(
 
     Args:
         sources: per level, samples to learn from; a level teaches the factors it has.
-        held_out: per level, samples of another split for the examination.
+        held_out: per level, samples of another split for the examination, as many as there are sources' where ghosts of
+            them are to be examined too: those need several samples of each kind.
         folder: of the training; called again with the same folder, it goes on where it stopped.
         world: name and version of the world.
         modality: name of the modality to read.
         factors: names of the factors to read.
+        dissolved_by: per factor, the nuisances without which it cannot be told (a shape, without its rotation).
         seed: root seed.
         training: settings.
+        examined: number of samples of each level that are read in the examination, all that there are at most.
         command: what rebuilds the judge, for its record.
         progress: is told how it goes.
 
     Raises:
         SpecError: the sources do not fit each other. See also `fit`.
     """
-    known = union([source.spec for source in sources.values()], factors)
-    lesson = Lesson(sources, modality, known)
+    ghosts = [ghost for source in sources.values() for ghost in make_ghosts(source, modality, factors, dissolved_by or {})]
+    known = union([source.spec for source in (*sources.values(), *ghosts)], factors)
+    share = max(1, 2 * len(ghosts) // len(sources))  # every third view is a ghost
+    lesson = Lesson(list(sources.values()), modality, known, ghosts=ghosts, share=share)
     pupil = Pupil(lesson.spec, seed=seed)
     fit(pupil, lesson, None, training, folder, seed=seed, progress=progress)
-    draft = Judge(pupil.net, Record(world, lesson.spec.modalities[0], known, {}, 0, command))
+    draft = Judge(pupil.net, Record(world, lesson.spec.modalities[0], known, {}, {}, 0, command))
     draft.save(folder / "draft.safetensors")
     rounded = Judge.load(folder / "draft.safetensors")  # examined with the weights that are shipped
-    accuracy = {level: examine(rounded, source) for level, source in held_out.items()}
-    samples = min(len(source) for source in held_out.values())
-    return Judge(rounded.net, Record(world, lesson.spec.modalities[0], known, accuracy, samples, command))
+    record = replace(
+        rounded.record,
+        accuracy={level: examine(rounded, source, examined) for level, source in held_out.items()},
+        refused={level: doubt(rounded, source, dissolved_by or {}) for level, source in held_out.items()},
+        samples=min(examined, *(len(source) for source in held_out.values())),
+    )
+    return Judge(rounded.net, record)
 
 
-def examine(judge: Judge, source: Source) -> dict[str, float]:
-    """Share of right answers per factor that the source has, on all its samples, 0..1."""
-    counts = confusion(judge, source)
+def examine(judge: Judge, source: Source, samples: int | None = None) -> dict[str, float]:
+    """Share of right answers per factor that the source has, on its first `samples` (all of them by default), 0..1."""
+    counts = confusion(judge, source, samples)
     return {name: int(table.diag().sum()) / int(table.sum()) for name, table in counts.items()}
 
 
-def confusion(judge: Judge, source: Source, batch_size: int = 500) -> dict[str, Tensor]:
-    """Per factor that the source has, how often value i was read as value j, (values, values) by the judge's codes."""
+def doubt(judge: Judge, source: Source, dissolved_by: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    """Share of a source's ghosts that are called unreadable, per factor, the lowest of its kinds of ghost, 0..1."""
+    found: dict[str, float] = {}
+    factors = [factor.name for factor in judge.record.factors]
+    for ghosts in make_ghosts(source, judge.record.modality.name, factors, dissolved_by):
+        view = ghosts.batch(np.arange(min(_GHOSTS, len(ghosts)))).views[judge.record.modality.name]
+        name = ghosts.spec.factors[0].name
+        spec = Spec(ghosts.spec.modalities, judge.record.factors)
+        read = judge.reader(spec, judge.record.modality.name, (name,), refuse=False).read(view).codes[:, 0]
+        share = (read == spec.factor(name).code(UNREADABLE)).double().mean().item()
+        found[name] = min(share, found.get(name, 1.0))
+    return found
+
+
+def confusion(judge: Judge, source: Source, samples: int | None = None) -> dict[str, Tensor]:
+    """Per factor that the source has, how often value i was read as value j, (values, values) by the judge's codes.
+
+    Args:
+        judge: who reads; also "unreadable" is among its values where it knows that answer.
+        source: true views.
+        samples: how many of them are read, the first ones; all by default.
+    """
     spec, modality = source.spec, judge.record.modality.name
     known = [factor for factor in judge.record.factors if factor.name in {own.name for own in spec.factors}]
-    reader = judge.reader(Spec((spec.modality(modality),), tuple(known)), modality, [factor.name for factor in known])
-    tables = {factor.name: torch.zeros(len(factor.values), len(factor.values), dtype=torch.long) for factor in known}
-    for start in range(0, len(source), batch_size):
-        batch = source.batch(np.arange(start, min(start + batch_size, len(source))))
+    readable = Spec((spec.modality(modality),), tuple(known))
+    reader = judge.reader(readable, modality, [factor.name for factor in known], refuse=False)
+    tables = {factor.name: torch.zeros(len(factor.values) ** 2, dtype=torch.long) for factor in known}
+    total = min(samples or len(source), len(source))
+    for start in range(0, total, _BATCH):
+        batch = source.batch(np.arange(start, min(start + _BATCH, total)))
         truth, read = recode(codes_of(batch), spec, known), reader.read(batch.views[modality]).codes
-        for i, factor in enumerate(known):
-            seen = truth[:, i] >= 0
-            pairs = truth[seen, i] * len(factor.values) + read[seen, i]
-            tables[factor.name] += pairs.bincount(minlength=len(factor.values) ** 2).view(len(factor.values), -1)
-    return tables
+        for i, (factor, table) in enumerate(zip(known, tables.values(), strict=True)):
+            pairs = truth[:, i] * len(factor.values) + read[:, i]
+            table += pairs[truth[:, i] >= 0].bincount(minlength=len(table))
+    return {factor.name: tables[factor.name].view(len(factor.values), -1) for factor in known}
 
 
 def _cross_entropy(logits: Tensor, codes: Tensor) -> Tensor:
