@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -100,10 +101,16 @@ def until(condition: Callable[[], bool], seconds: float = 120) -> None:
 
 
 def start(folder: Path, environment: dict[str, str], *words: object) -> "subprocess.Popen[str]":
-    """The command in the background."""
-    command = [sys.executable, "-m", "molyneux", *map(str, words)]
+    """The command in the background; it hears Ctrl-C even where the tests themselves are run in the background."""
     return subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, "-m", "molyneux", *map(str, words)],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
 
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -199,7 +200,8 @@ def test_a_second_process_is_kept_out(tmp_path):
 def test_killed_and_started_again(tmp_path, how):
     out = tmp_path / "samples"
     slow = [sys.executable, "-c", SOURCE.replace("PAUSE", "0.05"), str(out)]
-    with subprocess.Popen(slow, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # also where the tests themselves run in the background
+    with subprocess.Popen(slow, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=heard) as process:
         for _ in range(3):
             assert process.stdout.readline() == "10\n"
         process.send_signal(how)
