@@ -112,11 +112,12 @@ class _Fitting:
         return keeper.history
 
     def _call_lightning(self, module: LearningModule, callbacks: list[Callback]) -> None:
-        with quiet_lightning(), torch.random.fork_rng():
-            from lightning.pytorch import Trainer
+        from lightning.pytorch import Trainer
 
+        gpu = use_gpu(self.training)
+        with quiet_lightning(), torch.random.fork_rng(devices=[torch.cuda.current_device()] if gpu else []):
             trainer = Trainer(
-                accelerator="gpu" if use_gpu(self.training) else "cpu",
+                accelerator="gpu" if gpu else "cpu",
                 devices=1,
                 precision="bf16-mixed" if use_bf16(self.training, self.model) else "32-true",
                 max_epochs=self.batches.epochs - self.batches.epoch,

@@ -1,4 +1,4 @@
-"""Training of judges, and their examination on fresh samples."""
+"""Training of judges."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from molyneux.core import Batch, Loss, Progress, Source, Spec, seeds, views
 from molyneux.learn.judges.augment import jitter, soften
-from molyneux.learn.judges.ghosts import UNREADABLE, make_ghosts
+from molyneux.learn.judges.examination import doubt, examine
+from molyneux.learn.judges.ghosts import make_ghosts
 from molyneux.learn.judges.judge import Judge, Record
-from molyneux.learn.judges.lesson import Lesson, codes_of, recode, union
+from molyneux.learn.judges.lesson import Lesson, codes_of, union
 from molyneux.learn.judges.net import JudgeNet
 from molyneux.learn.progress import FitProgress
 from molyneux.learn.trainer import fit
@@ -25,12 +25,6 @@ TRAINING = Training(
     epochs=1, batch_size=128, optimizer="adamw", learning_rate=2e-3, weight_decay=0.01, warmup_steps=200, tensorboard=False
 )
 """One pass over fresh samples."""
-
-
-_BATCH = 500
-
-_GHOSTS = 1000
-"""Ghosts of each kind in an examination."""
 
 
 class Pupil(nn.Module):
@@ -110,49 +104,6 @@ def train_judge(
         samples=min(examined, *(len(source) for source in held_out.values())),
     )
     return Judge(rounded.net, record)
-
-
-def examine(judge: Judge, source: Source, samples: int | None = None) -> dict[str, float]:
-    """Share of right answers per factor that the source has, on its first `samples` (all of them by default), 0..1."""
-    counts = confusion(judge, source, samples)
-    return {name: int(table.diag().sum()) / int(table.sum()) for name, table in counts.items()}
-
-
-def doubt(judge: Judge, source: Source, dissolved_by: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    """Share of a source's ghosts that are called unreadable, per factor, the lowest of its kinds of ghost, 0..1."""
-    found: dict[str, float] = {}
-    factors = [factor.name for factor in judge.record.factors]
-    for ghosts in make_ghosts(source, judge.record.modality.name, factors, dissolved_by):
-        view = ghosts.batch(np.arange(min(_GHOSTS, len(ghosts)))).views[judge.record.modality.name]
-        name = ghosts.spec.factors[0].name
-        spec = Spec(ghosts.spec.modalities, judge.record.factors)
-        read = judge.reader(spec, judge.record.modality.name, (name,), refuse=False).read(view).codes[:, 0]
-        share = (read == spec.factor(name).code(UNREADABLE)).double().mean().item()
-        found[name] = min(share, found.get(name, 1.0))
-    return found
-
-
-def confusion(judge: Judge, source: Source, samples: int | None = None) -> dict[str, Tensor]:
-    """Per factor that the source has, how often value i was read as value j, (values, values) by the judge's codes.
-
-    Args:
-        judge: who reads; also "unreadable" is among its values where it knows that answer.
-        source: true views.
-        samples: how many of them are read, the first ones; all by default.
-    """
-    spec, modality = source.spec, judge.record.modality.name
-    known = [factor for factor in judge.record.factors if factor.name in {own.name for own in spec.factors}]
-    readable = Spec((spec.modality(modality),), tuple(known))
-    reader = judge.reader(readable, modality, [factor.name for factor in known], refuse=False)
-    tables = {factor.name: torch.zeros(len(factor.values) ** 2, dtype=torch.long) for factor in known}
-    total = min(samples or len(source), len(source))
-    for start in range(0, total, _BATCH):
-        batch = source.batch(np.arange(start, min(start + _BATCH, total)))
-        truth, read = recode(codes_of(batch), spec, known), reader.read(batch.views[modality]).codes
-        for i, (factor, table) in enumerate(zip(known, tables.values(), strict=True)):
-            pairs = truth[:, i] * len(factor.values) + read[:, i]
-            table += pairs[truth[:, i] >= 0].bincount(minlength=len(table))
-    return {factor.name: tables[factor.name].view(len(factor.values), -1) for factor in known}
 
 
 def _cross_entropy(logits: Tensor, codes: Tensor) -> Tensor:
