@@ -1,5 +1,6 @@
 """A study is one experiment with settings varied; each point and seed is a run."""
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -135,6 +136,12 @@ def test_a_grid_is_run_and_a_failing_run_stops_no_other(base: dict[str, Any], tm
     again = sweep(replace(study, seeds=(4,), grid={}), tmp_path)  # all of it is there
     assert [item.folder for item in again.finished] == [outcome.finished[0].folder]
     assert done.stat().st_mtime_ns == before
+    assert (tmp_path / "results" / "records.jsonl").read_bytes() == written
+
+    shutil.rmtree(tmp_path / "runs")  # as in a fresh clone, where only the records are
+    from_records = sweep(replace(study, seeds=(4,), grid={}, name="other"), tmp_path, told := Told())
+    assert list(told.ended.values()) == ["done"]
+    assert not from_records.finished[0].folder.exists()
     assert (tmp_path / "results" / "records.jsonl").read_bytes() == written
 
 

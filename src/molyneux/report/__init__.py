@@ -2,6 +2,7 @@
 
 from molyneux.report.run_page import write_run
 from molyneux.report.run_records import RunRecords, read_run
+from molyneux.report.settings import flatten
 from molyneux.report.study import StudyRun, load_study, save_study, study_run, study_tables, write_study
 from molyneux.report.summary import summary_table
 from molyneux.report.tables import Table, to_csv, to_latex, to_markdown, to_terminal
@@ -10,6 +11,7 @@ __all__ = [
     "RunRecords",
     "StudyRun",
     "Table",
+    "flatten",
     "load_study",
     "read_run",
     "save_study",

@@ -11,13 +11,16 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from molyneux.core import StoreError, store
 from molyneux.core.config import dump_document
 from molyneux.run.experiment import Experiment
 from molyneux.run.folder import is_complete
 from molyneux.run.study import run_name
+
+if TYPE_CHECKING:
+    from molyneux.run.records import Records
 
 
 class SweepProgress(Protocol):
@@ -55,11 +58,15 @@ class Pool:
         folder: of the study; each run has a folder below it.
         jobs: runs at the same time; the cores are shared among them.
         progress: is told how it goes.
+        records: take in every run that is done.
+        trust: whether a run that is on record need not be run, even if its folder is gone.
     """
 
     folder: Path
     jobs: int
     progress: SweepProgress
+    records: Records
+    trust: bool = False
     _processes: set[subprocess.Popen[str]] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _closed: bool = False
@@ -92,12 +99,15 @@ class Pool:
         name = run_name(experiment)
         folder, config = self.folder / name, self.folder / "experiments" / f"{name}.yaml"
         if is_complete(folder, experiment):
-            self.progress.run(name, "done", 1, 1)
-            return Finished(folder, experiment)
-        store.write_text(config, dump_document(experiment.resolved))
-        error = self._call(name, [sys.executable, "-m", "molyneux.run.worker", str(config), str(folder)])
-        self.progress.run(name, "failed" if error else "done", 1, 1)
-        return Finished(folder, experiment, error)
+            self.records.add(folder)
+        elif not (self.trust and experiment in self.records):
+            store.write_text(config, dump_document(experiment.resolved))
+            if error := self._call(name, [sys.executable, "-m", "molyneux.run.worker", str(config), str(folder)]):
+                self.progress.run(name, "failed", 1, 1)
+                return Finished(folder, experiment, error)
+            self.records.add(folder)
+        self.progress.run(name, "done", 1, 1)
+        return Finished(folder, experiment)
 
     def _call(self, name: str, command: Sequence[str]) -> str:
         """Run a worker to its end and return what went wrong."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,12 +31,13 @@ class SweepOutcome:
 
 
 def run_study(study: Study, folder: Path, results: Path, *, jobs: int = 1, progress: SweepProgress) -> SweepOutcome:
-    """Run a study, or go on where an earlier call with the same folder stopped: complete runs are not run again.
+    """Run a study, or go on where an earlier call stopped: complete runs, and in a grid those on record, are not run again.
 
     Args:
         study: what to run.
         folder: of its runs, and of the storage of a search.
-        results: where the records and the pages go.
+        results: where the records and the pages go; records are written after every run, and those of a grid that are there
+            stand for their runs. Delete them to run everything anew.
         jobs: runs at the same time, each in a process of its own.
         progress: is told how it goes.
 
@@ -49,22 +49,16 @@ def run_study(study: Study, folder: Path, results: Path, *, jobs: int = 1, progr
     if jobs < 1:
         raise ConfigError(f"expected jobs of at least 1, got {jobs}")
     planned = check_points(study)
-    with store.locked(folder), Pool(folder, jobs, progress) as pool:
+    from molyneux.report import write_study  # draws: takes a second to import
+    from molyneux.run.records import Records
+
+    records = Records(results / "records.jsonl")
+    with store.locked(folder), Pool(folder, jobs, progress, records, trust=study.search == "grid") as pool:
         if study.search == "grid":
             finished = pool.run([experiment for experiments in planned for experiment in experiments])
         else:
             from molyneux.run.search import search  # optuna takes a second to import, which a grid does not need
 
             finished = search(study, folder, pool)
-    return SweepOutcome(tuple(finished), results, _write(study, finished, results))
-
-
-def _write(study: Study, finished: Sequence[Finished], results: Path) -> tuple[Path, ...]:
-    """The records and pages of the runs that did not fail."""
-    from molyneux.report import save_study, study_run, write_study  # draws: takes a second to import
-
-    records = [study_run(item.folder) for item in finished if not item.error]
-    if not records:
-        return ()
-    save_study(results / "records.jsonl", records)
-    return tuple(write_study(records, results, name=study.name))
+    runs = records.keep([item.experiment for item in finished if not item.error])
+    return SweepOutcome(tuple(finished), results, tuple(write_study(runs, results)) if runs else ())
