@@ -10,7 +10,7 @@ JOBS ?= 2
 export OMP_WAIT_POLICY := PASSIVE
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: quickstart test lint types docs unit slow benchmark tables clean
+.PHONY: quickstart test lint types docs unit benchmark tables clean
 
 quickstart: $(VENV)/.installed
 	$(BIN)/molyneux run configs/quickstart.yaml
@@ -29,9 +29,6 @@ docs: $(VENV)/.dev
 
 unit: $(VENV)/.dev
 	OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
-
-slow: $(VENV)/.dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow
 
 benchmark: $(VENV)/.dev
 	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
@@ -52,4 +49,4 @@ $(VENV)/.dev: $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) site runs .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache
