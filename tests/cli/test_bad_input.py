@@ -82,6 +82,10 @@ measure: [coherence]
         (["run", "x.yaml", "--learn.epochs"], "expected a value after --learn.epochs; see molyneux run --help"),
         (["measure", "."], "expected the folder of a run, got ., which has no config.yaml: name a folder made by molyneux run"),
         (["list", "wolrds"], "argument KIND: invalid choice: 'wolrds'"),
+        (
+            ["data", "cdsprites-v9", "--out", "x"],
+            "world: expected a version that this package has, cdsprites-v1, got",
+        ),
         (["sweep", "absent.yaml"], "cannot read the settings file absent.yaml: no such file or directory"),
     ],
 )
@@ -205,6 +209,12 @@ def test_nan_in_the_samples(molyneux: Run, tmp_path: Path) -> None:
     (told,) = sentences(molyneux("data", "toy.Toy", "--nan-at", "17", "--size", "50", "--out", tmp_path / "samples"), 2)
     assert told.startswith("modality point of sample 17 holds NaN or infinity")
     assert not (tmp_path / "samples").exists()
+
+
+def test_the_folder_one_is_in_is_no_name_for_samples(molyneux: Run, tmp_path: Path) -> None:
+    (line,) = sentences(molyneux("data", "cdsprites", "--level", "1", "--size", "4", "--out", "."), 2)
+    assert line == "expected the name of something new, got '.': name it with --out"
+    assert not list(tmp_path.iterdir())
 
 
 def test_samples_are_not_overwritten(molyneux: Run, tmp_path: Path) -> None:

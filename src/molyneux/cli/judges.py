@@ -8,7 +8,7 @@ from molyneux.cli.arguments import values
 from molyneux.cli.output import say, say_json
 from molyneux.cli.parser import Arguments
 from molyneux.cli.progress import shown
-from molyneux.core.config import build
+from molyneux.cli.worlds import find_world
 from molyneux.core.config.signature import arguments as constructor
 from molyneux.data import World
 from molyneux.run import make_judge
@@ -34,16 +34,10 @@ def judge(arguments: Arguments) -> int:
 def _levels(arguments: Arguments) -> Mapping[str, World]:
     """The world at each of its levels; the world alone if it has none, or if one is asked for."""
     given = dict(values(arguments))
-    world = _world(arguments, given)
+    world = find_world(arguments.options.world, given)
     takes = constructor(type(world))
     if "modalities" in takes:
         given.setdefault("modalities", [arguments.options.modality])
     if "level" not in takes or "level" in given:
-        return {str(given.get("level", "")): _world(arguments, given)}
-    return {str(level): _world(arguments, {**given, "level": level}) for level in range(1, 6)}
-
-
-def _world(arguments: Arguments, settings: Mapping[str, object]) -> World:
-    form = {"class_path": arguments.options.world.partition("-v")[0], "init_args": dict(settings)}
-    world: World = build(World, form, "world").value
-    return world
+        return {str(given.get("level", "")): find_world(arguments.options.world, given)}
+    return {str(level): find_world(arguments.options.world, {**given, "level": level}) for level in range(1, 6)}

@@ -10,9 +10,10 @@ from molyneux.cli.arguments import values
 from molyneux.cli.output import say, say_json
 from molyneux.cli.parser import Arguments
 from molyneux.cli.progress import shown
+from molyneux.cli.worlds import find_world
 from molyneux.core import ConfigError, ConflictError, Source, nearest
-from molyneux.core.config import build, collected
-from molyneux.data import World, contact_sheet, export_hdf5, export_parquet, export_png, generate
+from molyneux.core.config import collected
+from molyneux.data import contact_sheet, export_hdf5, export_parquet, export_png, generate
 
 _Writer = Callable[..., object]
 _FORMATS: dict[str, _Writer] = {
@@ -41,20 +42,9 @@ def data(arguments: Arguments) -> int:
     return 0
 
 
-def find_world(name: str, arguments: Arguments) -> World:
-    """The world of a name, with or without its version, and of the settings of a command line.
-
-    Raises:
-        ConfigError: with every problem.
-    """
-    settings = {"class_path": name.partition("-v")[0], "init_args": dict(values(arguments))}
-    world: World = build(World, settings, "world").value
-    return world
-
-
 def _source(arguments: Arguments) -> Source:
     options = arguments.options
-    return find_world(options.world, arguments).source(options.split, options.size, seed=options.seed)
+    return find_world(options.world, dict(values(arguments))).source(options.split, options.size, seed=options.seed)
 
 
 def _writer(arguments: Arguments) -> _Writer:

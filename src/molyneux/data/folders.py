@@ -59,6 +59,8 @@ def appearing_file(path: Path) -> Iterator[Path]:
 
 def require_free(path: Path) -> None:
     """Raise ConflictError if a file or a folder with something in it stands at `path`, StoreError if that cannot be seen."""
+    if path.name in ("", ".."):
+        raise ConflictError(f"expected the name of something new, got {str(path)!r}: name it with --out")
     try:
         taken = path.is_file() or (path.is_dir() and any(path.iterdir()))
     except OSError as error:
