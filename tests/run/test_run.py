@@ -13,6 +13,7 @@ import pytest
 from molyneux.core import ConflictError, CorruptFileError, DataError, MolyneuxError, StoreError, store
 from molyneux.data import StoredSource, generate
 from molyneux.run import Experiment, Outcome, Silent, open_experiment, read_experiment, run_experiment
+from molyneux.run.folder import RunFolder
 
 
 class Steps(Silent):
@@ -185,3 +186,27 @@ def test_missing_modalities_in_training(settings: dict[str, Any], tmp_path: Path
     assert 0.4 < batch.mask("word").float().mean() < 0.6
     assert sparse.samples.source("test").batch(np.arange(10)).present == {}
     assert run_experiment(sparse, tmp_path / "run", steps=("data", "learn", "measure")).scores
+
+
+def test_settings_are_chosen_without_a_look_at_the_test_split(
+    settings: dict[str, Any], finished: Outcome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tuning = read_experiment(settings, [("measure.split", "validation"), ("data.missing", {"word": 0.5}), ("learn.epochs", 1)])
+    run_experiment(tuning, tmp_path / "run", steps=("data", "learn"))
+    original, read = type(tuning.data.world).batch, set[str]()
+
+    def watched(world: Any, indices: Any, *, split: str, seed: int) -> Any:
+        read.add(split)
+        return original(world, indices, split=split, seed=seed)
+
+    monkeypatch.setattr(type(tuning.data.world), "batch", watched)
+    measured = run_experiment(tuning, tmp_path / "run", steps=("measure", "report"))
+    assert read == {"validation"}
+    assert {score.origin["split"] for score in measured.scores} == {"validation"}
+    assert {score.n for score in measured.scores if score.name == "coherence.strict"} == {100}  # none lacks a word
+    assert "measured on 100 validation samples" in (tmp_path / "run" / "report" / "report.md").read_text()
+    assert {score.origin["split"] for score in finished.scores} == {"test"}
+    on_test = read_experiment(settings)
+    on_validation = read_experiment(settings, [("measure.split", "validation")])
+    assert RunFolder(tmp_path, on_test).measure.key != RunFolder(tmp_path, on_validation).measure.key
+    assert RunFolder(tmp_path, on_test).model.key == RunFolder(tmp_path, on_validation).model.key

@@ -15,7 +15,7 @@ from molyneux.report.page import Block, Drawings, Facts, Listing, Page, Picture,
 from molyneux.report.plots import factor_bars, learning_curves, png_uri, projections
 from molyneux.report.published import published
 from molyneux.report.run_records import RunRecords, read_run
-from molyneux.report.settings import flatten, model_of, short, world_of
+from molyneux.report.settings import flatten, model_of, short, split_of, world_of
 from molyneux.report.tables import coherence_scores, coherence_table, factor_scores, factor_table, family_tables
 from molyneux.report.write import check_formats, write_page
 
@@ -79,7 +79,7 @@ def _title(run: RunRecords, settings: Mapping[str, Any]) -> tuple[str, tuple[str
         f"folder {run.name}" if title != run.name else "",
         f"seed {settings['seed']}" if "seed" in settings else "",
         f"{write_count(run.parameters)} parameters" if run.parameters else "",
-        f"{write_count(samples)} test samples" if samples else "",
+        f"measured on {write_count(samples)} {split_of(run.scores)} samples" if samples else "",
     )
     return title, tuple(fact for fact in facts if fact)
 

@@ -34,6 +34,11 @@ def world_of(settings: Mapping[str, Any], scores: Sequence[Score] = ()) -> tuple
     return short, str(level) if str(caption) == str(level) else ""
 
 
+def split_of(scores: Sequence[Score]) -> str:
+    """The split that scores were measured on; `test` where nothing says it."""
+    return str(scores[0].origin.get("split") or "test") if scores else "test"
+
+
 def model_of(settings: Mapping[str, Any], scores: Sequence[Score] = ()) -> str:
     """Short name of the model's class; empty where nothing says it."""
     name = _named(settings, "model.class_path") or (scores[0].origin.get("model") if scores else "") or ""

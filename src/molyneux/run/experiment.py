@@ -135,7 +135,7 @@ def _problems_of_measuring(experiment: Experiment) -> list[str]:
     """Samples to measure on that are not there, and judges that are named and cannot be used."""
     settings = experiment.measure
     try:
-        source = experiment.samples.source(settings.split)
+        source = experiment.samples.measured(experiment.samples.whole(settings.split))
         source.batch(np.arange(1))
     except (ConfigError, DataError, StoreError) as error:
         return [f"measure.split: {error}"]

@@ -46,10 +46,13 @@ class Samples:
         """How many samples a split has; held-out combinations are measured on as many as the test split has."""
         return int(getattr(self.settings, "test" if split == "heldout" else split))
 
+    def measured(self, source: Source) -> Source:
+        """What is measured on: the chosen modalities, of which none is missing, whatever the split."""
+        return source if self.settings.modalities is None else Views(source, self.settings.modalities)
+
     def seen(self, source: Source, split: Split) -> Source:
         """What the model sees of the samples of a split: the chosen modalities, some missing while it learns."""
-        if self.settings.modalities is not None:
-            source = Views(source, self.settings.modalities)
+        source = self.measured(source)
         if self.settings.missing and split in ("train", "validation"):
             source = Missing(source, self.settings.missing, seed=self.seed)
         return source

@@ -70,14 +70,15 @@ class MeasureSettings:
 
     Args:
         measures: in a file, the section may be just this list.
-        split: of which split; `heldout` has the combinations of factors that the world was told to hold out.
+        split: of which split. `validation` is for choosing settings, so that the test split stays unseen until the choice is
+            made; `heldout` has the combinations of factors that the world was told to hold out.
         samples: at most so many.
         batch_size: samples per call of the model.
         judges: files of judges by modality, made by `molyneux judge`; by default those that come with the package.
     """
 
     measures: tuple[Measure, ...]
-    split: Literal["heldout", "test"] = "test"
+    split: Literal["heldout", "test", "validation"] = "test"
     samples: int = 10_000
     batch_size: int = 500
     judges: Mapping[str, Path] = field(default_factory=dict)

@@ -117,7 +117,7 @@ def evaluation(work: Work) -> Evaluation:
         CorruptFileError, StoreError: the weights are damaged or not there.
     """
     experiment, settings = work.experiment, work.experiment.measure
-    source = work.source(settings.split)
+    source = experiment.samples.measured(work.whole(settings.split))
     model = make_model(experiment.learn, source.spec, experiment.seed)
     load_weights(model, work.folder.model.folder)
     readers = find_readers(experiment.data.world, source.spec, settings.judges)

@@ -8,6 +8,7 @@ from pathlib import Path
 from molyneux.core import DataError
 from molyneux.report import wording
 from molyneux.report.page import Page, Section
+from molyneux.report.settings import split_of
 from molyneux.report.study.ablations import ablation_tables
 from molyneux.report.study.drawings import strict_drawings
 from molyneux.report.study.groups import Key
@@ -59,7 +60,9 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
     )
     groups = sum(len(part.groups) for part in parts)
     seeds = sorted({run.seed for run in runs if run.seed}, key=lambda seed: (len(seed), seed))
-    facts = (f"{len(runs)} runs", f"{groups} settings", f"seeds {', '.join(seeds)}" if seeds else "")
+    splits = ", ".join(dict.fromkeys(split_of(run.scores) for run in runs))
+    seeded = f"seeds {', '.join(seeds)}" if seeds else ""
+    facts = (f"{len(runs)} runs", f"{groups} settings", seeded, f"measured on the {splits} split")
     return Page("study", name, tuple(fact for fact in facts if fact), study_headlines(parts), sections)
 
 
