@@ -9,7 +9,8 @@ from typing import Any, Literal
 import pytest
 
 from molyneux.core import ConfigError, ConflictError, store
-from molyneux.core.config import dump_document
+from molyneux.core.config import dump_document, read_document
+from molyneux.data import generate
 from molyneux.report import load_study as load_records
 from molyneux.run import (
     Experiment,
@@ -20,9 +21,13 @@ from molyneux.run import (
     SweepOutcome,
     check_study,
     load_study,
+    provenance,
+    read_experiment,
     run_experiment,
     run_study,
 )
+from molyneux.run.pool import Pool
+from molyneux.run.records import Records
 from molyneux.run.search import search
 from molyneux.run.study import run_name
 
@@ -143,6 +148,105 @@ def test_a_grid_is_run_and_a_failing_run_stops_no_other(base: dict[str, Any], tm
     assert list(told.ended.values()) == ["done"]
     assert not from_records.finished[0].folder.exists()
     assert (tmp_path / "results" / "records.jsonl").read_bytes() == written
+    assert [len(made.recorded) for made in (outcome, again, from_records)] == [0, 0, 1]
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs need no processes of their own."""
+
+    def call(pool: Pool, name: str, command: Sequence[str]) -> str:
+        run_experiment(read_experiment(read_document(Path(command[-2]))), Path(command[-1]))
+        return ""
+
+    monkeypatch.setattr(Pool, "_call", call)
+
+
+@pytest.mark.usefixtures("quick")
+def test_records_of_other_runs_are_refused_and_kept(base: dict[str, Any], tmp_path: Path) -> None:
+    study = Study(name="mine", base=base, seeds=(4,), grid={"learn.steps": (1, 2)})
+    sweep(study, tmp_path)
+    written = (tmp_path / "results" / "records.jsonl").read_bytes()
+    for other in (replace(study, grid={"learn.steps": (1,)}), replace(study, grid={"learn.steps": (1, 2), "data.test": (200,)})):
+        with pytest.raises(ConflictError, match=r"holds [12] records of runs that are no part .*: choose another folder"):
+            sweep(other, tmp_path)
+        assert (tmp_path / "results" / "records.jsonl").read_bytes() == written
+    more = sweep(replace(study, seeds=(4, 5)), tmp_path)  # what only adds to a study goes on from its records
+    assert (len(more.finished), len(more.recorded)) == (4, 0)
+    assert len(load_records(tmp_path / "results")) == 4
+
+
+@pytest.mark.usefixtures("quick")
+def test_records_of_another_version_do_not_stand_for_a_run(
+    base: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = Study(name="mine", base=base, seeds=(4,))
+    (run,) = sweep(study, tmp_path).finished
+    records = Records(tmp_path / "results" / "records.jsonl")
+    assert run.experiment in records
+    with monkeypatch.context() as patch:
+        patch.setattr(provenance, "__version__", "99.0")
+        assert run.experiment not in records
+        with pytest.raises(ConflictError, match=r"origin\.package: '.*' -> '99\.0'"):
+            sweep(study, tmp_path)
+        again = sweep(study, tmp_path / "other") if shutil.copytree(tmp_path / "runs", tmp_path / "other" / "runs") else None
+        assert again is not None
+        assert "was not made as it would be now (origin.package" in again.failed[0].error
+    with monkeypatch.context() as patch:
+        patch.setattr(type(run.experiment.data.world), "settings", {"spread": 0.2, "nan_at": None, "textures": "changed"})
+        assert run.experiment not in records
+
+
+@pytest.mark.usefixtures("quick")
+def test_records_hold_no_folders(base: dict[str, Any], tmp_path: Path) -> None:
+    for split in ("train", "validation", "test"):
+        generate(read_experiment(base).data.world.source(split, 100, seed=1), tmp_path / "stored" / split)
+    base["data"] |= {"folder": str(tmp_path / "stored"), "train": 100, "test": 100}
+    study = Study(name="mine", base=base)
+    assert not sweep(study, tmp_path).failed
+    text = (tmp_path / "results" / "records.jsonl").read_text()
+    assert str(tmp_path) not in text
+    assert '"data.folder": "stored"' in text
+    shutil.rmtree(tmp_path / "runs")
+    assert len(sweep(study, tmp_path).recorded) == 1
+    shutil.rmtree(tmp_path / "stored" / "test")
+    generate(read_experiment(settings_without_folder(base)).data.world.source("test", 100, seed=2), tmp_path / "stored" / "test")
+    with pytest.raises(ConflictError, match=r"origin\.stored\.test"):
+        sweep(study, tmp_path)
+
+
+def settings_without_folder(settings: dict[str, Any]) -> dict[str, Any]:
+    return {**settings, "data": {name: value for name, value in settings["data"].items() if name != "folder"}}
+
+
+def test_a_grid_is_run_seed_by_seed(base: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = list[tuple[int, int]]()
+
+    def call(pool: Pool, name: str, command: Sequence[str]) -> str:
+        settings = read_document(Path(command[-2]))
+        begun.append((settings["seed"], settings["learn"]["steps"]))
+        return "not run"
+
+    monkeypatch.setattr(Pool, "_call", call)
+    sweep(Study(name="mine", base=base, seeds=(4, 5), grid={"learn.steps": (1, 2)}), tmp_path, jobs=1)
+    assert begun == [(4, 1), (4, 2), (5, 1), (5, 2)]
+
+
+def test_what_a_world_prints_does_not_disturb_a_sweep(
+    base: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "noise").mkdir()
+    (tmp_path / "noise" / "loud.py").write_text(
+        "import os, sys\nfrom toy import Toy as Quiet\nprint('[3', flush=True)\n"
+        "class Loud(Quiet):\n"
+        "    def batch(self, indices, **how):\n"
+        "        os.write(1, b'{\\n\"step\"\\n7\\n') if 'worker' in sys.argv[0] else None\n"
+        "        return super().batch(indices, **how)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path / "noise"))
+    monkeypatch.setenv("PYTHONPATH", f"{HERE}:{tmp_path / 'noise'}")
+    base["data"]["world"] = "loud.Loud"
+    assert not sweep(Study(name="mine", base=base), tmp_path).failed
 
 
 class InThisProcess:

@@ -32,13 +32,13 @@ def sweep(arguments: Arguments) -> int:
 def _tell(arguments: Arguments, outcome: SweepOutcome) -> None:
     for item in outcome.failed:
         complain(f"molyneux: {item.folder} failed: {item.error}")
-    done = len(outcome.finished) - len(outcome.failed)
+    done, recorded = len(outcome.finished) - len(outcome.failed), len(outcome.recorded)
     if arguments.json:
         failed = {str(item.folder): item.error for item in outcome.failed}
         pages = [str(page) for page in outcome.pages]
-        say_json({"results": str(outcome.results), "pages": pages, "done": done, "failed": failed})
+        say_json({"results": str(outcome.results), "pages": pages, "done": done, "recorded": recorded, "failed": failed})
         return
-    say(f"Runs: {done} done, {len(outcome.failed)} failed")
+    say(f"Runs: {done} done{f' ({recorded} from records)' if recorded else ''}, {len(outcome.failed)} failed")
     for page in outcome.pages:
         say(f"Report: {page}")
 

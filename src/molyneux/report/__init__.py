@@ -2,7 +2,7 @@
 
 from molyneux.report.run_page import write_run
 from molyneux.report.run_records import RunRecords, read_run
-from molyneux.report.settings import flatten
+from molyneux.report.settings import flatten, portable
 from molyneux.report.study import StudyRun, load_study, save_study, study_run, study_tables, write_study
 from molyneux.report.summary import summary_table
 from molyneux.report.tables import Table, to_csv, to_latex, to_markdown, to_terminal
@@ -13,6 +13,7 @@ __all__ = [
     "Table",
     "flatten",
     "load_study",
+    "portable",
     "read_run",
     "save_study",
     "study_run",

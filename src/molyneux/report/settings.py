@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 from molyneux.core import Score
@@ -19,6 +20,19 @@ def flatten(settings: Mapping[str, Any], at: str = "") -> dict[str, Any]:
         path = f"{at}.{name}" if at else str(name)
         flat.update(flatten(value, path) if isinstance(value, Mapping) and value else {path: value})
     return flat
+
+
+def portable(value: Any) -> Any:
+    """Plain data without the folders of a machine: of every absolute path only the last name is left.
+
+    >>> portable({"folder": "/home/me/samples", "sizes": [1, 2]})
+    {'folder': 'samples', 'sizes': [1, 2]}
+    """
+    if isinstance(value, str):
+        return PurePath(value).name or value if PurePath(value).is_absolute() else value
+    if isinstance(value, Mapping):
+        return {name: portable(item) for name, item in value.items()}
+    return [portable(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def world_of(settings: Mapping[str, Any], scores: Sequence[Score] = ()) -> tuple[str, str]:

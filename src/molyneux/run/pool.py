@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from molyneux.core import StoreError, store
+from molyneux.core import ConflictError, StoreError, store
 from molyneux.core.config import dump_document
 from molyneux.run.experiment import Experiment
 from molyneux.run.folder import is_complete
@@ -43,11 +43,13 @@ class Finished:
         folder: where it is.
         experiment: what was run.
         error: why it failed; empty if it did not.
+        recorded: whether its record was there, so that it was not run.
     """
 
     folder: Path
     experiment: Experiment
     error: str = ""
+    recorded: bool = False
 
 
 @dataclass
@@ -98,16 +100,20 @@ class Pool:
     def _run(self, experiment: Experiment) -> Finished:
         name = run_name(experiment)
         folder, config = self.folder / name, self.folder / "experiments" / f"{name}.yaml"
-        if is_complete(folder, experiment):
-            self.records.add(folder)
-        elif not (self.trust and experiment in self.records):
-            store.write_text(config, dump_document(experiment.resolved))
-            if error := self._call(name, [sys.executable, "-m", "molyneux.run.worker", str(config), str(folder)]):
-                self.progress.run(name, "failed", 1, 1)
-                return Finished(folder, experiment, error)
-            self.records.add(folder)
-        self.progress.run(name, "done", 1, 1)
-        return Finished(folder, experiment)
+        error = ""
+        try:
+            if not is_complete(folder, experiment):
+                if self.trust and experiment in self.records:
+                    self.progress.run(name, "done", 1, 1)
+                    return Finished(folder, experiment, recorded=True)
+                store.write_text(config, dump_document(experiment.resolved))
+                error = self._call(name, [sys.executable, "-m", "molyneux.run.worker", str(config), str(folder)])
+            if not error:
+                self.records.add(folder, experiment)
+        except ConflictError as conflict:
+            error = str(conflict)
+        self.progress.run(name, "failed" if error else "done", 1, 1)
+        return Finished(folder, experiment, error)
 
     def _call(self, name: str, command: Sequence[str]) -> str:
         """Run a worker to its end and return what went wrong."""
@@ -142,11 +148,20 @@ class Pool:
         """Hand the progress of a worker on; its last error."""
         problem = ""
         for line in process.stdout or ():
-            record: Mapping[str, object] = json.loads(line)
+            record = _record(line)
             problem = str(record.get("error", problem))
             if "step" in record:
                 self.progress.run(name, str(record["step"]), int(str(record["done"])), int(str(record["total"])))
         return problem
+
+
+def _record(line: str) -> Mapping[str, object]:
+    """What a worker says in a line; nothing where something else in its process wrote the line."""
+    try:
+        record = json.loads(line)
+    except json.JSONDecodeError:
+        return {}
+    return record if isinstance(record, dict) else {}
 
 
 def _environment(jobs: int) -> dict[str, str]:

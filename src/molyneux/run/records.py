@@ -7,13 +7,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from molyneux.core import store
-from molyneux.report import StudyRun, flatten, load_study, save_study, study_run
+from molyneux.core import ConflictError, store
+from molyneux.report import StudyRun, flatten, load_study, portable, save_study, study_run
 from molyneux.run.experiment import Experiment
+from molyneux.run.provenance import NAMES, provenance
 
 
 class Records:
-    """What is known of the runs of a study, by their settings, in a file that travels without the runs' folders.
+    """What is known of the runs of a study, in a file that travels without the runs' folders. No record is ever dropped.
+
+    A record stands for an experiment if its settings are the same, whatever the run is called, and so are the versions of the
+    package and the world and the content of the files that the experiment names.
 
     Args:
         path: `records.jsonl`; what is there counts, so a study goes on from its records where its runs are gone.
@@ -22,28 +26,60 @@ class Records:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._runs = {_key(run.settings): run for run in load_study(path)} if path.exists() else {}
+        self._runs = {_key(_identity_of(run)): run for run in load_study(path)} if path.exists() else {}
 
     def __contains__(self, experiment: Experiment) -> bool:
-        return _key(flatten(experiment.resolved)) in self._runs
+        return _key(_identity(experiment)) in self._runs
 
-    def add(self, folder: Path) -> None:
-        """Take in a finished run, and write all records."""
-        run = study_run(folder)
+    def require_all_of(self, experiments: Sequence[Experiment]) -> None:
+        """Refuse records of any other run: their page would not be the study's.
+
+        Raises:
+            ConflictError: with how many there are and how one of them differs.
+        """
+        wanted = {_key(identity): identity for identity in map(_identity, experiments)}
+        foreign = [_identity_of(run) for key, run in self._runs.items() if key not in wanted]
+        if foreign:
+            shown = min((store.differences(foreign[0], identity) for identity in wanted.values()), key=len)
+            raise ConflictError(
+                f"{self.path} holds {len(foreign)} records of runs that are no part of this study ({shown}): "
+                f"choose another folder with --results, or move the file away"
+            )
+
+    def add(self, folder: Path, experiment: Experiment) -> None:
+        """Take in the finished run of an experiment, and write all records.
+
+        Raises:
+            ConflictError: it was made by another version of the package or from files that have changed.
+        """
+        run, wanted = study_run(folder), _identity(experiment)
+        if _key(_identity_of(run)) != _key(wanted):
+            shown = store.differences(_identity_of(run), wanted)
+            raise ConflictError(f"{folder} was not made as it would be now ({shown}): delete it, and the study runs it again")
         with self._lock:
-            self._runs[_key(run.settings)] = run
+            self._runs[_key(wanted)] = run
             save_study(self.path, list(self._runs.values()))
 
-    def keep(self, experiments: Sequence[Experiment]) -> list[StudyRun]:
-        """Drop the records of all other experiments, write what is left, and return it."""
-        wanted = {_key(flatten(experiment.resolved)) for experiment in experiments}
-        with self._lock:
-            self._runs = {key: run for key, run in self._runs.items() if key in wanted}
-            if self._runs:
-                save_study(self.path, list(self._runs.values()))
-            return list(self._runs.values())
+    def of(self, experiments: Sequence[Experiment]) -> list[StudyRun]:
+        """The records of these experiments."""
+        keys = dict.fromkeys(_key(_identity(experiment)) for experiment in experiments)
+        return [self._runs[key] for key in keys if key in self._runs]
 
 
-def _key(settings: Mapping[str, Any]) -> str:
-    """The same for the same settings, whatever the run is called."""
-    return store.fingerprint({name: value for name, value in settings.items() if name != "name"})
+def _identity(experiment: Experiment) -> dict[str, Any]:
+    """What the record of an experiment must hold."""
+    return _told_apart_by(flatten(experiment.resolved), provenance(experiment))
+
+
+def _identity_of(run: StudyRun) -> dict[str, Any]:
+    """What a record holds."""
+    return _told_apart_by(run.settings, run.scores[0].origin if run.scores else {})
+
+
+def _told_apart_by(settings: Mapping[str, Any], origin: Mapping[str, Any]) -> dict[str, Any]:
+    named = {name: value for name, value in settings.items() if name != "name"}
+    return dict(portable({**named, "origin": {name: origin.get(name) for name in NAMES}}))
+
+
+def _key(identity: Mapping[str, Any]) -> str:
+    return store.fingerprint(identity)

@@ -15,6 +15,7 @@ from molyneux.run.checksums import checksum
 from molyneux.run.experiment import Experiment, make_model
 from molyneux.run.folder import RunFolder
 from molyneux.run.progress import RunProgress
+from molyneux.run.provenance import provenance
 from molyneux.run.readers import Readers, find_readers
 from molyneux.run.samples import SPLITS, Split
 
@@ -161,12 +162,9 @@ def read_scores(folder: Path) -> list[Score]:
 
 
 def _origin(experiment: Experiment, readers: Readers) -> dict[str, Any]:
-    world, settings = experiment.data.world, experiment.measure
-    name = "stored samples" if world is None else world.name
     return {
-        "world": name,
-        "settings": {} if world is None else dict(world.settings),
-        "split": settings.split,
+        **provenance(experiment),
+        "split": experiment.measure.split,
         "model": experiment.learn.model.target.__name__,
         "experiment": store.fingerprint(experiment.identity),
         **({"unread": dict(readers.unread)} if readers.unread else {}),

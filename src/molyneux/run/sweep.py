@@ -15,7 +15,7 @@ class SweepOutcome:
     """What a study left behind.
 
     Args:
-        finished: every run, in the order of the study.
+        finished: every run, in the order in which they were begun.
         results: the folder of records and pages.
         pages: the files of the report.
     """
@@ -29,21 +29,30 @@ class SweepOutcome:
         """The runs that failed."""
         return tuple(item for item in self.finished if item.error)
 
+    @property
+    def recorded(self) -> tuple[Finished, ...]:
+        """The runs that were not run, because their records are there."""
+        return tuple(item for item in self.finished if item.recorded)
+
 
 def run_study(study: Study, folder: Path, results: Path, *, jobs: int = 1, progress: SweepProgress) -> SweepOutcome:
     """Run a study, or go on where an earlier call stopped: complete runs, and in a grid those on record, are not run again.
+
+    A grid is run seed by seed, every point with the first seed and then with the next, so that a study that is stopped has a
+    whole table of fewer seeds.
 
     Args:
         study: what to run.
         folder: of its runs, and of the storage of a search.
         results: where the records and the pages go; records are written after every run, and those of a grid that are there
-            stand for their runs. Delete them to run everything anew.
+            stand for their runs. Move them away to run everything anew.
         jobs: runs at the same time, each in a process of its own.
         progress: is told how it goes.
 
     Raises:
         ConfigError: with every problem of every point, before anything is run.
-        ConflictError: another process runs the study in this folder.
+        ConflictError: another process runs the study in this folder, or `results` holds records of runs that are no part of
+            this grid.
         StoreError: a folder cannot be written.
     """
     if jobs < 1:
@@ -53,12 +62,15 @@ def run_study(study: Study, folder: Path, results: Path, *, jobs: int = 1, progr
     from molyneux.run.records import Records
 
     records = Records(results / "records.jsonl")
+    grid = [experiment for same_seed in zip(*planned, strict=True) for experiment in same_seed]
+    if study.search == "grid":
+        records.require_all_of(grid)
     with store.locked(folder), Pool(folder, jobs, progress, records, trust=study.search == "grid") as pool:
         if study.search == "grid":
-            finished = pool.run([experiment for experiments in planned for experiment in experiments])
+            finished = pool.run(grid)
         else:
             from molyneux.run.search import search  # optuna takes a second to import, which a grid does not need
 
             finished = search(study, folder, pool)
-    runs = records.keep([item.experiment for item in finished if not item.error])
+    runs = records.of([item.experiment for item in finished if not item.error])
     return SweepOutcome(tuple(finished), results, tuple(write_study(runs, results)) if runs else ())

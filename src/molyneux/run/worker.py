@@ -1,7 +1,8 @@
 """One run of a study, in a process of its own: `python -m molyneux.run.worker CONFIG FOLDER`.
 
-Says how it goes as JSON lines on standard output. Ends at once when its standard input is closed, which the system does
-when the process that started it is gone, however it ended: a run can be stopped at any moment and goes on later.
+Says how it goes as JSON lines on standard output; what else is written there goes to standard error, which is the log. Ends at
+once when its standard input is closed, which the system does when the process that started it is gone, however it ended: a run
+can be stopped at any moment and goes on later.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TextIO
 
 from molyneux.core import MolyneuxError
 from molyneux.core.config import read_document
@@ -23,19 +25,24 @@ from molyneux.run.run import run_experiment
 class Lines:
     """Tells a run's progress in lines, at most twice a second."""
 
-    def __init__(self) -> None:
-        self._step, self._told = "", 0.0
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._step, self._told = stream, "", 0.0
+
+    def say(self, record: Mapping[str, object]) -> None:
+        """One line."""
+        self._stream.write(json.dumps(record) + "\n")
+        self._stream.flush()
 
     def begin(self, step: str, note: str) -> None:
         """A step begins."""
         self._step = step
-        _say({"step": step, "done": 0, "total": 0})
+        self.say({"step": step, "done": 0, "total": 0})
 
     def advance(self, done: int, total: int, note: str = "") -> None:
         """So much is done."""
         if time.monotonic() - self._told > 0.5:
             self._told = time.monotonic()
-            _say({"step": self._step, "done": done, "total": total})
+            self.say({"step": self._step, "done": done, "total": total})
 
     def step(self, done: int, total: int, samples_per_second: float, seconds_left: float) -> None:
         """After a step of training."""
@@ -48,10 +55,11 @@ class Lines:
 def main() -> int:
     """Run the experiment; 0 if all of it was done."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    lines = Lines(_own_output())
     try:
-        run_experiment(read_experiment(read_document(Path(sys.argv[1]))), Path(sys.argv[2]), progress=Lines())
+        run_experiment(read_experiment(read_document(Path(sys.argv[1]))), Path(sys.argv[2]), progress=lines)
     except MolyneuxError as error:
-        _say({"error": str(error)})
+        lines.say({"error": str(error)})
         return 1
     return 0
 
@@ -62,9 +70,11 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _say(record: Mapping[str, object]) -> None:
-    sys.stdout.write(json.dumps(record) + "\n")
-    sys.stdout.flush()
+def _own_output() -> TextIO:
+    """Standard output for the lines alone: whatever a model, a world or a library prints goes to standard error."""
+    stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return stream
 
 
 if __name__ == "__main__":

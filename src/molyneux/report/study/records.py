@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from molyneux.core import CorruptFileError, Score, store
 from molyneux.report.run_records import read_run
-from molyneux.report.settings import flatten
+from molyneux.report.settings import flatten, portable
 
 FILE = "records.jsonl"
 
@@ -34,9 +34,10 @@ class StudyRun:
 
 
 def study_run(folder: Path) -> StudyRun:
-    """The record of a finished run; errors as `read_run`."""
+    """The record of a finished run, without the folders of its machine; errors as `read_run`."""
     run = read_run(folder)
-    return StudyRun(flatten(run.config), run.scores)
+    scores = [replace(score, origin=portable(score.origin)) for score in run.scores]
+    return StudyRun(portable(flatten(run.config)), tuple(scores))
 
 
 def save_study(path: Path, runs: Sequence[StudyRun]) -> None:
