@@ -2,29 +2,10 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from molyneux.core import ConfigError, DataError, Score
-from molyneux.measure.intervals import apart, mean_interval, over_seeds, seeds_interval, share_interval
-
-
-@pytest.mark.parametrize(("right", "n"), [(0, 10), (10, 10), (3, 10), (5230, 10_000), (1, 1)])
-def test_share_agrees_with_scipy(right, n):
-    reference = stats.binomtest(right, n).proportion_ci(0.95, method="exact")
-    assert share_interval(right, n) == pytest.approx((reference.low, reference.high), abs=1e-12)
-
-
-@pytest.mark.parametrize(("right", "n"), [(-1, 10), (11, 10), (0, 0)])
-def test_impossible_counts_are_refused(right, n):
-    with pytest.raises(DataError, match="expected 0 <= right <= n"):
-        share_interval(right, n)
-
-
-def test_share_covers_at_least_95_percent():
-    rng = np.random.default_rng(0)
-    drawn = rng.binomial(40, 0.1, 4000)
-    covered = [low <= 0.1 <= high for low, high in (share_interval(int(count), 40) for count in drawn)]
-    assert np.mean(covered) >= 0.945
+from molyneux.core.intervals import across_seeds, share_interval
+from molyneux.measure.intervals import apart, mean_interval, over_seeds
 
 
 @pytest.mark.parametrize("values", ["continuous", "counts"])
@@ -49,13 +30,6 @@ def test_equal_values_do_not_claim_certainty_where_the_bounds_are_known():
     assert mean_interval(np.full(100, 3.0), np.random.default_rng(0)) == (3.0, 3.0)
 
 
-def test_seeds_interval_agrees_with_scipy():
-    values = [40.0, 43.0, 47.0, 41.0]
-    reference = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
-    assert seeds_interval(values) == pytest.approx(reference)
-    assert seeds_interval([1.0, 99.0], (0.0, 100.0)) == (0.0, 100.0)
-
-
 def test_over_seeds_averages_value_chance_and_controls():
     about = {"source": "text", "target": "image"}
     fields = {"n": 100, "unit": "%", "bounds": (0.0, 100.0), "chance": 3.3}
@@ -67,7 +41,7 @@ def test_over_seeds_averages_value_chance_and_controls():
     assert (joined.value, joined.n, joined.chance, joined.controls) == (52.0, 200, 3.3, {"constant": 5.0})
     assert joined.origin["seeds"] == {"count": 2, "values": [50.0, 54.0], "sd": pytest.approx(math.sqrt(8))}
     assert joined.origin.keys() == {"world", "seeds"}
-    assert joined.interval == seeds_interval([50.0, 54.0], (0.0, 100.0))
+    assert joined.interval == across_seeds(scores)
 
 
 def test_one_run_keeps_its_own_interval_and_missing_values_are_counted():

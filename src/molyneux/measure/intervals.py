@@ -6,36 +6,19 @@ Shares use the Clopper-Pearson interval because it is exact: it never covers les
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
 
 from molyneux.core import ConfigError, DataError, Score
+from molyneux.core.intervals import CONFIDENCE, Interval, across_seeds, share_interval
 
-CONFIDENCE = 0.95
+__all__ = ["apart", "mean_interval", "over_seeds", "share_interval", "statistic_interval"]
+
 _RESAMPLES = 2000
 _STATISTIC_RESAMPLES = 200
 _CHUNK = 4_000_000
-
-Interval = tuple[float, float]
-
-
-def share_interval(right: int, n: int) -> Interval:
-    """The exact interval of a share (Clopper and Pearson, Biometrika 26, 1934), both ends in 0..1.
-
-    >>> low, high = share_interval(0, 100)
-    >>> low, round(high, 4)
-    (0.0, 0.0362)
-    """
-    if not 0 <= right <= n or n < 1:
-        raise DataError(f"expected 0 <= right <= n and n >= 1, got right={right} and n={n}")
-    tail = (1 - CONFIDENCE) / 2
-    low = 0.0 if right == 0 else float(stats.beta.ppf(tail, right, n - right + 1))
-    high = 1.0 if right == n else float(stats.beta.ppf(1 - tail, right + 1, n - right))
-    return low, high
 
 
 def mean_interval(
@@ -70,21 +53,12 @@ def statistic_interval(statistic: Callable[[np.ndarray], float], rows: np.ndarra
     return float(low), float(high)
 
 
-def seeds_interval(values: Sequence[float], bounds: tuple[float | None, float | None] = (None, None)) -> Interval:
-    """Student's t-interval of the mean over independent runs, cut at the bounds; needs at least two."""
-    if len(values) < 2:
-        raise ConfigError(f"expected at least two runs for an interval over seeds, got {len(values)}: run more seeds")
-    data = np.asarray(values, dtype=np.float64)
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(data) - 1) * data.std(ddof=1) / math.sqrt(len(data)))
-    low, high = float(data.mean()) - half, float(data.mean()) + half
-    return max(low, -math.inf if bounds[0] is None else bounds[0]), min(high, math.inf if bounds[1] is None else bounds[1])
-
-
 def over_seeds(scores: Sequence[Score]) -> Score:
-    """One score from the same score of several seeds: mean, t-interval over seeds, chance and controls averaged.
+    """One score from the same score of several seeds: mean, interval over seeds, chance and controls averaged.
 
-    `n` is the number of samples of all runs together; `origin["seeds"]` holds the number of runs, their values and their
-    standard deviation. A single run keeps its own interval. Runs without a value are left out and counted in the note.
+    The interval is that of `core.intervals.across_seeds`. `n` is the number of samples of all runs together; `origin["seeds"]`
+    holds the number of runs, their values and their standard deviation. Runs without a value are left out and counted in the
+    note.
 
     Raises:
         ConfigError: there are no scores, or they are not the same score.
@@ -104,7 +78,7 @@ def over_seeds(scores: Sequence[Score]) -> Score:
     return replace(
         first,
         value=float(np.mean(values)),
-        interval=seeds_interval(values, first.bounds) if len(values) > 1 else first.interval,
+        interval=across_seeds(known),
         n=sum(score.n for score in known),
         chance=None if first.chance is None else _average([score.chance for score in known]),
         controls={name: _average([score.controls.get(name) for score in known]) for name in first.controls},

@@ -83,3 +83,10 @@ def test_above_needs_intervals_apart():
     assert above(over, (53.0, 60.0)) is False
     assert above(over, (40.0, 48.5)) is None
     assert above(over_seeds([Score("a.b", 1.0)]), (0.0, 0.0)) is None
+
+
+def test_seeds_that_agree_do_not_claim_certainty():
+    alike = [Score("c.strict", 100.0, interval=(99.6, 100.0), n=1000, unit="%", bounds=(0.0, 100.0))] * 3
+    over = over_seeds(alike)
+    assert over.interval == pytest.approx((100 * 0.025 ** (1 / 3000), 100.0))
+    assert above(over, (99.95, 100.0)) is None

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from molyneux.core import DataError, Score
+from molyneux.core.intervals import Interval, across_seeds, pooled, student
 from molyneux.report.published import Figure
-
-Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -26,6 +23,7 @@ class OverSeeds:
         chance: mean chance; None where it has no meaning.
         controls: mean controls.
         pooled: interval of the mean given these very runs: what the finite number of samples leaves open.
+        interval: 95 % interval for the mean over all seeds, never narrower than `pooled`; of one run its own.
     """
 
     first: Score
@@ -34,6 +32,7 @@ class OverSeeds:
     chance: float | None
     controls: dict[str, float]
     pooled: Interval | None
+    interval: Interval | None
 
     @property
     def mean(self) -> float | None:
@@ -45,18 +44,9 @@ class OverSeeds:
         """Standard deviation over runs (n - 1); None below two."""
         return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else None
 
-    @property
-    def interval(self) -> Interval | None:
-        """95 % interval for the mean over all seeds (Student's t), cut at the bounds; of one run its own."""
-        if len(self.values) < 2:
-            return self.pooled
-        return student(float(np.mean(self.values)), self.sd or 0.0, len(self.values), self.first.bounds)
-
 
 def over_seeds(scores: Sequence[Score]) -> OverSeeds:
-    """Gather the same score of several runs.
-
-    The pooled interval adds the runs' own half-widths as independent errors: half = sqrt(sum half_i^2) / runs.
+    """Gather the same score of several runs; the intervals are those of `core.intervals`.
 
     Raises:
         DataError: there is no score.
@@ -69,14 +59,9 @@ def over_seeds(scores: Sequence[Score]) -> OverSeeds:
     controls = {name: _mean([score.controls[name] for score in known if name in score.controls]) for name in names}
     chances = [score.chance for score in scores if score.chance is not None]
     chance = _mean(chances) if chances else None
-    return OverSeeds((known or list(scores))[0], values, len(scores) - len(known), chance, controls, _pooled(known))
-
-
-def student(mean: float, sd: float, count: int, bounds: tuple[float | None, float | None] = (None, None)) -> Interval:
-    """The 95 % t-interval of a mean from the standard deviation of `count` at least two runs, cut at the bounds."""
-    half = float(stats.t.ppf(0.975, count - 1)) * sd / math.sqrt(count)
-    low, high = bounds
-    return max(mean - half, -math.inf if low is None else low), min(mean + half, math.inf if high is None else high)
+    first = (known or list(scores))[0]
+    between = across_seeds(known) if known else None
+    return OverSeeds(first, values, len(scores) - len(known), chance, controls, pooled(known), between)
 
 
 def published_interval(figure: Figure, seeds: int, score: Score) -> Interval:
@@ -90,16 +75,6 @@ def above(over: OverSeeds, interval: Interval) -> bool | None:
     if own is None:
         return None
     return True if own[0] > interval[1] else False if own[1] < interval[0] else None
-
-
-def _pooled(scores: Sequence[Score]) -> Interval | None:
-    pairs = [(score.value, score.interval) for score in scores if score.value is not None and score.interval is not None]
-    if not pairs or len(pairs) < len(scores):
-        return None
-    mean = _mean([value for value, _ in pairs])
-    low = math.sqrt(sum((value - interval[0]) ** 2 for value, interval in pairs)) / len(pairs)
-    high = math.sqrt(sum((interval[1] - value) ** 2 for value, interval in pairs)) / len(pairs)
-    return mean - low, mean + high
 
 
 def _mean(numbers: Sequence[float]) -> float:

@@ -16,8 +16,8 @@ from molyneux.report.study.seeds import OverSeeds, above, published_interval
 from molyneux.report.tables import Column, Entry, Table
 
 NOTE = (
-    "Means over seeds with the 95 % interval that holds for new seeds (Student's t); of a single seed, the interval over "
-    "samples. Bold: the best mean of a column."
+    "Means over seeds with the 95 % interval that holds for new seeds (Student's t, never narrower than the samples "
+    "allow); of a single seed, the interval over samples. Bold: the best mean of a column."
 )
 MARKS = {
     "▲": "above the best published number, intervals apart",

@@ -1,0 +1,83 @@
+"""Intervals of shares and of means over runs, against SciPy and against what they must cover."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from molyneux.core import ConfigError, DataError, Score
+from molyneux.core.intervals import across_seeds, pooled, share_interval, student
+
+
+def share(right: int, n: int) -> Score:
+    low, high = share_interval(right, n)
+    return Score("c.strict", 100 * right / n, interval=(100 * low, 100 * high), n=n, unit="%", bounds=(0.0, 100.0))
+
+
+@pytest.mark.parametrize(("right", "n"), [(0, 10), (10, 10), (3, 10), (5230, 10_000), (1, 1)])
+def test_share_agrees_with_scipy(right, n):
+    reference = stats.binomtest(right, n).proportion_ci(0.95, method="exact")
+    assert share_interval(right, n) == pytest.approx((reference.low, reference.high), abs=1e-12)
+
+
+@pytest.mark.parametrize(("right", "n"), [(-1, 10), (11, 10), (0, 0)])
+def test_impossible_counts_are_refused(right, n):
+    with pytest.raises(DataError, match="expected 0 <= right <= n"):
+        share_interval(right, n)
+
+
+def test_share_covers_at_least_95_percent():
+    rng = np.random.default_rng(0)
+    drawn = rng.binomial(40, 0.1, 4000)
+    covered = [low <= 0.1 <= high for low, high in (share_interval(int(count), 40) for count in drawn)]
+    assert np.mean(covered) >= 0.945
+
+
+def test_students_interval_agrees_with_scipy_and_is_cut_at_the_bounds():
+    values = [40.0, 43.0, 47.0, 41.0]
+    found = student(float(np.mean(values)), float(np.std(values, ddof=1)), 4)
+    assert found == pytest.approx(stats.t.interval(0.95, 3, np.mean(values), stats.sem(values)))
+    assert student(50.0, 49.0, 2, (0.0, 100.0)) == (0.0, 100.0)
+    with pytest.raises(ConfigError, match="at least two runs"):
+        student(1.0, 0.0, 1)
+
+
+@pytest.mark.parametrize("right", [0, 1000])
+def test_runs_that_all_agree_are_no_certainty(right):
+    runs = [share(right, 1000)] * 3
+    low, high = across_seeds(runs)
+    assert (low / 100, high / 100) == pytest.approx(share_interval(3 * right, 3000))
+    assert low < high
+
+
+def test_shares_are_counted_together():
+    assert pooled([share(400, 500), share(450, 500)]) == pytest.approx(tuple(100 * end for end in share_interval(850, 1000)))
+    mixed = [share(400, 500), share(90, 100)]  # the mean of shares is no share of all samples
+    halves = [score.value - score.interval[0] for score in mixed]
+    assert pooled(mixed)[0] == pytest.approx(85 - np.hypot(*halves) / 2)
+
+
+def test_the_interval_holds_both_that_of_the_seeds_and_that_of_the_samples():
+    apart = [share(200, 1000), share(800, 1000), share(500, 1000)]
+    reference = stats.t.interval(0.95, 2, 50.0, stats.sem([20.0, 80.0, 50.0]))
+    assert across_seeds(apart) == pytest.approx((max(reference[0], 0.0), min(reference[1], 100.0)))
+    alike = [share(50, 100), share(51, 100)]
+    assert across_seeds(alike)[0] <= pooled(alike)[0] < pooled(alike)[1] <= across_seeds(alike)[1]
+
+
+def test_runs_without_intervals():
+    def plain(value):
+        return Score("x", value)
+
+    assert across_seeds([plain(3.0)]) is None
+    assert across_seeds([plain(3.0), plain(3.0)]) is None  # agreement of two is no certainty, and no width is known
+    assert across_seeds([plain(3.0), plain(4.0)]) == pytest.approx(student(3.5, np.sqrt(0.5), 2))
+
+
+def test_the_interval_over_seeds_covers_the_mean_of_all_seeds():
+    """Simulated: seeds whose true shares vary a little near 99.5 %, 200 samples each."""
+    rng = np.random.default_rng(3)
+    truth = rng.beta(199, 1, (600, 3))
+    hits = [
+        low <= 99.5 <= high for low, high in (across_seeds([share(int(k), 200) for k in row]) for row in rng.binomial(200, truth))
+    ]
+    assert np.mean(hits) >= 0.93
