@@ -38,7 +38,7 @@ def share(name: str, about: dict[str, str], value: float, *, chance: float, ceil
         bounds=(0.0, 100.0),
         chance=chance,
         controls={"constant": chance * 1.06, "judge ceiling": ceiling},
-        origin={"world": "cdsprites-v1", "split": "test", "seed": 1},
+        origin={"world": "cdsprites-v1", "changed": [], "split": "test", "seed": 1},
         **fields,
     )
 

@@ -1,5 +1,7 @@
 import io
+from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
 from molyneux.core import Score
@@ -31,6 +33,15 @@ def test_without_coherence_every_score_is_printed(made):
 
 def test_other_worlds_have_no_published_column(made):
     assert "published" not in printed(summary_table(made.coherence(), {"data": {"world": {"class_path": "GeBiD"}}}))
+
+
+@pytest.mark.parametrize(
+    "origin", [{"changed": ["image_size"]}, {"changed": None}, {"split": "validation"}, {"split": "heldout"}], ids=str
+)
+def test_another_task_has_no_published_column(made, origin):
+    scores = [replace(score, origin={**score.origin, **origin}) for score in made.coherence()]
+    assert "published" not in printed(summary_table(scores, made.config))
+    assert "published" not in printed(summary_table([replace(score, origin={}) for score in scores], made.config))
 
 
 def test_markup_in_names_is_shown_as_it_is():

@@ -8,8 +8,9 @@ import torch
 
 from molyneux.core import ConfigError, store
 from molyneux.core.config import dump_document, parse_document
-from molyneux.data import generate
+from molyneux.data import CdSprites, GeBiD, World, generate
 from molyneux.run import Experiment, default_folder, load_experiment, make_model, read_experiment
+from molyneux.run.provenance import changed
 
 HERE = Path(__file__).parent
 
@@ -149,3 +150,17 @@ def test_starting_weights_depend_on_the_seed_alone(experiment: Experiment) -> No
         again, other = make_model(experiment.learn, spec, 1).state_dict(), make_model(experiment.learn, spec, 2).state_dict()
     assert all(torch.equal(first[name], again[name]) for name in first)
     assert not all(torch.equal(first[name], other[name]) for name in first)
+
+
+@pytest.mark.parametrize(
+    ("world", "expected"),
+    [
+        (CdSprites(level=3), []),
+        (CdSprites(level=3, threads=2, modalities=["image", "text"]), []),
+        (CdSprites(level=3, caption_level=2, image_size=32), ["caption_level", "image_size"]),
+        (GeBiD(level=1), []),
+    ],
+    ids=["level", "threads", "imbalanced", "gebid"],
+)
+def test_changed_settings_of_a_world_are_known(world: World, expected: list[str]) -> None:
+    assert changed(world) == expected

@@ -13,7 +13,7 @@ from molyneux.report.headlines import headlines
 from molyneux.report.numbers import write_count
 from molyneux.report.page import Block, Drawings, Facts, Listing, Page, Picture, Section
 from molyneux.report.plots import factor_bars, learning_curves, png_uri, projections
-from molyneux.report.published import published
+from molyneux.report.published import published_beside
 from molyneux.report.run_records import RunRecords, read_run
 from molyneux.report.settings import flatten, model_of, short, split_of, world_of
 from molyneux.report.tables import coherence_scores, coherence_table, factor_scores, factor_table, family_tables
@@ -45,10 +45,10 @@ def write_run(run_folder: Path, formats: Sequence[str] = ("markdown", "html")) -
 def run_page(run: RunRecords) -> Page:
     """Everything a run has recorded, in the order in which it is asked about."""
     settings = flatten(run.config)
-    world, level = world_of(settings, run.scores)
+    board = published_beside(settings, run.scores)
     galleries = _galleries(run)
     sections = (
-        Section("coherence", "Coherence", _COHERENCE, _blocks(coherence_table(run.scores, published(world, level)))),
+        Section("coherence", "Coherence", _COHERENCE, _blocks(coherence_table(run.scores, board))),
         Section("factors", "Factors", _FACTORS, (*_factors(run.scores), *galleries["factors"])),
         Section("made", "What it makes", "", tuple(galleries["made"])),
         Section("measures", "Further measures", "", tuple(family_tables(_rest(run.scores)))),

@@ -8,8 +8,8 @@ from typing import Any
 from rich.table import Table as RichTable
 
 from molyneux.core import Score
-from molyneux.report.published import published
-from molyneux.report.settings import flatten, world_of
+from molyneux.report.published import published_beside
+from molyneux.report.settings import flatten
 from molyneux.report.tables import coherence_summary, score_table, to_terminal
 
 
@@ -20,6 +20,5 @@ def summary_table(scores: Sequence[Score], config: Mapping[str, Any] | None = No
         scores: of one run.
         config: its resolved configuration, which says what world and level it is.
     """
-    world, level = world_of(flatten(config or {}), scores)
-    table = coherence_summary(scores, published(world, level)) or score_table("scores", "Scores", scores)
+    table = coherence_summary(scores, published_beside(flatten(config or {}), scores)) or score_table("scores", "Scores", scores)
     return to_terminal(table)

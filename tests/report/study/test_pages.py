@@ -1,6 +1,7 @@
 import csv
 import io
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -44,6 +45,13 @@ def test_one_table_a_level_with_published_rows_chance_and_ceiling(runs):
     assert rows(second)["MVAE, published"][0] == "8 (2)"
     assert rows(first)["MVAE, published"][0] == "52 (3)"
     assert second.columns[1].title == "text → image: Strict, %"
+
+
+def test_one_run_on_another_task_takes_the_published_rows_away(runs):
+    odd = [replace(score, origin={**score.origin, "changed": ["modalities"]}) for score in runs[-1].scores]
+    first, second = study_tables([*runs[:-1], replace(runs[-1], scores=tuple(odd))])
+    assert "MVAE, published" in rows(first)
+    assert "MVAE, published" not in rows(second)
 
 
 def test_marks_say_what_is_above_and_what_is_at_chance(runs):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from molyneux.core import Score
-from molyneux.report.published import Leaderboard, published
-from molyneux.report.settings import model_of, world_of
+from molyneux.report.published import Leaderboard, published_beside
+from molyneux.report.settings import model_of
 from molyneux.report.study.grid import Grid
 from molyneux.report.study.groups import Axis, Group, Key, find_axes, group_runs, key_of, keys
 from molyneux.report.study.records import StudyRun
@@ -69,9 +69,8 @@ def divide(runs: Sequence[StudyRun]) -> list[Part]:
     parts = []
     for value in level.values if level else ("",):
         members = [run for run in runs if level is None or level.value(run.settings) == value]
-        world = world_of(members[0].settings, members[0].scores)
         title = f"Level {value}" if level else ""
-        leaderboard = published(*world)
+        leaderboard = published_beside(members[0].settings, [score for run in members for score in run.scores])
         parts.append(Part(title, others, tuple(_ordered(group_runs(members, others), leaderboard)), leaderboard))
     return parts
 
