@@ -1,7 +1,7 @@
 """Write the tables of the README and the documentation from the records of studies and benchmarks.
 
 A table stands between `<!-- begin: NAME -->` and `<!-- end: NAME -->`. Run by `make tables`; a test runs it with `--check`, which
-writes nothing and fails where a page differs from the records.
+writes nothing and fails where a page differs from the records or a table is empty because it has no records.
 """
 
 from __future__ import annotations
@@ -48,29 +48,45 @@ def _cell(value: str | float) -> str:
 
 
 KINDS: dict[str, Callable[[str], str]] = {"benchmark": benchmark, "study": study}
+MADE_BY = {"benchmark": "make benchmark", "study": "molyneux sweep configs/studies/{}.yaml"}
+
+
+def table(place: str) -> str:
+    """The table of a place, such as `study-cdsprites`."""
+    kind, _, name = place.partition("-")
+    if kind not in KINDS:
+        raise SystemExit(f"unknown table {place!r}: expected study-NAME or benchmark-NAME")
+    return KINDS[kind](name)
 
 
 def filled(text: str) -> str:
     """A page with every table made anew."""
+    return PLACE.sub(lambda match: f"{match[1]}{table(match['name'])}{match[3]}", text)
 
-    def table(match: re.Match[str]) -> str:
-        kind, _, name = match["name"].partition("-")
-        if kind not in KINDS:
-            raise SystemExit(f"unknown table {match['name']!r}: expected study-NAME or benchmark-NAME")
-        return f"{match[1]}{KINDS[kind](name)}{match[3]}"
 
-    return PLACE.sub(table, text)
+def problems(page: Path, root: Path = ROOT) -> list[str]:
+    """What is wrong with the tables of a page, one sentence each."""
+    text = page.read_text(encoding="utf-8")
+    name = page.relative_to(root)
+    found = [f"{name} differs from the records: run make tables"] if filled(text) != text else []
+    for place in (match["name"] for match in PLACE.finditer(text)):
+        if not table(place).strip():
+            kind, _, subject = place.partition("-")
+            found.append(f"{name}: the table {place} is empty, it has no records: run {MADE_BY[kind].format(subject)}")
+    return found
 
 
 def main() -> int:
     """Fill every page, or only look with `--check`."""
-    stale = [page for page in PAGES if filled(page.read_text(encoding="utf-8")) != page.read_text(encoding="utf-8")]
     if "--check" in sys.argv:
-        for page in stale:
-            print(f"{page.relative_to(ROOT)} differs from the records: run make tables")
-        return 1 if stale else 0
-    for page in stale:
-        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")
+        found = [problem for page in PAGES for problem in problems(page)]
+        for problem in found:
+            print(problem)
+        return 1 if found else 0
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        if filled(text) != text:
+            page.write_text(filled(text), encoding="utf-8")
     return 0
 
 

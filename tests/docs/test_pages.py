@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -86,3 +87,13 @@ def test_every_room_has_its_page():
 def test_tables_are_those_of_the_records():
     done = subprocess.run([sys.executable, str(ROOT / "docs" / "tables.py"), "--check"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_empty_tables_are_found(tmp_path):
+    tables = runpy.run_path(str(ROOT / "docs" / "tables.py"))
+    page = tmp_path / "page.md"
+    page.write_text("<!-- begin: study-nobody -->\n<!-- end: study-nobody -->\n")
+    (problem,) = tables["problems"](page, tmp_path)
+    assert problem == (
+        "page.md: the table study-nobody is empty, it has no records: run molyneux sweep configs/studies/nobody.yaml"
+    )
