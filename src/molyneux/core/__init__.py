@@ -1,8 +1,8 @@
 """What passes through the doors between the rooms, and nothing else. This room imports no other.
 
 Samples go through as `Spec`, `Batch` and `Source`; models as the small protocols `Encodes`, `Decodes`, `Learns`,
-`Likelihood`, `Predicts` and `Representation`; results as `Score`. `seeds` names the random streams, `store` keeps files,
-`views` converts stored views to what models compute with.
+`Likelihood`, `Predicts`, `Representation` and `Settles`; results as `Score`. `seeds` names the random streams, `store` keeps
+files, `views` converts stored views to what models compute with.
 """
 
 from molyneux.core.batch import Batch, Source
@@ -22,6 +22,7 @@ from molyneux.core.exhibit import Cell, Exhibit, Gallery, Scatter, load_exhibits
 from molyneux.core.model import (
     CodeDistribution,
     Codes,
+    ConditionalCode,
     Decodes,
     Encodes,
     Learns,
@@ -31,6 +32,7 @@ from molyneux.core.model import (
     Predicts,
     Progress,
     Representation,
+    Settles,
 )
 from molyneux.core.reader import Reader, Reading
 from molyneux.core.score import Score
@@ -41,6 +43,7 @@ __all__ = [
     "Cell",
     "CodeDistribution",
     "Codes",
+    "ConditionalCode",
     "ConfigError",
     "ConflictError",
     "CorruptFileError",
@@ -65,6 +68,7 @@ __all__ = [
     "Representation",
     "Scatter",
     "Score",
+    "Settles",
     "Source",
     "Spec",
     "SpecError",

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.distributions import Distribution
 
-from molyneux.core.batch import Batch
+from molyneux.core.batch import Batch, Source
 
 
 @dataclass(frozen=True)
@@ -50,32 +50,62 @@ class CodeDistribution(Protocol):
         ...
 
 
+@runtime_checkable
+class ConditionalCode(Protocol):
+    """A distribution over private codes that depends on the shared ones."""
+
+    def given(self, shared: Tensor) -> CodeDistribution:
+        """The distribution of private codes (..., B, P) given shared codes (..., B, D)."""
+        ...
+
+
 @dataclass(frozen=True)
 class Posterior:
-    """A distribution over shared and private codes, independent of each other given the observation.
+    """A distribution over shared and private codes given the observation; also used for the prior of a model.
 
-    Also used for the prior of a model.
+    Private codes are independent of each other given the shared one, and of the shared one too unless their part is a
+    `ConditionalCode`.
     """
 
     shared: CodeDistribution
-    private: Mapping[str, CodeDistribution] = field(default_factory=dict)
+    private: Mapping[str, CodeDistribution | ConditionalCode] = field(default_factory=dict)
 
     @property
     def mean(self) -> Codes:
-        """Posterior means, (B, D)."""
-        return Codes(self.shared.mean, {name: part.mean for name, part in self.private.items()})
+        """Posterior means, (B, D); of private codes, given the mean of the shared one."""
+        shared = self.shared.mean
+        return Codes(shared, {name: _given(part, shared).mean for name, part in self.private.items()})
 
     def rsample(self, k: int = 1, generator: torch.Generator | None = None) -> Codes:
         """K reparameterised samples, (K, B, D)."""
         shared = self.shared.rsample((k,), generator)
-        return Codes(shared, {name: part.rsample((k,), generator) for name, part in self.private.items()})
+        private = {
+            name: part.given(shared).rsample((), generator)
+            if isinstance(part, ConditionalCode)
+            else part.rsample((k,), generator)
+            for name, part in self.private.items()
+        }
+        return Codes(shared, private)
 
     def log_prob(self, codes: Codes) -> Tensor:
-        """Joint log-density in nats, (K, B) for codes (K, B, D)."""
-        total = self.shared.log_prob(codes.shared)
-        for name, part in self.private.items():
-            total = total + part.log_prob(codes.private[name])
-        return total
+        """Joint log-density of all parts in nats, (K, B) for codes (K, B, D)."""
+        return torch.stack(list(self.log_probs(codes, tuple(self.private)).values())).sum(0)
+
+    def log_probs(self, codes: Codes, private: Collection[str] | None = None) -> dict[str, Tensor]:
+        """Log-density of each part in nats, (K, B): `shared`, and `private.<name>` of the private codes given the shared one.
+
+        Args:
+            codes: (K, B, D).
+            private: names of the private codes wanted; by default all that `codes` has.
+        """
+        found = {"shared": self.shared.log_prob(codes.shared)}
+        for name in codes.private if private is None else private:
+            found[f"private.{name}"] = _given(self.private[name], codes.shared).log_prob(codes.private[name])
+        return found
+
+
+def _given(part: CodeDistribution | ConditionalCode, shared: Tensor) -> CodeDistribution:
+    return part.given(shared) if isinstance(part, ConditionalCode) else part
 
 
 @dataclass(frozen=True)
@@ -105,6 +135,15 @@ class Learns(Protocol):
 
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
         """The loss of a batch."""
+        ...
+
+
+@runtime_checkable
+class Settles(Protocol):
+    """Has something to estimate once its weights are final, such as a prior that is fitted to the codes."""
+
+    def settle(self, source: Source, *, seed: int) -> None:
+        """Estimate it from the samples the model learned from; the same source and seed give the same model."""
         ...
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from torch import Tensor
 
@@ -20,11 +20,13 @@ class Reading:
         codes: (B, F) int64 in the order of `factors`; -1 = unreadable.
         factors: names of the factors read; a view need not show all factors of its Spec.
         reasons: why a sample could not be read, by its position in the batch.
+        forced: (B, F) what the reader says where it may not refuse; None where it cannot be forced.
     """
 
     codes: Tensor
     factors: tuple[str, ...]
     reasons: Mapping[int, str] = field(default_factory=dict)
+    forced: Tensor | None = None
 
 
 @runtime_checkable
@@ -48,4 +50,14 @@ class Reader(Protocol):
 
     def read(self, view: Tensor) -> Reading:
         """Factor codes of views (B, *modality.shape), in their stored form."""
+        ...
+
+
+@runtime_checkable
+class LearnedReader(Reader, Protocol):
+    """A judge: a reader that was trained, so it matters which one it was."""
+
+    @property
+    def origin(self) -> Mapping[str, Any]:
+        """Which judge it is and how it was examined, as plain data for the origin of scores."""
         ...

@@ -69,6 +69,19 @@ def store_error(error: OSError, path: Path) -> StoreError:
     return StoreError(f"cannot write {path}: {reasons.get(error.errno or 0, str(error))}")
 
 
+def is_file(path: Path) -> bool:
+    """Whether a file stands there.
+
+    Raises:
+        StoreError: that cannot be seen, such as in a folder that may not be entered.
+    """
+    try:
+        return path.is_file()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise StoreError(f"cannot look at {path}: {reason}: name another place, or change its permissions") from error
+
+
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file atomically."""
     with writing(path) as stream:
@@ -189,11 +202,11 @@ class Stage:
             ConflictError: it was made by other settings.
         """
         path = self.folder / _RECORD
-        if not path.exists():
+        if not is_file(path):
             return False
-        record = read_json(path)
-        if record.get("key") != self.key:
-            changed = differences(record.get("settings", {}), self.settings)
+        record = _read_record(self.folder)
+        if record["key"] != self.key:
+            changed = differences(record["settings"], self.settings)
             raise ConflictError(
                 f"{self.folder} was made by another configuration ({changed}): choose another folder with --out or delete it"
             )
@@ -227,13 +240,23 @@ class Stage:
 
 def verify(folder: Path) -> Mapping[str, Any]:
     """Check every file of a finished stage against its checksum; return the details of its record."""
-    record = read_json(folder / _RECORD)
+    record = _read_record(folder)
     for name, expected in record["files"].items():
         if checksum(folder / name) != expected:
             raise CorruptFileError(
                 f"{folder / name} was truncated or altered since it was written: delete {folder} and run the same command again"
             )
     return record["details"]  # type: ignore[no-any-return]
+
+
+def _read_record(folder: Path) -> dict[str, Any]:
+    """The record of a finished stage; errors as `read_json`."""
+    record = read_json(folder / _RECORD)
+    parts = {"key": str, "settings": dict, "files": dict, "details": dict}
+    if not isinstance(record, dict) or not all(isinstance(record.get(name), kind) for name, kind in parts.items()):
+        expected = "no record of a stage with key, settings, files and details"
+        raise CorruptFileError(f"{folder / _RECORD} is damaged ({expected}): delete {folder} and run the same command again")
+    return record
 
 
 @contextmanager
@@ -260,6 +283,16 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
+class _Absent:
+    """Stands for what a record does not have."""
+
+    def __repr__(self) -> str:
+        return "not there"
+
+
+_ABSENT = _Absent()
+
+
 def differences(old: Any, new: Any, at: str = "") -> str:
     """The first few places where two plain records differ, as `path: old -> new`."""
     found: list[str] = []
@@ -267,7 +300,7 @@ def differences(old: Any, new: Any, at: str = "") -> str:
     def walk(a: Any, b: Any, path: str) -> None:
         if isinstance(a, dict) and isinstance(b, dict):
             for name in sorted({*a, *b}):
-                walk(a.get(name), b.get(name), f"{path}.{name}" if path else str(name))
+                walk(a.get(name, _ABSENT), b.get(name, _ABSENT), f"{path}.{name}" if path else str(name))
         elif a != b:
             found.append(f"{path}: {a!r} -> {b!r}")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from molyneux.core import Source, store
+from molyneux.core import Settles, Source, store
 from molyneux.learn.batches import EvaluationBatches, TrainingBatches
 from molyneux.learn.checkpoints import Checkpoint, Checkpoints
 from molyneux.learn.hardware import threads, use_bf16, use_channels_last, use_gpu
@@ -43,7 +43,8 @@ def fit(
 
     After each epoch `folder` gets one consistent checkpoint (`checkpoints/`), the history (`history.csv`) and, if wanted, a
     TensorBoard log (`tensorboard/`). A call after a crash, a kill or Ctrl-C goes on after the last complete epoch and gives,
-    on the same machine with as many threads, bit for bit what an uninterrupted call gives. A call after the end only loads.
+    on the same machine with as many threads, bit for bit what an uninterrupted call gives. A call after the end trains no
+    more. In the end a model that `Settles` does so.
 
     Args:
         model: satisfies `core.Learns`; in the end it holds the weights that `training.keep` names, in eval mode.
@@ -76,6 +77,9 @@ def fit(
         if training.keep == "best":
             checkpoints.load_best(model, history)
     model.eval()
+    if isinstance(model, Settles):
+        with threads(training.threads):
+            model.settle(train, seed=seed)
     return history
 
 

@@ -61,7 +61,7 @@ def _imported(path: str) -> type:
     module, _, name = path.rpartition(".")
     try:
         found = getattr(importlib.import_module(module), name, None)
-    except (ImportError, ValueError) as error:
+    except (ImportError, SyntaxError, ValueError) as error:
         raise ConfigError(f"cannot import {path!r}: {error}") from error
     if not isinstance(found, type):
         raise ConfigError(f"the module {module} has no class {name!r}")

@@ -12,6 +12,7 @@ from molyneux.learn.likelihoods import Scales, ViewLikelihood
 from molyneux.learn.nets import Net
 from molyneux.learn.objectives import Evidence, Warmup
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, product_of_experts
+from molyneux.learn.priors import ExPostMixture
 from molyneux.learn.vaes.multimodal_vae import MultimodalVAE
 from molyneux.learn.vaes.observation import Observation
 
@@ -31,7 +32,7 @@ class DMVAE(MultimodalVAE):
     prior.
 
     Args:
-        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods`, `scales` and `drawn`.
+        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods`, `scales`, `drawn` and `prior`.
         private_dim: dimensions of the private codes, one number for all or numbers by modality (0 for what is not named).
         cross: whether an expert alone reconstructs the other modalities too; without, it reconstructs its own only.
     """
@@ -48,6 +49,7 @@ class DMVAE(MultimodalVAE):
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
         scales: Scales = "none",
         drawn: Collection[str] = (),
+        prior: ExPostMixture | None = None,
     ) -> None:
         sizes = dict.fromkeys(spec.names, private_dim) if isinstance(private_dim, int) else private_dim
         super().__init__(
@@ -59,6 +61,7 @@ class DMVAE(MultimodalVAE):
             likelihoods=likelihoods,
             scales=scales,
             drawn=drawn,
+            prior=prior,
         )
         if not self.private_dims:
             raise ConfigError("private_dim: expected at least one modality with a private code, got none; use MVAE instead")

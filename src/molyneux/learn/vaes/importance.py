@@ -26,7 +26,7 @@ def importance_log_likelihood(model: MultimodalVAE, batch: Batch, k: int, genera
     """
     names = tuple(name for name in model.spec.names if name in batch.views)
     observation = model.observe(batch, names)
-    posterior = Posterior(model.joint(observation.experts, observation.present), observation.private)
+    posterior = model.posterior(observation)
     chunk = max(1, ROWS // len(batch))
     counts = [min(chunk, k - start) for start in range(0, k, chunk)]
     weights = [_log_weights(model, observation, posterior, count, generator) for count in counts]
@@ -39,9 +39,7 @@ def _log_weights(
     """`log p(x, z) - log q(z | x)` of `count` draws, (count, B)."""
     codes = posterior.rsample(count, generator)
     prior = model.prior(codes.shared.shape[-2])
-    total = prior.shared.log_prob(codes.shared) - posterior.log_prob(codes)
-    for name, code in codes.private.items():
-        total = total + prior.private[name].log_prob(code)
+    total = torch.stack(list(prior.log_probs(codes).values())).sum(0) - posterior.log_prob(codes)
     for index, name in enumerate(observation.names):
         distribution = model.decode_view(name, codes.shared, codes.private.get(name))
         total = total + distribution.log_prob(observation.views[name]) * observation.present[index]

@@ -13,6 +13,7 @@ from molyneux.learn.likelihoods import Scales, ViewLikelihood
 from molyneux.learn.nets import Net
 from molyneux.learn.objectives import Evidence, Warmup
 from molyneux.learn.posteriors import Diagonal, DiagonalLaplace, DiagonalNormal, Mixture, mixture_of_experts
+from molyneux.learn.priors import ExPostMixture
 from molyneux.learn.vaes.multimodal_vae import MultimodalVAE
 from molyneux.learn.vaes.observation import Observation
 
@@ -32,7 +33,7 @@ class MMVAE(MultimodalVAE):
     Where modalities are missing, the mixture is over the experts that are present.
 
     Args:
-        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods`, `scales` and `drawn`.
+        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods`, `scales`, `drawn` and `prior`.
         family: family of experts and prior: "laplace", the paper's choice, or "normal".
         divergence: "monte_carlo" estimates the divergence of the mixture with the samples drawn; "bound" takes the mean of
             the experts' closed-form divergences, which is larger, so the loss is still a bound, with less noise.
@@ -50,8 +51,18 @@ class MMVAE(MultimodalVAE):
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
         scales: Scales = "none",
         drawn: Collection[str] = (),
+        prior: ExPostMixture | None = None,
     ) -> None:
-        super().__init__(spec, latent_dim=latent_dim, beta=beta, nets=nets, likelihoods=likelihoods, scales=scales, drawn=drawn)
+        super().__init__(
+            spec,
+            latent_dim=latent_dim,
+            beta=beta,
+            nets=nets,
+            likelihoods=likelihoods,
+            scales=scales,
+            drawn=drawn,
+            prior=prior,
+        )
         problems = []
         if family not in _FAMILIES:
             problems.append(f'family: expected "laplace" or "normal", got {family!r}')

@@ -13,6 +13,7 @@ from molyneux.learn.likelihoods import Scales, ViewLikelihood
 from molyneux.learn.nets import Net
 from molyneux.learn.objectives import Evidence, Warmup
 from molyneux.learn.posteriors import Diagonal, Mixture, mixture_of_products
+from molyneux.learn.priors import ExPostMixture
 from molyneux.learn.vaes.multimodal_vae import MultimodalVAE
 from molyneux.learn.vaes.observation import Observation
 
@@ -30,7 +31,7 @@ class MoPoE(MultimodalVAE):
     Where modalities are missing, the mixture is over the subsets of what is present.
 
     Args:
-        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods`, `scales` and `drawn`.
+        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods`, `scales`, `drawn` and `prior`.
         samples: "drawn" decodes one sample of the mixture; "stratified" one of every subset, weighted, which costs 2^M - 1
             times as much decoding and has less noise.
         prior_expert: whether each product has the prior as one more factor.
@@ -50,8 +51,18 @@ class MoPoE(MultimodalVAE):
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
         scales: Scales = "none",
         drawn: Collection[str] = (),
+        prior: ExPostMixture | None = None,
     ) -> None:
-        super().__init__(spec, latent_dim=latent_dim, beta=beta, nets=nets, likelihoods=likelihoods, scales=scales, drawn=drawn)
+        super().__init__(
+            spec,
+            latent_dim=latent_dim,
+            beta=beta,
+            nets=nets,
+            likelihoods=likelihoods,
+            scales=scales,
+            drawn=drawn,
+            prior=prior,
+        )
         if samples not in ("drawn", "stratified"):
             raise ConfigError(f'samples: expected "drawn" or "stratified", got {samples!r}')
         self.samples, self.prior_expert = samples, prior_expert

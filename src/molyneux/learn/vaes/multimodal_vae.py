@@ -21,6 +21,7 @@ from molyneux.core import (
     Modality,
     Posterior,
     Progress,
+    Source,
     Spec,
     SpecError,
     nearest,
@@ -30,6 +31,7 @@ from molyneux.learn.likelihoods import Scales, ViewDistribution, ViewLikelihood,
 from molyneux.learn.nets import Net, default_net
 from molyneux.learn.objectives import Evidence, Warmup, negative_elbo, weight_at
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, draw_component, expert_parameters
+from molyneux.learn.priors import ExPostMixture, FittedPrior, Rows, Somewhere
 from molyneux.learn.vaes.importance import importance_log_likelihood
 from molyneux.learn.vaes.observation import Observation
 
@@ -37,8 +39,8 @@ from molyneux.learn.vaes.observation import Observation
 class MultimodalVAE(nn.Module, ABC):
     """A variational autoencoder of several modalities with one shared code and, for some models, private codes.
 
-    Satisfies `core.Learns`, `Encodes`, `Decodes`, `Likelihood` and `Representation`. In a training step every modality is
-    encoded once and decoded once, all posterior samples stacked along the batch.
+    Satisfies `core.Learns`, `Encodes`, `Decodes`, `Likelihood`, `Representation` and `Settles`. In a training step every
+    modality is encoded once and decoded once, all posterior samples stacked along the batch.
 
     Args:
         spec: what the batches look like.
@@ -50,6 +52,8 @@ class MultimodalVAE(nn.Module, ABC):
         scales: weights of the modalities' log-likelihoods in the loss.
         drawn: modalities that are reconstructed, in training, from one of the step's stacked codes for each sample, drawn by
             weight, instead of from all: the same loss in expectation for less decoding and more noise.
+        prior: what is fitted to the codes after training, to generate from and to weigh codes by in `log_likelihood`; none
+            keeps the standard distribution of the family. The loss always uses the standard distribution.
 
     Raises:
         ConfigError: settings that cannot be used, all problems at once.
@@ -72,6 +76,7 @@ class MultimodalVAE(nn.Module, ABC):
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
         scales: Scales = "none",
         drawn: Collection[str] = (),
+        prior: ExPostMixture | None = None,
     ) -> None:
         super().__init__()
         nets, likelihoods, private_dims = nets or {}, likelihoods or {}, private_dims or {}
@@ -87,6 +92,7 @@ class MultimodalVAE(nn.Module, ABC):
             code = latent_dim + self.private_dims.get(modality.name, 0)
             self.encoders[modality.name] = net.encoder(modality, 2 * code)
             self.decoders[modality.name] = net.decoder(modality, code, likelihood)
+        self.fitted = None if prior is None else FittedPrior(prior, latent_dim, self.private_dims)
 
     @abstractmethod
     def joint(self, experts: Diagonal, present: Tensor) -> CodeDistribution:
@@ -107,8 +113,8 @@ class MultimodalVAE(nn.Module, ABC):
         prior = self.prior(len(batch))
         if not names:
             return prior
-        observation = self.observe(batch, names)
-        return Posterior(self.joint(observation.experts, observation.present), {**prior.private, **observation.private})
+        posterior = self.posterior(self.observe(batch, names))
+        return Posterior(posterior.shared, {**prior.private, **posterior.private})
 
     def decode(self, codes: Codes, only: Collection[str] | None = None) -> dict[str, torch.distributions.Distribution]:
         """A distribution over views per modality; see `core.Decodes`."""
@@ -116,10 +122,29 @@ class MultimodalVAE(nn.Module, ABC):
         return {name: self.decode_view(name, codes.shared, codes.private.get(name)) for name in names}
 
     def prior(self, size: int) -> Posterior:
-        """The prior over codes of `size` samples; see `core.Decodes`."""
+        """The prior over codes of `size` samples, the fitted one if there is any; see `core.Decodes`."""
+        if self.fitted is not None:
+            return self.fitted.prior(size)
         like = next(self.parameters())
         private = {name: self.family.standard((size, dim), like) for name, dim in self.private_dims.items()}
         return Posterior(self.family.standard((size, self.latent_dim), like), private)
+
+    def posterior(self, observation: Observation) -> Posterior:
+        """The posterior given what was observed; samples of which nothing is present follow the prior."""
+        shared = self.joint(observation.experts, observation.present)
+        if self.fitted is None or bool(observation.present.all()):
+            return Posterior(shared, observation.private)
+        prior = self.prior(observation.present.shape[1])
+        private = {
+            name: Somewhere(observation.present[observation.names.index(name)], part, prior.private[name])
+            for name, part in observation.private.items()
+        }
+        return Posterior(Rows(observation.present.any(0), shared, prior.shared), private)
+
+    def settle(self, source: Source, *, seed: int) -> None:
+        """Fit the prior, if one is to be fitted, to codes of training samples; see `core.Settles`."""
+        if self.fitted is not None:
+            self.fitted.fit(self, source, seed=seed)
 
     def represent(self, batch: Batch, observed: Collection[str] | None = None) -> dict[str, Tensor]:
         """Posterior means; see `core.Representation`."""

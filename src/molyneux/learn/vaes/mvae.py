@@ -13,6 +13,7 @@ from molyneux.learn.likelihoods import Scales, ViewLikelihood
 from molyneux.learn.nets import Net
 from molyneux.learn.objectives import Evidence, Warmup
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, all_subsets, product_of_experts
+from molyneux.learn.priors import ExPostMixture
 from molyneux.learn.vaes.multimodal_vae import MultimodalVAE
 from molyneux.learn.vaes.observation import Observation
 
@@ -30,7 +31,7 @@ class MVAE(MultimodalVAE):
     Where modalities are missing, a subset stands for what is present of it, and one of which nothing is present counts 0.
 
     Args:
-        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods`, `scales` and `drawn`.
+        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods`, `scales`, `drawn` and `prior`.
         subsets: "sampled" as the paper; "all" takes every non-empty subset; "joint" only the whole.
         random_subsets: how many further subsets "sampled" draws where there are three modalities or more.
         reconstruct: "observed" as the paper: a subset reconstructs its own modalities. "all": every subset reconstructs
@@ -52,8 +53,18 @@ class MVAE(MultimodalVAE):
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
         scales: Scales = "none",
         drawn: Collection[str] = (),
+        prior: ExPostMixture | None = None,
     ) -> None:
-        super().__init__(spec, latent_dim=latent_dim, beta=beta, nets=nets, likelihoods=likelihoods, scales=scales, drawn=drawn)
+        super().__init__(
+            spec,
+            latent_dim=latent_dim,
+            beta=beta,
+            nets=nets,
+            likelihoods=likelihoods,
+            scales=scales,
+            drawn=drawn,
+            prior=prior,
+        )
         count = len(spec.modalities)
         problems = []
         if subsets not in ("sampled", "all", "joint"):

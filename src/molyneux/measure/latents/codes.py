@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from torch import Tensor
 
-from molyneux.core import CodeDistribution, Codes, Decodes, NotApplicableError, Posterior
+from molyneux.core import Codes, Decodes, NotApplicableError, Posterior
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import having
 
@@ -91,20 +91,15 @@ def prior_samples(evaluation: Evaluation, size: int, stream: str) -> dict[str, n
 def _record(
     posterior: Posterior, codes: Codes, prior: Posterior | None, observed: tuple[str, ...]
 ) -> dict[tuple[str, str], Tensor]:
-    wanted = {"shared", *(f"private.{name}" for name in observed)}
-    found = {("mean", name): values for name, values in _named(posterior.mean).items() if name in wanted}
-    for name, values in _named(codes).items():
-        if name not in wanted:
-            continue
-        found["sample", name] = values
-        if prior is not None:
-            found["rate", name] = _part(posterior, name).log_prob(values) - _part(prior, name).log_prob(values)
+    codes = Codes(codes.shared, {name: code for name, code in codes.private.items() if name in observed})
+    samples = _named(codes)
+    found = {("mean", name): values for name, values in _named(posterior.mean).items() if name in samples}
+    found |= {("sample", name): values for name, values in samples.items()}
+    if prior is not None:
+        against = prior.log_probs(codes)
+        found |= {("rate", name): value - against[name] for name, value in posterior.log_probs(codes).items()}
     return found
 
 
 def _named(codes: Codes) -> dict[str, Tensor]:
     return {"shared": codes.shared, **{f"private.{name}": code for name, code in codes.private.items()}}
-
-
-def _part(posterior: Posterior, name: str) -> CodeDistribution:
-    return posterior.shared if name == "shared" else posterior.private[name.removeprefix("private.")]
