@@ -195,6 +195,25 @@ def test_no_permission_to_write(molyneux: Run, tmp_path: Path) -> None:
 OTHER = "choose another folder with --out or change its permissions"
 
 
+def test_a_place_that_cannot_be_looked_at(molyneux: Run, tmp_path: Path) -> None:
+    """As a folder that may not be entered, but also for those who may enter all."""
+    name = "x" * 300
+    (told,) = sentences(molyneux("run", CONFIG, "--out", name), 1)
+    assert told == f"cannot look at {name}: file name too long: name another place, or change its permissions"
+    (told,) = sentences(molyneux("data", "toy.Toy", "--size", 4, "--contact-sheet", name), 1)
+    assert told.startswith(f"cannot look at {name}: file name too long")
+    (told,) = sentences(molyneux("data", "cdsprites", "--textures", name, "--contact-sheet", "x.png"), 1)
+    assert told == f"cannot use {name}: file name too long"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_class_in_a_module_with_a_mistake(molyneux: Run, tmp_path: Path) -> None:
+    (tmp_path / "mistaken.py").write_text("class World:\n    def batch(self:\n")
+    (told,) = sentences(molyneux("run", CONFIG, "--data.world", "mistaken.World"), 2)
+    assert told.startswith("data.world: cannot import 'mistaken.World': ")
+    assert "mistaken.py, line 2" in told
+
+
 def test_a_file_where_a_folder_is_needed(molyneux: Run, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     (told,) = sentences(molyneux("run", CONFIG, "--out", tmp_path / "file" / "run"), 1)

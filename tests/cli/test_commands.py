@@ -89,7 +89,14 @@ def test_a_contact_sheet_alone(molyneux: Run, tmp_path: Path) -> None:
     told = json.loads(done.stdout)
     assert told == {"world": "gebid-v1", "split": "test", "seed": 1, "samples": 10000, "contact_sheet": "sheet.png"}
     assert (tmp_path / "sheet.png").read_bytes().startswith(b"\x89PNG")
-    assert molyneux("data", "gebid", "--contact-sheet", "sheet.png").returncode == 2
+    before = (tmp_path / "sheet.png").read_bytes()
+    assert molyneux("data", "gebid", "--contact-sheet", "sheet.png").returncode == 0  # its own is replaced
+    assert (tmp_path / "sheet.png").read_bytes() != before
+    for taken in (b"a picture of somebody's cat", None):
+        (tmp_path / "sheet.png").unlink() if taken else (tmp_path / "sheet.png").rename(tmp_path / "cat")
+        (tmp_path / "sheet.png").write_bytes(taken) if taken else (tmp_path / "sheet.png").mkdir()
+        assert molyneux("data", "gebid", "--contact-sheet", "sheet.png").returncode == 2
+    assert (tmp_path / "cat").read_bytes() == b"a picture of somebody's cat"
 
 
 def until(condition: Callable[[], bool], seconds: float = 120) -> None:

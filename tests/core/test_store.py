@@ -119,6 +119,21 @@ def test_damaged_json_is_named(tmp_path):
         store.read_lines(tmp_path / "y.jsonl")
 
 
+@pytest.mark.parametrize("content", ["{}", "[]", '{"files": {}}', '{"key": 1, "settings": {}, "files": {}, "details": {}}'])
+def test_a_record_that_is_none_is_named(tmp_path, content):
+    stage = store.Stage(tmp_path / "stage", {"seed": 1})
+    (tmp_path / "stage").mkdir()
+    (tmp_path / "stage" / "stage.json").write_text(content)
+    for look in (stage.verify, lambda: stage.complete):
+        with pytest.raises(CorruptFileError, match=r"stage\.json is damaged .no record of a stage.*: delete .*stage and run"):
+            look()
+
+
+def test_a_place_that_cannot_be_looked_at(tmp_path):
+    with pytest.raises(StoreError, match=r"cannot look at .*: file name too long: name another place"):
+        store.is_file(tmp_path / ("x" * 300))
+
+
 def test_checksum_of_known_blocks_is_that_of_the_file(tmp_path):
     content = np.random.default_rng(0).bytes(2 * store.BLOCK + 5)
     (tmp_path / "big").write_bytes(content)
@@ -127,3 +142,8 @@ def test_checksum_of_known_blocks_is_that_of_the_file(tmp_path):
     assert store.checksum(tmp_path / "big") == expected
     assert store.checksum(tmp_path / "big", {1: blocks[1]}) == expected
     assert store.checksum(tmp_path / "big", {1: blocks[0]}) != expected
+
+
+def test_what_only_one_record_has_is_a_difference():
+    assert store.differences({"a": 1}, {"a": 1, "b": None}) == "b: not there -> None"
+    assert store.differences({"a": {"b": 2}}, {}) == "a: {'b': 2} -> not there"

@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _call(arguments: Arguments) -> int:
-    from molyneux.core import ConfigError, ConflictError, DataError, MolyneuxError, SpecError
+    from molyneux.core import ConfigError, ConflictError, DataError, MolyneuxError, SpecError, StoreError
 
     module, function = COMMANDS[arguments.command]
     command = getattr(importlib.import_module(f"molyneux.cli.{module}"), function)
@@ -65,6 +65,13 @@ def _call(arguments: Arguments) -> int:
             raise
         _tell(error, arguments)
         return BAD_INPUT if isinstance(error, ConfigError | ConflictError | DataError | SpecError) else FAILED
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # of a file that nobody expected to be out of reach
+        if os.environ.get("MOLYNEUX_DEBUG"):
+            raise
+        _tell(StoreError(f"cannot use {error.filename or 'a file'}: {(error.strerror or str(error)).lower()}"), arguments)
+        return FAILED
 
 
 def _tell(error: MolyneuxError, arguments: Arguments) -> None:

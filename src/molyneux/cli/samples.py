@@ -11,9 +11,9 @@ from molyneux.cli.output import say, say_json
 from molyneux.cli.parser import Arguments
 from molyneux.cli.progress import shown
 from molyneux.cli.worlds import find_world
-from molyneux.core import ConfigError, ConflictError, Source, nearest
+from molyneux.core import ConfigError, ConflictError, Source, nearest, store
 from molyneux.core.config import collected
-from molyneux.data import contact_sheet, export_hdf5, export_parquet, export_png, generate
+from molyneux.data import contact_sheet, export_hdf5, export_parquet, export_png, generate, is_contact_sheet
 
 _Writer = Callable[..., object]
 _FORMATS: dict[str, _Writer] = {
@@ -28,7 +28,8 @@ def data(arguments: Arguments) -> int:
     """`molyneux data WORLD`."""
     options = arguments.options
     writer, source = collected([partial(_writer, arguments), partial(_source, arguments)])
-    if options.contact_sheet is not None and options.contact_sheet.exists():
+    sheet = options.contact_sheet
+    if sheet is not None and (store.is_file(sheet) or sheet.is_dir()) and not is_contact_sheet(sheet):
         raise ConflictError(f"{options.contact_sheet} is there already: choose another file, or delete it")
     record = {"world": source.world.name, "split": options.split, "seed": options.seed, "samples": options.size}
     if options.contact_sheet is not None:

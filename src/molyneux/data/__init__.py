@@ -1,7 +1,7 @@
 """Seeds and files become samples."""
 
 from molyneux.data.arrays import ArraySource, load
-from molyneux.data.contact import contact_sheet
+from molyneux.data.contact import contact_sheet, is_contact_sheet
 from molyneux.data.exports import export_hdf5, export_parquet, export_png
 from molyneux.data.generate import generate
 from molyneux.data.missing import Missing
@@ -25,5 +25,6 @@ __all__ = [
     "export_parquet",
     "export_png",
     "generate",
+    "is_contact_sheet",
     "load",
 ]

@@ -7,13 +7,17 @@ from io import BytesIO
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw, ImageFont, UnidentifiedImageError
+from PIL.PngImagePlugin import PngInfo
 
 from molyneux.core import Batch, ConfigError, Modality, Source, store
 from molyneux.core.views import text_strings, to_model
 
 _SIDE, _GAP, _LINE = 128, 12, 14
 """Least side of a panel, space between samples, height of a line of text; pixels."""
+
+_MARK, _MAKER = "Software", "molyneux contact sheet"
+"""What is written into the picture, so that it is known again."""
 
 _PAPER, _INK, _PANEL, _FRAME, _ACCENT = (255, 255, 255), (30, 30, 30), (240, 240, 240), (205, 205, 205), (200, 60, 20)
 
@@ -33,8 +37,19 @@ def contact_sheet(source: Source, path: Path, *, rows: int = 6, columns: int = 8
     batch = source.batch(np.arange(count)).check(source.spec)
     sheet = _Sheet(tuple(_panel(modality, batch) for modality in source.spec.modalities), min(columns, count))
     stream = BytesIO()
-    sheet.draw(count).save(stream, "PNG")
+    mark = PngInfo()
+    mark.add_text(_MARK, _MAKER)
+    sheet.draw(count).save(stream, "PNG", pnginfo=mark)
     store.write_bytes(path, stream.getvalue())
+
+
+def is_contact_sheet(path: Path) -> bool:
+    """Whether a file is a picture that `contact_sheet` drew; such a one may be replaced."""
+    try:
+        with Image.open(path) as picture:
+            return picture.info.get(_MARK) == _MAKER
+    except (UnidentifiedImageError, OSError):
+        return False
 
 
 @dataclass(frozen=True)

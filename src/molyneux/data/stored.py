@@ -28,7 +28,7 @@ class StoredSource:
 
     def __init__(self, folder: Path, *, verify: bool = True) -> None:
         self.folder = folder
-        if not (folder / "stage.json").exists():
+        if not store.is_file(folder / "stage.json"):
             raise StoreError(f"expected stored samples in {folder}, which has no stage.json: store them there first")
         record: Mapping[str, Any] = store.read_json(folder / "stage.json")
         if verify:

@@ -53,7 +53,7 @@ def read_run(folder: Path) -> RunRecords:
         raise StoreError(f"expected the folder of a run, got {folder}, which is not one: name a folder made by molyneux run")
     text, config = _config(folder / "config.yaml")
     scores = folder / "measure" / "scores.jsonl"
-    if not scores.is_file():
+    if not store.is_file(scores):
         raise StoreError(f"expected the scores {scores}, which are not there: run molyneux measure {folder} first")
     spec, sheet = folder / "samples" / "spec.json", folder / "samples" / "contact_sheet.png"
     machine, model = folder / "machine.json", folder / "model" / "stage.json"
@@ -64,7 +64,7 @@ def read_run(folder: Path) -> RunRecords:
         scores=tuple(Score.from_json(record) for record in store.read_lines(scores)),
         exhibits=tuple(load_exhibits(folder / "measure")),
         history=read_history(folder / "model" / "history.csv"),
-        machine=store.read_json(machine) if machine.is_file() else {},
+        machine=store.read_json(machine) if store.is_file(machine) else {},
         spec=Spec.from_json(store.read_json(spec)) if spec.is_file() else None,
         contact_sheet=sheet.read_bytes() if sheet.is_file() else b"",
         parameters=store.read_json(model).get("details", {}).get("parameters", 0) if model.is_file() else 0,
@@ -77,7 +77,7 @@ def read_history(path: Path) -> dict[str, tuple[float, ...]]:
     Raises:
         CorruptFileError: an entry is no number, or a row is longer or shorter than the head.
     """
-    if not path.is_file():
+    if not store.is_file(path):
         return {}
     try:
         with path.open(encoding="utf-8", newline="") as stream:

@@ -56,9 +56,9 @@ def held(path: Path, experiment: Experiment) -> Iterator[RunFolder]:
         _require_ours(path, experiment)
         for part in path.rglob(".*.part"):
             part.unlink(missing_ok=True) if part.is_file() else None
-        if not (path / _CONFIG).exists():
+        if not store.is_file(path / _CONFIG):
             store.write_text(path / _CONFIG, dump_document(experiment.resolved))
-        if not (path / _MACHINE).exists():
+        if not store.is_file(path / _MACHINE):
             store.write_json(path / _MACHINE, machine())
         yield RunFolder(path, experiment)
 
@@ -79,7 +79,7 @@ def open_experiment(path: Path) -> Experiment:
     Raises:
         StoreError: it is no folder of a run. ConfigError: its settings are no longer valid.
     """
-    if not (path / _CONFIG).is_file():
+    if not store.is_file(path / _CONFIG):
         raise StoreError(f"expected the folder of a run, got {path}, which has no {_CONFIG}: name a folder made by molyneux run")
     return read_experiment(read_document(path / _CONFIG))
 
@@ -90,9 +90,9 @@ def default_folder(experiment: Experiment) -> Path:
 
 
 def _require_ours(path: Path, experiment: Experiment) -> None:
-    if path.is_file():
+    if store.is_file(path):
         raise StoreError(f"cannot write {path}: a file stands where a folder is needed: choose another folder with --out")
-    if (path / _CONFIG).is_file():
+    if store.is_file(path / _CONFIG):
         theirs = {name: value for name, value in read_document(path / _CONFIG).items() if name != "name"}
         if theirs != experiment.identity:
             changed = store.differences(theirs, experiment.identity)

@@ -26,7 +26,7 @@ class Records:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._runs = {_key(_identity_of(run)): run for run in load_study(path)} if path.exists() else {}
+        self._runs = {_key(_identity_of(run)): run for run in load_study(path)} if store.is_file(path) else {}
 
     def __contains__(self, experiment: Experiment) -> bool:
         return _key(_identity(experiment)) in self._runs

@@ -154,7 +154,7 @@ def test_progress_counts_samples(tmp_path, source, export):
 
 def test_hdf5_without_h5py(tmp_path, source, monkeypatch):
     monkeypatch.setitem(sys.modules, "h5py", None)
-    with pytest.raises(ConfigError, match=r"pip install 'molyneux\[hdf5\]'"):
+    with pytest.raises(ConfigError, match=r"pip install 'h5py>=3\.11,<4'"):
         export_hdf5(source, tmp_path / "a.h5")
     with pytest.raises(ConfigError, match='did you mean "rgb"'):
         export_hdf5(source, tmp_path / "a.h5", channel_order="rgba")

@@ -60,7 +60,7 @@ def _h5py() -> ModuleType:
     try:
         import h5py
     except ImportError as error:
-        raise ConfigError("HDF5 files need h5py, which is not installed: pip install 'molyneux[hdf5]'") from error
+        raise ConfigError("HDF5 files need h5py, which is not installed: pip install 'h5py>=3.11,<4'") from error
     return h5py  # type: ignore[no-any-return]
 
 
