@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -50,3 +51,11 @@ def test_root_seed_changes_every_stream():
 def test_keys_are_fixed_for_ever():
     """A change of the hash would change every world's bytes."""
     assert [int(word) for word in seeds.key(1, "cdsprites-v1", "train")] == [15402308953358238725, 7666305775945924385]
+
+
+def test_torch_keeps_32_bits_of_a_seed_on_a_cpu():
+    """What the docstring says; should torch keep more one day, it and the streams' numbers change."""
+    draws = [torch.rand(4, generator=torch.Generator().manual_seed(5 + high)).tolist() for high in (0, 1 << 32)]
+    assert draws[0] == draws[1]
+    generators = [seeds.torch_generator(1, "noise", step) for step in range(1000)]
+    assert len({generator.initial_seed() & 0xFFFFFFFF for generator in generators}) == 1000

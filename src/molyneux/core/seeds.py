@@ -3,8 +3,8 @@
 A stream is named by words: `generator(seed, "cdsprites-v1", "train")`. Names are hashed into the key of a counter-based
 generator (Philox4x64-10; Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011), so streams do not
 overlap and none depends on how many numbers another has drawn. `uniforms` goes one step further: it gives sample `i` its
-own counter, so that any slice, in any order, on any number of processes, sees the same numbers. No global generator is
-used anywhere.
+own counter, so that any slice, in any order, on any number of processes, sees the same numbers. `torch_generator` says what
+torch keeps of a key. No global generator is used anywhere.
 """
 
 from __future__ import annotations
@@ -34,7 +34,12 @@ def generator(seed: int, *names: str | int) -> np.random.Generator:
 
 
 def torch_generator(seed: int, *names: str | int, device: str = "cpu") -> torch.Generator:
-    """A torch generator of a named stream."""
+    """A torch generator of a named stream, seeded with 63 bits of its key.
+
+    A GPU's generator uses all of them. A CPU's (Mersenne Twister) keeps the lower 32, so two of n streams are the same with a
+    probability of about n^2 / 2^33: 3 % among the noise of 16,000 steps of training, where two steps with the same noise do no harm.
+    Worlds, splits and what must never repeat draw from `uniforms` and `generator`, which use all 128 bits.
+    """
     return torch.Generator(device).manual_seed(int(key(seed, *names)[0] >> _ONE))
 
 
