@@ -37,7 +37,7 @@ def torch_generator(seed: int, *names: str | int, device: str = "cpu") -> torch.
     """A torch generator of a named stream, seeded with 63 bits of its key.
 
     A GPU's generator uses all of them. A CPU's (Mersenne Twister) keeps the lower 32, so two of n streams are the same with a
-    probability of about n^2 / 2^33: 3 % among the noise of 16,000 steps of training, where two steps with the same noise do no harm.
+    probability of about n^2 / 2^33: 3 % among the noise of 16,000 steps of training, where it does no harm if two are.
     Worlds, splits and what must never repeat draw from `uniforms` and `generator`, which use all 128 bits.
     """
     return torch.Generator(device).manual_seed(int(key(seed, *names)[0] >> _ONE))

@@ -79,6 +79,24 @@ def test_a_folder_of_pictures(tmp_path):
     assert textures.folder_digest(tmp_path) != digest
 
 
+def test_a_digest_is_of_the_content(tmp_path):
+    """Textures of the same names and sizes are others, too."""
+    digests = set()
+    for shade in (10, 20, 10):
+        Image.fromarray(np.full((8, 8), shade, np.uint8)).save(tmp_path / "a.bmp")
+        digests.add(textures.folder_digest(tmp_path))
+    assert len(digests) == 2
+
+
+def test_a_small_texture_is_as_bright_as_a_large_one(tmp_path):
+    """Resizing softens the extremes, so pictures are stretched after it."""
+    fine = np.full((64, 64), 100, np.uint8)
+    fine[::7, ::5] = 250
+    Image.fromarray(fine).save(tmp_path / "fine.png")
+    small = textures.folder(tmp_path, 8)
+    assert (small.min(), small.max()) == (0, 255)
+
+
 def test_folders_that_cannot_be_used(tmp_path):
     with pytest.raises(StoreError, match="pictures"):
         textures.folder(tmp_path, 32)

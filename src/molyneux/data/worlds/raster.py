@@ -15,7 +15,8 @@ All distances are measured in the figure's own frame, whose origin is `Figures.c
 - pieslice: its radius; the sector 200..250 degrees of a disc; half an L left of and above the apex.
 - spiral: its outer diameter; r = s + s theta, 5 turns in steps of 0.5 rad, `thickness` wide; pole.
 
-Angles are clockwise from the right, as Pillow counts them.
+Angles are clockwise from the right, as Pillow counts them. Sine and cosine are those of the system's mathematical library, whose
+last bit may differ from system to system: a pixel may then differ if its centre lies within 1e-15 of a border.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def procedural(side: int) -> np.ndarray:
 
 @lru_cache(maxsize=2)
 def folder(path: Path, side: int) -> np.ndarray:
-    """The pictures of a folder and its sub-folders as a bank, by sorted path: grey, stretched to 0..255, resized.
+    """The pictures of a folder and its sub-folders as a bank, by sorted path: grey, resized, then stretched to 0..255.
 
     Raises:
         StoreError: no such folder, or no pictures in it. DataError: a file that cannot be read as a picture.
@@ -69,9 +69,21 @@ def texture_files(path: Path) -> list[Path]:
 
 
 def folder_digest(path: Path) -> str:
-    """A hash of the names and sizes of a folder's pictures, 16 hex digits: it changes when textures do."""
-    names = [f"{file.relative_to(path).as_posix()}:{file.stat().st_size}" for file in texture_files(path)]
-    return hashlib.blake2b("\n".join(names).encode(), digest_size=8).hexdigest()
+    """A hash of the names and the content of a folder's pictures, 16 hex digits: it changes when textures do.
+
+    Content is read once as long as sizes and times of change stay the same, because every record of a world asks for it.
+    """
+    stamps = [(file, file.stat()) for file in texture_files(path)]
+    return _digest(path, tuple((file, stamp.st_size, stamp.st_mtime_ns) for file, stamp in stamps))
+
+
+@lru_cache(maxsize=8)
+def _digest(path: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for file, size, _ in files:
+        digest.update(f"{file.relative_to(path).as_posix()}:{size}\n".encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def flat(side: int) -> np.ndarray:

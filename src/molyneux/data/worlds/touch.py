@@ -1,7 +1,8 @@
 """The sense of touch: the closed contour of a scene's object as a finger would follow it.
 
 William Molyneux asked in 1688 whether somebody born blind who tells a cube from a sphere by touch would tell them apart at
-first sight. This view is what such a person has: not the picture's border pixels but a sequence of contacts.
+first sight. This view is what such a person has: not the picture's border pixels but a sequence of contacts. Sine, cosine and
+logarithm are those of the system's mathematical library, so the last bit of a number may differ from system to system.
 """
 
 from __future__ import annotations
