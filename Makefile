@@ -1,6 +1,6 @@
-# Everything a newcomer needs: `make quickstart` and `make test` set up all they use on a machine with Python 3.11 and make.
+# Everything a newcomer needs: `make quickstart` and `make test` set up all they use on Linux or macOS with Python 3.11-3.13 and make.
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || echo python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -36,11 +36,13 @@ benchmark: $(VENV)/.dev
 tables: $(VENV)/.dev
 	$(BIN)/python docs/tables.py
 
-$(BIN)/python:
-	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11")'
-	$(PYTHON) -m venv $(VENV)
+# The stamp is what says that the environment is whole; one whose creation was stopped has no pip that works and is made anew.
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "Python 3.11, 3.12 or 3.13 is needed, this is %d.%d: make PYTHON=/path/to/python3.11" % sys.version_info[:2])'
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
+	touch $@
 
-$(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
+$(VENV)/.installed: $(VENV)/.created pyproject.toml constraints.txt
 	$(PIP) install --constraint constraints.txt --editable .
 	touch $@
 
