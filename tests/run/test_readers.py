@@ -1,11 +1,14 @@
 """Views are read by the world where it can, by a judge where it cannot, and by nobody where there is none."""
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from molyneux.cli.arguments import values
+from molyneux.cli.parser import parse
 from molyneux.core import ConfigError, ConflictError, Spec, SpecError
 from molyneux.data import CdSprites
 from molyneux.learn.judges import Judge
@@ -35,6 +38,18 @@ def test_a_judge_is_written_once(judge: Path) -> None:
         make_judge({"1": CdSprites(level=1)}, "image", judge, samples=128, seed=1)
     with pytest.raises(SpecError, match="no modality 'sound'"):
         make_judge({"1": CdSprites(level=1)}, "sound", judge.with_name("other"), samples=128, seed=1)
+
+
+def test_the_command_that_makes_a_judge_again_has_the_settings_of_its_world() -> None:
+    settings = {"level": 3, "image_size": 32, "colours": ["red", "blue"], "samples": 100, "seed": 2}
+    command = judging._command("cdsprites-v1", "image", settings)
+    assert command == (
+        'molyneux judge cdsprites-v1 image --level 3 --image-size 32 --colours \'["red", "blue"]\' '
+        "--samples 100 --seed 2 --out FILE"
+    )
+    found = parse(shlex.split(command)[1:])
+    assert (found.options.samples, found.options.seed) == (100, 2)
+    assert dict(values(found)) == {"level": 3, "image_size": 32, "colours": ["red", "blue"]}
 
 
 def test_the_world_reads_captions_and_the_judge_pictures(judge: Path) -> None:

@@ -20,7 +20,15 @@ def judge(arguments: Arguments) -> int:
     worlds = _levels(arguments)
     with shown(quiet=options.quiet or arguments.json) as progress:
         progress.begin("judge", "training")
-        made = make_judge(worlds, options.modality, options.out, samples=options.samples, seed=options.seed, progress=progress)
+        made = make_judge(
+            worlds,
+            options.modality,
+            options.out,
+            samples=options.samples,
+            seed=options.seed,
+            settings=dict(values(arguments)),
+            progress=progress,
+        )
     if arguments.json:
         say_json({"judge": str(options.out), "accuracy": made.record.accuracy, "samples": made.record.samples})
         return 0

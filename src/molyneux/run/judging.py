@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from molyneux.core import ConfigError, ConflictError
 from molyneux.data import World
@@ -19,7 +22,14 @@ DISSOLVED_BY = {"shape": ("rotation",)}
 
 
 def make_judge(
-    worlds: Mapping[str, World], modality: str, out: Path, *, samples: int, seed: int, progress: FitProgress | None = None
+    worlds: Mapping[str, World],
+    modality: str,
+    out: Path,
+    *,
+    samples: int,
+    seed: int,
+    settings: Mapping[str, Any] | None = None,
+    progress: FitProgress | None = None,
 ) -> Judge:
     """Train a judge on all levels of a world together, examine it on fresh samples, and write it.
 
@@ -31,6 +41,7 @@ def make_judge(
         out: file to write.
         samples: to learn from, of each level.
         seed: root seed.
+        settings: those of the world that were asked for, for the command that is recorded.
         progress: is told how the training goes.
 
     Raises:
@@ -53,12 +64,18 @@ def make_judge(
         dissolved_by=DISSOLVED_BY,
         seed=seed,
         examined=EXAMINED,
-        command=f"molyneux judge {name} {modality} --samples {samples} --seed {seed} --out FILE",
+        command=_command(name, modality, {**(settings or {}), "samples": samples, "seed": seed}),
         progress=progress,
     )
     judge.save(out)
     shutil.rmtree(work)
     return judge
+
+
+def _command(world: str, modality: str, settings: Mapping[str, Any]) -> str:
+    """What makes the judge again."""
+    words = [(f"--{name.replace('_', '-')}", json.dumps(value, ensure_ascii=False)) for name, value in settings.items()]
+    return f"molyneux judge {world} {modality} {shlex.join(word for pair in words for word in pair)} --out FILE"
 
 
 def _factors(worlds: Mapping[str, World], modality: str) -> tuple[str, ...]:
