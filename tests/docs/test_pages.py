@@ -1,5 +1,6 @@
 """What the README and the documentation tell the reader to do is done: Python blocks run, commands run, make targets exist."""
 
+import importlib
 import os
 import re
 import runpy
@@ -82,6 +83,19 @@ def test_every_room_has_its_page():
     pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     for room in ("core", "data", "learn", "measure", "report", "run"):
         assert f"::: molyneux.{room}\n" in pages
+
+
+def test_every_public_name_of_a_room_is_documented():
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    shown = {name for module in re.findall(r"^::: (molyneux[\w.]*)$", text, re.MULTILINE) for name in public_names(module)}
+    for init in sorted((ROOT / "src" / "molyneux").glob("*/**/__init__.py")):
+        package = ".".join(init.parent.relative_to(ROOT / "src").parts)
+        if not package.startswith("molyneux.cli"):
+            assert set(public_names(package)) <= shown, package
+
+
+def public_names(module):
+    return getattr(importlib.import_module(module), "__all__", ())
 
 
 def test_tables_are_those_of_the_records():
