@@ -15,7 +15,7 @@ from molyneux.report.page import Block, Drawings, Facts, Listing, Page, Picture,
 from molyneux.report.plots import factor_bars, learning_curves, png_uri, projections
 from molyneux.report.published import published_beside
 from molyneux.report.run_records import RunRecords, read_run
-from molyneux.report.settings import flatten, model_of, short, split_of, world_of
+from molyneux.report.settings import flatten, model_of, seen_of, short, split_of, world_of
 from molyneux.report.tables import coherence_scores, coherence_table, factor_scores, factor_table, family_tables
 from molyneux.report.write import check_formats, write_page
 
@@ -74,12 +74,14 @@ def _title(run: RunRecords, settings: Mapping[str, Any]) -> tuple[str, tuple[str
     name = next((short(value) for path, value in settings.items() if path.endswith("world.class_path")), world)
     parts = [model_of(settings, run.scores), f"{name} level {level}" if level else name]
     title = " on ".join(part for part in parts if part) or run.name
+    known = seen_of(run.scores)
     samples = max((score.n for score in run.scores), default=0)
     facts = (
         f"folder {run.name}" if title != run.name else "",
         f"seed {settings['seed']}" if "seed" in settings else "",
         f"{write_count(run.parameters)} parameters" if run.parameters else "",
         f"measured on {write_count(samples)} {split_of(run.scores)} samples" if samples else "",
+        f"of these also in training: {known}" if known else "",
     )
     return title, tuple(fact for fact in facts if fact)
 

@@ -53,6 +53,20 @@ def split_of(scores: Sequence[Score]) -> str:
     return str(scores[0].origin.get("split") or "test") if scores else "test"
 
 
+def seen_of(scores: Sequence[Score]) -> str:
+    """How many of the measured views also occur in training: `image 24.1 %, text 100 %`; a range where runs differ.
+
+    Empty where nothing says it, or none does.
+    """
+    told: dict[str, list[float]] = {}
+    for score in scores:
+        for name, share in (score.origin.get("seen") or {}).items():
+            told.setdefault(name, []).append(share)
+    ranges = {name: tuple(dict.fromkeys(f"{end:.1f}" for end in (min(shares), max(shares)))) for name, shares in told.items()}
+    some = {name: ends for name, ends in ranges.items() if ends != ("0.0",)}
+    return ", ".join(f"{name} {' to '.join(ends)} %" for name, ends in some.items())
+
+
 def model_of(settings: Mapping[str, Any], scores: Sequence[Score] = ()) -> str:
     """Short name of the model's class; empty where nothing says it."""
     name = _named(settings, "model.class_path") or (scores[0].origin.get("model") if scores else "") or ""

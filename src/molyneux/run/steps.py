@@ -18,6 +18,7 @@ from molyneux.run.progress import RunProgress
 from molyneux.run.provenance import provenance
 from molyneux.run.readers import Readers, find_readers
 from molyneux.run.samples import SPLITS, Split
+from molyneux.run.seen import remember, seen
 
 Step = Literal["data", "learn", "measure", "report"]
 """The rooms, in the order of the way the data goes."""
@@ -93,6 +94,7 @@ def learn(work: Work) -> None:
     work.progress.begin("learn", "training")
     history = fit(model, train, validation, experiment.learn.training, stage.folder, seed=experiment.seed, progress=work.progress)
     save_model(model, stage.folder, experiment.resolved["learn"]["model"])
+    remember(train, stage.folder)
     parameters = sum(parameter.numel() for parameter in model.parameters())
     stage.finish({"parameters": parameters, "epochs": history.epochs, "steps": history.steps})
 
@@ -130,7 +132,7 @@ def evaluation(work: Work) -> Evaluation:
         seed=experiment.seed,
         samples=settings.samples,
         batch_size=settings.batch_size,
-        origin=_origin(experiment, readers),
+        origin={**_origin(experiment, readers), "seen": seen(source, work.folder.model.folder, settings.samples)},
     )
 
 

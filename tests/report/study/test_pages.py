@@ -54,6 +54,17 @@ def test_one_run_on_another_task_takes_the_published_rows_away(runs):
     assert "MVAE, published" not in rows(second)
 
 
+def test_what_was_seen_in_training_stands_below_the_table(runs):
+    def told(run, share):
+        scores = [replace(score, origin={**score.origin, "seen": {"image": share, "text": 100.0}}) for score in run.scores]
+        return replace(run, scores=tuple(scores))
+
+    first, second = study_tables([told(run, 24.0 + number / 10) for number, run in enumerate(runs)])
+    assert "Measured views that also occur in training: image 24.0 to 24.3 %, text 100.0 %." in first.notes
+    assert "Measured views that also occur in training: image 24.4 to 24.7 %, text 100.0 %." in second.notes
+    assert not any("training:" in note for note in study_tables(runs)[0].notes)
+
+
 def test_marks_say_what_is_above_and_what_is_at_chance(runs):
     first, second = study_tables(runs)
     assert rows(second)["DMVAE"][0] == "80.3 \u25b2"

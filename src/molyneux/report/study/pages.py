@@ -8,7 +8,7 @@ from pathlib import Path
 from molyneux.core import DataError
 from molyneux.report import wording
 from molyneux.report.page import Page, Section
-from molyneux.report.settings import split_of
+from molyneux.report.settings import seen_of, split_of
 from molyneux.report.study.ablations import ablation_tables
 from molyneux.report.study.drawings import strict_drawings
 from molyneux.report.study.groups import Key
@@ -93,10 +93,12 @@ def _main_tables(parts: Sequence[Part]) -> list[Table]:
     told = False
     for part in parts:
         board = part.leaderboard
+        known = seen_of(part.scores)
+        seen = (f"Measured views that also occur in training: {known}.",) if known else ()
         source = () if board is None else (_AS_ABOVE,) if told else (*board.notes, _SPREAD_PUBLISHED.format(board.seeds))
         told = told or board is not None
         name, title = slug(f"results {part.title}"), part.titled("results")
-        tables.append(results_table(name, title, part.grid(part.main), leaderboard=board, notes=(NOTE, *source)))
+        tables.append(results_table(name, title, part.grid(part.main), leaderboard=board, notes=(NOTE, *seen, *source)))
     return tables
 
 
