@@ -97,6 +97,19 @@ def test_clear_removes_only_unfinished_stages(tmp_path):
     assert stage.complete
 
 
+def test_what_other_settings_made_is_not_current_and_can_be_cleared(tmp_path):
+    first, second = store.Stage(tmp_path / "s", {"seed": 1}), store.Stage(tmp_path / "s", {"seed": 2})
+    assert not first.current
+    store.write_text(tmp_path / "s" / "x.txt", "x")
+    first.finish()
+    assert first.current
+    assert not second.current
+    first.clear()
+    assert first.current
+    second.clear()
+    assert not (tmp_path / "s").exists()
+
+
 def test_lock_keeps_a_second_process_out(tmp_path):
     code = f"from molyneux.core import store; from pathlib import Path\nwith store.locked(Path({str(tmp_path)!r})): pass"
     with store.locked(tmp_path):

@@ -45,8 +45,10 @@ def test_every_setting_but_the_name_is_part_of_the_identity(settings: dict[str, 
         ("data.world.spread", 0.1),
         ("learn.epochs", 4),
         ("learn.model.latent_dim", 5),
-        ("measure.samples", 9),
     ]
+    assert read_experiment(settings, [("measure.samples", 9)]).identity != first.identity
+    for same_model in (("measure.samples", 9), ("report", ["html"])):
+        assert default_folder(read_experiment(settings, [same_model])) == default_folder(first)
     folders = {default_folder(read_experiment(settings, [change])) for change in changes}
     assert len(folders | {default_folder(first)}) == len(changes) + 1
     assert str(default_folder(first)).startswith("runs/toy-")

@@ -102,6 +102,27 @@ def test_another_configuration_is_refused(copy: Path, settings: dict[str, Any]) 
         run_experiment(other, copy)
 
 
+def test_other_measures_of_the_same_model_need_no_other_folder(copy: Path, settings: dict[str, Any]) -> None:
+    before = (copy / "model" / "stage.json").stat().st_mtime_ns
+    other = read_experiment(settings, [("measure.samples", 50), ("measure.split", "validation")])
+    with pytest.raises(StoreError, match=r"expected .*measure to be complete before step report: run molyneux measure"):
+        run_experiment(other, copy, steps=("report",))
+    told = Steps()
+    measured = run_experiment(other, copy, progress=told)
+    assert ("learn", "done before: checking its files") in told.notes
+    assert ("measure", "measuring") in told.notes
+    assert {score.n for score in measured.scores if score.name == "coherence.strict"} == {50}
+    assert (copy / "model" / "stage.json").stat().st_mtime_ns == before
+    assert open_experiment(copy).identity == other.identity
+    assert "measured on 50 validation samples" in (copy / "report" / "report.md").read_text()
+
+    html = read_experiment(settings, [("measure.samples", 50), ("measure.split", "validation"), ("report", ["html"])])
+    scores = (copy / "measure" / "scores.jsonl").stat().st_mtime_ns
+    assert [page.name for page in run_experiment(html, copy).pages] == ["report.html"]
+    assert (copy / "measure" / "scores.jsonl").stat().st_mtime_ns == scores
+    assert not (copy / "report" / "report.md").exists()
+
+
 def test_folders_of_others_are_left_alone(experiment: Experiment, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")

@@ -212,6 +212,11 @@ class Stage:
             )
         return True
 
+    @property
+    def current(self) -> bool:
+        """Whether the stage is finished, by these very settings; False where other settings made it."""
+        return is_file(self.folder / _RECORD) and _read_record(self.folder)["key"] == self.key
+
     def finish(self, details: Mapping[str, Any] | None = None, *, known: Mapping[str, str] | None = None) -> None:
         """Mark the stage complete: checksum every file in it, except those whose checksum is `known`, and write its record."""
         names = {str(path.relative_to(self.folder)): path for path in self._files()}
@@ -228,8 +233,8 @@ class Stage:
         return verify(self.folder)
 
     def clear(self) -> None:
-        """Remove what an unfinished attempt left behind."""
-        if self.folder.exists() and not (self.folder / _RECORD).exists():
+        """Remove what an unfinished attempt or other settings left behind."""
+        if self.folder.exists() and not self.current:
             shutil.rmtree(self.folder)
 
     def _files(self) -> list[Path]:

@@ -8,12 +8,12 @@
     report/          report.md, report.html
 
 Each stage is a `core.store.Stage` whose settings hold the key of the stage before it, so a change anywhere shows in all that
-follows.
+follows. Other samples or another training need another folder; with other measures or another report, these are made again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -47,8 +47,10 @@ class RunFolder:
 def held(path: Path, experiment: Experiment) -> Iterator[RunFolder]:
     """Hold the folder of a run against other processes, and make it this experiment's if it is nobody's.
 
+    A folder of the same samples and the same training, whose measures or report are others, becomes this experiment's too.
+
     Raises:
-        ConflictError: it was made by another configuration, holds something else, or is in use.
+        ConflictError: it was made by other settings of samples or training, holds something else, or is in use.
         StoreError: it cannot be written.
     """
     _require_ours(path, experiment)
@@ -56,7 +58,7 @@ def held(path: Path, experiment: Experiment) -> Iterator[RunFolder]:
         _require_ours(path, experiment)
         for part in path.rglob(".*.part"):
             part.unlink(missing_ok=True) if part.is_file() else None
-        if not store.is_file(path / _CONFIG):
+        if _stored_identity(path) != experiment.identity:
             store.write_text(path / _CONFIG, dump_document(experiment.resolved))
         if not store.is_file(path / _MACHINE):
             store.write_json(path / _MACHINE, machine())
@@ -67,10 +69,11 @@ def is_complete(path: Path, experiment: Experiment) -> bool:
     """Whether every step of the experiment is done in this folder; files are not checked.
 
     Raises:
-        ConflictError: it was made by another configuration.
+        ConflictError: its samples or its model were made by another configuration.
     """
     folder = RunFolder(path, experiment)
-    return all(stage.complete for stage in (folder.samples, folder.model, folder.measure, folder.report))
+    kept = folder.samples.complete and folder.model.complete
+    return kept and folder.measure.current and folder.report.current
 
 
 def open_experiment(path: Path) -> Experiment:
@@ -85,17 +88,29 @@ def open_experiment(path: Path) -> Experiment:
 
 
 def default_folder(experiment: Experiment) -> Path:
-    """`runs/<name>-<first 8 digits of the fingerprint>`."""
-    return Path("runs") / f"{experiment.name}-{store.fingerprint(experiment.identity)[:8]}"
+    """`runs/<name>-<first 8 digits of the fingerprint>` of samples and training: the same for other measures of a model."""
+    return Path("runs") / f"{experiment.name}-{store.fingerprint(_lasting(experiment.identity))[:8]}"
 
 
 def _require_ours(path: Path, experiment: Experiment) -> None:
     if store.is_file(path):
         raise StoreError(f"cannot write {path}: a file stands where a folder is needed: choose another folder with --out")
-    if store.is_file(path / _CONFIG):
-        theirs = {name: value for name, value in read_document(path / _CONFIG).items() if name != "name"}
-        if theirs != experiment.identity:
-            changed = store.differences(theirs, experiment.identity)
+    theirs = _stored_identity(path)
+    if theirs is not None:
+        if _lasting(theirs) != _lasting(experiment.identity):
+            changed = store.differences(_lasting(theirs), _lasting(experiment.identity))
             raise ConflictError(f"{path} was made by another configuration ({changed}): choose another folder with --out")
     elif path.is_dir() and any(not item.name.startswith(".") for item in path.iterdir()):
         raise ConflictError(f"{path} is no folder of a run, and is not empty: choose another folder with --out")
+
+
+def _stored_identity(path: Path) -> dict[str, Any] | None:
+    """The settings that a folder was made by; None where it has none."""
+    if not store.is_file(path / _CONFIG):
+        return None
+    return {name: value for name, value in read_document(path / _CONFIG).items() if name != "name"}
+
+
+def _lasting(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of samples and training: what is measured in a folder, and how it is reported, may change."""
+    return {name: value for name, value in identity.items() if name not in ("measure", "report")}

@@ -37,13 +37,13 @@ def run_experiment(
 
     Args:
         experiment: what to run.
-        folder: belongs to this experiment alone.
+        folder: belongs to this experiment, or to one with the same samples and training; what that one measured is made again.
         steps: which of `data`, `learn`, `measure` and `report`; they are done in this order.
         progress: is told how it goes.
 
     Raises:
         ConfigError: unknown steps.
-        ConflictError: the folder was made by another configuration, holds something else or is in use.
+        ConflictError: the folder was made by other settings of samples or training, holds something else or is in use.
         CorruptFileError: a file of the run was truncated or altered.
         StoreError: the folder cannot be written, or a step is asked for whose samples, model or scores are not there.
         DataError, TrainingError: samples or losses hold NaN.
@@ -56,6 +56,6 @@ def run_experiment(
         for name, do in STEPS.items():
             if name in steps:
                 do(work)
-        scores = tuple(read_scores(folder)) if ours.measure.complete else ()
-        pages = tuple(sorted(ours.report.folder.glob("report.*"))) if ours.report.complete else ()
+        scores = tuple(read_scores(folder)) if ours.measure.current else ()
+        pages = tuple(sorted(ours.report.folder.glob("report.*"))) if ours.report.current else ()
     return Outcome(folder, scores, pages)

@@ -102,7 +102,7 @@ def learn(work: Work) -> None:
 def measure(work: Work) -> None:
     """Step `measure`: scores and exhibits of the trained model."""
     stage, experiment = work.folder.measure, work.experiment
-    if _done(stage, work, "measure"):
+    if _done(stage, work, "measure", again=True):
         return
     _require(work.folder.model, "measure", "learn")
     stage.clear()
@@ -139,9 +139,9 @@ def evaluation(work: Work) -> Evaluation:
 def report(work: Work) -> None:
     """Step `report`: tables and pages from the scores."""
     stage = work.folder.report
-    if _done(stage, work, "report"):
+    if _done(stage, work, "report", again=True):
         return
-    _require(work.folder.measure, "report", "measure")
+    _require(work.folder.measure, "report", "measure", again=True)
     stage.clear()
     work.progress.begin("report", "writing the report")
     from molyneux.report import write_run  # draws: takes a second to import, which only this step needs
@@ -173,17 +173,20 @@ def _origin(experiment: Experiment, readers: Readers) -> dict[str, Any]:
     }
 
 
-def _done(stage: store.Stage, work: Work, step: str) -> bool:
-    """Whether a stage is complete; its files are checked then."""
-    if not stage.complete:
+def _done(stage: store.Stage, work: Work, step: str, *, again: bool = False) -> bool:
+    """Whether a stage is complete; its files are checked then.
+
+    What other settings made is refused, or counts for nothing where it can be made `again` in seconds.
+    """
+    if not (stage.current if again else stage.complete):
         return False
     work.progress.begin(step, "done before: checking its files")
     stage.verify()
     return True
 
 
-def _require(stage: store.Stage, step: str, before: str) -> None:
-    if not stage.complete:
+def _require(stage: store.Stage, step: str, before: str, *, again: bool = False) -> None:
+    if not (stage.current if again else stage.complete):
         run = stage.folder.parent
         raise StoreError(f"expected {stage.folder} to be complete before step {step}: run molyneux {before} {run} first")
     stage.verify()
