@@ -11,8 +11,10 @@ import pytest
 import torch
 
 from molyneux.core import ConflictError, CorruptFileError, DataError, Progress, StoreError, TrainingError, seeds
-from molyneux.learn import History, Training, fit, load_batch
+from molyneux.learn import History, Training, fit, load_batch, trainer
 from molyneux.learn.batches import EvaluationBatches, TrainingBatches
+from molyneux.learn.checkpoints import Checkpoints
+from molyneux.learn.hardware import threads
 
 HERE = Path(__file__).parent
 
@@ -217,6 +219,28 @@ def test_other_settings_are_refused(make_model, source, validation, tmp_path):
         call = {"model": make_model(), "training": settings(epochs=1), "seed": 0, **other}
         with pytest.raises(ConflictError, match="another configuration"):
             fit(call["model"], source, validation, call["training"], tmp_path, seed=call["seed"])
+
+
+def test_another_precision_is_refused_even_if_the_setting_is_the_same(make_model, source, tmp_path, monkeypatch):
+    """`auto` is bf16 on one machine and 32 bits on another."""
+    monkeypatch.setattr(trainer, "use_bf16", lambda training, model: False)
+    fit(make_model(), source, None, settings(epochs=1, precision="auto"), tmp_path, seed=1)
+    monkeypatch.setattr(trainer, "use_bf16", lambda training, model: True)
+    with pytest.raises(ConflictError, match="precision: '32' -> 'bf16'"):
+        fit(make_model(), source, None, settings(epochs=1, precision="auto"), tmp_path, seed=1)
+
+
+def test_a_training_goes_on_with_as_many_threads_as_before(make_model, source, tmp_path, monkeypatch):
+    model, counts = make_model(), []
+    with threads(2):
+        fit(model, source, None, settings(epochs=1), tmp_path, seed=1)
+    resume = Checkpoints.resume
+    monkeypatch.setattr(Checkpoints, "resume", lambda *call: (counts.append(torch.get_num_threads()), resume(*call))[1])
+    with threads(1):
+        fit(make_model(), source, None, settings(epochs=1), tmp_path, seed=1)
+        with pytest.raises(ConflictError, match="threads: 2 -> 1"):
+            fit(make_model(), source, None, settings(epochs=1, threads=1), tmp_path, seed=1)
+    assert counts[0] == 2
 
 
 @pytest.mark.parametrize("name", ["weights.safetensors", "optimizer.safetensors", "stage.json"])

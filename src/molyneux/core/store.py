@@ -254,6 +254,11 @@ def verify(folder: Path) -> Mapping[str, Any]:
     return record["details"]  # type: ignore[no-any-return]
 
 
+def made_by(folder: Path) -> dict[str, Any]:
+    """The settings that a stage was made by; none where it is not finished. Errors as `read_json`."""
+    return dict(_read_record(folder)["settings"]) if is_file(folder / _RECORD) else {}
+
+
 def _read_record(folder: Path) -> dict[str, Any]:
     """The record of a finished stage; errors as `read_json`."""
     record = read_json(folder / _RECORD)

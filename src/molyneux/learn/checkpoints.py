@@ -66,6 +66,17 @@ class Checkpoints:
         for epoch in set(self._epochs()) - {history.epochs, history.best_epoch}:
             shutil.rmtree(self._path(epoch), ignore_errors=True)
 
+    @classmethod
+    def settings_in(cls, folder: Path) -> Mapping[str, Any]:
+        """The settings that the last checkpoint of a folder was made by; none where there is no checkpoint.
+
+        Raises:
+            CorruptFileError: its record is damaged.
+        """
+        checkpoints = cls(folder, {})
+        last = max(checkpoints._epochs(), default=0)
+        return store.made_by(checkpoints._path(last)) if last else {}
+
     def resume(self, model: nn.Module) -> Checkpoint | None:
         """Put the last checkpoint's weights into `model`; None where there is none.
 

@@ -42,9 +42,9 @@ def fit(
     """Train a model, or go on where an earlier call with the same folder stopped.
 
     After each epoch `folder` gets one consistent checkpoint (`checkpoints/`), the history (`history.csv`) and, if wanted, a
-    TensorBoard log (`tensorboard/`). A call after a crash, a kill or Ctrl-C goes on after the last complete epoch and gives,
-    on the same machine with as many threads, bit for bit what an uninterrupted call gives. A call after the end trains no
-    more. In the end a model that `Settles` does so.
+    TensorBoard log (`tensorboard/`). A call after a crash, a kill or Ctrl-C goes on after the last complete epoch, with as
+    many threads as before unless `training` says how many, and gives, on the same machine, bit for bit what an uninterrupted
+    call gives. A call after the end trains no more. In the end a model that `Settles` does so.
 
     Args:
         model: satisfies `core.Learns`; in the end it holds the weights that `training.keep` names, in eval mode.
@@ -57,7 +57,7 @@ def fit(
 
     Raises:
         ConfigError: the settings do not fit the source or the machine.
-        ConflictError: `folder` was made by other settings or is in use.
+        ConflictError: `folder` was made by other settings, in another precision, with another number of threads, or is in use.
         CorruptFileError: a checkpoint was truncated or altered.
         DataError: samples hold NaN or infinity. TrainingError: the loss or its gradient do.
         StoreError: `folder` cannot be written.
@@ -65,8 +65,8 @@ def fit(
     steps = training.total_steps(len(train))
     if use_channels_last(training, model):
         model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    checkpoints = Checkpoints(folder / "checkpoints", _identity(model, train, validation, training, seed))
-    with store.locked(folder), threads(training.threads):
+    with store.locked(folder), threads(_thread_count(training, folder)):
+        checkpoints = Checkpoints(folder / "checkpoints", _identity(model, train, validation, training, seed))
         start = checkpoints.resume(model) or Checkpoint()
         history = start.history
         if history.steps < steps and not history.out_of_patience(training.patience):
@@ -138,12 +138,20 @@ class _Fitting:
                 trainer.fit(module, self.batches, validation)
 
 
+def _thread_count(training: Training, folder: Path) -> int:
+    """How many threads: those asked for, else those that a training was begun with, else torch's own choice."""
+    begun = Checkpoints.settings_in(folder / "checkpoints").get("threads")
+    return training.threads or begun or torch.get_num_threads()
+
+
 def _identity(model: nn.Module, train: Source, validation: Source | None, training: Training, seed: int) -> dict[str, Any]:
     """Everything the course of a training depends on that can be told from here."""
     settings = {name: value for name, value in dataclasses.asdict(training).items() if name not in _FREE}
     weights = {name: f"{tensor.dtype} {tuple(tensor.shape)}" for name, tensor in model.state_dict().items()}
     return {
         "training": settings,
+        "precision": "bf16" if use_bf16(training, model) else "32",
+        "threads": torch.get_num_threads(),
         "seed": seed,
         "model": {"class": type(model).__name__, "weights": store.fingerprint(weights)},
         "train": {"samples": len(train), "spec": train.spec.to_json()},
