@@ -1,4 +1,4 @@
-"""Progress on a terminal: which step, how far, how fast, how long still."""
+"""Progress: which step, how far, how fast, how long still."""
 
 from __future__ import annotations
 
@@ -11,14 +11,21 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
+from molyneux.cli.minutes import Minutes
+from molyneux.cli.words import duration, joined, losses
 from molyneux.run import RunProgress, Silent
 
 
 @contextmanager
 def shown(*, quiet: bool) -> Iterator[RunProgress]:
-    """A listener that draws bars on standard error; silent where that is no terminal."""
-    if quiet or not sys.stderr.isatty():
+    """A listener that draws bars on standard error; where that is no terminal, it writes a line a minute."""
+    if quiet:
         yield Silent()
+        return
+    if not sys.stderr.isatty():
+        minutes = Minutes()
+        yield minutes
+        minutes.end()
         return
     with Progress(*bar_columns(), console=Console(stderr=True), refresh_per_second=4, expand=True) as bars:
         yield Bars(bars)
@@ -58,37 +65,21 @@ class Bars:
         """So much is done."""
         if self._task is not None:
             seconds = time.perf_counter() - self._began
-            left = f"{_time(seconds / done * (total - done))} left" if 0 < done < total else ""
-            self._bars.update(self._task, completed=done, total=total, note=_joined(f"{done:,}/{total:,}", note, left))
+            left = f"{duration(seconds / done * (total - done))} left" if 0 < done < total else ""
+            self._bars.update(self._task, completed=done, total=total, note=joined(f"{done:,}/{total:,}", note, left))
 
     def step(self, done: int, total: int, samples_per_second: float, seconds_left: float) -> None:
         """After a step of training."""
         if self._task is not None:
-            note = _joined(
-                f"{done:,}/{total:,}", f"{samples_per_second:,.0f} samples/s", f"{_time(seconds_left)} left", self._epoch
+            note = joined(
+                f"{done:,}/{total:,}", f"{samples_per_second:,.0f} samples/s", f"{duration(seconds_left)} left", self._epoch
             )
             self._bars.update(self._task, completed=done, total=total, note=note)
 
     def epoch(self, row: Mapping[str, float]) -> None:
         """After an epoch of training."""
-        losses = [f"{row[name]:.1f}" for name in ("train/loss", "validation/loss") if name in row]
-        self._epoch = f"epoch {int(row['epoch'])}: loss {' / '.join(losses)}"
+        self._epoch = losses(row)
 
     def _finish(self) -> None:
         if self._task is not None:
             self._bars.update(self._task, total=1, completed=1)
-
-
-def _joined(*parts: str) -> str:
-    return " · ".join(part for part in parts if part)
-
-
-def _time(seconds: float) -> str:
-    """A duration in minutes and seconds.
-
-    >>> _time(75), _time(3700)
-    ('1:15', '1:01:40')
-    """
-    whole = int(seconds)
-    hours, minutes = whole // 3600, whole % 3600 // 60
-    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"

@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
+from molyneux.cli.minutes import SweepMinutes
 from molyneux.cli.output import complain, say, say_json
 from molyneux.cli.parser import Arguments
 from molyneux.cli.progress import bar_columns
@@ -45,8 +46,11 @@ def _tell(arguments: Arguments, outcome: SweepOutcome) -> None:
 
 @contextmanager
 def _shown(*, quiet: bool) -> Iterator[SweepProgress]:
-    if quiet or not sys.stderr.isatty():
+    if quiet:
         yield _Silent()
+        return
+    if not sys.stderr.isatty():
+        yield SweepMinutes()
         return
     with Progress(*bar_columns(), console=Console(stderr=True), refresh_per_second=2, expand=True) as bars:
         yield _Bars(bars)

@@ -6,9 +6,6 @@ import warnings
 from typing import ClassVar, final
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
 
 from molyneux.core import ConfigError, Encodes, Factor, NotApplicableError, Score
 from molyneux.measure.coherence import majority
@@ -70,6 +67,11 @@ class LatentProbe(Measure):
         if len(np.unique(truth[fit])) < 2 or not len(test):
             note = "the samples show fewer than two values of the factor"
             return recorder.score("accuracy", None, unit="%", chance=chance, note=note)
+        # scikit-learn takes more than a second to import, which no command needs that does not probe.
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.preprocessing import StandardScaler
+
         scaler = StandardScaler().fit(codes[fit])
         probe = LogisticRegression(C=self.regularization, tol=1e-3, max_iter=300)
         with warnings.catch_warnings():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar, Literal, final
 
 import numpy as np
-from sklearn.manifold import TSNE
 
 from molyneux.core import ConfigError, Encodes, Scatter, nearest
 from molyneux.measure.evaluation import Evaluation, Measure, Measurement
@@ -65,6 +64,8 @@ class Projection(Measure):
         )
 
     def _tsne(self, codes: np.ndarray, evaluation: Evaluation, source: str) -> np.ndarray:
+        from sklearn.manifold import TSNE  # takes more than a second to import, which principal components do not need
+
         seed = int(evaluation.rng(self.name, source).integers(2**31))
         perplexity = min(30.0, (len(codes) - 1) / 3)
         points: np.ndarray = TSNE(perplexity=perplexity, init="pca", random_state=seed).fit_transform(codes)
