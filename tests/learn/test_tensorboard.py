@@ -1,3 +1,5 @@
+import socket
+
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -26,3 +28,13 @@ def test_folder_that_cannot_be(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot write"):
         TensorBoardLog(tmp_path / "file", 0)
+
+
+def test_the_name_of_the_machine_is_nowhere(tmp_path):
+    log = TensorBoardLog(tmp_path, 0)
+    log(row(1, 0.5))
+    log.close()
+    (path,) = tmp_path.iterdir()
+    assert path.name.startswith("events.out.tfevents.")
+    assert socket.gethostname() not in path.name
+    assert socket.gethostname().encode() not in path.read_bytes()
