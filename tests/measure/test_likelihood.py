@@ -112,3 +112,32 @@ def test_infinite_values_become_a_score_without_a_value(tiny):
     measured = Likelihood()(tiny.evaluation(Broken(), source=Samples(10), readers={}, exact={}))
     assert measured.scores[0].value is None
     assert measured.scores[0].note == "10 of 10 values are not finite"
+
+
+def test_controls_are_what_is_reached_without_the_other_sense(tiny):
+    source = Samples(400)
+    measured = Likelihood(k=200)(tiny.evaluation(FactorAnalysis(), source=source, readers={}, exact={}))
+    apart = sum(log_density(source.views[name], weights).mean() for name, weights in LOADINGS.items())
+    joint = next(score for score in measured.scores if score.name == "likelihood.iwae" and not score.about)
+    assert joint.controls["senses apart"] == pytest.approx(apart, abs=1e-3)
+    assert joint.value > joint.controls["senses apart"]
+    score = tiny.find(measured, "likelihood.conditional", source="left", target="right")
+    posterior = FactorAnalysis().encode(Batch(source.views), ["left"]).shared
+    mean, loading = posterior.mean.roll(1, 0) @ LOADINGS["right"].T, LOADINGS["right"]
+    variance = loading @ posterior.root @ posterior.root.T @ loading.T + 1
+    expected = Normal(mean, variance.sqrt()).log_prob(source.views["right"]).mean()
+    assert score.controls["unpaired"] == pytest.approx(float(expected), abs=0.02)
+    assert score.value > score.controls["unpaired"]
+    assert not tiny.find(measured, "likelihood.iwae", target="left").controls
+
+
+def test_few_codes_are_decoded_at_once_on_a_processor(tiny):
+    rows = []
+
+    class Counting(FactorAnalysis):
+        def decode(self, codes, only=None):
+            rows.append(codes.shared.shape[:-1].numel())
+            return super().decode(codes, only)
+
+    Likelihood(k=16)(tiny.evaluation(Counting(), source=Samples(300), readers={}, exact={}))
+    assert max(rows) == 160

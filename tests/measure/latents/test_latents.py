@@ -101,7 +101,12 @@ def test_the_gap_of_known_codes(evaluation, tiny):
     rate = score("rate", source="image").value
     mean_square = 1 + 0.04
     assert rate == pytest.approx(2 * (-0.5 - np.log(0.1) + 0.005) + 0.5 * mean_square, abs=0.15)
-    assert score("active_units", source="image").value == 3
+    active = score("active_units", source="image")
+    assert active.value == 3
+    assert active.interval[0] <= 3 <= active.interval[1]
+    for name in ("marginal_kl", "gaussian_kl"):
+        distance = score(name, source="image")
+        assert 0 < distance.controls["same distribution"] < 0.02 < distance.value
     assert score("active_units", source="image").bounds == (0.0, 4.0)
     variances = np.array([0.51, 0.51, 1.04, 1.0])
     expected = 0.5 * (variances - 1 - np.log(variances)).sum()

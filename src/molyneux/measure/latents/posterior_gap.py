@@ -26,8 +26,12 @@ class PosteriorGap(Measure):
     - `posterior_gap.marginal_kl` nats: divergence of each dimension's matched normal from the prior's, summed;
       `posterior_gap.gaussian_kl`: the same with full covariances. Both see first and second moments only.
     - `posterior_gap.sliced_wasserstein`: distance from the prior and, with `reference`, from the posterior of all
-      modalities. Control `same distribution`: the distance of two independent draws of the prior of the same size.
+      modalities.
     - `posterior_gap.active_units`: dimensions that say anything.
+
+    Control of every distance: `same distribution`, the same number for as many independent draws of the prior. The sliced
+    distance has no interval, because a bootstrap adds the very noise that this control shows. Rate and active units have no
+    control.
 
     The gallery lists each dimension.
 
@@ -55,7 +59,7 @@ class PosteriorGap(Measure):
                 if source != everything and code in tables.get(everything, table).samples:
                     references[everything] = tables.get(everything, table).samples
                 floor = sliced_wasserstein(other[code], prior[code], rng, projections=self.projections)
-                scores += _moments(table, code, prior[code], recorder)
+                scores += _moments(table, code, prior[code], other[code], recorder)
                 scores += [
                     recorder.on(reference=name).score(
                         "sliced_wasserstein",
@@ -70,7 +74,7 @@ class PosteriorGap(Measure):
         return Measurement(tuple(scores), (_dimensions(tables, prior),))
 
 
-def _moments(table: CodeTable, code: str, prior: np.ndarray, recorder: Recorder) -> list[Score]:
+def _moments(table: CodeTable, code: str, prior: np.ndarray, other: np.ndarray, recorder: Recorder) -> list[Score]:
     samples = table.samples[code]
     n, dimensions = samples.shape
     statistics: dict[str, Callable[[np.ndarray], float]] = {
@@ -90,11 +94,19 @@ def _moments(table: CodeTable, code: str, prior: np.ndarray, recorder: Recorder)
                 unit="nats",
                 higher_is_better=False,
                 bounds=(0.0, None),
+                controls={"same distribution": statistic(other[:n])},
                 note="" if finite else "the codes fill no space: some dimensions are constant or depend on others",
             )
         )
-    active = active_units(table.means[code])
-    return [*scores, recorder.score("active_units", float(active), n=n, bounds=(0.0, float(dimensions)), higher_is_better=None)]
+    active = recorder.score(
+        "active_units",
+        float(active_units(table.means[code])),
+        interval=statistic_interval(lambda rows: float(active_units(rows)), table.means[code], recorder.rng),
+        n=n,
+        bounds=(0.0, float(dimensions)),
+        higher_is_better=None,
+    )
+    return [*scores, active]
 
 
 def _dimensions(tables: Mapping[str, CodeTable], prior: Mapping[str, np.ndarray]) -> Gallery:
