@@ -53,7 +53,9 @@ def main() -> None:
     for level, world in worlds.items():
         for factor, table in confusion(judge, world.source("test", judge.record.samples, seed=0)).items():
             print(f"level {level} {factor}: {judge.record.accuracy[level][factor]:.2%} {table.tolist()}")
-        print(f"level {level} ghosts called unreadable: {judge.record.refused[level]}")
+        for kind, used in judge.record.doubts[level].items():
+            for what, shares in used.items():
+                print(f"level {level} {kind} {what}:", {factor: round(share, 4) for factor, share in shares.items()})
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from molyneux.core import ConfigError, ConflictError, Spec, SpecError
 from molyneux.data import CdSprites
 from molyneux.learn.judges import Judge
 from molyneux.run import judging, make_judge, read_experiment
-from molyneux.run.readers import find_readers
+from molyneux.run.folder import RunFolder
+from molyneux.run.readers import find_readers, judge_digests
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +28,7 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Path:
         made = make_judge(worlds, "image", out, samples=128, seed=1)
     assert set(made.record.accuracy) == {"1", "2"}
     assert set(made.record.accuracy["2"]) == {"size", "shape"}
+    assert {"true", "smeared", "mixed", "several", "recast", "pale", "shapeless", "foreign"} <= set(made.record.doubts["2"])
     assert [path.name for path in out.parent.iterdir()] == ["mine.safetensors"]
     return out
 
@@ -60,6 +63,25 @@ def test_the_world_reads_captions_and_the_judge_pictures(judge: Path) -> None:
     assert not readers.unread
     alone = find_readers(world, Spec((world.spec.modality("text"),), world.spec.factors), {})
     assert (set(alone.exact), set(alone.judges)) == ({"text"}, set())
+
+
+def test_another_judge_is_another_key_of_the_measures(judge: Path, tmp_path: Path, settings: dict[str, Any]) -> None:
+    """Measures are made again with another judge; samples and model stay."""
+    world, other = CdSprites(level=2), tmp_path / "other.safetensors"
+    digest = judge_digests(world, {"image": judge})["image"]
+    assert set(judge_digests(world, {})) == {"image"}  # the caption is read exactly
+    assert digest == find_readers(world, world.spec, {"image": judge}).judges["image"].origin["digest"]  # type: ignore[attr-defined]
+    assert digest != judge_digests(world, {})["image"]
+    assert judge_digests(None, {}) == judge_digests(world, {"image": other}) == {}
+    experiment = read_experiment(settings)
+    folders = []
+    for content in (b"one", b"another"):
+        other.write_bytes(content)
+        changed = replace(experiment, measure=replace(experiment.measure, judges={"point": other}))
+        folders.append(RunFolder(tmp_path / "run", changed))
+    one, another = folders
+    assert (one.samples.key, one.model.key) == (another.samples.key, another.model.key)
+    assert one.measure.key != another.measure.key
 
 
 def test_what_nobody_reads_has_a_reason(judge: Path) -> None:

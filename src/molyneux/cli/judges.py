@@ -11,6 +11,7 @@ from molyneux.cli.progress import shown
 from molyneux.cli.worlds import find_world
 from molyneux.core.config.signature import arguments as constructor
 from molyneux.data import World
+from molyneux.learn.judges import file_digest
 from molyneux.run import make_judge
 
 
@@ -30,11 +31,13 @@ def judge(arguments: Arguments) -> int:
             progress=progress,
         )
     if arguments.json:
-        say_json({"judge": str(options.out), "accuracy": made.record.accuracy, "samples": made.record.samples})
+        record = {"accuracy": made.record.accuracy, "doubts": made.record.doubts, "samples": made.record.samples}
+        say_json({"judge": str(options.out), "digest": file_digest(options.out), **record})
         return 0
     for level, accuracy in made.record.accuracy.items():
-        what = ", ".join(f"{factor} {share:.2%}" for factor, share in accuracy.items())
-        say(f"{f'level {level}: ' if level else ''}{what}")
+        what = {"right": accuracy, **made.doubts(tuple(accuracy))}
+        rows = (f"{title}: {', '.join(f'{factor} {share:.2%}' for factor, share in row.items())}" for title, row in what.items())
+        say(f"{f'level {level}: ' if level else ''}{'; '.join(rows)}")
     say(f"Judge: {options.out}")
     return 0
 

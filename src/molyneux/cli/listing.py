@@ -61,8 +61,13 @@ def _configs(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _judges() -> Iterator[tuple[str, str]]:
-    """The judges that come with the package, and how well they read the factor they read worst."""
+    """The judges that come with the package, and how they read the factor they read worst."""
     for world, modality in shipped_judges():
-        record = load_judge(world, modality).record
-        worst = min(share for level in record.accuracy.values() for share in level.values())
-        yield f"{world} {modality}", f"Reads {', '.join(factor.name for factor in record.factors)}; at least {worst:.1%} right."
+        judge = load_judge(world, modality)
+        worst = min(share for level in judge.record.accuracy.values() for share in level.values())
+        levels = [judge.doubts(tuple(level)) for level in judge.record.accuracy.values()]
+        refused = max((share for level in levels for share in level.get("true views refused", {}).values()), default=0.0)
+        ghosts = min((share for level in levels for share in level.get("ghosts refused", {}).values()), default=0.0)
+        reads = ", ".join(factor.name for factor in judge.record.factors)
+        doubt = f"refuses at most {refused:.1%} of true views, at least {ghosts:.0%} of any kind of ghost"
+        yield f"{world} {modality}", f"Reads {reads}; at least {worst:.1%} right; {doubt}."

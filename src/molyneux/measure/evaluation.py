@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 from molyneux.core import Batch, ConfigError, Exhibit, NotApplicableError, Reader, Score, Source, Spec, SpecError, seeds
+from molyneux.core.reader import LearnedReader
 
 
 @dataclass(frozen=True)
@@ -95,12 +96,16 @@ class Evaluation:
     def provenance(self, modalities: Sequence[str] = ()) -> dict[str, Any]:
         """The origin of a score in which these modalities were read."""
         read = {
-            name: {"exact": name in self.exact, "accuracy": dict(reader.accuracy)}
+            name: {"exact": name in self.exact, "accuracy": dict(reader.accuracy), **_judge(reader)}
             for name in modalities
             if (reader := self.reader(name)) is not None
         }
         head = {**self.origin, "seed": self.seed, "samples": self.size, "batch_size": self.batch_size}
         return {**head, "readers": read} if read else head
+
+
+def _judge(reader: Reader) -> dict[str, Any]:
+    return dict(reader.origin) if isinstance(reader, LearnedReader) else {}
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ MEASURES = {
     "sliced_wasserstein": "Sliced Wasserstein distance",
     "ssim": "SSIM",
     "strict": "Strict",
+    "strict_forced": "Strict (forced choice)",
     "unreadable": "Unreadable",
     "value_accuracy": "Accuracy of a value",
 }

@@ -9,6 +9,7 @@
 
 Each stage is a `core.store.Stage` whose settings hold the key of the stage before it, so a change anywhere shows in all that
 follows. Other samples or another training need another folder; with other measures or another report, these are made again.
+The key of `measure` holds the judges' digests too: with another judge, measures are made again.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from molyneux.core import ConflictError, StoreError, store
 from molyneux.core.config import dump_document, read_document
 from molyneux.run.experiment import Experiment, read_experiment
 from molyneux.run.machine import machine
+from molyneux.run.readers import judge_digests
 
 _CONFIG, _MACHINE = "config.yaml", "machine.json"
 
@@ -36,7 +38,8 @@ class RunFolder:
             "samples", seed=experiment.seed, data=resolved["data"], version=None if world is None else world.name
         )
         self.model = self._stage("model", seed=experiment.seed, learn=resolved["learn"], samples=self.samples.key)
-        self.measure = self._stage("measure", measure=resolved["measure"], model=self.model.key)
+        judges = judge_digests(world, experiment.measure.judges)
+        self.measure = self._stage("measure", measure=resolved["measure"], model=self.model.key, judges=judges)
         self.report = self._stage("report", report=resolved["report"], measure=self.measure.key)
 
     def _stage(self, name: str, **settings: Any) -> store.Stage:

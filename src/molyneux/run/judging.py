@@ -6,19 +6,22 @@ import json
 import shlex
 import shutil
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from molyneux.core import ConfigError, ConflictError
 from molyneux.data import World
+from molyneux.data.worlds import Altered, Split, can_alter
 from molyneux.learn import FitProgress
-from molyneux.learn.judges import Judge, train_judge
+from molyneux.learn.judges import Judge, Material, train_judge
+from molyneux.run.blurs import BLURS
 
 EXAMINED = 10_000
 """Fresh samples of each level on which a judge is examined."""
 
-DISSOLVED_BY = {"shape": ("rotation",)}
-"""What cannot be told from the mean of views that differ in a nuisance: a shape seen in all rotations is a disc."""
+_STYLES = 64
+"""Textures in which each scene can be seen for the mean of them."""
 
 
 def make_judge(
@@ -55,13 +58,13 @@ def make_judge(
     name = next(iter(worlds.values())).name
     work = out.with_name(f".{out.name}.training")
     judge = train_judge(
-        {level: world.source("train", samples, seed=seed) for level, world in worlds.items()},
-        {level: world.source("test", max(EXAMINED, samples), seed=seed) for level, world in worlds.items()},
+        {level: _material(world, modality, "train", samples, seed) for level, world in worlds.items()},
+        {level: _material(world, modality, "test", max(EXAMINED, samples), seed) for level, world in worlds.items()},
         work,
         world=name,
         modality=modality,
         factors=_factors(worlds, modality),
-        dissolved_by=DISSOLVED_BY,
+        blurs=BLURS.get(name, {}),
         seed=seed,
         examined=EXAMINED,
         command=_command(name, modality, {**(settings or {}), "samples": samples, "seed": seed}),
@@ -70,6 +73,28 @@ def make_judge(
     judge.save(out)
     shutil.rmtree(work)
     return judge
+
+
+def _material(world: World, modality: str, split: Split, size: int, seed: int) -> Material:
+    """What a judge learns from in a split; altered pictures only of worlds that can alter their scenes."""
+    true = world.source(split, size, seed=seed)
+    if modality != "image" or not can_alter(world):
+        return Material(true)
+    altered = partial(Altered, world, split, size, seed=seed)
+    return Material(
+        true,
+        styled=altered(change="styled", styles=_STYLES),
+        styles=_STYLES if world.textured else 1,
+        empty=altered(change="empty"),
+        filled=altered(change="filled"),
+        silhouette=altered(change="silhouette"),
+        foreign=altered(change="foreign"),
+        round="circle" not in world.shapes,
+        of_object=("shape", "size", "colour", "position"),
+        of_form=("shape",),
+        of_extent=("size",),
+        of_place=("position",),
+    )
 
 
 def _command(world: str, modality: str, settings: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from molyneux.core import ConfigError, CorruptFileError, Reader, Spec, SpecError, StoreError
 from molyneux.data import World
-from molyneux.learn.judges import Judge, load_judge
+from molyneux.learn.judges import Judge, file_digest, load_judge, shipped_file
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def find_readers(world: World | None, spec: Spec, judges: Mapping[str, Path]) ->
             continue
         try:
             judge = Judge.load(judges[name]) if name in judges else load_judge(world.name, name)
-            found[name] = judge.reader(spec, name, world.visible(name))
+            found[name] = judge.reader(spec, name, world.visible(name), refuse=judge.refuses)
         except (SpecError, StoreError) as error:
             if name in judges or isinstance(error, CorruptFileError):
                 problems.append(f"judges.{name}: {error}")
@@ -54,3 +54,16 @@ def find_readers(world: World | None, spec: Spec, judges: Mapping[str, Path]) ->
     if problems:
         raise ConfigError(problems)
     return Readers(exact, found, unread)
+
+
+def judge_digests(world: World | None, judges: Mapping[str, Path]) -> dict[str, str]:
+    """By modality, the digest of the file of the judge that would read it: measures are made again when it changes.
+
+    Args:
+        world: where the samples come from.
+        judges: files of judges by modality, as in `find_readers`.
+    """
+    if world is None:
+        return {}
+    learned = {name: shipped_file(world.name, name) for name in world.spec.names if name not in world.readers()}
+    return {name: file_digest(path) for name, path in sorted({**learned, **judges}.items()) if path.is_file()}

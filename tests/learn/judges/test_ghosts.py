@@ -1,12 +1,17 @@
 import numpy as np
+import pytest
 import torch
 
 from molyneux.core import Batch, Factor, Modality, Spec
-from molyneux.learn.judges.ghosts import UNREADABLE, Ghosts, make_ghosts, spread
+from molyneux.learn.judges.ghosts import UNREADABLE, Ghosts, make_ghosts
+from molyneux.learn.judges.legibility import Blur
+from molyneux.learn.judges.members import RECIPES, Recipe, draw_members
+
+BLURS = {"a": (Blur("turn", 2, 4, period=10),)}
 
 
 class Codes:
-    """Series of one number that says all: a + 10 turn + 100 x, and the factors a, turn, x and quadrant (x // 3)."""
+    """Series of one number that says all: a + 10 turn + 100 x, and the factors a, quadrant (x // 3), turn and x."""
 
     def __init__(self, size):
         random = np.random.default_rng(0)
@@ -24,47 +29,75 @@ class Codes:
         return Batch({"touch": self.values[indices]}, factors=self.codes[indices])
 
 
-def test_members_agree_and_are_spread():
-    random = np.random.default_rng(1)
-    alike, other, over = (random.integers(0, values, 2000) for values in (3, 2, 12))
-    members = spread([alike, other], over)
-    assert members.shape == (2000, 12)
-    assert (alike[members] == alike[members][:, :1]).all()
-    assert (other[members] == other[members][:, :1]).all()
-    # of about 330 in a group, sorted by twelve codes, every 28th: nearly one of each code
-    assert min(len(set(row)) for row in over[members].tolist()) >= 9
-    assert np.array_equal(np.sort(members[:, 0]), np.arange(2000))
+def by_name(source):
+    return {factor.name: source.codes[:, i].numpy() for i, factor in enumerate(source.spec.factors)}
 
 
-def test_small_groups_are_left_out():
-    alike = np.r_[np.zeros(11), np.ones(12)].astype(int)
-    assert set(spread([alike], np.arange(23)).ravel().tolist()) == set(range(11, 23))
-    assert len(spread([], np.arange(12))) == 12
+def draw(recipe, count=600, size=4000):
+    codes = by_name(Codes(size))
+    members, weights = draw_members(codes, ["a", "quadrant"], recipe=recipe, count=count, rng=np.random.default_rng(1))
+    assert np.allclose(weights.sum(1), 1)
+    counts = (weights > 0).sum(1)
+    assert (counts.min(), counts.max() > 50) == (2, True)
+    assert all((row[:count] > 0).all() for row, count in zip(weights, counts, strict=True))
+    return {name: [code[row[:count]] for row, count in zip(members, counts, strict=True)] for name, code in codes.items()}
 
 
-def test_a_ghost_is_the_mean_of_its_members():
+def agreeing(rows):
+    return np.mean([len(set(row.tolist())) == 1 for row in rows])
+
+
+def test_smeared_members_agree_in_all_factors():
+    found = draw(Recipe("smeared", (0, 0), 1.0))
+    assert agreeing(found["a"]) == agreeing(found["quadrant"]) == 1
+    wide = np.array([np.ptp(row) for row in found["turn"]])
+    assert (wide >= 7).mean() > 0.08  # half of the means have five members at most
+    assert (wide <= 3).mean() > 0.1
+
+
+def test_mixed_members_agree_in_all_but_one_factor_and_lie_near():
+    found = draw(Recipe("mixed", (1, 1), 0.0))
+    assert 0.3 < agreeing(found["a"]) < 0.8
+    assert all(len(set(a)) == 1 or len(set(q)) == 1 for a, q in zip(found["a"], found["quadrant"], strict=True))
+    few = [np.ptp(row) for row in found["turn"] if len(row) < 12]
+    assert max(few) <= 2
+    assert np.mean([len(set(row // 3)) > 1 for row in found["x"]]) > 0.2  # x is given up where it tells the factor
+
+
+def test_members_are_different_samples():
+    codes = by_name(Codes(2000))
+    members, _ = draw_members(codes, ["a", "quadrant"], recipe=RECIPES[0], count=50, rng=np.random.default_rng(1))
+    assert min(len(set(row.tolist())) for row in members) == 64
+
+
+def test_a_ghost_is_the_weighted_mean_of_its_members():
     source = Codes(50)
-    members = np.array([[0, 1, 2, 3], [4, 5, 6, 7]])
-    ghosts = Ghosts(source, "touch", "a", members)
+    members, weights = np.array([[0, 1, 2], [4, 5, 6]]), np.array([[0.25, 0.75, 0.0], [0.5, 0.25, 0.25]])
+    answers = (Factor("a", ("0", "1", UNREADABLE)),)
+    ghosts = Ghosts(source, "touch", members=members, weights=weights, factors=answers, codes=np.array([[2], [-1]]))
     batch = ghosts.batch(np.array([1, 0])).check(ghosts.spec)
-    assert torch.allclose(batch.views["touch"].flatten(), torch.stack([source.values[4:8].mean(), source.values[:4].mean()]))
-    assert ghosts.spec.factors == (Factor("a", (UNREADABLE,)),)
-    assert batch.factors.tolist() == [[0], [0]]
+    values = source.values.flatten()
+    expected = [values[4] / 2 + values[5] / 4 + values[6] / 4, values[0] / 4 + values[1] * 3 / 4]
+    assert torch.allclose(batch.views["touch"].flatten(), torch.stack(expected))
+    assert batch.factors.tolist() == [[-1], [2]]
 
 
-def test_kinds_of_ghosts():
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
+def test_ghosts_carry_the_true_codes_of_what_they_show(recipe):
     source = Codes(6000)
-    ghosts = make_ghosts(source, "touch", ("a", "quadrant", "absent"), {"a": ("turn",)})
-    over_a, over_turn, over_quadrant = ghosts
-    assert [ghost.spec.factors[0].name for ghost in ghosts] == ["a", "a", "quadrant"]
-    a, quadrant, turn, x = source.codes.T.numpy()
-
-    def shares(codes, members):
-        return np.abs(codes[members].mean(1) - codes.mean())
-
-    assert shares(a, over_a._members).max() <= 1 / 6 + 0.05  # both values of a ...
-    assert (quadrant[over_a._members].std(1) == 0).all()  # ... in one quadrant
-    assert (a[over_turn._members].std(1) == 0).all()  # one value of a ...
-    assert min(len(set(row)) for row in turn[over_turn._members].tolist()) >= 8  # ... in all rotations ...
-    assert np.ptp(x[over_turn._members], axis=1).max() <= 2  # ... in nearly one place
-    assert shares(quadrant, over_quadrant._members).max() <= 1 / 6 + 0.05  # which is given up where it tells the factor
+    ghosts = make_ghosts(source, "touch", ("a", "quadrant", "absent"), recipe=recipe, count=400, blurs=BLURS)
+    assert [factor.name for factor in ghosts.spec.factors] == ["a", "quadrant"]
+    assert len(ghosts) == 400
+    a, quadrant, turn, _ = source.codes.T.numpy()
+    for members, weights, (told, place) in zip(ghosts.members, ghosts.weights, ghosts.codes, strict=True):
+        shares = np.bincount(a[members], weights, minlength=2)
+        around = [weights[(turn[members] - start) % 10 < 4].sum() for start in range(10)]
+        if told == 2:
+            assert min(shares.max(), *[max(around)]) <= 2 / 3 + 1e-6
+        elif told >= 0:
+            assert shares[told] >= 0.9 - 1e-6
+        if recipe.name == "smeared":
+            assert place == quadrant[members[0]]
+    lost = ghosts.codes == 2
+    assert (lost.any(1) | (ghosts.codes >= 0).all(1)).all()
+    assert lost[:, 0].mean() > 0.15

@@ -1,4 +1,6 @@
+import hashlib
 import json
+from dataclasses import replace
 from importlib import resources
 
 import numpy as np
@@ -8,8 +10,19 @@ from torch.nn import functional
 
 from molyneux import data
 from molyneux.core import CorruptFileError, Factor, Modality, Progress, Reader, Spec, SpecError, StoreError
+from molyneux.core.reader import LearnedReader
 from molyneux.learn import Training
-from molyneux.learn.judges import Judge, Record, confusion, examine, judge_file, load_judge, shipped_judges, train_judge
+from molyneux.learn.judges import (
+    Judge,
+    Material,
+    Record,
+    confusion,
+    examine,
+    judge_file,
+    load_judge,
+    shipped_judges,
+    train_judge,
+)
 from molyneux.learn.judges.ghosts import UNREADABLE
 from molyneux.learn.judges.net import JudgeNet
 from molyneux.learn.judges.train import Pupil
@@ -27,18 +40,28 @@ def judge(folder):
     """Knows three colours, and sides only from the first level."""
     from tests.learn.judges.conftest import Blobs
 
-    sources = {"1": Blobs(600, factors=("side",)), "2": Blobs(600, factors=("colour",), colours=("red", "green", "blue"))}
+    colours = ("red", "green", "blue")
+    sources = {"1": Blobs(1600, factors=("side",), colours=colours), "2": Blobs(1600, factors=("colour",), colours=colours)}
     held_out = {"1": Blobs(200, factors=("side",), seed=9), "2": Blobs(200, colours=("red", "green", "blue"), seed=9)}
     factors = ("colour", "side")
     return train_judge(
-        sources, held_out, folder, world="blobs-v1", modality="image", factors=factors, training=QUICK, command="make blobs"
+        {level: Material(source) for level, source in sources.items()},
+        {level: Material(source) for level, source in held_out.items()},
+        folder,
+        world="blobs-v1",
+        modality="image",
+        factors=factors,
+        training=QUICK,
+        command="make blobs",
     )
 
 
 def test_learns_each_factor_from_the_levels_that_have_it(judge, blobs):
     assert judge.record.accuracy == {"1": {"side": 1.0}, "2": {"colour": 1.0, "side": 1.0}}
     assert judge.record.samples == 200
-    assert judge.record.refused["1"]["side"] > 0.95
+    assert judge.record.doubts["1"]["mixed"]["refused"]["side"] > 0.95
+    assert judge.record.doubts["2"]["true"]["refused"] == {"colour": 0.0, "side": 0.0}
+    assert judge.refuses
     assert judge.record.factors[0] == Factor("colour", ("red", "green", "blue", UNREADABLE))
 
 
@@ -52,6 +75,7 @@ def test_says_what_it_cannot_tell(judge, blobs):
     assert careful.reasons == {0: "no side can be told"}
     careless = judge.reader(left.spec, "image", ("side", "colour"), refuse=False).read(both)
     assert careless.codes[0, 0] in (0, 1)
+    assert torch.equal(judge.reader(left.spec, "image", ("side", "colour")).read(both).forced, careless.codes)
     assert careless.reasons == {}
 
 
@@ -117,6 +141,14 @@ def test_saved_and_loaded(judge, blobs, tmp_path):
     judge.save(path)
     again = Judge.load(path)
     assert again.record == judge.record
+    assert (judge.digest, again.digest) == ("", hashlib.sha256(path.read_bytes()).hexdigest())
+    reader = again.reader(blobs(1).spec, "image", ("side",))
+    assert isinstance(reader, LearnedReader)
+    assert (reader.origin["digest"], reader.origin["choice"]) == (again.digest, "may refuse")
+    assert reader.origin["true views refused"] == {"side": 0.0}
+    assert again.reader(blobs(1).spec, "image", ("side",), refuse=False).origin == {
+        "digest": again.digest, "choice": "forced choice",
+    }  # fmt: skip
     view = torch.rand(20, 3, 64, 64)
     first, second = judge.net(view), again.net(view)
     assert all(torch.equal(first[name], second[name]) for name in first)
@@ -125,6 +157,33 @@ def test_saved_and_loaded(judge, blobs, tmp_path):
     path.write_bytes(content)
     with pytest.raises(CorruptFileError, match="altered"):
         Judge.load(path)
+
+
+def test_a_judge_that_cannot_refuse_says_so(judge, blobs):
+    plain = Spec((judge.record.modality,), (Factor("side", ("left", "right")),))
+    judge = Judge(JudgeNet(plain.modalities[0], {"side": 2}), replace(judge.record, factors=plain.factors))
+    assert not judge.refuses
+    with pytest.raises(SpecError, match="refuse=False"):
+        judge.reader(plain, "image", ("side",))
+    reading = judge.reader(plain, "image", ("side",), refuse=False).read(blobs(5).pictures)
+    assert reading.forced is None
+    assert (reading.codes >= 0).all()
+
+
+def test_doubts_are_the_worst_of_the_level_with_the_same_factors(judge):
+    accuracy = {"1": {"a": 1.0}, "2": {"a": 1.0, "b": 1.0}}
+    doubts = {
+        "1": {"true": {"refused": {"a": 0.5}}, "mixed": {"refused": {"a": 0.1}, "told": {}}},
+        "2": {
+            "true": {"refused": {"a": 0.01, "b": 0.02}},
+            "mixed": {"refused": {"a": 0.9}, "told": {"b": 0.1}},
+            "pale": {"refused": {"a": 0.8, "b": 0.7}, "told": {}},
+        },
+    }
+    graded = Judge(judge.net, replace(judge.record, accuracy=accuracy, doubts=doubts))
+    found = {"true views refused": {"a": 0.01, "b": 0.02}, "ghosts refused": {"a": 0.8, "b": 0.7}}
+    assert graded.doubts(("b", "a")) == found
+    assert Record.from_json(graded.record.to_json()) == graded.record
 
 
 def test_file_that_is_no_judge(judge, tmp_path):
@@ -160,7 +219,7 @@ def test_loss_leaves_out_what_a_sample_lacks(blobs):
 
 def test_contour_judge(contours, tmp_path):
     judge = train_judge(
-        {"1": contours(3000)}, {"1": contours(300, seed=1)}, tmp_path,
+        {"1": Material(contours(3000))}, {"1": Material(contours(300, seed=1))}, tmp_path,
         world="w", modality="touch", factors=("shape", "size"), training=QUICK,
     )  # fmt: skip
     assert judge.record.accuracy == {"1": {"shape": 1.0, "size": 1.0}}

@@ -23,7 +23,7 @@ def test_recode_by_name():
 def test_samples_of_all_sources_and_what_they_lack(blobs):
     sources = {"1": blobs(6, factors=("side",), seed=1), "2": blobs(5, seed=2)}
     factors = union([source.spec for source in sources.values()], ("side", "colour"))
-    lesson = Lesson(list(sources.values()), "image", factors)
+    lesson = Lesson([(source, 1) for source in sources.values()], "image", factors)
     assert len(lesson) == 10
     assert lesson.spec.factors == factors
     batch = lesson.batch(np.array([0, 3, 4, 9])).check(lesson.spec)
@@ -34,15 +34,15 @@ def test_samples_of_all_sources_and_what_they_lack(blobs):
 
 def test_sources_of_different_form(blobs):
     with pytest.raises(SpecError, match="same image in all sources"):
-        Lesson([blobs(2), blobs(2, pixels=32)], "image", ())
+        Lesson([(blobs(2), 1), (blobs(2, pixels=32), 1)], "image", ())
 
 
-def test_ghosts_are_seen_less_often(blobs):
-    """A round is three samples of each source, then one of the ghost."""
+def test_some_sources_are_seen_more_often(blobs):
+    """A round is three samples of both, then one of the third."""
     first, second, ghost = blobs(7, seed=1), blobs(9, seed=2), blobs(5, seed=3)
-    lesson = Lesson([first, second], "image", first.spec.factors, ghosts=[ghost], share=3)
+    lesson = Lesson([(first, 3), (second, 3), (ghost, 1)], "image", first.spec.factors)
     assert len(lesson) == 7 * 2
-    rounds = [first.pictures[3], second.pictures[3], first.pictures[4], second.pictures[4], first.pictures[5], ghost.pictures[1]]
+    rounds = [first.pictures[3], first.pictures[4], first.pictures[5], second.pictures[3], second.pictures[4], ghost.pictures[1]]
     for position, picture in zip((7, 8, 9, 10, 11, 13), rounds, strict=True):
         assert torch.equal(lesson.batch(np.array([position])).views["image"][0], picture)
     seen = lesson.batch(np.arange(len(lesson))).views["image"]

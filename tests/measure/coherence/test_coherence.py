@@ -1,3 +1,5 @@
+from types import MappingProxyType
+
 import numpy as np
 import pytest
 import torch
@@ -21,7 +23,8 @@ def test_true_views_score_one_hundred_percent_in_every_direction(tiny):
         assert (strict.chance, features.chance) == (pytest.approx(100 / 6), pytest.approx(1 / 3 + 1 / 2))
     assert tiny.find(measured, "coherence.letters").value == 100.0
     assert tiny.find(measured, "coherence.letters_padded").value == 100.0
-    assert tiny.find(measured, "coherence.unreadable").value == 0.0
+    assert {score.value for score in measured.scores if score.name == "coherence.unreadable"} == {0.0}
+    assert "coherence.strict_forced" not in {score.name for score in measured.scores}  # its readers cannot be forced
 
 
 def test_the_origin_says_on_which_samples_and_who_read(tiny):
@@ -141,6 +144,39 @@ def test_unreadable_views_are_wrong_and_counted(tiny):
     assert tiny.find(measured, "coherence.unreadable", target="text").value == pytest.approx(share)
     assert tiny.find(measured, "coherence.strict", source="image", target="text").value == pytest.approx(100 - share)
     assert not tiny.find(measured, "coherence.unreadable", target="text").higher_is_better
+
+
+def test_a_judge_that_refuses_is_scored_as_if_it_could_not_too(tiny):
+    """It calls the shape of every hidden combination unreadable; forced, it is right."""
+
+    class Doubtful(tiny.Reader):
+        origin = MappingProxyType({"digest": "d1", "choice": "may refuse"})
+        calls = 0
+
+        def read(self, view):
+            type(self).calls += 1
+            sure = super().read(view)
+            codes = sure.codes.clone()
+            codes[sure.codes[:, 1] == 0, 0] = -1
+            return Reading(codes, sure.factors, {}, sure.codes)
+
+    evaluation = tiny.evaluation(tiny.Oracle(), readers={"image": Doubtful("image")})
+    measured = Coherence(joint=False)(evaluation)
+    small = 100 * (tiny.combinations[evaluation.source.rows][:, 1] == 0).mean()
+    strict, forced, unreadable = (
+        tiny.find(measured, f"coherence.{name}", source="text", target="image")
+        for name in ("strict", "strict_forced", "unreadable")
+    )
+    assert (strict.value, forced.value, unreadable.value) == (pytest.approx(100 - small), 100.0, pytest.approx(small))
+    assert (strict.controls["judge ceiling"], forced.controls["judge ceiling"]) == (pytest.approx(100 - small), 100.0)
+    assert unreadable.controls == {"judge ceiling": pytest.approx(small)}
+    assert not unreadable.higher_is_better
+    assert (forced.chance, forced.bounds, forced.n) == (strict.chance, strict.bounds, strict.n)
+    assert forced.interval[0] > 99
+    assert forced.controls["constant"] == strict.controls["constant"]
+    assert forced.origin["readers"]["image"]["digest"] == "d1"
+    assert strict.origin["readers"]["image"]["choice"] == "may refuse"
+    assert Doubtful.calls == 2 * -(-len(evaluation.source) // evaluation.batch_size)  # true and made views, once each
 
 
 def test_absent_modalities_are_neither_observed_nor_compared(tiny):

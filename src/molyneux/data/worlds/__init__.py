@@ -1,9 +1,10 @@
 """Worlds: generators whose true factors are known."""
 
+from molyneux.data.worlds.altered import Altered, can_alter
 from molyneux.data.worlds.cdsprites import CdSprites
 from molyneux.data.worlds.gebid import GeBiD
 from molyneux.data.worlds.gebid_settings import GeBiDNoise
 from molyneux.data.worlds.noise import Noise
 from molyneux.data.worlds.world import Split, World, WorldSource
 
-__all__ = ["CdSprites", "GeBiD", "GeBiDNoise", "Noise", "Split", "World", "WorldSource"]
+__all__ = ["Altered", "CdSprites", "GeBiD", "GeBiDNoise", "Noise", "Split", "World", "WorldSource", "can_alter"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -32,6 +32,9 @@ class CaptionedWorld(World):
     Combinations of the attributes are equally likely; a subclass sets `_settings`, `_repertoire` and `_threads` at
     construction and says how its nuisances are drawn, what figure the object is, and how it is painted.
     """
+
+    textured: ClassVar[tuple[int, ...]] = ()
+    """Columns of `Scenes.draws` that decide on textures."""
 
     _settings: LevelSettings
     _repertoire: Repertoire
@@ -81,6 +84,11 @@ class CaptionedWorld(World):
         return tuple(name for name in self.picture_factors if modality == "image" or name not in ("colour", "background"))
 
     @property
+    def shapes(self) -> tuple[str, ...]:
+        """Names of its shapes, as the rasteriser has them."""
+        return tuple(self._settings.choices.shapes.values())
+
+    @property
     def grammar(self) -> Grammar:
         """Every caption of this world."""
         return self._repertoire.grammar
@@ -108,7 +116,10 @@ class CaptionedWorld(World):
 
     def batch(self, indices: np.ndarray, *, split: Split, seed: int) -> Batch:
         """The samples of these numbers (B,), any order, any non-negative integers; errors as `scenes`."""
-        scenes = self.scenes(indices, split=split, seed=seed)
+        return self.view(self.scenes(indices, split=split, seed=seed))
+
+    def view(self, scenes: Scenes) -> Batch:
+        """The samples of scenes, which may have been altered since they were drawn."""
         views = {name: torch.from_numpy(view.make(scenes)) for name, view in self._views().items()}
         return Batch(views, factors=torch.from_numpy(scenes.factors))
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from molyneux.core import Factor
 from molyneux.data.worlds import attributes
 from molyneux.data.worlds.captioned_world import CaptionedWorld
-from molyneux.data.worlds.cdsprites_picture import Painter
+from molyneux.data.worlds.cdsprites_picture import BACK, FRONT, Painter
 from molyneux.data.worlds.cdsprites_settings import OPTIONS, Settings
 from molyneux.data.worlds.distributions import pick
 from molyneux.data.worlds.noise import Noise
@@ -68,6 +68,8 @@ class CdSprites(CaptionedWorld):
     Raises:
         ConfigError: settings that cannot be used; all problems at once.
     """
+
+    textured: ClassVar[tuple[int, ...]] = (FRONT, FRONT + 1, BACK, BACK + 1)
 
     _settings: Settings
 

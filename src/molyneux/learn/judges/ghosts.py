@@ -1,8 +1,9 @@
-"""Ghosts: views in which a factor cannot be told, so that a judge learns to say so.
+"""Ghosts: means of views in which factors cannot be told, so that a judge learns to say so.
 
 A model that does not know a factor draws the mean of the views it might have to draw. Such a mean shows no value of the
 factor, but a classifier that must choose a value often chooses "rightly": the mean of a square over all rotations is a
-disc, which looks least like a heart. Judges see such means in training, with the answer `UNREADABLE`.
+disc, which looks least like a heart. Judges see such means in training, with the answer `UNREADABLE` for what is dissolved
+and the true answer for what is not.
 """
 
 from __future__ import annotations
@@ -14,108 +15,113 @@ import torch
 from torch import Tensor
 
 from molyneux.core import Batch, Factor, Source, Spec, seeds, views
+from molyneux.learn.judges.averages import weighted_sums
+from molyneux.learn.judges.legibility import Blur, Means, labels
 from molyneux.learn.judges.lesson import codes_of
+from molyneux.learn.judges.members import Recipe, draw_members
 
 UNREADABLE = "unreadable"
 """The answer of a judge that cannot tell a factor."""
 
-_MEMBERS = 12
-"""Views in one mean."""
-
-_MIXED = 2 / 3
-"""No value of the factor may have a larger share of the members."""
-
-_NEAR = 3
-"""Codes of a nuisance that count as nearly the same: a position within one pixel of another."""
-
 _CHUNK = 4096
+_TRIES = 4
 
 
 class Ghosts:
-    """Means of a source's views, a `Source` with one factor that is always `UNREADABLE`.
+    """Weighted means of a source's views, a `Source` with the factors that judges read.
 
     Args:
         source: whose views are averaged.
         modality: name of the modality.
-        factor: name of the factor that a mean does not show.
-        members: (N, 12) positions in the source of the members of each mean.
+        members: (N, K) positions in the source.
+        weights: (N, K), rows add up to 1; a member of weight 0 is not looked at.
+        factors: what a mean shows, with `UNREADABLE` among the values.
+        codes: (N, F) of these factors; -1 = not taught.
     """
 
-    def __init__(self, source: Source, modality: str, factor: str, members: np.ndarray) -> None:
-        self._source, self._modality, self._members = source, source.spec.modality(modality), members
-        self._factor = Factor(factor, (UNREADABLE,))
+    def __init__(
+        self,
+        source: Source,
+        modality: str,
+        *,
+        members: np.ndarray,
+        weights: np.ndarray,
+        factors: Sequence[Factor],
+        codes: np.ndarray,
+    ) -> None:
+        self._source, self._modality = source, source.spec.modality(modality)
+        self.members, self.weights, self.codes = members, weights, codes
+        self._factors = tuple(factors)
 
     @property
     def spec(self) -> Spec:
-        """The modality, and the factor that cannot be told."""
-        return Spec((self._modality,), (self._factor,))
+        """The modality, and the factors that are read."""
+        return Spec((self._modality,), self._factors)
 
     def __len__(self) -> int:
-        return len(self._members)
+        return len(self.members)
 
     def batch(self, indices: np.ndarray) -> Batch:
         """The means at these positions."""
-        batch = self._source.batch(self._members[indices].ravel())
-        view = views.to_model(self._modality, batch.views[self._modality.name])
-        mean = view.view(len(indices), -1, *view.shape[1:]).mean(1)
-        codes = torch.zeros(len(indices), 1, dtype=torch.long)
+        row, place = np.nonzero(self.weights[indices])
+        batch = self._source.batch(self.members[indices][row, place])
+        view = batch.views[self._modality.name]
+        mean = weighted_sums(view, row, self.weights[indices][row, place], count=len(indices))
+        mean = mean / 255 if view.dtype == torch.uint8 else mean
+        codes = torch.from_numpy(self.codes[indices])
         return Batch({self._modality.name: views.to_stored(self._modality, mean)}, factors=codes)
 
 
-def make_ghosts(source: Source, modality: str, factors: Sequence[str], dissolved_by: Mapping[str, Sequence[str]]) -> list[Ghosts]:
-    """All ghosts of a source.
+def answers(source: Source, factors: Sequence[str]) -> tuple[Factor, ...]:
+    """The factors of a source that are read, each with `UNREADABLE` as its last value."""
+    read = [factor for factor in source.spec.factors if factor.name in factors]
+    return tuple(Factor(factor.name, (*factor.values, UNREADABLE)) for factor in read)
 
-    For every factor: means over its values, of views that agree in the other factors and, where that is possible, nearly in
-    the nuisances. And for every factor that nuisances dissolve: means over those nuisances, of views that agree in all
-    factors.
+
+def make_ghosts(
+    source: Source,
+    modality: str,
+    factors: Sequence[str],
+    *,
+    recipe: Recipe,
+    count: int,
+    blurs: Mapping[str, Sequence[Blur]],
+    seed: int = 0,
+    ignored: Sequence[str] = (),
+    codes: Mapping[str, np.ndarray] | None = None,
+) -> Ghosts:
+    """Ghosts of one recipe, each of which teaches something about refusing, or about all factors.
 
     Args:
         source: of true views.
         modality: name of the modality.
         factors: names of the factors a judge reads; those that the source lacks are left out.
-        dissolved_by: per factor, the nuisances without which it cannot be told (a shape, without its rotation).
+        recipe: how members are drawn.
+        count: how many are wanted; fewer come where the source does not give them.
+        blurs: per factor, the nuisances without which it cannot be told (a shape, without its rotation).
+        seed: of the draws.
+        ignored: factors that members may differ in at will, and that are not taught.
+        codes: what `codes_by_name` gives for the source, where it is known already.
     """
-    names = [factor.name for factor in source.spec.factors]
-    codes = dict(zip(names, _codes(source).T.numpy(), strict=True))
-    read = [name for name in factors if name in names]
-    lost = {nuisance for nuisances in dissolved_by.values() for nuisance in nuisances}
-    near = [codes[name] // _NEAR for name in names if name not in factors and name not in lost]
-    ghosts = []
-    for name in read:
-        others = [codes[other] for other in read if other != name]
-        members = _mixed(spread([*others, *near], codes[name]), codes[name])
-        if len(members) < len(source) // 4:  # what is nearly alike agrees in the factor too: a position follows from x and y
-            members = _mixed(spread(others, codes[name]), codes[name])
-        ghosts.append(Ghosts(source, modality, name, members))
-        for nuisance in dissolved_by.get(name, ()):
-            if nuisance in names:
-                members = spread([*others, codes[name], *near], codes[nuisance])
-                ghosts.append(Ghosts(source, modality, name, members))
-    return [ghost for ghost in ghosts if len(ghost)]
+    read = answers(source, [name for name in factors if name not in ignored])
+    table = {name: column for name, column in (codes or codes_by_name(source)).items() if name not in ignored}
+    rng = seeds.generator(seed, "judge", "ghosts", recipe.name)
+    kept: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    for _ in range(_TRIES):
+        members, weights = draw_members(table, [factor.name for factor in read], recipe=recipe, count=count, rng=rng)
+        means = Means({name: column[members] for name, column in table.items()}, weights, source.spec.factors)
+        told = np.stack([labels(means, factor.name, blurs.get(factor.name, ())) for factor in read], 1)
+        lost = told == np.array([len(factor.values) - 1 for factor in read])
+        useful = lost.any(1) | (told >= 0).all(1)
+        kept.append((members[useful], weights[useful], told[useful]))
+        if sum(len(part[0]) for part in kept) >= count:
+            break
+    members, weights, told = (np.concatenate(parts)[:count] for parts in zip(*kept, strict=True))
+    return Ghosts(source, modality, members=members, weights=weights, factors=read, codes=told)
 
 
-def spread(alike: Sequence[np.ndarray], over: np.ndarray) -> np.ndarray:
-    """Positions (n, 12) of samples that agree in the codes `alike`, each (N,), and are spread over the codes `over` (N,).
-
-    There is a row for every sample whose group has at least 12 samples; rows are in drawn order.
-    """
-    order = np.lexsort([over, *alike])
-    changes = [column[order][1:] != column[order][:-1] for column in alike]
-    starts = np.flatnonzero(np.r_[True, np.logical_or.reduce(changes)]) if changes else np.array([0])
-    sizes = np.diff(np.r_[starts, len(over)])
-    start, size = np.repeat(starts, sizes)[:, None], np.repeat(sizes, sizes)[:, None]
-    steps = np.arange(len(over))[:, None] - start + np.arange(_MEMBERS) * size // _MEMBERS
-    members: np.ndarray = order[(start + steps % size)[size[:, 0] >= _MEMBERS]]
-    return seeds.generator(0, "judge", "ghosts").permutation(members)
-
-
-def _mixed(members: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Only the rows (n, 12) in which no code is much more frequent than the others."""
-    shares = (codes[members][:, :, None] == np.arange(codes.max() + 1)).mean(1)
-    mixed: np.ndarray = members[shares.max(1) <= _MIXED]
-    return mixed
-
-
-def _codes(source: Source) -> Tensor:
+def codes_by_name(source: Source) -> dict[str, np.ndarray]:
+    """The codes (N,) of every factor of a source."""
     chunks = (np.arange(start, min(start + _CHUNK, len(source))) for start in range(0, len(source), _CHUNK))
-    return torch.cat([codes_of(source.batch(chunk)) for chunk in chunks])
+    codes: Tensor = torch.cat([codes_of(source.batch(chunk)) for chunk in chunks])
+    return {factor.name: codes[:, i].numpy() for i, factor in enumerate(source.spec.factors)}

@@ -45,28 +45,20 @@ def recode(codes: Tensor, spec: Spec, factors: Sequence[Factor]) -> Tensor:
 class Lesson:
     """Several sources as one `Source` of one modality and the given factors.
 
-    Samples come in rounds: first `share` samples of every source, then one of every ghost.
+    Samples come in rounds, in which each source has its share.
 
     Args:
-        sources: at least one, all with the modality; cut to the length of the shortest.
+        sources: at least one, all with the modality, and how many samples of it a round has; the lesson ends when one is
+            used up.
         modality: name of the modality.
         factors: what the codes of a batch are about, in this order.
-        ghosts: further sources, which are seen less often.
-        share: samples of each source for one of each ghost.
     """
 
-    def __init__(
-        self,
-        sources: Sequence[Source],
-        modality: str,
-        factors: Sequence[Factor],
-        *,
-        ghosts: Sequence[Source] = (),
-        share: int = 1,
-    ) -> None:
-        self._modality, self._factors = _common((*sources, *ghosts), modality), tuple(factors)
-        self._slots = [(source, share, turn) for turn in range(share) for source in sources]
-        self._slots += [(ghost, 1, 0) for ghost in ghosts]
+    def __init__(self, sources: Sequence[tuple[Source, int]], modality: str, factors: Sequence[Factor]) -> None:
+        self._modality, self._factors = _common([source for source, _ in sources], modality), tuple(factors)
+        self._sources, self._shares = [source for source, _ in sources], np.array([share for _, share in sources])
+        self._owner = np.repeat(np.arange(len(sources)), self._shares)  # whose each place of a round is
+        self._turn = np.concatenate([np.arange(share) for share in self._shares])
 
     @property
     def spec(self) -> Spec:
@@ -74,15 +66,15 @@ class Lesson:
         return Spec((self._modality,), self._factors)
 
     def __len__(self) -> int:
-        return len(self._slots) * min(len(source) // share for source, share, _ in self._slots)
+        rounds = min(len(source) // int(share) for source, share in zip(self._sources, self._shares, strict=True))
+        return len(self._owner) * rounds
 
     def batch(self, indices: np.ndarray) -> Batch:
         """The samples at these positions, grouped by source (their order carries no meaning)."""
-        slot, rounds, name = indices % len(self._slots), indices // len(self._slots), self._modality.name
+        place, rounds, name = indices % len(self._owner), indices // len(self._owner), self._modality.name
+        owner, numbers = self._owner[place], rounds * self._shares[self._owner[place]] + self._turn[place]
         batches = [
-            (source.spec, source.batch(rounds[slot == number] * share + turn))
-            for number, (source, share, turn) in enumerate(self._slots)
-            if (slot == number).any()
+            (self._sources[number].spec, self._sources[number].batch(numbers[owner == number])) for number in np.unique(owner)
         ]
         views = torch.cat([batch.views[name] for _, batch in batches])
         codes = [recode(codes_of(batch), spec, self._factors) for spec, batch in batches]

@@ -28,7 +28,7 @@ def load_judge(world: str, modality: str) -> Judge:
     Raises:
         StoreError: there is none; says how to train one.
     """
-    path = _folder() / judge_file(world, modality)
+    path = shipped_file(world, modality)
     if not path.exists():
         known = nearest(f"{world} {modality}", (" ".join(pair) for pair in shipped_judges()))
         raise StoreError(
@@ -36,6 +36,11 @@ def load_judge(world: str, modality: str) -> Judge:
             f"train one with `molyneux judge {world} {modality} --out FILE`, and read it with `Judge.load`"
         )
     return Judge.load(path)
+
+
+def shipped_file(world: str, modality: str) -> Path:
+    """Where the judge for a world and a modality is, if there is one."""
+    return _folder() / judge_file(world, modality)
 
 
 def _folder() -> Path:

@@ -22,6 +22,7 @@ class Answers:
         factors: the factors asked for, F of them.
         truth: (N, F) true codes; -1 = absent, not asked.
         read: (N, F) codes read; -1 = unreadable.
+        forced: (N, F) codes read where the reader may not refuse; None where it cannot be forced.
 
     Raises:
         SpecError: the shapes do not fit.
@@ -30,6 +31,7 @@ class Answers:
     factors: tuple[Factor, ...]
     truth: np.ndarray
     read: np.ndarray
+    forced: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if self.truth.shape != self.read.shape or self.truth.shape[1:] != (len(self.factors),):
@@ -41,7 +43,8 @@ class Answers:
     def join(cls, parts: Sequence[Answers]) -> Answers:
         """The answers of several batches as one."""
         truth, read = (np.concatenate([getattr(part, side) for part in parts]) for side in ("truth", "read"))
-        return cls(parts[0].factors, truth, read)
+        forced = [part.forced for part in parts if part.forced is not None]
+        return cls(parts[0].factors, truth, read, np.concatenate(forced) if len(forced) == len(parts) else None)
 
     @property
     def asked(self) -> np.ndarray:
@@ -67,11 +70,28 @@ class Answers:
         features: np.ndarray = self.right.sum(1)
         return features
 
+    @property
+    def unreadable(self) -> np.ndarray:
+        """(N,) whether some factor asked for could not be read."""
+        return np.asarray((self.asked & (self.read < 0)).any(1))
+
+    @property
+    def without_refusal(self) -> Answers:
+        """The answers of the same reader where it may not refuse.
+
+        Raises:
+            SpecError: it cannot be forced.
+        """
+        if self.forced is None:
+            raise SpecError("expected the answers of a reader that can be forced to choose, got those of one that cannot")
+        return Answers(self.factors, self.truth, self.forced)
+
     def select(self, names: Sequence[str]) -> Answers:
         """The same answers for these factors only, in the order given."""
         known = [factor.name for factor in self.factors]
         columns = [known.index(name) for name in names]
-        return Answers(tuple(self.factors[column] for column in columns), self.truth[:, columns], self.read[:, columns])
+        forced = None if self.forced is None else self.forced[:, columns]
+        return Answers(tuple(self.factors[column] for column in columns), self.truth[:, columns], self.read[:, columns], forced)
 
 
 def guessed(answers: Answers) -> np.ndarray:

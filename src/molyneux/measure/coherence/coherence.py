@@ -9,7 +9,7 @@ from molyneux.measure.coherence.confusion import confusion_gallery
 from molyneux.measure.coherence.cross import Generated, Observed, cross_generate
 from molyneux.measure.coherence.directions import Direction, Subsets, subsets
 from molyneux.measure.coherence.joint import joint_readings, joint_scores
-from molyneux.measure.coherence.scores import answer_scores, letter_scores, unreadable_score, value_scores
+from molyneux.measure.coherence.scores import answer_scores, forced_score, letter_scores, unreadable_score, value_scores
 from molyneux.measure.evaluation import Evaluation, Measure, Measurement
 from molyneux.measure.generation import Draw, check_draw
 from molyneux.measure.recorder import Recorder
@@ -24,7 +24,9 @@ class Coherence(Measure):
     - `coherence.strict` %: all factors asked for are right. `coherence.features`: how many are.
     - `coherence.accuracy` % for each factor, `coherence.value_accuracy` % for each value of it.
     - `coherence.letters` % for text: equal characters over the true length; `coherence.letters_padded` over the whole.
-    - `coherence.unreadable` % for text: what the exact reader rejects.
+    - `coherence.unreadable` %: in how many generated views the reader rejects some factor asked for.
+    - `coherence.strict_forced` % where a judge may refuse: strict (forced choice), as if it had to name a value; so published
+      evaluations judge, which means of many pictures fool.
     - `coherence.diversity`: how many different scenes joint generation draws.
 
     Each has its chance (uniform guessing; for letters the best constant text), the best constant answer, and the
@@ -75,9 +77,9 @@ class Coherence(Measure):
         total = Measurement()
         if made.answers is not None:
             ceiling = observed.readings[direction.target].select([factor.name for factor in made.answers.factors])
-            scores = answer_scores(made.answers, ceiling, recorder)
-            if evaluation.spec.modality(direction.target).kind == "text":
-                scores.append(unreadable_score(made.answers, recorder))
+            scores = [*answer_scores(made.answers, ceiling, recorder), unreadable_score(made.answers, ceiling, recorder)]
+            if made.answers.forced is not None:
+                scores.append(forced_score(made.answers, ceiling, recorder))
             total += Measurement(tuple(scores))
             if self.values:
                 scores = value_scores(made.answers, ceiling, recorder)

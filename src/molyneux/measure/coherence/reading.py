@@ -37,7 +37,8 @@ def read(reader: Reader, view: Tensor, truth: Tensor, spec: Spec) -> Answers:
     columns = np.array([spec.factor_index(name) for name in reading.factors], dtype=np.int64)
     order = np.argsort(columns)
     factors = tuple(spec.factors[column] for column in columns[order])
-    return Answers(factors, truth.cpu().numpy()[:, columns[order]], reading.codes.cpu().numpy()[:, order])
+    forced = None if reading.forced is None else reading.forced.cpu().numpy()[:, order]
+    return Answers(factors, truth.cpu().numpy()[:, columns[order]], reading.codes.cpu().numpy()[:, order], forced)
 
 
 def words(reading: Reading, factors: Sequence[Factor], row: int) -> str:

@@ -90,10 +90,17 @@ def value_scores(answers: Answers, ceiling: Answers, recorder: Recorder) -> list
     return scores
 
 
-def unreadable_score(answers: Answers, recorder: Recorder) -> Score:
-    """How many generated views could not be read, at least in part."""
-    failed = ((answers.read < 0) & answers.asked).any(1)
-    return recorder.share("unreadable", failed, higher_is_better=False)
+def unreadable_score(answers: Answers, ceiling: Answers, recorder: Recorder) -> Score:
+    """How many generated views could not be read in some factor asked for, beside how many true ones."""
+    controls = {CEILING: percent(ceiling.unreadable)}
+    return recorder.share("unreadable", answers.unreadable, higher_is_better=False, controls=controls)
+
+
+def forced_score(answers: Answers, ceiling: Answers, recorder: Recorder) -> Score:
+    """Strict as published, by a judge that has to choose a value: means of many pictures count where they fool it."""
+    forced, true = answers.without_refusal, ceiling.without_refusal
+    controls = {"constant": percent(best_constant(answers)[0].strict), CEILING: percent(true.strict)}
+    return recorder.share("strict_forced", forced.strict, chance=100 * strict_chance(answers), controls=controls)
 
 
 def letter_scores(letters: Letters, constant: ConstantText, recorder: Recorder) -> list[Score]:

@@ -11,10 +11,11 @@ from molyneux.report.published import Leaderboard
 from molyneux.report.tables.scores import DIRECTION, FACTOR, MEASURE, Extra, score_table
 from molyneux.report.tables.table import Entry, Table
 
-_ORDER = ("coherence.strict", "coherence.features", "coherence.letters")
+_ORDER = ("coherence.strict", "coherence.strict_forced", "coherence.features", "coherence.letters")
 _TITLE = "How much meaning is carried"
 _MEANING = (
     "Strict: every factor is right. Features: how many are. Letters: equal characters at equal places. "
+    "Forced choice: the judge may not call a view unreadable, as in published evaluations. "
     "Judge ceiling: what the same reader reads in true views. Intervals: 95 %."
 )
 

@@ -1,0 +1,112 @@
+"""Scenes that were altered after they were drawn: with other textures, without their object, with another, or all object.
+
+They are what a judge's ghosts are made of; no split holds them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, TypeGuard, get_args
+
+import numpy as np
+import torch
+
+from molyneux.core import Batch, ConfigError, Spec, nearest, seeds
+from molyneux.data.worlds.captioned_world import CaptionedWorld
+from molyneux.data.worlds.raster import SHAPES, Figures, masks
+from molyneux.data.worlds.scenes import Scenes
+from molyneux.data.worlds.world import Split, World
+
+Change = Literal["empty", "filled", "foreign", "silhouette", "styled"]
+"""Without the object; with an object that fills the picture but for a narrow border; with an object of a shape that the world
+does not have; the object white on black, in one channel; with the object, in other textures."""
+
+_FILLED = 0.9
+"""Side of the object that fills a picture. The border keeps its ground, because a picture is stretched to its darkest ground."""
+
+_OUTSIDE = -10.0
+
+_STROKES = {"line": 0.4, "spiral": 0.05}
+"""Thickness of foreign shapes made of strokes, in sizes."""
+
+
+def can_alter(world: World) -> TypeGuard[CaptionedWorld]:
+    """Whether a world's scenes can be altered."""
+    return isinstance(world, CaptionedWorld)
+
+
+class Altered:
+    """Scenes of a split as a `Source`, each `styles` times in a row: style 0 has its own textures, the others drawn ones.
+
+    Args:
+        world: whose scenes.
+        split: which of them.
+        size: how many of them, the first ones.
+        seed: root seed of the split, and of the textures.
+        change: what is altered.
+        styles: how often each scene occurs.
+
+    Raises:
+        ConfigError: unknown change, or sizes below 1.
+    """
+
+    def __init__(self, world: CaptionedWorld, split: Split, size: int, *, seed: int, change: Change, styles: int = 1) -> None:
+        if change not in get_args(Change):
+            raise ConfigError(f"unknown change {change!r}; {nearest(str(change), get_args(Change))}")
+        if min(size, styles) < 1:
+            raise ConfigError(f"expected size and styles of at least 1, got {size} and {styles}")
+        self._world, self._split, self._size, self._seed = world, split, size, seed
+        self._change, self._styles = change, styles
+
+    @property
+    def spec(self) -> Spec:
+        """What a batch looks like; an empty picture keeps the factors its scene had."""
+        spec = self._world.spec
+        if self._change != "silhouette":
+            return spec
+        image = spec.modality("image")
+        return Spec((replace(image, shape=(1, *image.shape[1:])),), spec.factors)
+
+    def __len__(self) -> int:
+        return self._size * self._styles
+
+    def batch(self, indices: np.ndarray) -> Batch:
+        """The samples at these positions."""
+        which, style = np.divmod(np.asarray(indices), self._styles)
+        scenes = self._restyled(self._world.scenes(which, split=self._split, seed=self._seed), style)
+        if self._change == "silhouette":
+            return Batch({"image": torch.from_numpy(self._silhouettes(scenes))}, factors=torch.from_numpy(scenes.factors))
+        if self._change == "foreign":
+            scenes = replace(scenes, figures=self._foreign(scenes))
+        elif self._change != "styled":
+            scenes = replace(scenes, figures=_figures(len(scenes), filled=self._change == "filled"))
+        return self._world.view(scenes)
+
+    def _silhouettes(self, scenes: Scenes) -> np.ndarray:
+        return masks(scenes.figures, self.spec.modality("image").shape[1])[:, None]
+
+    def _foreign(self, scenes: Scenes) -> Figures:
+        """Figures of the same size at the same places, whose shapes follow each other in the order of the scenes."""
+        own = {SHAPES.index(name) for name in self._world.shapes}
+        others = np.array([code for code in range(len(SHAPES)) if code not in own])
+        strokes = np.array([_STROKES.get(name, 0.0) for name in SHAPES])
+        shape = others[scenes.indices % len(others)]
+        return replace(scenes.figures, shape=shape, thickness=strokes[shape] * scenes.figures.size)
+
+    def _restyled(self, scenes: Scenes, style: np.ndarray) -> Scenes:
+        columns = list(self._world.textured)
+        if not columns or not style.any():
+            return scenes
+        stream = seeds.key(self._seed, self._world.name, self._split, "styles")
+        drawn = seeds.uniforms(stream, scenes.indices * self._styles + style, len(columns))
+        draws = scenes.draws.copy()
+        draws[:, columns] = np.where(style[:, None] > 0, drawn, draws[:, columns])
+        return replace(scenes, draws=draws)
+
+
+def _figures(count: int, *, filled: bool) -> Figures:
+    """A square in the middle that fills the picture, or one that lies outside of it, `count` times."""
+    centre, size = (0.5, _FILLED) if filled else (_OUTSIDE, 1.0)
+    ones = np.ones(count)
+    shape = np.full(count, SHAPES.index("square"))
+    return Figures(shape, np.full((count, 2), centre), size * ones, 0 * ones, 0 * ones)
