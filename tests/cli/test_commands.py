@@ -46,6 +46,8 @@ def test_steps_one_by_one(molyneux: Run, tmp_path: Path) -> None:
     assert json.loads(molyneux("measure", folder, "--json").stdout)["pages"] == []
     assert molyneux("report", folder).stdout.endswith("report.md\n")
     assert molyneux("run", small).returncode == 0
+    again = molyneux("run", small, "--measure.split", "validation").stdout
+    assert f"Measured on the split: validation\nRun: {folder}\n" in again
 
 
 @pytest.mark.parametrize(

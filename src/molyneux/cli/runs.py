@@ -70,6 +70,9 @@ def _tell(arguments: Arguments, experiment: Experiment, outcome: Outcome) -> Non
 
         width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH
         Console(width=width).print(summary_table(outcome.scores, experiment.resolved))
+        splits = {score.origin.get("split", "test") for score in outcome.scores}
+        if splits != {"test"}:
+            say(f"Measured on the split: {', '.join(sorted(splits))}")
     say(f"Run: {outcome.folder}")
     for page in outcome.pages:
         say(f"Report: {page}")
