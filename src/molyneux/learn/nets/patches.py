@@ -1,31 +1,35 @@
-"""The fast image net: patches in, patches out, and no convolution at full resolution."""
+"""The fast image net: a narrow convolutional encoder, and a decoder that paints patches."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
-import torch
 from torch import Tensor, nn
 
 from molyneux.core import ConfigError, Modality
 from molyneux.learn.nets.net import Net
+from molyneux.learn.nets.planes import PlanePainter
 from molyneux.learn.nets.shaping import Centre, RawImage
 
 PATCH = 4
 """Side of a patch in pixels."""
 
+_COARSEST = 16
+"""Pixels to a side of a cell of the encoder's coarsest grid."""
+
 
 @dataclass(frozen=True)
 class Patches(Net):
-    """An image net made for CPUs, where most of the time of a convolutional net goes into its first and last layers.
+    """An image net made for CPUs, where most of the time of a convolutional net goes into its layers at full resolution.
 
-    The encoder turns 4x4 patches into channels and halves the grid twice by convolution. The decoder has no convolution at
-    all: a code makes planes over the image, rectified planes are half-planes with an edge, and at each patch a small fully
-    connected net makes pixels of the heights of the planes there. Edges can lie anywhere and turn freely, so figures at any
-    place and angle stay sharp. Any image size fits; sizes that are no multiple of 16 are padded with black.
+    The encoder halves the grid four times by convolution, with few channels where the grid is fine. The decoder has no
+    convolution: see `PlanePainter`. Figures at any place and angle stay sharp. Any image size fits; sizes that are no
+    multiple of 16 are padded with black.
 
     Args:
-        channels: channels of the encoder's finest grid (16x16 for 64 pixels); coarser grids have two and three times as many.
+        channels: channels of the encoder's second grid (16x16 for 64 pixels); the grid before has half as many, those after
+            two and three times as many.
         planes: planes that a code makes.
         hidden: units of the net that makes a patch.
         width: units of the fully connected layers.
@@ -48,18 +52,14 @@ class Patches(Net):
         """See `Net`."""
         self.check(modality)
         depth, height, width = modality.shape
-        rows, columns = -(-height // (4 * PATCH)), -(-width // (4 * PATCH))
-        c = self.channels
+        rows, columns = -(-height // _COARSEST), -(-width // _COARSEST)
+        sizes = (depth, max(1, self.channels // 2), self.channels, 2 * self.channels, 3 * self.channels)
+        halvings = [layer for a, b in pairwise(sizes) for layer in (nn.Conv2d(a, b, 4, 2, 1), nn.ReLU())]
         return nn.Sequential(
-            Centre(rows * 4 * PATCH, columns * 4 * PATCH),
-            nn.Conv2d(depth, c, PATCH, PATCH),
-            nn.ReLU(),
-            nn.Conv2d(c, 2 * c, 3, 2, 1),
-            nn.ReLU(),
-            nn.Conv2d(2 * c, 3 * c, 3, 2, 1),
-            nn.ReLU(),
+            Centre(rows * _COARSEST, columns * _COARSEST),
+            *halvings,
             nn.Flatten(),
-            nn.Linear(3 * c * rows * columns, self.width),
+            nn.Linear(sizes[-1] * rows * columns, self.width),
             nn.ReLU(),
             nn.Linear(self.width, outputs),
         )
@@ -75,38 +75,10 @@ class Patches(Net):
             nn.ReLU(),
             nn.Linear(self.width, self.width),
             nn.ReLU(),
-            Planes(self.width, self.planes, rows, columns),
-            nn.ReLU(),
-            nn.Linear(self.planes, self.hidden),
-            nn.ReLU(),
-            nn.Linear(self.hidden, PATCH * PATCH * values),
+            PlanePainter(self.width, self.planes, self.hidden, rows=rows, columns=columns, values=PATCH * PATCH * values),
             Unpatch(rows, columns, values),
             RawImage(parameters, depth, height, width),
         )
-
-
-class Planes(nn.Module):
-    """Features to planes over the image, (N, width) -> (N, rows * columns, planes): `a x + b y + c` at every patch.
-
-    The slopes and heights a, b, c of each plane are linear in the features.
-    """
-
-    SPAN = 3.0
-    """Coordinates run from -3 to 3, so that slopes of usual size make steep edges."""
-
-    positions: Tensor
-
-    def __init__(self, width: int, planes: int, rows: int, columns: int) -> None:
-        super().__init__()
-        self.coefficients, self.planes = nn.Linear(width, 3 * planes), planes
-        y, x = (self.SPAN * ((torch.arange(count) + 0.5) / count * 2 - 1) for count in (rows, columns))
-        grid = torch.meshgrid(y, x, indexing="ij")
-        self.register_buffer("positions", torch.stack([grid[1], grid[0], torch.ones(rows, columns)], -1).flatten(0, 1), False)
-
-    def forward(self, features: Tensor) -> Tensor:
-        """Heights of the planes at every patch."""
-        coefficients = self.coefficients(features).reshape(len(features), 3, self.planes)
-        return torch.matmul(self.positions.to(coefficients.dtype), coefficients)
 
 
 class Unpatch(nn.Module):

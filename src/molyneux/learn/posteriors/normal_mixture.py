@@ -46,7 +46,8 @@ class NormalMixture:
 def whiten(difference: Tensor, scale: Tensor) -> Tensor:
     """Differences (..., C, D) from means, in units of the covariances with factors `scale` (C, D, D)."""
     flat = difference.reshape(-1, *difference.shape[-2:]).permute(1, 2, 0)
-    return torch.linalg.solve_triangular(scale, flat, upper=False).permute(2, 0, 1).reshape(difference.shape)
+    solved: Tensor = torch.linalg.solve_triangular(scale, flat, upper=False)
+    return solved.permute(2, 0, 1).reshape(difference.shape)
 
 
 def standard_log_density(whitened: Tensor, scale: Tensor) -> Tensor:
