@@ -71,8 +71,11 @@ def _end_with_parent() -> None:
 
 
 def _own_output() -> TextIO:
-    """Standard output for the lines alone: whatever a model, a world or a library prints goes to standard error."""
-    stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    """Standard output for the lines alone: whatever a model, a world or a library prints goes to standard error.
+
+    It stays open until the process is gone: its end is what tells the other side that the run is over.
+    """
+    stream = os.fdopen(os.dup(1), "w", encoding="utf-8", closefd=False)
     os.dup2(2, 1)
     return stream
 
