@@ -8,6 +8,7 @@ from molyneux.core import ConfigError, store
 from molyneux.core.config.signature import arguments
 from molyneux.data import StoredSource, World
 from molyneux.run.experiment import Experiment
+from molyneux.run.readers import judge_digests
 from molyneux.run.samples import SPLITS
 from molyneux.version import __version__
 
@@ -19,8 +20,8 @@ def provenance(experiment: Experiment) -> dict[str, Any]:
     """Plain data without paths, recorded in the origin of every score.
 
     `package` is its version, `world` its name with version, `settings` everything its bytes depend on, `changed` which of
-    them differ from the world's own at this level (None where samples are read from a folder), `stored` and `judges` what
-    identifies the content of the files that were named.
+    them differ from the world's own at this level (None where samples are read from a folder), `stored` what identifies the
+    content of the folder that was named, `judges` the digests of the judges, named or shipped.
 
     Raises:
         StoreError, CorruptFileError: a file that the experiment names is not there or damaged.
@@ -28,7 +29,7 @@ def provenance(experiment: Experiment) -> dict[str, Any]:
     data, world = experiment.data, experiment.data.world
     folders = {} if data.folder is None else {split: data.folder / split for split in SPLITS}
     stored = {split: store.fingerprint(StoredSource(path, verify=False).origin) for split, path in folders.items()}
-    judges = {name: store.checksum(path)[:16] for name, path in experiment.measure.judges.items()}
+    judges = judge_digests(world, experiment.measure.judges)
     return {
         "package": __version__,
         "world": "stored samples" if world is None else world.name,
