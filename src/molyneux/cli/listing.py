@@ -11,7 +11,7 @@ from molyneux.cli.parser import Arguments
 from molyneux.core import Learns
 from molyneux.core.config import short_names
 from molyneux.data import World
-from molyneux.learn.judges import load_judge, shipped_judges
+from molyneux.learn.judges import Judge, load_judge, shipped_judges
 from molyneux.learn.nets import Net
 from molyneux.measure import Measure
 
@@ -65,9 +65,15 @@ def _judges() -> Iterator[tuple[str, str]]:
     for world, modality in shipped_judges():
         judge = load_judge(world, modality)
         worst = min(share for level in judge.record.accuracy.values() for share in level.values())
-        levels = [judge.doubts(tuple(level)) for level in judge.record.accuracy.values()]
-        refused = max((share for level in levels for share in level.get("true views refused", {}).values()), default=0.0)
-        ghosts = min((share for level in levels for share in level.get("ghosts refused", {}).values()), default=0.0)
         reads = ", ".join(factor.name for factor in judge.record.factors)
-        doubt = f"refuses at most {refused:.1%} of true views, at least {ghosts:.0%} of any kind of ghost"
-        yield f"{world} {modality}", f"Reads {reads}; at least {worst:.1%} right; {doubt}."
+        yield f"{world} {modality}", f"Reads {reads}; at least {worst:.1%} right{_refusals(judge)}."
+
+
+def _refusals(judge: Judge) -> str:
+    """How a judge refuses, in the factor and the kind of ghost where it does worst; nothing if it was not examined for it."""
+    levels = [judge.doubts(tuple(level)) for level in judge.record.accuracy.values()]
+    true = [share for level in levels for share in level.get("true views refused", {}).values()]
+    ghosts = [share for level in levels for share in level.get("ghosts refused", {}).values()]
+    if not true or not ghosts:
+        return ""
+    return f"; refuses at most {max(true):.1%} of true views, at least {min(ghosts):.0%} of any kind of ghost"

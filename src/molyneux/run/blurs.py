@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from molyneux.learn.judges import Blur
+from molyneux.learn.judges.legibility import ITSELF
 
 _TURN = 39.0
 """Codes of rotation after which a figure without symmetry looks the same."""
@@ -40,5 +41,13 @@ _GEBID = {
     "colour": (*(Blur(axis, 8.0) for axis in "xy"), Blur("position", 1.0)),
 }
 
-BLURS: Mapping[str, Mapping[str, Sequence[Blur]]] = {"cdsprites-v1": _CDSPRITES, "gebid-v1": _GEBID}
-"""By name of the world, by factor."""
+_TOUCH = dict.fromkeys(("shape", "size"), (Blur(ITSELF, 1.0, 1.0),))
+"""Each contour is felt from a start of its own, so the mean of two is neither."""
+
+BLURS: Mapping[tuple[str, str], Mapping[str, Sequence[Blur]]] = {
+    ("cdsprites-v1", "image"): _CDSPRITES,
+    ("cdsprites-v1", "touch"): _TOUCH,
+    ("gebid-v1", "image"): _GEBID,
+    ("gebid-v1", "touch"): _TOUCH,
+}
+"""By name of the world and modality, by factor."""

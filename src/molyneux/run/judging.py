@@ -64,7 +64,7 @@ def make_judge(
         world=name,
         modality=modality,
         factors=_factors(worlds, modality),
-        blurs=BLURS.get(name, {}),
+        blurs=BLURS.get((name, modality), {}),
         seed=seed,
         examined=EXAMINED,
         command=_command(name, modality, {**(settings or {}), "samples": samples, "seed": seed}),

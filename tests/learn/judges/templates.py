@@ -54,7 +54,7 @@ def match(pictures, templates=None, chunk=200):
     return torch.cat(found)
 
 
-def tell(pictures, *, least=0.8, margin=0.03, templates=None):
+def tell(pictures, *, least=0.88, margin=0.1, templates=None):
     """The shape (B,) that is matched best, -1 where it overlaps by less than `least` or not by `margin` more than another."""
     overlap = match(pictures, templates)
     best = overlap.topk(2, 1)

@@ -4,7 +4,7 @@ import torch
 
 from molyneux.core import Batch, Factor, Modality, Spec
 from molyneux.learn.judges.ghosts import UNREADABLE, Ghosts, make_ghosts
-from molyneux.learn.judges.legibility import Blur
+from molyneux.learn.judges.legibility import ITSELF, Blur
 from molyneux.learn.judges.members import RECIPES, Recipe, draw_members
 
 BLURS = {"a": (Blur("turn", 2, 4, period=10),)}
@@ -101,3 +101,12 @@ def test_ghosts_carry_the_true_codes_of_what_they_show(recipe):
     lost = ghosts.codes == 2
     assert (lost.any(1) | (ghosts.codes >= 0).all(1)).all()
     assert lost[:, 0].mean() > 0.15
+
+
+def test_two_samples_are_never_one_where_they_differ_in_themselves():
+    blurs = {"a": (Blur(ITSELF, 1, 1),)}
+    ghosts = make_ghosts(Codes(3000), "touch", ("a", "quadrant"), recipe=RECIPES[0], count=300, blurs=blurs)
+    heaviest = ghosts.weights.max(1)
+    assert (ghosts.codes[heaviest <= 2 / 3, 0] == 2).all()
+    assert (ghosts.codes[heaviest >= 0.9, 0] == ghosts.codes[heaviest >= 0.9, 0] % 2).all()
+    assert ((ghosts.codes[:, 0] >= 0) & (ghosts.codes[:, 0] < 2) == (heaviest >= 0.9)).all()

@@ -77,7 +77,7 @@ def test_shapeless_objects_keep_colour_and_place():
 
 def test_the_recipes_that_nobody_learns_from():
     stuff = material(level=1, size=3000)
-    ghosts = make_ghosts(stuff.true, "image", FACTORS, recipe=RECIPES[0], count=200, blurs=BLURS["cdsprites-v1"])
+    ghosts = make_ghosts(stuff.true, "image", FACTORS, recipe=RECIPES[0], count=200, blurs=BLURS["cdsprites-v1", "image"])
     medians = Medians(ghosts, stuff.true, "image")
     batch = medians.batch(np.arange(20)).check(medians.spec)
     assert set(batch.views["image"].unique().tolist()) <= {0, 255}  # sharp, as the views are

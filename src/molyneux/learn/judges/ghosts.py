@@ -16,7 +16,7 @@ from torch import Tensor
 
 from molyneux.core import Batch, Factor, Source, Spec, seeds, views
 from molyneux.learn.judges.averages import weighted_sums
-from molyneux.learn.judges.legibility import Blur, Means, labels
+from molyneux.learn.judges.legibility import ITSELF, Blur, Means, labels
 from molyneux.learn.judges.lesson import codes_of
 from molyneux.learn.judges.members import Recipe, draw_members
 
@@ -109,7 +109,8 @@ def make_ghosts(
     kept: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for _ in range(_TRIES):
         members, weights = draw_members(table, [factor.name for factor in read], recipe=recipe, count=count, rng=rng)
-        means = Means({name: column[members] for name, column in table.items()}, weights, source.spec.factors)
+        drawn = {ITSELF: members, **{name: column[members] for name, column in table.items()}}
+        means = Means(drawn, weights, source.spec.factors)
         told = np.stack([labels(means, factor.name, blurs.get(factor.name, ())) for factor in read], 1)
         lost = told == np.array([len(factor.values) - 1 for factor in read])
         useful = lost.any(1) | (told >= 0).all(1)

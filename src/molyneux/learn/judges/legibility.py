@@ -23,6 +23,10 @@ MIXED = 2 / 3
 
 NOT_TAUGHT = -1
 
+ITSELF = "itself"
+"""The nuisance in which any two samples differ: for views that lie together in nothing else, such as contours felt from
+different starts."""
+
 Codes = float | Mapping[str, float]
 """A number of codes; or one for each value of another factor."""
 

@@ -1,4 +1,8 @@
-"""Ghosts of recipes that no judge learns from: they tell whether refusing was learnt, or ghosts were learnt by heart."""
+"""Ghosts of recipes that no judge learns from: they tell whether refusing was learnt, or ghosts were learnt by heart.
+
+Medians come near to recast ghosts, and of foreign shapes the disc is taught where a world has no circle; `Defocused` and the
+other shapes are new to a judge.
+"""
 
 from __future__ import annotations
 
