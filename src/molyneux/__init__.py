@@ -13,7 +13,7 @@ from molyneux.version import __version__
 
 if TYPE_CHECKING:
     from molyneux.core import Batch, Factor, Modality, MolyneuxError, Reader, Score, Source, Spec
-    from molyneux.data import CdSprites, GeBiD, StoredSource, World, contact_sheet, generate, load
+    from molyneux.data import CdSprites, GeBiD, Letters, PartsOfSpeech, StoredSource, World, Ynoc, contact_sheet, generate, load
     from molyneux.learn import DMVAE, MMVAE, MVAE, VAE, MoPoE, MultimodalVAE, Training, fit
     from molyneux.measure import Coherence, Evaluation, LatentProbe, Measure, PosteriorGap, Projection, Reconstruction, evaluate
     from molyneux.report import summary_table, write_run, write_study
@@ -32,11 +32,13 @@ __all__ = [
     "Factor",
     "GeBiD",
     "LatentProbe",
+    "Letters",
     "Measure",
     "MoPoE",
     "Modality",
     "MolyneuxError",
     "MultimodalVAE",
+    "PartsOfSpeech",
     "PosteriorGap",
     "Projection",
     "Reader",
@@ -48,6 +50,7 @@ __all__ = [
     "Study",
     "Training",
     "World",
+    "Ynoc",
     "__version__",
     "contact_sheet",
     "evaluate",
@@ -66,7 +69,18 @@ __all__ = [
 
 _ROOMS = {
     "core": ("Batch", "Factor", "Modality", "MolyneuxError", "Reader", "Score", "Source", "Spec"),
-    "data": ("CdSprites", "GeBiD", "StoredSource", "World", "contact_sheet", "generate", "load"),
+    "data": (
+        "CdSprites",
+        "GeBiD",
+        "Letters",
+        "PartsOfSpeech",
+        "StoredSource",
+        "World",
+        "Ynoc",
+        "contact_sheet",
+        "generate",
+        "load",
+    ),
     "learn": ("DMVAE", "MMVAE", "MVAE", "VAE", "MoPoE", "MultimodalVAE", "Training", "fit"),
     "measure": ("Coherence", "Evaluation", "LatentProbe", "Measure", "PosteriorGap", "Projection", "Reconstruction", "evaluate"),
     "report": ("summary_table", "write_run", "write_study"),

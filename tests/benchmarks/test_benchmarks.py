@@ -25,6 +25,7 @@ CONTRASTS = {
     "generation": "times plain",
     "judging": "views/s, one at a time",
     "modalities": "MVAE, plain, ms",
+    "sentences": "times plain",
     "trainer": "bare loop, ms",
     "training": "times as fast as plain",
 }

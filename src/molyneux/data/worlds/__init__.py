@@ -5,6 +5,21 @@ from molyneux.data.worlds.cdsprites import CdSprites
 from molyneux.data.worlds.gebid import GeBiD
 from molyneux.data.worlds.gebid_settings import GeBiDNoise
 from molyneux.data.worlds.noise import Noise
+from molyneux.data.worlds.sentences import Letters, PartsOfSpeech, Ynoc, ideal_codes
 from molyneux.data.worlds.world import Split, World, WorldSource
 
-__all__ = ["Altered", "CdSprites", "GeBiD", "GeBiDNoise", "Noise", "Split", "World", "WorldSource", "can_alter"]
+__all__ = [
+    "Altered",
+    "CdSprites",
+    "GeBiD",
+    "GeBiDNoise",
+    "Letters",
+    "Noise",
+    "PartsOfSpeech",
+    "Split",
+    "World",
+    "WorldSource",
+    "Ynoc",
+    "can_alter",
+    "ideal_codes",
+]

@@ -1,0 +1,40 @@
+"""The ideal codes of the letters: each factor has dimensions of its own."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from molyneux.core import ConfigError, DataError
+from molyneux.data.worlds.sentences.letters import NAMES, VALUES
+
+
+def ideal_codes(factors: np.ndarray, example: Literal[1, 2], *, seed: int = 0) -> np.ndarray:
+    """Codes that know each letter in one dimension (example 1), or in two (example 2).
+
+    Zhang et al., "Unsupervised Representation Disentanglement of Text" (RepL4NLP 2021), Table 1. Each value of each factor has a
+    number drawn uniformly from [-1, 1), two in example 2; both come from one stream, which NumPy's `RandomState` gives as the
+    published script does. Values are drawn, not spaced, so some share a bin where codes are cut into bins.
+
+    Args:
+        factors: (N, 4) codes of the letters, 0..19.
+        example: which of the two.
+        seed: of the draws; 0 is published.
+
+    Returns:
+        (N, 4) float64 for example 1, (N, 8) for example 2.
+
+    Raises:
+        ConfigError: another example. DataError: factors of another shape or range.
+    """
+    if example not in (1, 2):
+        raise ConfigError(f"expected example 1 or 2, got {example!r}")
+    factors = np.asarray(factors)
+    if factors.ndim != 2 or factors.shape[1] != len(NAMES) or factors.dtype.kind not in "iu":
+        raise DataError(f"expected factors as integers (N, {len(NAMES)}), got {factors.dtype} {factors.shape}")
+    if factors.size and (factors.min() < 0 or factors.max() >= VALUES):
+        raise DataError(f"expected factors from 0 to {VALUES - 1}, got {factors.min()} to {factors.max()}")
+    drawn = np.random.RandomState(seed).uniform(-1, 1, (len(NAMES), VALUES, 3))
+    chosen = drawn[:, :, :1] if example == 1 else drawn[:, :, 1:]
+    return np.concatenate([values[factors[:, column]] for column, values in enumerate(chosen)], 1)

@@ -1,0 +1,163 @@
+"""Sentences from numbers, and factors from sentences: the compiled loops.
+
+The number of a sentence within its form has one digit for each group. A digit is the lexicographic number of the arrangement
+of different words that the group's places hold, in the order in which they stand.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from molyneux.core.compiled import compiled
+
+
+class Tables(NamedTuple):
+    """A language as arrays: F forms of at most S places, G groups of at most W words, K factors, V symbols.
+
+    Args:
+        starts: (F + 1,) number of the first sentence of each form.
+        lengths: (F,) places of each form.
+        group: (F, S) group of each place; -1 for a fixed word.
+        turn: (F, S) how many free places of that group stand before it; an agreeing place has the one it agrees with.
+        free: (F, S) bool, whether the place is one of its group's own.
+        says: (F, S, W) symbol of the place by word of its group.
+        order: (F, G) groups of a form, that of the fastest digit first; -1 = no more.
+        occurrences: (F, G) free places of each group.
+        sizes: (G,) words of each group.
+        factors: (K, 2) group, and position; -1 = all words of the group, in their order.
+        offsets: (G, most + 1) code of the first arrangement of so many words; most is the largest of `occurrences`.
+        owner: (V,) group of each symbol; -1 for others.
+        local: (V,) number of the symbol in its group.
+    """
+
+    starts: np.ndarray
+    lengths: np.ndarray
+    group: np.ndarray
+    turn: np.ndarray
+    free: np.ndarray
+    says: np.ndarray
+    order: np.ndarray
+    occurrences: np.ndarray
+    sizes: np.ndarray
+    factors: np.ndarray
+    offsets: np.ndarray
+    owner: np.ndarray
+    local: np.ndarray
+
+
+@compiled
+def arrangements(size: int, count: int) -> int:
+    """How many arrangements of so many different words there are."""
+    total = 1
+    for turn in range(count):
+        total *= size - turn
+    return total
+
+
+@compiled
+def _arrange(digit: int, size: int, count: int, said: np.ndarray) -> None:
+    """Write the words of the arrangement of this number."""
+    radix = arrangements(size, count)
+    for turn in range(count):
+        radix //= size - turn
+        said[turn] = digit // radix
+        digit -= said[turn] * radix
+    # So far each number counts only the words that are left; the earlier ones are now put back.
+    for turn in range(count - 2, -1, -1):
+        for later in range(turn + 1, count):
+            if said[later] >= said[turn]:
+                said[later] += 1
+
+
+@compiled
+def _digit(said: np.ndarray, count: int, size: int) -> int:
+    """The number of an arrangement; -1 if a word is unreadable (-1) or stands twice."""
+    digit = 0
+    for turn in range(count):
+        left = said[turn]
+        for earlier in range(turn):
+            if said[earlier] == said[turn]:
+                return -1
+            left -= said[earlier] < said[turn]
+        if said[turn] < 0:
+            return -1
+        digit = digit * (size - turn) + left
+    return digit
+
+
+@compiled
+def _encode(said: np.ndarray, form: int, tables: Tables, codes: np.ndarray) -> None:
+    """Write the codes (K,) of a sentence from the words of each group (G, most)."""
+    for factor in range(len(codes)):
+        group, position = tables.factors[factor]
+        count = tables.occurrences[form, group]
+        codes[factor] = -1
+        if count == 0 or position >= count:
+            continue
+        digit = _digit(said[group], count, tables.sizes[group])
+        if digit >= 0:
+            codes[factor] = said[group, position] if position >= 0 else tables.offsets[group, count] + digit
+
+
+@compiled
+def write(numbers: np.ndarray, tables: Tables, end: int, ids: np.ndarray, codes: np.ndarray, forms: np.ndarray) -> None:
+    """Write the sentences of numbers (n,), which lie within the language.
+
+    Args:
+        numbers: of sentences, int64.
+        tables: the language.
+        end: symbol that ends a sentence.
+        ids: (n, length) symbols, filled with padding.
+        codes: (n, K) factors.
+        forms: (n,) form of each sentence.
+    """
+    said = np.zeros(tables.offsets.shape, np.int64)
+    for row in range(len(numbers)):
+        form = np.searchsorted(tables.starts, numbers[row], side="right") - 1
+        number = numbers[row] - tables.starts[form]
+        for group in tables.order[form]:
+            if group < 0:
+                break
+            count = tables.occurrences[form, group]
+            radix = arrangements(tables.sizes[group], count)
+            _arrange(number % radix, tables.sizes[group], count, said[group])
+            number //= radix
+        for place in range(tables.lengths[form]):
+            group = tables.group[form, place]
+            word = said[group, tables.turn[form, place]] if group >= 0 else 0
+            ids[row, place] = tables.says[form, place, word]
+        ids[row, tables.lengths[form]] = end
+        _encode(said, form, tables, codes[row])
+        forms[row] = form
+
+
+@compiled
+def read(ids: np.ndarray, forms: np.ndarray, tables: Tables, codes: np.ndarray, sound: np.ndarray) -> None:
+    """Read sentences whose forms are known, though not every word needs to fit.
+
+    Args:
+        ids: (n, length) symbols, each within the vocabulary.
+        forms: (n,) form of each.
+        tables: the language.
+        codes: (n, K) factors to write; -1 for a group with a wrong or a repeated word, or where another word does not agree.
+        sound: (n,) bool to write, whether all groups can be read.
+    """
+    said = np.zeros(tables.offsets.shape, np.int64)
+    for row in range(len(ids)):
+        form = forms[row]
+        for place in range(tables.lengths[form]):
+            group, symbol = tables.group[form, place], ids[row, place]
+            if tables.free[form, place]:
+                said[group, tables.turn[form, place]] = tables.local[symbol] if tables.owner[symbol] == group else -1
+        for place in range(tables.lengths[form]):
+            group = tables.group[form, place]
+            if group >= 0 and not tables.free[form, place]:
+                word = said[group, tables.turn[form, place]]
+                if word >= 0 and tables.says[form, place, word] != ids[row, place]:
+                    said[group, tables.turn[form, place]] = -1
+        _encode(said, form, tables, codes[row])
+        sound[row] = True
+        for group in range(len(tables.sizes)):
+            sound[row] &= _digit(said[group], tables.occurrences[form, group], tables.sizes[group]) >= 0

@@ -1,0 +1,230 @@
+"""A language: every sentence of some forms, numbered, with its words as symbols and its factors as codes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
+
+import numpy as np
+
+from molyneux.core import ConfigError, DataError, Factor, Modality
+from molyneux.data.worlds.sentences import kernels
+from molyneux.data.worlds.sentences.forms import Definition, Form, Group, check_words
+
+PADDING, BEGIN, END = 0, 1, 2
+SPECIAL = ("<pad>", "<bos>", "<eos>")
+"""Symbols 0, 1 and 2. A view holds words, then `<eos>`, then `<pad>`; `<bos>` is there for decoders that want a first input."""
+
+_LARGEST = 2**62
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Sentences of a language.
+
+    Args:
+        ids: (n, length) symbols.
+        codes: (n, F) int64 factors, -1 = absent.
+        forms: (n,) int64 form of each.
+    """
+
+    ids: np.ndarray
+    codes: np.ndarray
+    forms: np.ndarray
+
+
+@dataclass(frozen=True)
+class Language:
+    """Every sentence of some forms.
+
+    Sentences are numbered by form, then by their words as `kernels` says, from 0.
+
+    Args:
+        groups: words by group; a group of one word is no factor.
+        forms: at least one.
+        definition: `ordered`: a factor is a group, and its value the tuple of all the group's words in the sentence, in their
+            order; `positions`: a factor is a position of a group (its first word in the sentence, its second, ...).
+        nuisances: labels of the forms that are factors too; they come last.
+        words: the vocabulary after `SPECIAL`; by default those of the groups, then the fixed and agreeing ones as they occur.
+
+    Raises:
+        ConfigError: a word has two meanings, a form has no sentences, or there are more sentences than numbers.
+    """
+
+    groups: tuple[Group, ...]
+    forms: tuple[Form, ...]
+    definition: Definition = "ordered"
+    nuisances: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_words(self.groups, self.fixed)
+        if 0 in self.blocks:
+            places = " ".join(place.group or place.words[0] for place in self.forms[self.blocks.index(0)].places)
+            raise ConfigError(f"the form {places!r} has no sentences: it has more places for a group than the group has words")
+        if self.size > _LARGEST:
+            raise ConfigError(f"expected at most {_LARGEST} sentences, got forms that make {self.size}: take shorter ones")
+
+    @cached_property
+    def fixed(self) -> tuple[str, ...]:
+        """The words that belong to no group, as they occur."""
+        words = (word for form in self.forms for place in form.places if place.role != "free" for word in place.words)
+        return tuple(dict.fromkeys(words))
+
+    @cached_property
+    def vocabulary(self) -> tuple[str, ...]:
+        """All words, without the special symbols."""
+        return self.words or (*(word for group in self.groups for word in group.words), *self.fixed)
+
+    @cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """The symbol of each id."""
+        return (*SPECIAL, *self.vocabulary)
+
+    @cached_property
+    def blocks(self) -> tuple[int, ...]:
+        """How many sentences each form has."""
+        return tuple(form.size(self.groups) for form in self.forms)
+
+    @cached_property
+    def size(self) -> int:
+        """How many sentences there are."""
+        return sum(self.blocks)
+
+    @cached_property
+    def length(self) -> int:
+        """Symbols of the longest sentence, `<eos>` included."""
+        return 1 + max(len(form.places) for form in self.forms)
+
+    @cached_property
+    def modality(self) -> Modality:
+        """What sentences look like in a batch: ids (length,), padded."""
+        dtype = "uint8" if len(self.symbols) <= 256 else "int64"
+        return Modality("text", "text", (self.length,), dtype, self.symbols, PADDING)
+
+    @cached_property
+    def factors(self) -> tuple[Factor, ...]:
+        """The columns of the codes."""
+        found = [self._factor(group, position) for group, position in self._columns]
+        labels = [Factor(name, tuple(dict.fromkeys(form.labels[name] for form in self.forms))) for name in self.nuisances]
+        return (*found, *labels)
+
+    def write(self, numbers: np.ndarray) -> Sentences:
+        """The sentences of these numbers (n,).
+
+        Raises:
+            DataError: a number below 0, or not below `size`.
+        """
+        rows = len(numbers)
+        if rows and (numbers.min() < 0 or numbers.max() >= self.size):
+            raise DataError(f"expected numbers of sentences below {self.size} from 0, got {numbers.min()} to {numbers.max()}")
+        ids = np.full((rows, self.length), PADDING, self.modality.dtype)
+        codes, forms = np.empty((rows, len(self._columns)), np.int64), np.empty(rows, np.int64)
+        kernels.write(np.ascontiguousarray(numbers, np.int64), self.tables, END, ids, codes, forms)
+        return Sentences(ids, self._with_labels(codes, forms), forms)
+
+    def read(self, ids: np.ndarray, forms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The codes (n, F) of rows (n, length) of symbols that have these forms (n,), and whether each is a sentence, (n,) bool.
+
+        A group that cannot be read is -1; so are the nuisances where the row is no sentence.
+        """
+        codes, sound = np.empty((len(ids), len(self._columns)), np.int64), np.empty(len(ids), bool)
+        kernels.read(np.ascontiguousarray(ids), np.ascontiguousarray(forms), self.tables, codes, sound)
+        codes = self._with_labels(codes, forms)
+        codes[~sound, len(self._columns) :] = -1
+        return codes, sound
+
+    @cached_property
+    def tables(self) -> kernels.Tables:
+        """The language as arrays."""
+        names = [group.name for group in self.groups]
+        shape = (len(self.forms), self.length - 1)
+        sizes = np.array([len(group.words) for group in self.groups], np.int64)
+        places = [(f, s, place) for f, form in enumerate(self.forms) for s, place in enumerate(form.places)]
+        group, turn, free = np.full(shape, -1), np.zeros(shape, np.int64), np.zeros(shape, bool)
+        says = np.zeros((*shape, int(sizes.max())), np.int64)
+        ids = {symbol: number for number, symbol in enumerate(self.symbols)}
+        for f, s, place in places:
+            group[f, s] = names.index(place.group) if place.group else -1
+            free[f, s] = place.role == "free"
+            turn[f, s] = (free[f, :s] & (group[f, :s] == group[f, s])).sum() if free[f, s] else 0
+            says[f, s, : len(place.words)] = [ids[word] for word in place.words]
+        owner, local = self._owners(ids)
+        return kernels.Tables(
+            starts=np.concatenate([[0], np.cumsum(self.blocks)]).astype(np.int64),
+            lengths=np.array([len(form.places) for form in self.forms], np.int64),
+            group=group,
+            turn=turn,
+            free=free,
+            says=says,
+            order=self._orders(names),
+            occurrences=self._occurrences,
+            sizes=sizes,
+            factors=np.array([(names.index(item.name), position) for item, position in self._columns], np.int64),
+            offsets=self._offsets(),
+            owner=owner,
+            local=local,
+        )
+
+    @cached_property
+    def _occurrences(self) -> np.ndarray:
+        """How many words of each group each form has, (forms, groups) int64."""
+        return np.array([[form.occurrences(group.name) for group in self.groups] for form in self.forms], np.int64)
+
+    @cached_property
+    def _columns(self) -> tuple[tuple[Group, int], ...]:
+        """Group and position of each factor but the nuisances; position -1 is the whole group."""
+        varied = [(item, most) for item, most in zip(self.groups, self._occurrences.max(0), strict=True) if len(item.words) > 1]
+        if self.definition == "ordered":
+            return tuple((item, -1) for item, most in varied if most)
+        return tuple((item, position) for item, most in varied for position in range(most))
+
+    def _counts(self, group: Group) -> list[int]:
+        """How many words of a group a sentence may have, if any."""
+        counts = {form.occurrences(group.name) for form in self.forms}
+        return sorted(count for count in counts if 0 < count <= len(group.words))
+
+    def _factor(self, group: Group, position: int) -> Factor:
+        if position < 0:
+            values = [" ".join(words) for count in self._counts(group) for words in permutations(group.words, count)]
+            return Factor(group.name, tuple(values))
+        several = max(self._counts(group)) > 1
+        return Factor(f"{group.name}{position + 1}" if several else group.name, group.words)
+
+    def _offsets(self) -> np.ndarray:
+        """Code of the first arrangement of so many words, (groups, most + 1)."""
+        offsets = np.full((len(self.groups), int(self._occurrences.max()) + 1), -1, np.int64)
+        for row, group in enumerate(self.groups):
+            start = 0
+            for count in self._counts(group):
+                offsets[row, count] = start
+                start += math.perm(len(group.words), count)
+        return offsets
+
+    def _orders(self, names: list[str]) -> np.ndarray:
+        """Groups of each form, the fastest first, (forms, groups)."""
+        orders = np.full((len(self.forms), len(names)), -1, np.int64)
+        for row, form in enumerate(self.forms):
+            orders[row, : len(form.order)] = [names.index(name) for name in reversed(form.order)]
+        return orders
+
+    def _owners(self, ids: dict[str, int]) -> tuple[np.ndarray, np.ndarray]:
+        """Group of each symbol, and its number there."""
+        owner, local = np.full(len(ids), -1, np.int64), np.full(len(ids), -1, np.int64)
+        for row, group in enumerate(self.groups):
+            for number, word in enumerate(group.words):
+                owner[ids[word]], local[ids[word]] = row, number
+        return owner, local
+
+    @cached_property
+    def _labels(self) -> np.ndarray:
+        """Codes of the nuisances of each form, (forms, nuisances) int64."""
+        named = self.factors[len(self._columns) :]
+        rows = [[factor.code(form.labels[factor.name]) for factor in named] for form in self.forms]
+        return np.array(rows, np.int64).reshape(len(self.forms), len(named))
+
+    def _with_labels(self, codes: np.ndarray, forms: np.ndarray) -> np.ndarray:
+        """The codes, and those of the nuisances, which the forms decide."""
+        return np.concatenate([codes, self._labels[forms]], 1) if self.nuisances else codes

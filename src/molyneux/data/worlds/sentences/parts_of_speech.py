@@ -1,0 +1,76 @@
+"""Parts of speech: sentences of many structures, whose factors are what each part of speech says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from molyneux.core import ConfigError
+from molyneux.data.worlds.sentences.forms import Definition, check_choice
+from molyneux.data.worlds.sentences.language import Language
+from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld, divided, setting_problems
+from molyneux.data.worlds.sentences.structures import GROUPS, LIMITS, structures
+
+_CAP, _LIMIT = 10_000, 9
+
+
+class PartsOfSpeech(SentenceWorld):
+    """Sentences such as "although dogs want cats , big tigers really need foxes ." in 16 simple and 279 complex structures.
+
+    A structure is a row of parts of speech (tags), made by rule (`structures`); each of 9 tags has its own words, 35 in all, and
+    no word stands twice in a sentence. Of each structure at most 10,000 sentences are drawn without repetition, and divided
+    60/20/20: 2,872,800 sentences, 1,723,680 / 574,560 / 574,560, of up to 12 words (Zhang, Prokhorov and Shareghi, "Unsupervised
+    Representation Disentanglement of Text: An Evaluation on Synthetic Datasets", RepL4NLP 2021, section 3). A view has 13 symbols
+    of 38. Factors are the tags but the comma, which has one word; a sentence without a word of a tag has -1 there. See
+    `SentenceWorld` for views and splits.
+
+    Args:
+        factors: "ordered": the value of a tag is the tuple of all its words in the sentence, in their order, as published (140,
+            25, 25, 85, 25, 5, 2, 2 values; the tuple's length depends on the structure); "positions": each tag gives a factor for
+            its first word in the sentence, its second, and so on, such as `n.1` to `n.4`.
+        nuisances: further factors that are known of a sentence: "structure" (such as `n.+v.+n.+end-punc.`), "kind" ("simple", or
+            the rule of a complex one, "I" to "III").
+        cap: at most so many sentences of each structure; null = all, 376,984,800.
+        limit: tags of the two halves of a complex structure together, 6 to 14; 9 as published.
+        split: "keyed", or "published": the sentences of the published generator in the order of its files. It shuffles every
+            sentence of every structure, once a process: half a minute.
+        split_seed: what decides on draws and splits; 0 is published.
+
+    Raises:
+        ConfigError: settings that cannot be used; all problems at once.
+    """
+
+    def __init__(
+        self,
+        *,
+        factors: Definition = "ordered",
+        nuisances: Sequence[str] = (),
+        cap: int | None = _CAP,
+        limit: int = _LIMIT,
+        split: Method = "keyed",
+        split_seed: int = 0,
+    ) -> None:
+        problems = check_choice("factors", factors, ("ordered", "positions"))
+        problems += setting_problems(split, tuple(nuisances), ("structure", "kind"))
+        if cap is not None and cap < 5:
+            problems.append(f"expected cap of at least 5, which gives each split a sentence, or null, got {cap}")
+        if limit not in LIMITS:
+            problems.append(f"expected limit from {LIMITS[0]} to {LIMITS[-1]}, got {limit}")
+        if split == "published" and (cap, limit) != (_CAP, _LIMIT):
+            problems.append(f"the published split has cap {_CAP} and limit {_LIMIT}, got {cap} and {limit}: leave them out")
+        if problems:
+            raise ConfigError(problems)
+        self._settings = {
+            "factors": factors,
+            "nuisances": list(nuisances),
+            "cap": cap,
+            "limit": limit,
+            "split": split,
+            "split_seed": split_seed,
+        }
+        self._language = Language(GROUPS, structures(limit), definition=factors, nuisances=tuple(nuisances))
+        self._division = divided(self, self._language, split, seed=split_seed, cap=cap, by_form=True)
+
+    @property
+    def name(self) -> str:
+        """Name with version."""
+        return "pos-v1"

@@ -1,0 +1,135 @@
+"""Worlds of sentences: finite languages whose factors are words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+import torch
+
+from molyneux.core import Batch, ConfigError, DataError, Reader, Spec, nearest
+from molyneux.data.worlds.sentences.division import SPLITS, Division, KeyedDivision
+from molyneux.data.worlds.sentences.forms import check_choice, label_problems
+from molyneux.data.worlds.sentences.language import Language, Sentences
+from molyneux.data.worlds.sentences.published import PublishedDivision
+from molyneux.data.worlds.sentences.sentence_reader import SentenceReader
+from molyneux.data.worlds.world import Split, World, WorldSource
+
+Method = Literal["keyed", "published"]
+
+
+class SentenceWorld(World):
+    """Sentences of a finite language, divided into splits 60/20/20.
+
+    A view is a row of words as symbols, then `<eos>`, then `<pad>` up to the length of the longest sentence: an encoder finds
+    the end at `<eos>`, a decoder learns to write it, and the padding after it says nothing more. `<bos>` is a symbol of the
+    vocabulary for decoders that start with it; no view holds it.
+
+    Any sentence is made from its number, and nothing is stored. Which sentences a split has is decided by the world's settings
+    alone: sources of all seeds share the same disjoint splits, and a source's seed decides on the order (`split="keyed"`) or on
+    nothing (`split="published"`, the order of the published files). A split has no more than `sizes` samples.
+
+    A subclass sets `_language`, `_division` and `_settings` at construction.
+    """
+
+    _language: Language
+    _division: Division
+    _settings: Mapping[str, Any]
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings as plain data: with name, split and seed they determine every byte."""
+        return self._settings
+
+    @property
+    def spec(self) -> Spec:
+        """The modality `text`; factors are groups of words, or positions in them, then the chosen nuisances."""
+        return Spec((self._language.modality,), self._language.factors)
+
+    @property
+    def language(self) -> Language:
+        """Every sentence, whatever its split."""
+        return self._language
+
+    @property
+    def division(self) -> Division:
+        """What decides on the sentences of each split."""
+        return self._division
+
+    @property
+    def sizes(self) -> Mapping[Split, int]:
+        """How many samples each split has."""
+        return self._division.sizes
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """The words in the order of the published file, if the published split was chosen; else in the order of their ids."""
+        words = self._language.vocabulary
+        if isinstance(self._division, PublishedDivision):
+            return tuple(words[place] for place in self._division.vocabulary)
+        return words
+
+    def source(self, split: Split, size: int, *, seed: int) -> WorldSource:
+        """The first `size` samples of a split in the order of this seed.
+
+        Raises:
+            ConfigError: the split has fewer.
+        """
+        source = super().source(split, size, seed=seed)
+        if size > self._count(split):
+            raise ConfigError(f"expected at most the {self._count(split):,} samples of the split {split}, got a size of {size:,}")
+        return source
+
+    def sentences(self, indices: np.ndarray, *, split: Split, seed: int) -> Sentences:
+        """The sentences at these positions (n,) of a split, any order.
+
+        Raises:
+            ConfigError: the split `heldout`, or one that does not exist. DataError: a position outside the split.
+        """
+        indices, count = np.asarray(indices, np.int64), self._count(split)
+        if len(indices) and (indices.min() < 0 or indices.max() >= count):
+            got = f"{indices.min()} to {indices.max()}"
+            raise DataError(
+                f"the split {split} of {self.name} has {count:,} samples: expected numbers below that from 0, got {got}"
+            )
+        return self._language.write(self._division.numbers(indices, split=split, seed=seed))
+
+    def batch(self, indices: np.ndarray, *, split: Split, seed: int) -> Batch:
+        """The samples at these positions (B,); errors as `sentences`."""
+        found = self.sentences(indices, split=split, seed=seed)
+        return Batch({"text": torch.from_numpy(found.ids)}, factors=torch.from_numpy(found.codes))
+
+    def readers(self) -> Mapping[str, Reader]:
+        """The parser of sentences, of all splits and beyond: it knows the language, not what was drawn from it."""
+        return {"text": SentenceReader(self._language)}
+
+    def _count(self, split: Split) -> int:
+        if split == "heldout":
+            raise ConfigError(f"{self.name} holds no combination out: choose one of the splits {', '.join(SPLITS)}")
+        if split not in SPLITS:
+            raise ConfigError(f"unknown split {split!r}; {nearest(str(split), SPLITS)}")
+        return self.sizes[split]
+
+
+def divided(
+    world: World, language: Language, method: Method, *, seed: int, cap: int | None = None, by_form: bool = False
+) -> Division:
+    """The division of a language.
+
+    Args:
+        world: whose splits.
+        language: what is divided.
+        method: the keyed permutations of this package, or the published shuffles.
+        seed: root seed of the splits.
+        cap: at most so many sentences of each form are used.
+        by_form: whether each form is divided, or the language as a whole.
+    """
+    if method == "published":
+        return PublishedDivision(language.blocks, words=len(language.vocabulary), cap=cap, seed=seed)
+    return KeyedDivision(world.name, language.blocks if by_form else (language.size,), cap=cap, seed=seed)
+
+
+def setting_problems(split: str, nuisances: tuple[str, ...], known: tuple[str, ...]) -> list[str]:
+    """One sentence for everything that is wrong with what all worlds of sentences can be told."""
+    return [*check_choice("split", split, ("keyed", "published")), *label_problems(nuisances, known)]

@@ -1,0 +1,93 @@
+"""YNOC: who was what, where and when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from molyneux.core import ConfigError
+from molyneux.data.worlds.sentences.forms import Form, Group, Place, check_choice, template
+from molyneux.data.worlds.sentences.language import Language
+from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld, divided, setting_problems
+from molyneux.data.worlds.sentences.ynoc_words import CITIES, NAMES, OCCUPATIONS, article
+
+_ORDER = ("year", "name", "occupation", "city")
+_TEMPLATES = {
+    "I": "in {year} , {name} was a/an {occupation} in {city} .",
+    "II": "in {year} 's {city} , {name} was a/an {occupation} .",
+    "III": "{name} was a/an {occupation} in {city} in {year} .",
+}
+_ARTICLE = "a/an"
+
+
+class Ynoc(SentenceWorld):
+    """Sentences such as "in 2011 , Name1 was a/an Occupation1 in City1 ." of a year, a name, an occupation and a city.
+
+    Three templates, each over all 10 x 40 x 20 x 30 combinations: 720,000 sentences of up to 10 words, divided 432,000 / 144,000
+    / 144,000 as a whole, not by template (Zhang, Prokhorov and Shareghi, "Unsupervised Representation Disentanglement of Text: An
+    Evaluation on Synthetic Datasets", RepL4NLP 2021, section 3). A view has 11 symbols of 109. The template is no factor as
+    published, so it is ln 3 nats of what a model has to know beside the factors. See `SentenceWorld` for views and splits.
+
+    Args:
+        vocabulary: "placeholder": `Name1`, `Occupation1`, `City1` and so on, as published; "realistic": given names, occupations
+            and cities of one word each.
+        article: "a/an": one word, as published; "agreeing": `a` or `an`, as the occupation asks for. By default the former with
+            placeholders and the latter with real words.
+        nuisances: further factors that are known of a sentence: "template".
+        split: "keyed", or "published": the sentences of the published files in their order.
+        split_seed: what decides on the splits; 0 is published.
+
+    Raises:
+        ConfigError: settings that cannot be used; all problems at once.
+    """
+
+    def __init__(
+        self,
+        *,
+        vocabulary: Literal["placeholder", "realistic"] = "placeholder",
+        article: Literal["a/an", "agreeing"] | None = None,
+        nuisances: Sequence[str] = (),
+        split: Method = "keyed",
+        split_seed: int = 0,
+    ) -> None:
+        if article is None:
+            article = "agreeing" if vocabulary == "realistic" else "a/an"
+        problems = check_choice("vocabulary", vocabulary, ("placeholder", "realistic"))
+        problems += check_choice("article", article, ("a/an", "agreeing"))
+        problems += setting_problems(split, tuple(nuisances), ("template",))
+        if problems:
+            raise ConfigError(problems)
+        self._settings = {
+            "vocabulary": vocabulary,
+            "article": article,
+            "nuisances": list(nuisances),
+            "split": split,
+            "split_seed": split_seed,
+        }
+        groups = _groups(vocabulary)
+        forms = tuple(_form(name, groups, agreeing=article == "agreeing") for name in _TEMPLATES)
+        self._language = Language(groups, forms, nuisances=tuple(nuisances))
+        self._division = divided(self, self._language, split, seed=split_seed)
+
+    @property
+    def name(self) -> str:
+        """Name with version."""
+        return "ynoc-v1"
+
+
+def _groups(vocabulary: str) -> tuple[Group, ...]:
+    years = tuple(map(str, range(2011, 2021)))
+    counts = {"Name": 40, "Occupation": 20, "City": 30}
+    placeholders = [tuple(f"{word}{number + 1}" for number in range(count)) for word, count in counts.items()]
+    words = [NAMES, OCCUPATIONS, CITIES] if vocabulary == "realistic" else placeholders
+    return tuple(Group(name, values) for name, values in zip(_ORDER, [years, *words], strict=True))
+
+
+def _form(name: str, groups: tuple[Group, ...], *, agreeing: bool) -> Form:
+    """A template; its article is one word, or agrees with the occupation."""
+    form = template(_TEMPLATES[name], groups, order=_ORDER, template=name)
+    if not agreeing:
+        return form
+    occupations = groups[2].words
+    fitting = Place("agreeing", tuple(article(word) for word in occupations), "occupation")
+    return Form(tuple(fitting if place.words == (_ARTICLE,) else place for place in form.places), form.order, form.labels)
