@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 BENCHMARKS = ROOT / "benchmarks"
 SCRIPTS = sorted(path for path in BENCHMARKS.glob("*.py") if "def main()" in path.read_text(encoding="utf-8"))
 CONTRASTS = {
+    "disentanglement": "naive, s",
     "evaluation": "one at a time, s",
     "generation": "times plain",
     "judging": "views/s, one at a time",

@@ -1,6 +1,7 @@
 """Measures: a model and samples in, scores and exhibits out."""
 
 from molyneux.measure.coherence import Coherence
+from molyneux.measure.disentanglement import Disentanglement
 from molyneux.measure.evaluation import Evaluation, Measure, Measurement, evaluate
 from molyneux.measure.galleries import Galleries, Traversals
 from molyneux.measure.intervals import apart, over_seeds
@@ -10,6 +11,7 @@ from molyneux.measure.reconstruction import Reconstruction
 
 __all__ = [
     "Coherence",
+    "Disentanglement",
     "Evaluation",
     "Galleries",
     "LatentProbe",

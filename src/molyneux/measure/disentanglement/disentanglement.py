@@ -1,0 +1,134 @@
+"""The measure of how codes of a model are laid out: which dimension knows which factor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, final
+
+import numpy as np
+
+from molyneux.core import Cell, ConfigError, Encodes, Gallery, NotApplicableError, Score, nearest
+from molyneux.measure.disentanglement.information import knowledge
+from molyneux.measure.disentanglement.outcome import Variant
+from molyneux.measure.disentanglement.registry import METRICS, find_metric
+from molyneux.measure.disentanglement.scoring import Repeats, score_table
+from molyneux.measure.disentanglement.table import DEAD, Table, tabulate
+from molyneux.measure.evaluation import Evaluation, Measure, Measurement
+from molyneux.measure.generation import Draw, check_draw
+from molyneux.measure.latents import CodeTable
+from molyneux.measure.latents.codes import code_tables
+from molyneux.measure.recorder import Recorder
+
+
+@final
+class Disentanglement(Measure):
+    """How codes are laid out: metrics of disentanglement of every code, given each modality alone and all together.
+
+    `disentanglement.NAME` with `about` naming source, code, variant and, for parts of a mean, the factor; see `score_codes` for
+    chance, control and interval. Factors that take fewer than two values among the samples are left out, and the notes say so.
+    The gallery shows what each dimension knows of each factor beyond chance.
+
+    Args:
+        metrics: names of metrics; all by default.
+        variants: `recommended`, `published`, `paper`, `dlib`; those that a metric does not have are left out.
+        draw: measure posterior means or samples.
+        presence: whether the presence of a factor that some samples lack is a factor of its own.
+        dead: share of the largest variance below which a dimension is dead and left out.
+        samples: at most so many samples.
+        permutations: of the codes, for the chance level.
+        resamples: random halves of the samples, for the interval; 0 for none.
+
+    Raises:
+        ConfigError: unknown metric, variant or draw, or sizes that are too small.
+    """
+
+    name: ClassVar[str] = "disentanglement"
+    needs: ClassVar[tuple[type, ...]] = (Encodes,)
+
+    def __init__(
+        self,
+        *,
+        metrics: Sequence[str] | None = None,
+        variants: Sequence[Variant] = ("recommended",),
+        draw: Draw = "mean",
+        presence: bool = False,
+        dead: float = DEAD,
+        samples: int = 10_000,
+        permutations: int = 3,
+        resamples: int = 10,
+    ) -> None:
+        if not 0 <= dead < 1:
+            raise ConfigError(f"dead: expected a share of at least 0 and below 1, got {dead}")
+        if samples < 20:
+            raise ConfigError(f"samples: expected at least 20, got {samples}")
+        self.metrics = [find_metric(name) for name in (METRICS if metrics is None else metrics)]
+        known = {variant for metric in METRICS.values() for variant in metric.ways}
+        for variant in variants:
+            if variant not in known:
+                raise ConfigError(f"unknown variant {variant!r}; {nearest(str(variant), known)}")
+        self.variants = tuple(variants)
+        self.draw = check_draw(draw)
+        self.presence = presence
+        self.dead = dead
+        self.samples = samples
+        self.repeats = Repeats(permutations=permutations, resamples=resamples)
+
+    def measure(self, evaluation: Evaluation) -> Measurement:
+        """All metrics of every code."""
+        if not evaluation.spec.factors:
+            raise NotApplicableError("disentanglement needs known factors: choose another source")
+        tables = code_tables(evaluation, self.samples)
+        scores: list[Score] = []
+        rows: list[tuple[str, dict[str, float]]] = []
+        for source, found in tables.items():
+            for code, values in (found.means if self.draw == "mean" else found.samples).items():
+                table, left = self._table(values, found, evaluation)
+                origin = {**evaluation.provenance(), "draw": self.draw, "presence": self.presence, "dead": self.dead, **left}
+                recorder = Recorder(self.name, evaluation.rng(self.name), {"source": source, "code": code}, origin)
+                for metric in self.metrics:
+                    for variant in (variant for variant in self.variants if variant in metric.ways):
+                        scores += score_table(
+                            table, metric, variant, repeats=self.repeats, recorder=recorder, seed=evaluation.seed
+                        )
+                rows += _rows(table, f"{code} given {source.replace('+', ' and ')}")
+        return Measurement(tuple(scores), (_gallery(rows),))
+
+    def _table(self, values: np.ndarray, found: CodeTable, evaluation: Evaluation) -> tuple[Table, dict[str, list[str]]]:
+        """Codes and the factors that vary, and the names of those that do not."""
+        names = [factor.name for factor in evaluation.spec.factors][: found.factors.shape[1]]
+        varied = [
+            column for column in range(len(names)) if len(np.unique(found.factors[found.factors[:, column] >= 0, column])) > 1
+        ]
+        if not varied:
+            raise NotApplicableError("no factor takes two values among the samples: measure on another source")
+        factors, kept = found.factors[:, varied], [names[column] for column in varied]
+        left = [name for name in names if name not in kept]
+        return tabulate(values, factors, names=kept, presence=self.presence, dead=self.dead), {"left out": left} if left else {}
+
+
+def _rows(table: Table, title: str) -> list[tuple[str, dict[str, float]]]:
+    """What each live dimension knows of each factor; nothing where there are too few samples."""
+    try:
+        known = knowledge(table.live)
+    except NotApplicableError:
+        return []
+    dimensions = np.flatnonzero(table.alive)
+    return [
+        (f"{title}, {dimension + 1}", dict(zip(table.names, row.tolist(), strict=True)))
+        for dimension, row in zip(dimensions, known, strict=True)
+    ]
+
+
+def _gallery(rows: Sequence[tuple[str, dict[str, float]]]) -> Gallery:
+    columns = tuple(dict.fromkeys(name for _, known in rows for name in known))
+    return Gallery(
+        name="disentanglement",
+        title="What each dimension knows of each factor",
+        note="Information beyond chance as a share of what there is to know; 1 tells the value. Dead dimensions are left out.",
+        columns=("dimension", *columns),
+        rows=tuple((Cell(text=title), *(Cell(text=_share(known, name)) for name in columns)) for title, known in rows),
+    )
+
+
+def _share(known: dict[str, float], name: str) -> str:
+    return f"{known[name]:.2f}" if known.get(name) else ""

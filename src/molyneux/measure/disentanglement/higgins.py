@@ -1,0 +1,142 @@
+"""The metric of Higgins et al.: which factor do two samples share, told from how much each dimension differs.
+
+Higgins et al., "beta-VAE" (ICLR 2017), appendix A.4. Pairs of samples share the value of one factor; the mean absolute difference
+of their codes over a batch of pairs is a feature; a linear classifier says which factor it was. The score is its accuracy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from molyneux.core import NotApplicableError
+from molyneux.measure.disentanglement.groups import Groups, group, halves, ratios, relative
+from molyneux.measure.disentanglement.linear import discriminants, softmax_nets, standardised
+from molyneux.measure.disentanglement.outcome import Outcome, nothing_live
+from molyneux.measure.disentanglement.table import Table
+
+LEAST = 4
+"""Samples of a value in each half that the recommended variant needs to fix it."""
+
+_USUAL = 10_000
+
+
+def published(table: Table, rng: np.random.Generator, *, batch: int = 64, samples: int = 1000) -> Mapping[str, Outcome]:
+    """As the text study runs it: 1,000 batches of 64 pairs for each factor, ten softmax nets, mean accuracy on the last 20 %.
+
+    Raises:
+        NotApplicableError: a value has fewer than 64 samples.
+    """
+    table.require("higgins", factors=2)
+    features, labels = [], []
+    for factor, name in enumerate(table.names):
+        groups = group(table, factor)
+        require_batch("higgins", groups, name, batch)
+        values = groups.values(samples, rng)
+        first, second = (groups.batches(values, batch, rng) for _ in range(2))
+        features.append(_differences(table.codes, first, second))
+        labels.append(np.full(samples, factor))
+    order = rng.permutation(samples * len(table.names))
+    x, y = np.concatenate(features)[order], np.concatenate(labels)[order]
+    split = int(0.8 * len(x))
+    weights = softmax_nets(x[:split], y[:split], rng)
+    tested = np.concatenate([x[split:], np.ones((len(x) - split, 1))], 1)
+    right = (tested @ weights).argmax(-1) == y[split:]
+    return {"higgins": Outcome(float(right.mean()))}
+
+
+def dlib(
+    table: Table, rng: np.random.Generator, *, batch: int = 64, train: int = 10_000, test: int = 5000
+) -> Mapping[str, Outcome]:
+    """disentanglement_lib's settings: 10,000 and 5,000 batches, pairs of a batch share different values, logistic regression.
+
+    Raises:
+        NotApplicableError: absent factors.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    table.require_complete("higgins dlib")
+    table.require("higgins", factors=2)
+    labels = rng.integers(0, len(table.names), train + test)
+    features = np.empty((train + test, table.dimensions))
+    for factor in range(len(table.names)):
+        groups = group(table, factor)
+        points = np.flatnonzero(labels == factor)
+        first = rng.integers(0, len(table), (len(points), batch))
+        second = groups.partners(table.factors[first, factor], rng)
+        features[points] = np.abs(table.codes[first] - table.codes[second]).mean(1)
+    model = LogisticRegression(max_iter=1000).fit(features[:train], labels[:train])
+    return {"higgins": Outcome(float(model.score(features[train:], labels[train:])))}
+
+
+def recommended(table: Table, rng: np.random.Generator, *, batch: int = 64, samples: int = 500) -> Mapping[str, Outcome]:
+    """Ranks of live dimensions, differences relative to those among carriers, fitted on one half, scored on the other.
+
+    Each difference is divided by the mean difference of any two samples that carry the factor: that a sentence has an adverb says
+    nothing about which. (accuracy - 1/F) / (1 - 1/F), so that 0 is chance. Batches are of up to 64 pairs; a closed-form linear
+    classifier.
+
+    Raises:
+        NotApplicableError: a factor of which no value has 4 samples in each half.
+    """
+    table.require("higgins", factors=2)
+    table = table.live
+    if not table.dimensions:
+        return nothing_live(("higgins",), len(table.names))
+    half, ranks, count = halves(len(table), rng), table.sorted.ranks, len(table.names)
+    sides = [_relative(table, ranks, side, batch, samples, rng) for side in (half, ~half)]
+    labels = np.repeat(np.arange(count), samples)
+    weights, offsets = discriminants(standardised(sides[0], sides[0]), labels, count)
+    right = (standardised(sides[1], sides[0]) @ weights + offsets).argmax(1) == labels
+    by_factor = (right.reshape(count, samples).mean(1) - 1 / count) / (1 - 1 / count)
+    return {"higgins": Outcome(float(by_factor.mean()), by_factor)}
+
+
+def require_batch(metric: str, groups: Groups, name: str, batch: int) -> None:
+    """Raise NotApplicableError if a value has fewer samples than the published batch."""
+    if groups.counts.min() < batch:
+        raise NotApplicableError(
+            f"{metric} as published draws {batch} samples of one value, got a value of {name} with {groups.counts.min()}: "
+            f"give more samples or use the recommended variant"
+        )
+
+
+def _relative(
+    table: Table, ranks: np.ndarray, side: np.ndarray, batch: int, samples: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Features of every factor on one side, (F x samples, D): differences of samples that share its value over any carriers'."""
+    features, everyone = [], np.flatnonzero(side)
+
+    def anywhere() -> np.ndarray:
+        rows = rng.choice(everyone, (samples, 2 * batch))
+        usual = mean_difference(ranks[rng.choice(everyone, _USUAL)])
+        return relative(_differences(ranks, rows[:, ::2], rows[:, 1::2]), usual)
+
+    for factor, name in enumerate(table.names):
+        groups = group(table, factor, side)
+        if groups.counts.max() < LEAST:
+            raise NotApplicableError(
+                f"higgins needs a value of {name} with {2 * LEAST} samples: give more samples or leave it out"
+            )
+        values = groups.values(samples, rng, least=LEAST)
+        usual = mean_difference(ranks[groups.sample(_USUAL, rng)])
+        rows = groups.batches(values, 2 * batch, rng)
+        features.append(ratios(_differences(ranks, rows[:, ::2], rows[:, 1::2]), usual, anywhere))
+    return np.concatenate(features)
+
+
+def mean_difference(values: np.ndarray) -> np.ndarray:
+    """Gini's mean absolute difference of two different rows of (n, D), by sorting; (D,)."""
+    count = len(values)
+    weights = 2 * np.arange(count) - count + 1
+    found: np.ndarray = 2 * weights @ np.sort(values, axis=0) / (count * (count - 1))
+    return found
+
+
+def _differences(codes: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Mean absolute difference of the codes of pairs of rows (M, batch), (M, D); pairs whose second row is -1 are left out."""
+    paired = second >= 0
+    gaps = np.abs(codes[first] - codes[second])
+    found: np.ndarray = np.einsum("mbd,mb->md", gaps, paired) / paired.sum(1)[:, None]
+    return found

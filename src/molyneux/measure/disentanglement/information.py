@@ -1,0 +1,189 @@
+"""Entropies and mutual information of counts, all in nats, and what dimensions know of factors beyond chance."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from molyneux.core import NotApplicableError
+from molyneux.core.compiled import compiled
+from molyneux.measure.disentanglement.bins import BINS
+from molyneux.measure.disentanglement.table import Table
+
+SIGNIFICANCE = 1e-3
+"""Chance that any of all pairs of a dimension and a factor passes for knowledge when the codes know nothing."""
+
+PER_VALUE = 5
+"""Samples that a factor needs for each of its values, on average, to say what a code knows of it."""
+
+
+def entropy(counts: np.ndarray, axis: int = -1) -> np.ndarray:
+    """Plug-in entropy of counts (or shares) along an axis; 0 where there are none."""
+    total = counts.sum(axis, keepdims=True)
+    shares = counts / np.where(total > 0, total, 1)
+    found: np.ndarray = -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis)
+    return found
+
+
+def mutual_information(counts: np.ndarray) -> np.ndarray:
+    """Plug-in mutual information of joint counts (..., V, B)."""
+    joint = counts.reshape(*counts.shape[:-2], -1)
+    found: np.ndarray = np.maximum(entropy(counts.sum(-1)) + entropy(counts.sum(-2)) - entropy(joint), 0.0)
+    return found
+
+
+def count_pairs(bins: np.ndarray, labels: np.ndarray, width: int, height: int) -> np.ndarray:
+    """Joint counts of labels and the bins of every dimension, (D, height, width); rows with a -1 are left out.
+
+    Args:
+        bins: (n, D) numbers.
+        labels: (n,) numbers.
+        width: how many bins.
+        height: how many labels.
+    """
+    counts = np.zeros((bins.shape[1], height, width), np.int64)
+    for column, places in enumerate(bins.T):
+        known = (places >= 0) & (labels >= 0)
+        cells = labels[known] * width + places[known]
+        counts[column] = np.bincount(cells, minlength=height * width).reshape(height, width)
+    return counts
+
+
+def expected_information(rows: np.ndarray, columns: np.ndarray) -> float:
+    """The mean of plug-in mutual information over all permutations, given the counts of both sides; exact.
+
+    Vinh, Epps and Bailey, "Information theoretic measures for clusterings comparison" (JMLR 11, 2010), equation 24a.
+
+    Args:
+        rows: (V,) counts.
+        columns: (B,) counts with the same sum.
+    """
+    sizes, repeats = np.unique(rows[rows > 0], return_counts=True)
+    widths, times = np.unique(columns[columns > 0], return_counts=True)
+    return float(_expected(sizes, repeats, widths, times, int(rows.sum())))
+
+
+def bins_for(carriers: int, values: int) -> int:
+    """How many bins tell a factor: twice its values, at least 20, at most a fifth of the carriers (and as many as values)."""
+    return max(values, min(max(2 * values, BINS), carriers // 5))
+
+
+def joint(table: Table, factor: int, half: np.ndarray | None = None) -> np.ndarray:
+    """Joint counts of a factor and of each dimension's codes, on the samples that carry the factor: (D, 2, V, B) int64.
+
+    Bins hold equal shares of the carriers, by middle rank, so that equal codes share a bin; where there are no more distinct
+    codes than bins, each has its own. Only the order of codes counts: strictly rising rescaling changes nothing, and a change
+    of sign at most the bin of samples that lie on an edge.
+
+    Args:
+        table: codes and factors.
+        factor: column.
+        half: (N,) bool; samples where it is True are counted in the second part.
+
+    Raises:
+        NotApplicableError: too few samples carry the factor.
+    """
+    labels = np.ascontiguousarray(table.factors[:, factor])
+    carriers, values = int(np.count_nonzero(labels >= 0)), table.values[factor]
+    if carriers < PER_VALUE * values:
+        raise NotApplicableError(
+            f"{table.names[factor]} has {values} values and needs at least {PER_VALUE * values} samples that carry it, "
+            f"got {carriers}: give more samples or leave it out"
+        )
+    parts = np.zeros(len(table), np.int8) if half is None else half.astype(np.int8)
+    counts = np.zeros((table.dimensions, 2, values, bins_for(carriers, values)), np.int64)
+    for column in range(table.dimensions):
+        order = table.sorted.order[column]
+        _count(table.sorted.level[column], labels[order], parts[order], carriers, counts[column])
+    return counts
+
+
+def knowledge(table: Table) -> np.ndarray:
+    """How much of each factor each dimension knows beyond chance, (D, F): 0 nothing, 1 its value exactly.
+
+    (I - E) / (H - E): mutual information on the carriers of the factor (`joint`), less its mean E over permutations, as a share
+    of what it would be if the value were known. Where I does not exceed E by more than chance explains (the likelihood-ratio
+    test at `SIGNIFICANCE` for all pairs together) it is 0. The correction is that of the adjusted mutual information of
+    Vinh, Epps and Bailey (2010) with the factor's entropy as upper bound.
+
+    Raises:
+        NotApplicableError: too few samples carry a factor.
+    """
+    found = np.zeros((table.dimensions, len(table.names)))
+    for factor in range(len(table.names)):
+        for column, counts in enumerate(joint(table, factor).sum(1)):
+            found[column, factor] = _beyond_chance(counts, SIGNIFICANCE / found.size)
+    return found
+
+
+def _beyond_chance(counts: np.ndarray, level: float) -> float:
+    from scipy.special import chdtri  # takes a third of a second to import, which commands that measure nothing need not wait for
+
+    rows, columns = counts.sum(1), counts.sum(0)
+    freedom = (np.count_nonzero(rows) - 1) * (np.count_nonzero(columns) - 1)
+    chance, best = expected_information(rows, columns), float(entropy(rows))
+    surplus = float(mutual_information(counts)) - chance
+    if freedom < 1 or best <= chance or surplus <= (chdtri(freedom, level) - freedom) / (2 * rows.sum()):
+        return 0.0
+    return surplus / (best - chance)
+
+
+@compiled
+def _count(level: np.ndarray, labels: np.ndarray, parts: np.ndarray, carriers: int, counts: np.ndarray) -> None:
+    """Add samples, which come in the order of their codes, to counts (2, V, B)."""
+    size, bins = len(level), counts.shape[2]
+    distinct, last = 0, -1
+    for place in range(size):
+        if labels[place] >= 0 and level[place] != last:
+            distinct += 1
+            last = level[place]
+            if distinct > bins:
+                break
+    seen, number, begin = 0, 0, 0
+    while begin < size:
+        end, inside = begin, 0
+        while end < size and level[end] == level[begin]:
+            inside += labels[end] >= 0
+            end += 1
+        if inside > 0:
+            target = number if distinct <= bins else int((seen + 0.5 * inside) * bins / carriers)
+            for place in range(begin, end):
+                if labels[place] >= 0:
+                    counts[parts[place], labels[place], target] += 1
+            seen += inside
+            number += 1
+        begin = end
+
+
+@compiled
+def _expected(rows: np.ndarray, repeats: np.ndarray, columns: np.ndarray, times: np.ndarray, total: int) -> float:
+    """Sum over cells of the mean of n/N log(N n / (a b)) for hypergeometric n, outward from its mode."""
+    found = 0.0
+    for i in range(len(rows)):
+        for j in range(len(columns)):
+            a, b = rows[i], columns[j]
+            low, high = max(0, a + b - total), min(a, b)
+            mode = min(high, max(low, int((a + 1.0) * (b + 1.0) / (total + 2.0))))
+            weight = math.exp(
+                math.lgamma(a + 1.0) + math.lgamma(b + 1.0) + math.lgamma(total - a + 1.0) + math.lgamma(total - b + 1.0)
+                - math.lgamma(total + 1.0) - math.lgamma(mode + 1.0) - math.lgamma(a - mode + 1.0)
+                - math.lgamma(b - mode + 1.0) - math.lgamma(total - a - b + mode + 1.0)
+            )  # fmt: skip
+            scale = float(total) / (float(a) * float(b))
+            cell, mass, p, n = 0.0, 0.0, weight, mode
+            while n <= high and p > 1e-17 * weight:
+                if n > 0:
+                    cell += p * n * math.log(scale * n)
+                mass += p
+                p *= (a - n) * float(b - n) / ((n + 1.0) * (total - a - b + n + 1.0))
+                n += 1
+            p, n = weight, mode
+            while n > low and p > 1e-17 * weight:
+                p *= n * float(total - a - b + n) / ((a - n + 1.0) * (b - n + 1.0))
+                n -= 1
+                if n > 0:
+                    cell += p * n * math.log(scale * n)
+                mass += p
+            found += repeats[i] * times[j] * cell / mass / total
+    return found

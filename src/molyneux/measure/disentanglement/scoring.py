@@ -1,0 +1,201 @@
+"""From arrays to scores: every metric beside its chance level, its ceiling and an interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from molyneux.core import ConfigError, NotApplicableError, Score, seeds
+from molyneux.core.intervals import CONFIDENCE, Interval
+from molyneux.measure.disentanglement.outcome import Metric, Outcome, Variant
+from molyneux.measure.disentanglement.registry import METRICS, find_metric
+from molyneux.measure.disentanglement.table import Table, tabulate
+from molyneux.measure.recorder import Recorder
+
+Values = dict[tuple[str, str], float]
+"""Values by score and factor; the factor is empty for the mean over all."""
+
+FAMILY = "disentanglement"
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """How often a metric is computed again: for its chance level and for its interval.
+
+    Args:
+        permutations: of the codes; their mean is the chance level.
+        resamples: random halves of the samples for the interval, 0 for none.
+        trained: as many at most of both for metrics that train forests.
+    """
+
+    permutations: int = 3
+    resamples: int = 10
+    trained: int = 3
+
+    def __post_init__(self) -> None:
+        least = {"permutations": 1, "resamples": 0, "trained": 1}
+        for name, lowest in least.items():
+            if getattr(self, name) < lowest:
+                raise ConfigError(f"{name}: expected at least {lowest}, got {getattr(self, name)}")
+
+    def of(self, metric: Metric) -> tuple[int, int]:
+        """Permutations and resamples of a metric."""
+        most = self.trained if metric.trains else max(self.permutations, self.resamples)
+        return min(self.permutations, most), min(self.resamples, most)
+
+
+def outcomes(
+    codes: Any, factors: Any, metric: str, *, variant: Variant = "recommended", names: Sequence[str] | None = None, seed: int = 0
+) -> Mapping[str, Outcome]:
+    """One metric of codes and factors, without chance and interval; by the name of the score.
+
+    Args:
+        codes: (N, D) finite numbers.
+        factors: (N, F) integers, -1 = absent.
+        metric: a name of `METRICS`.
+        variant: which way of it.
+        names: of the factors.
+        seed: of everything that is drawn.
+
+    Raises:
+        DataError: see `tabulate`. NotApplicableError: the metric needs more or other samples, and says which.
+        ConfigError: unknown metric or variant.
+    """
+    way = find_metric(metric).way(variant)
+    return way(tabulate(codes, factors, names=names), seeds.generator(seed, FAMILY, metric, variant))
+
+
+def score_codes(
+    codes: Any,
+    factors: Any,
+    *,
+    names: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    variants: Sequence[Variant] = ("recommended",),
+    repeats: Repeats | None = None,
+    seed: int = 0,
+) -> tuple[Score, ...]:
+    """Scores `disentanglement.NAME` of codes and factors, with `about` naming the variant and, for parts of a mean, the factor.
+
+    Chance is the same metric on permuted codes, the control `true factors` on the factors themselves as codes: what an ideal code
+    of these samples gets, which is below 1 where factors depend on each other. Intervals: see `interval_of`. A metric that does
+    not apply gives a score without a value whose note says why; of other variants than the recommended one also where they are
+    NaN.
+
+    Args:
+        codes: (N, D) finite numbers.
+        factors: (N, F) integers, -1 = absent.
+        names: of the factors.
+        metrics: names of `METRICS`; all by default.
+        variants: those that a metric does not have are left out.
+        repeats: how often chance and interval are computed.
+        seed: of everything that is drawn.
+
+    Raises:
+        DataError, NotApplicableError: see `tabulate`. ConfigError: unknown metric.
+    """
+    table = tabulate(codes, factors, names=names)
+    recorder = Recorder(FAMILY, seeds.generator(seed, FAMILY), {}, {"seed": seed})
+    chosen = [find_metric(name) for name in (METRICS if metrics is None else metrics)]
+    return tuple(
+        score
+        for metric in chosen
+        for variant in variants
+        if variant in metric.ways
+        for score in score_table(table, metric, variant, repeats=repeats or Repeats(), recorder=recorder, seed=seed)
+    )
+
+
+def score_table(
+    table: Table, metric: Metric, variant: Variant, *, repeats: Repeats, recorder: Recorder, seed: int
+) -> Iterator[Score]:
+    """The scores of one variant of a metric, see `score_codes`."""
+    recorder = recorder.on(variant=variant)
+
+    def stream(*words: str | int) -> np.random.Generator:
+        return seeds.generator(seed, FAMILY, metric.name, variant, *words)
+
+    try:
+        found = metric.way(variant)(table, stream("value"))
+    except NotApplicableError as error:
+        yield recorder.score(metric.name, None, note=f"not applicable: {error}")
+        return
+    permutations, resamples = repeats.of(metric)
+    values = _values(found, table.names)
+    bounds = metric.bounds if variant == "recommended" else (None, None)
+    chance = [_again(table.permuted(stream("permuted", k)), metric, variant, stream("chance", k)) for k in range(permutations)]
+    ceiling = _again(_ideal(table), metric, variant, stream("ceiling"))
+    drawn = [_half(table, metric, variant, stream("half", k)) for k in range(resamples)]
+    for (name, factor), value in values.items():
+        about = recorder.on(factor=factor) if factor else recorder
+        top = ceiling.get((name, factor), math.nan)
+        note = found[name].note
+        yield about.score(
+            name,
+            value if math.isfinite(value) else None,
+            interval=interval_of(value, [part.get((name, factor), math.nan) for part in drawn], bounds),
+            n=len(table) if not factor else len(table.carriers(table.names.index(factor))),
+            bounds=bounds,
+            chance=_mean([part.get((name, factor), math.nan) for part in chance]),
+            controls={"true factors": top} if math.isfinite(top) else {},
+            note=note or ("" if math.isfinite(value) else "the formula gives no number here"),
+        )
+
+
+def interval_of(value: float, drawn: Sequence[float], bounds: tuple[float | None, float | None]) -> Interval | None:
+    """The 95 % interval of a metric from its values on random halves of the samples, drawn without replacement.
+
+    value ± t(R - 1) x their standard deviation. The mean of m of N samples drawn without replacement varies by s^2 (1 - m/N) / m:
+    of half of them as much as the mean of N does, like a bootstrap (Politis, Romano and Wolf, "Subsampling", 1999). But no sample
+    comes twice, which every estimate of information would take for knowledge. What metrics draw and train at random varies too
+    and is in it.
+
+    Returns:
+        None for fewer than three finite values, or a value that is not finite.
+    """
+    if len(drawn) < 3 or not np.isfinite([value, *drawn]).all():
+        return None
+    from scipy.special import stdtrit  # takes a third of a second to import, which nothing else here needs
+
+    half = float(stdtrit(len(drawn) - 1, (1 + CONFIDENCE) / 2)) * float(np.std(drawn, ddof=1))
+    low, high = bounds
+    return max(value - half, -math.inf if low is None else low), min(value + half, math.inf if high is None else high)
+
+
+def _again(table: Table, metric: Metric, variant: Variant, rng: np.random.Generator) -> Values:
+    """Values on other samples or codes; none where the metric does not apply there."""
+    try:
+        return _values(metric.way(variant)(table, rng), table.names)
+    except NotApplicableError:
+        return {}
+
+
+def _half(table: Table, metric: Metric, variant: Variant, rng: np.random.Generator) -> Values:
+    try:
+        half = table.rows(rng.permutation(len(table))[: len(table) // 2])
+    except NotApplicableError:
+        return {}
+    return _again(half, metric, variant, rng)
+
+
+def _ideal(table: Table) -> Table:
+    """The factors as codes, -1 included."""
+    return tabulate(table.factors, table.factors, names=table.names, dead=0.0)
+
+
+def _values(found: Mapping[str, Outcome], names: Sequence[str]) -> Values:
+    values: Values = {}
+    for score, outcome in found.items():
+        values[score, ""] = outcome.value
+        if outcome.factors is not None:
+            values |= {(score, name): float(part) for name, part in zip(names, outcome.factors, strict=True)}
+    return values
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    known = [value for value in values if math.isfinite(value)]
+    return float(np.mean(known)) if known else None

@@ -1,0 +1,178 @@
+"""Codes beside the factors that made the samples: the one thing every metric takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from molyneux.core import DataError, NotApplicableError
+from molyneux.measure.disentanglement.ranks import Sorted, sort_columns
+
+DEAD = 1e-4
+"""A dimension is dead if it is constant or its variance is less than this share of the liveliest dimension's: the posterior means
+of a collapsed dimension, or rounding. Where posteriors are compared with a standard normal prior, 0.01 is the rule of active
+units; where scales of dimensions mean nothing, 0 leaves out constant ones alone."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Checked codes and factors; made by `tabulate`.
+
+    Args:
+        codes: (N, D) finite float64.
+        factors: (N, F) int32; the values that occur are numbered 0, 1, ... in each column, -1 = absent.
+        names: of the factors.
+        values: how many values of each factor occur.
+        dead: share of the largest variance below which a dimension is dead, see `DEAD`.
+    """
+
+    codes: np.ndarray
+    factors: np.ndarray
+    names: tuple[str, ...]
+    values: tuple[int, ...]
+    dead: float = DEAD
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def dimensions(self) -> int:
+        """Number of dimensions of a code."""
+        return int(self.codes.shape[1])
+
+    @cached_property
+    def sorted(self) -> Sorted:
+        """The codes of each dimension in order."""
+        return sort_columns(self.codes)
+
+    def carriers(self, factor: int) -> np.ndarray:
+        """Row numbers of the samples that have this factor."""
+        return np.flatnonzero(self.factors[:, factor] >= 0)
+
+    @property
+    def alive(self) -> np.ndarray:
+        """Which dimensions are not dead, (D,) bool."""
+        variance = np.where(np.ptp(self.codes, axis=0) > 0, self.codes.var(0), 0.0)
+        found: np.ndarray = variance > self.dead * variance.max(initial=0.0)
+        return found
+
+    @cached_property
+    def live(self) -> Table:
+        """Without dead dimensions; none may be left."""
+        alive = self.alive
+        return self if alive.all() else replace(self, codes=np.ascontiguousarray(self.codes[:, alive]))
+
+    def rows(self, rows: np.ndarray) -> Table:
+        """Some of the samples.
+
+        Raises:
+            NotApplicableError: a factor takes fewer than two values there.
+        """
+        return tabulate(self.codes[rows], self.factors[rows], names=self.names, dead=self.dead)
+
+    def permuted(self, rng: np.random.Generator) -> Table:
+        """The same codes and factors, each sample with the code of another: what is left is chance."""
+        return replace(self, codes=self.codes[rng.permutation(len(self))])
+
+    def with_presence(self) -> Table:
+        """A further factor `NAME is present` (0 no, 1 yes) for each factor that some samples lack."""
+        lacking = [column for column in range(len(self.names)) if (self.factors[:, column] < 0).any()]
+        present = (self.factors[:, lacking] >= 0).astype(np.int32)
+        names = tuple(f"{self.names[column]} is present" for column in lacking)
+        factors = np.ascontiguousarray(np.concatenate([self.factors, present], 1))
+        return replace(self, factors=factors, names=(*self.names, *names), values=(*self.values, *(2 for _ in lacking)))
+
+    def require_complete(self, metric: str) -> None:
+        """Raise NotApplicableError unless every sample has every factor."""
+        lacking = [name for name, column in zip(self.names, self.factors.T, strict=True) if (column < 0).any()]
+        if lacking:
+            raise NotApplicableError(f"{metric} knows no absent factors, got {', '.join(lacking)}: use the recommended variant")
+
+    def require(self, metric: str, *, dimensions: int = 1, factors: int = 1) -> None:
+        """Raise NotApplicableError unless there are so many dimensions and factors."""
+        for what, needed, got in (("dimensions", dimensions, self.dimensions), ("factors", factors, len(self.names))):
+            if got < needed:
+                raise NotApplicableError(f"{metric} needs at least {needed} {what}, got {got}")
+
+
+def tabulate(
+    codes: Any, factors: Any, *, names: Sequence[str] | None = None, presence: bool = False, dead: float = DEAD
+) -> Table:
+    """Check codes and factors and number the values that occur.
+
+    Args:
+        codes: (N, D) finite numbers, one row a sample.
+        factors: (N, F) integers, -1 = the sample lacks the factor.
+        names: of the factors, `factor 1`, ... by default.
+        presence: whether presence counts as a factor of its own, see `Table.with_presence`.
+        dead: share of the largest variance below which a dimension is dead, see `DEAD`.
+
+    Raises:
+        DataError: not such arrays; the message says where. NotApplicableError: a factor takes fewer than two values.
+    """
+    checked, known = _codes(codes), _factors(factors)
+    if len(checked) != len(known):
+        raise DataError(f"expected a row of factors for each code, got {len(checked)} codes and {len(known)} rows of factors")
+    names = tuple(names) if names is not None else tuple(f"factor {column + 1}" for column in range(known.shape[1]))
+    if len(names) != known.shape[1] or len(set(names)) < len(names):
+        raise DataError(f"expected a different name for each of {known.shape[1]} factors, got {list(names)}")
+    numbered, values = np.empty(known.shape, np.int32), []
+    for column, name in enumerate(names):
+        numbered[:, column], count = _number(known[:, column])
+        if count < 2:
+            raise NotApplicableError(f"{name} takes {_COUNTS[count]} in {len(known)} samples, two are needed: leave it out")
+        values.append(count)
+    table = Table(checked, numbered, names, tuple(values), dead)
+    return table.with_presence() if presence else table
+
+
+_COUNTS = {0: "no value", 1: "one value only"}
+_COUNTED = 1_000_000
+"""Values below this are numbered by counting them, which is faster than sorting."""
+
+
+def _number(column: np.ndarray) -> tuple[np.ndarray, int]:
+    """Values numbered by size, -1 kept, and how many there are."""
+    if column.size and column.max() >= _COUNTED:
+        found, column = np.unique(column, return_inverse=True)
+        column = column - int(found[0] < 0)
+    occurs = np.bincount(column + 1)[1:] > 0
+    numbers = np.concatenate([[-1], np.cumsum(occurs) - 1])
+    return numbers[column + 1], int(np.count_nonzero(occurs))
+
+
+def _codes(codes: Any) -> np.ndarray:
+    try:
+        array = np.ascontiguousarray(codes, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"codes: expected numbers (samples, dimensions), got what makes no such array: {error}") from error
+    if array.ndim != 2 or array.shape[0] < 2 or array.shape[1] < 1:
+        raise DataError(f"codes: expected (samples, dimensions), at least 2 and 1, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        bad = np.argwhere(~np.isfinite(array))
+        row, column = bad[0].tolist()
+        raise DataError(
+            f"codes: expected finite numbers, got {len(bad)} that are not, the first ({array[row, column]}) in row {row}, "
+            f"dimension {column}: mend the model or leave the samples out"
+        )
+    return array
+
+
+def _factors(factors: Any) -> np.ndarray:
+    try:
+        array = np.asarray(factors)
+    except ValueError as error:
+        raise DataError("factors: expected rows of the same length, got ragged ones: mark an absent factor with -1") from error
+    if array.ndim != 2 or array.shape[1] < 1:
+        raise DataError(f"factors: expected (samples, factors), got shape {array.shape}")
+    if array.dtype.kind not in "iu":
+        whole = array.dtype.kind == "f" and bool((array == np.round(array)).all())
+        hint = "turn them into integers" if whole else "number the values of each factor 0, 1, ..."
+        raise DataError(f"factors: expected integers, got {array.dtype}: {hint}")
+    if array.size and array.min() < -1:
+        raise DataError(f"factors: expected codes from 0, and -1 for absent, got {array.min()}")
+    return array.astype(np.int64)

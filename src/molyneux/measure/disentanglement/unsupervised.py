@@ -1,0 +1,113 @@
+"""What can be said of codes without factors: sparsity, dependence between dimensions, agreement between seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from molyneux.core import DataError
+from molyneux.measure.disentanglement.linear import standardised
+from molyneux.measure.disentanglement.ranks import sort_columns
+
+
+def hoyer(codes: np.ndarray, *, scaled: bool = True, centred: bool = False) -> float:
+    """Mean sparsity of codes: (sqrt(D) - |z|_1 / |z|_2) / (sqrt(D) - 1), 1 for one dimension in use, 0 for all alike.
+
+    Hurley and Rickard, "Comparing measures of sparsity" (IEEE Transactions on Information Theory 55, 2009). The text study
+    divides by each dimension's standard deviation and does not centre, so that a collapsed dimension with a mean other than 0
+    dominates; `centred` takes the means out. Constant dimensions are left out where codes are scaled, codes of length 0 always.
+
+    Args:
+        codes: (N, D) posterior means, D at least 2.
+        scaled: divide by standard deviations.
+        centred: subtract means first.
+
+    Raises:
+        DataError: another shape, or fewer than two dimensions in use.
+    """
+    _check(codes)
+    values = codes - codes.mean(0) if centred else codes
+    if scaled:
+        varies = np.ptp(codes, axis=0) > 0
+        values = values[:, varies] / codes.std(0)[varies]
+    root = np.sqrt(values.shape[1])
+    if root <= 1:
+        raise DataError(f"sparsity needs at least two dimensions that vary, got {values.shape[1]} of {codes.shape[1]}")
+    length = np.sqrt((values**2).sum(1))
+    used = length > 0
+    return float(np.mean((root - np.abs(values[used]).sum(1) / length[used]) / (root - 1))) if used.any() else 0.0
+
+
+def gaussian_total_correlation(codes: np.ndarray) -> float:
+    """Total correlation in nats of a normal distribution with the covariance of the codes; infinite if one depends on others.
+
+    (sum of log variances - log determinant) / 2; constant dimensions are left out. Locatello et al., "Challenging common
+    assumptions" (ICML 2019), section 5.3.
+
+    Args:
+        codes: (N, D).
+    """
+    _check(codes)
+    varies = np.ptp(codes, axis=0) > 0
+    if np.count_nonzero(varies) < 2:
+        return 0.0
+    sign, log_determinant = np.linalg.slogdet(np.corrcoef(codes[:, varies], rowvar=False))
+    return float(-0.5 * log_determinant) if sign > 0 else float("inf")
+
+
+def unsupervised_ranking(
+    codes: Sequence[np.ndarray], *, active: Sequence[np.ndarray] | None = None, relation: Literal["lasso", "spearman"] = "lasso"
+) -> np.ndarray:
+    """Unsupervised disentanglement ranking: how well a model's dimensions match those of the same model with other seeds, (M,).
+
+    Duan et al., "Unsupervised model selection for variational disentangled representation learning" (ICLR 2020), section 3: for
+    each pair of models the relation R of active dimensions, max^2 / sum of each row and column, averaged over all of them; of
+    each model the median over the others. `lasso` is sklearn's with alpha = 0.1 on standardised codes, as in disentanglement_lib.
+
+    Args:
+        codes: of each model the codes (N, D) of the same samples; D may differ.
+        active: of each model (D,) bool, the dimensions with a divergence above 0.01 nats; those that vary by default.
+        relation: how R is found.
+
+    Raises:
+        DataError: fewer than two models, or codes of different samples.
+    """
+    if len(codes) < 2 or len({len(part) for part in codes}) > 1:
+        raise DataError(f"expected codes of the same samples by at least two models, got {[part.shape for part in codes]}")
+    for part in codes:
+        _check(part)
+    masks = [np.ptp(part, axis=0) > 0 for part in codes] if active is None else [np.asarray(mask, bool) for mask in active]
+    kept = [part[:, mask] for part, mask in zip(codes, masks, strict=True)]
+    if relation == "spearman":
+        kept = [sort_columns(np.ascontiguousarray(part)).ranks for part in kept]
+    kept = [standardised(part, part) for part in kept]
+    pairs = np.array([[_agreement(_relation(one, other, relation)) for other in kept] for one in kept])
+    return np.array([np.median(np.delete(pairs[:, model], model)) for model in range(len(codes))])
+
+
+def _relation(one: np.ndarray, other: np.ndarray, relation: str) -> np.ndarray:
+    """Strength between each dimension of one model and each of another, (D1, D2)."""
+    if not one.shape[1] or not other.shape[1]:
+        return np.zeros((one.shape[1], other.shape[1]))
+    if relation == "spearman":
+        return np.asarray(np.abs(one.T @ other / len(one)))
+    from sklearn.linear_model import Lasso
+
+    coefficients = Lasso(alpha=0.1).fit(one, other).coef_
+    return np.asarray(np.abs(np.reshape(coefficients, (other.shape[1], one.shape[1]))).T)
+
+
+def _agreement(strength: np.ndarray) -> float:
+    """Mean over rows and columns of max^2 / sum; 0 where nothing is related."""
+    if not strength.size:
+        return 0.0
+    sums = [strength.sum(axis) for axis in (0, 1)]
+    parts = [strength.max(axis) ** 2 / np.where(total > 0, total, 1.0) for axis, total in enumerate(sums)]
+    return float(np.concatenate(parts).mean())
+
+
+def _check(codes: np.ndarray) -> None:
+    if codes.ndim != 2 or len(codes) < 2 or not np.isfinite(codes).all():
+        raise DataError(f"expected finite codes (samples, dimensions) of at least 2 samples, got shape {codes.shape}")

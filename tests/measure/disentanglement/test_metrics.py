@@ -1,0 +1,154 @@
+"""The contract: what every metric keeps, in its recommended variant and in all."""
+
+import numpy as np
+import pytest
+
+from molyneux.core import ConfigError, NotApplicableError
+from molyneux.measure.disentanglement import METRICS, outcomes, tabulate
+from molyneux.measure.disentanglement.table import DEAD
+
+RANKED = sorted(set(METRICS) - {"explicitness"})
+"""Those whose recommended variant sees nothing of codes but their order."""
+
+WAYS = [(name, variant) for name, metric in METRICS.items() for variant in metric.ways]
+
+
+def mixed(n=6000, seed=0):
+    """Codes that know two of three factors well, one of them twice, and one dimension of noise."""
+    rng = np.random.default_rng(seed)
+    factors = rng.integers(0, [3, 6, 2], (n, 3))
+    clean = factors[:, [0, 1, 1]] + 0.3 * rng.normal(size=(n, 3))
+    return np.column_stack([clean, rng.normal(size=n)]), factors
+
+
+def scores(codes, factors, metric, variant="recommended", seed=1):
+    return {name: outcome.value for name, outcome in outcomes(codes, factors, metric, variant=variant, seed=seed).items()}
+
+
+def test_the_registry_is_sorted_and_complete():
+    assert list(METRICS) == sorted(METRICS) == ["dci", "explicitness", "higgins", "irs", "kim_mnih", "mig", "modularity", "sap"]
+    assert all(
+        name == metric.name and metric.says.endswith(".") and "recommended" in metric.ways for name, metric in METRICS.items()
+    )
+
+
+@pytest.mark.parametrize(("metric", "variant"), WAYS, ids="-".join)
+def test_every_way_gives_the_same_finite_numbers_again(metric, variant):
+    codes, factors = mixed(12_000)
+    if (metric, variant) == ("dci", "dlib"):
+        codes, factors = codes[:300], factors[:300]
+    first, second = (scores(codes, factors, metric, variant) for _ in range(2))
+    assert first == second
+    assert all(-1 <= value <= 1 for value in first.values())
+    for name, outcome in outcomes(codes, factors, metric, variant=variant, seed=1).items():
+        assert name.startswith(metric)
+        if outcome.factors is not None and name != "dci_completeness":
+            assert outcome.factors.mean() == pytest.approx(outcome.value)
+        assert outcome.matrix is None or outcome.matrix.shape == (4, 3)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_order_of_dimensions_and_the_names_of_values_do_not_count(metric):
+    codes, factors = mixed()
+    before = scores(codes, factors, metric)
+    renamed = np.array([7, 2, 9, 4, 0, 5])[factors]
+    for changed in (scores(codes[:, [2, 0, 3, 1]], factors, metric), scores(codes, renamed, metric)):
+        assert changed == pytest.approx(before, abs=0.03 if metric == "dci" or changed is not before else 1e-9)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_sign_and_scale_do_not_count(metric):
+    codes, factors = mixed()
+    before = scores(codes, factors, metric)
+    assert scores(codes * [1, 3, 0.2, 1] + [5, 0, -2, 1], factors, metric) == pytest.approx(before, abs=1e-6)
+    assert scores(codes * [1, -1, -1, 1], factors, metric) == pytest.approx(before, abs=0.02)
+
+
+@pytest.mark.parametrize("metric", RANKED)
+def test_rising_functions_of_dimensions_change_nothing(metric):
+    codes, factors = mixed()
+    bent = np.column_stack([np.exp(codes[:, 0] / 3), np.sinh(codes[:, 1] / 3), np.arctan(codes[:, 2]) * 3, codes[:, 3] ** 3 / 5])
+    assert scores(bent, factors, metric) == scores(codes, factors, metric)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_dead_dimensions_change_nothing(metric):
+    codes, factors = mixed()
+    rng = np.random.default_rng(2)
+    noise = 0.1 * np.sqrt(DEAD * codes.var(0).max()) * rng.normal(size=len(codes))
+    dead = np.column_stack([np.full(len(codes), 0.1), codes, noise, np.zeros(len(codes))])
+    assert scores(dead, factors, metric) == scores(codes, factors, metric)
+    nothing = outcomes(dead[:, [0, -1]], factors, metric)
+    assert {outcome.value for outcome in nothing.values()} == {0.0}
+    assert {outcome.note for outcome in nothing.values()} == {"no dimension of the code varies"}
+
+
+def test_dead_dimensions_ruin_published_variants():
+    codes, factors = mixed(12_000)
+    dead = np.column_stack([codes, np.zeros(len(codes))])
+    broken = outcomes(dead, factors, "modularity", variant="published")["modularity"]
+    assert np.isnan(broken.value)
+    assert broken.note == "a dimension without information makes the published formula 0/0"
+    assert (
+        scores(dead, factors, "kim_mnih", "published")["kim_mnih"]
+        < 0.4
+        < scores(codes, factors, "kim_mnih", "published")["kim_mnih"]
+    )
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_known_factors_score_above_noise_and_below_themselves(metric):
+    codes, factors = mixed()
+    noise = np.random.default_rng(3).normal(size=codes.shape)
+    best, some, none = (scores(given, factors, metric) for given in (factors, codes, noise))
+    for name, value in best.items():
+        assert value == pytest.approx(1.0, abs=0.01)
+        assert none[name] < some[name] <= value + 1e-9
+        assert none[name] == pytest.approx(0.0, abs=0.08)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_few_samples_and_rare_values_do(metric):
+    """Three carriers of a value, thirty of a factor: the recommended variants ask for no more."""
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, [2, 3], (200, 2))
+    factors[30:, 1] = -1
+    factors[:3, 1] = 2
+    codes = factors + 0.1 * rng.normal(size=factors.shape)
+    assert all(np.isfinite(list(scores(codes, factors, metric).values())))
+
+
+def test_a_single_dimension_and_a_single_factor():
+    codes, factors = mixed()
+    assert scores(codes[:, :1], factors, "mig")["mig"] > 0.2
+    for metric in ("modularity", "higgins", "kim_mnih", "dci"):
+        with pytest.raises(NotApplicableError, match=f"{metric} needs at least 2 factors, got 1"):
+            outcomes(codes, factors[:, :1], metric)
+    for metric in ("mig", "sap"):
+        with pytest.raises(NotApplicableError, match=f"{metric} needs at least 2 dimensions, got 1"):
+            outcomes(codes[:, :1], factors, metric, variant="published")
+
+
+def test_a_copy_of_every_dimension_does_not_hide_what_forests_need():
+    _, factors = mixed()
+    found = scores(np.tile(factors, 6), factors, "dci")
+    assert found["dci_disentanglement"] == pytest.approx(1.0, abs=0.01)
+    assert found["dci_completeness"] == pytest.approx(1 - np.log(6) / np.log(18), abs=0.1)
+
+
+@pytest.mark.parametrize("metric", ["higgins", "kim_mnih"])
+def test_published_draws_need_enough_of_each_value(metric):
+    codes, factors = mixed(300)
+    with pytest.raises(NotApplicableError, match=f"{metric} as published draws 64 samples of one value, got a value of factor 2"):
+        outcomes(codes, factors, metric, variant="published")
+    rare = np.where(np.arange(300) < 3, 0, np.arange(300) // 3)
+    with pytest.raises(NotApplicableError, match=f"{metric} needs a value of factor 1 with 8 samples"):
+        METRICS[metric].ways["recommended"](tabulate(codes, np.stack([rare, factors[:, 0]], 1)), np.random.default_rng(0))
+
+
+def test_unknown_names_are_answered_with_the_nearest():
+    codes, factors = mixed(100)
+    with pytest.raises(ConfigError, match="unknown metric 'migg'; did you mean \"mig\""):
+        outcomes(codes, factors, "migg")
+    with pytest.raises(ConfigError, match="mig has no variant 'paper'"):
+        outcomes(codes, factors, "mig", variant="paper")

@@ -1,0 +1,164 @@
+"""What metrics are made of, against closed forms, brute force, SciPy and scikit-learn."""
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata, spearmanr
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import Lasso, LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from molyneux.core import DataError
+from molyneux.measure.disentanglement import (
+    correlation_matrix,
+    gaussian_total_correlation,
+    hoyer,
+    outcomes,
+    top_counts,
+    unsupervised_ranking,
+)
+from molyneux.measure.disentanglement.dci import completeness, disentanglement
+from molyneux.measure.disentanglement.higgins import mean_difference
+from molyneux.measure.disentanglement.linear import discriminants, softmax_nets
+from molyneux.measure.disentanglement.ranks import area_under_curve, sort_columns
+
+
+def twice(matrix):
+    return np.concatenate([matrix, matrix])
+
+
+@pytest.mark.parametrize(
+    ("matrix", "expected"),
+    [
+        (np.eye(5), (1.0, 1.0)),
+        (np.zeros((5, 5)), (0.0, 0.0)),
+        (twice(np.eye(5)), (1.0, 1 - np.log(2) / np.log(10))),
+        (twice(np.eye(5)).T, (1 - np.log(2) / np.log(10), 1.0)),
+        (np.diag([1.0, 1.0, 0, 0, 0]), (1.0, 1.0)),
+    ],
+    ids=["diagonal", "nothing", "every code twice", "one code for two factors", "two of five"],
+)
+def test_importances_of_small_cases(matrix, expected):
+    assert (disentanglement(matrix), completeness(matrix)) == pytest.approx(expected)
+
+
+def test_ranks_and_areas_agree_with_scipy_and_sklearn():
+    rng = np.random.default_rng(0)
+    scores = np.round(rng.normal(size=(300, 3)), 1)
+    positive = rng.random((300, 3)) < 0.3
+    assert sort_columns(scores).ranks * 300 + 0.5 == pytest.approx(rankdata(scores, axis=0))
+    expected = [roc_auc_score(truth, column) for truth, column in zip(positive.T, scores.T, strict=True)]
+    assert area_under_curve(scores, positive) == pytest.approx(expected)
+
+
+def test_discriminants_agree_with_sklearn():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 4, 2000)
+    features = rng.normal(size=(4, 3))[labels] + rng.normal(size=(2000, 3))
+    weights, offsets = discriminants(features, labels, 5)
+    reference = LinearDiscriminantAnalysis(solver="lsqr").fit(features, labels)
+    assert ((features @ weights + offsets).argmax(1) == reference.predict(features)).mean() > 0.999
+    assert offsets[4] == -np.inf
+
+
+def test_softmax_nets_learn_what_logistic_regression_does():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 4000)
+    features = 1.5 * np.eye(3)[labels] + rng.normal(size=(4000, 3))
+    nets = softmax_nets(features, labels, rng, nets=2)
+    tested = np.concatenate([features[3200:], np.ones((800, 1))], 1)
+    accuracy = ((tested @ nets).argmax(-1) == labels[3200:]).mean(1)
+    reference = LogisticRegression().fit(features[:2560], labels[:2560]).score(features[3200:], labels[3200:])
+    assert accuracy == pytest.approx(np.full(2, reference), abs=0.02)
+
+
+def test_the_mean_difference_of_all_pairs():
+    values = np.random.default_rng(0).normal(size=(60, 2))
+    gaps = np.abs(values[:, None] - values[None])
+    assert mean_difference(values) == pytest.approx(gaps.sum((0, 1)) / (60 * 59))
+
+
+def test_robustness_as_printed_by_brute_force():
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 3, (500, 2))
+    codes = factors @ rng.normal(size=(2, 3)) + 0.1 * rng.normal(size=(500, 3))
+    largest = np.abs(codes - codes.mean(0)).max(0)
+    matrix = np.empty((3, 2))
+    for factor in range(2):
+        parts = [codes[factors[:, factor] == value] for value in range(3)]
+        matrix[:, factor] = 1 - np.mean([np.abs(part - part.mean(0)).max(0) for part in parts], 0) / largest
+    assert outcomes(codes, factors, "irs", variant="paper")["irs"].value == pytest.approx(matrix.max(1) @ largest / largest.sum())
+
+
+def test_sparsity():
+    assert hoyer(np.eye(5), scaled=False) == pytest.approx(1.0)
+    assert hoyer(np.ones((4, 5)), scaled=False) == pytest.approx(0.0)
+    normal = np.random.RandomState(0).randn(10_000, 8)
+    assert hoyer(normal) == pytest.approx(0.275909, abs=5e-7)
+    collapsed = np.column_stack([normal, 0.5 + 0.001 * normal[:, 0]])
+    assert hoyer(collapsed) > 0.9 > 0.4 > hoyer(collapsed, centred=True)
+    assert hoyer(np.column_stack([normal, np.full(len(normal), 3.0)])) == hoyer(normal)
+    with pytest.raises(DataError, match="at least two dimensions that vary, got 1 of 2"):
+        hoyer(np.column_stack([normal[:, 0], np.ones(10_000)]))
+
+
+def test_total_correlation_of_a_correlated_pair():
+    rng = np.random.default_rng(0)
+    first = rng.normal(size=50_000)
+    codes = np.stack([first, 3 * (0.8 * first + 0.6 * rng.normal(size=50_000)), np.ones(50_000)], 1)
+    assert gaussian_total_correlation(codes) == pytest.approx(-0.5 * np.log(1 - 0.64), abs=0.01)
+    assert gaussian_total_correlation(np.stack([first, 2 * first], 1)) > 10
+    assert gaussian_total_correlation(codes[:, :1]) == 0.0
+
+
+@pytest.mark.parametrize("relation", ["lasso", "spearman"])
+def test_seeds_that_agree_up_to_order_and_sign_rank_first(relation):
+    rng = np.random.default_rng(0)
+    codes = rng.normal(size=(2000, 4))
+    rotation = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    alike = [codes, -codes[:, [2, 0, 3, 1]], np.column_stack([codes * 2, np.zeros(2000)])]
+    found = unsupervised_ranking([*alike, codes @ rotation], relation=relation)
+    assert found[:3] == pytest.approx(np.full(3, found[0]), abs=0.02)
+    assert found[3] < found[0] - 0.2
+    assert found[0] == pytest.approx(1.0 if relation == "spearman" else 0.9, abs=0.12)
+    hidden = unsupervised_ranking(alike, active=[np.ones(4, bool), np.ones(4, bool), np.zeros(5, bool)], relation=relation)
+    assert hidden[2] == 0.0
+    with pytest.raises(DataError, match="at least two models"):
+        unsupervised_ranking([codes])
+
+
+def test_agreement_of_two_models_by_hand():
+    rng = np.random.default_rng(0)
+    first = rng.normal(size=(500, 3))
+    second = first @ rng.normal(size=(3, 2)) + rng.normal(size=(500, 2))
+
+    def agreement(strength):
+        return np.concatenate([strength.max(axis) ** 2 / strength.sum(axis) for axis in (0, 1)]).mean()
+
+    ranks = np.abs(spearmanr(first, second).statistic[:3, 3:])
+    assert unsupervised_ranking([first, second], relation="spearman") == pytest.approx([agreement(ranks)] * 2)
+    scaled = [(part - part.mean(0)) / part.std(0) for part in (first, second)]
+    lasso = [agreement(np.abs(Lasso(alpha=0.1).fit(a, b).coef_)) for a, b in ((scaled[1], scaled[0]), (scaled[0], scaled[1]))]
+    assert unsupervised_ranking([first, second]) == pytest.approx(lasso)
+
+
+def test_measures_are_correlated_over_the_runs_that_have_both():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(20, 3))
+    table[:, 1] += table[:, 0]
+    missing = np.column_stack([table, np.ones(20)])
+    missing[3, 2] = np.nan
+    found = correlation_matrix(missing)
+    assert found[:2, :2] == pytest.approx(np.corrcoef(table[:, :2], rowvar=False))
+    kept = np.delete(table, 3, 0)
+    assert found[0, 2] == pytest.approx(np.corrcoef(kept[:, [0, 2]], rowvar=False)[0, 1])
+    assert np.isnan(found[3]).all()
+    assert correlation_matrix(table, kind="spearman") == pytest.approx(spearmanr(table).statistic)
+
+
+def test_the_three_best_get_a_point_and_ties_share():
+    table = np.array([[9, 1.0], [8, 2], [7, 3], [6, 4], [5, np.nan]])
+    assert top_counts(table).tolist() == [1, 2, 2, 1, 0]
+    assert top_counts(table, higher_is_better=[True, False]).tolist() == [2, 2, 2, 0, 0]
+    tied = np.array([[3.0], [2], [1], [1], [1]])
+    assert top_counts(tied) == pytest.approx([1, 1, 1 / 3, 1 / 3, 1 / 3])
+    assert top_counts(np.random.default_rng(0).normal(size=(9, 6))).sum() == 18
