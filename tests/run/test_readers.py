@@ -67,7 +67,7 @@ def test_the_world_reads_captions_and_the_judge_pictures(judge: Path) -> None:
 
 def test_another_judge_is_another_key_of_the_measures(judge: Path, tmp_path: Path, settings: dict[str, Any]) -> None:
     """Measures are made again with another judge; samples and model stay."""
-    world, other = CdSprites(level=2), tmp_path / "other.safetensors"
+    world, other = CdSprites(level=2, anti_alias=True), tmp_path / "other.safetensors"
     digest = judge_digests(world, {"image": judge})["image"]
     assert set(judge_digests(world, {})) == {"image"}  # the caption is read exactly
     assert digest == find_readers(world, world.spec, {"image": judge}).judges["image"].origin["digest"]  # type: ignore[attr-defined]
@@ -85,7 +85,7 @@ def test_another_judge_is_another_key_of_the_measures(judge: Path, tmp_path: Pat
 
 
 def test_what_nobody_reads_has_a_reason(judge: Path) -> None:
-    strange = CdSprites(level=3, colours={"mauve": (200, 100, 200), "red": (255, 0, 0)})
+    strange = CdSprites(level=5, colours={"mauve": (200, 100, 200), "red": (255, 0, 0)})
     readers = find_readers(strange, strange.spec, {})
     assert "image" in readers.unread
     assert readers.unread["image"]

@@ -8,10 +8,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from molyneux.core import Factor
+from molyneux.core import Factor, Reader
 from molyneux.data.worlds import attributes
 from molyneux.data.worlds.captioned_world import CaptionedWorld
 from molyneux.data.worlds.cdsprites_picture import BACK, FRONT, Painter
+from molyneux.data.worlds.cdsprites_reader import can_be_read, rendering_reader
 from molyneux.data.worlds.cdsprites_settings import OPTIONS, Settings
 from molyneux.data.worlds.distributions import pick
 from molyneux.data.worlds.noise import Noise
@@ -120,6 +121,13 @@ class CdSprites(CaptionedWorld):
     @property
     def _numbers(self) -> int:
         return _PLAIN if self._settings.noise == Noise() else _NOISY
+
+    def readers(self) -> Mapping[str, Reader]:
+        """The parser of captions, and of pictures (where `can_be_read` says so) a reader that knows all that can be drawn."""
+        readers = dict(super().readers())
+        if "image" in self._settings.modalities and can_be_read(self._settings):
+            readers["image"] = rendering_reader(self._settings, self.spec, self.visible("image"))
+        return readers
 
     def _nuisances(self, drawn: np.ndarray, draws: np.ndarray) -> np.ndarray:
         """Orientation and position classes of combinations (n, F), (n, 3) int64."""
