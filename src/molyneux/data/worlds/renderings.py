@@ -72,9 +72,20 @@ def renderings(kinds: list[Kind], image_size: int) -> Renderings:
         found += [(_soft(turned, image_size), (kind.shape, kind.size))]
         found += [(ghosts, (-1, kind.size)) for ghosts in _turned_means(turned)]
     found += _mixtures(true)
+    found, side = _trimmed(found)
     pictures = [_unit(evened(item.reshape(-1, side * side))) for item, _ in found]
     codes = [np.tile(code, (len(item), 1)) for item, (_, code) in zip(pictures, found, strict=True)]
     return Renderings(np.concatenate(pictures).astype(np.float32), np.concatenate(codes), side)
+
+
+def _trimmed(found: list[tuple[np.ndarray, tuple[int, int]]]) -> tuple[list[tuple[np.ndarray, tuple[int, int]]], int]:
+    """The same pictures without the border that is black in all of them, and their side."""
+    side = found[0][0].shape[-1]
+    seen = np.max([pictures.reshape(-1, side, side).max(0) for pictures, _ in found], 0) > 1e-3
+    away = np.abs(np.arange(side) - side // 2)
+    reach = int(np.maximum(away[:, None], away)[seen].max())
+    kept = slice(side // 2 - reach, side // 2 + reach + 1)
+    return [(pictures[..., kept, kept], codes) for pictures, codes in found], 2 * reach + 1
 
 
 def evened(light: np.ndarray) -> np.ndarray:
