@@ -24,7 +24,7 @@ def related(n=400, seed=0):
 @settings(max_examples=20, deadline=None)
 def test_mutual_information_agrees_with_sklearn(seed):
     first, second = related(200, seed)
-    (counts,) = count_pairs(second[:, None], first, 7, 5)
+    (counts,) = count_pairs(second[:, None], first, width=7, height=5)
     assert mutual_information(counts) == pytest.approx(mutual_info_score(first, second))
     assert entropy(counts.sum(1)) == pytest.approx(mutual_info_score(first, first))
 
@@ -32,13 +32,13 @@ def test_mutual_information_agrees_with_sklearn(seed):
 def test_small_cases():
     pairs = np.array([1, 2, 1, 2])
     for other, expected in ((pairs, np.log(2)), (np.array([1, 1, 2, 2]), 0.0)):
-        assert mutual_information(count_pairs(other[:, None] - 1, pairs - 1, 2, 2))[0] == pytest.approx(expected)
+        assert mutual_information(count_pairs(other[:, None] - 1, pairs - 1, width=2, height=2))[0] == pytest.approx(expected)
     assert entropy(np.zeros(4)) == 0.0
 
 
 def test_expected_information_is_that_of_permutations_and_of_sklearn():
     first, second = related()
-    (counts,) = count_pairs(second[:, None], first, 7, 5)
+    (counts,) = count_pairs(second[:, None], first, width=7, height=5)
     expected = expected_information(counts.sum(1), counts.sum(0))
     rng = np.random.default_rng(0)
     permuted = [mutual_info_score(first, rng.permutation(second)) for _ in range(300)]
@@ -80,7 +80,9 @@ def test_joint_counts_of_carriers_in_bins_of_equal_mass():
     assert sizes.max() - sizes.min() <= 1
     distinct, brute = np.unique(codes[carried, 1], return_inverse=True)
     assert len(distinct) <= 20
-    assert np.array_equal(counts[1].sum(0)[:, : len(distinct)], count_pairs(brute[:, None], factor[carried], len(distinct), 3)[0])
+    assert np.array_equal(
+        counts[1].sum(0)[:, : len(distinct)], count_pairs(brute[:, None], factor[carried], width=len(distinct), height=3)[0]
+    )
 
 
 def test_bins_grow_with_values_and_shrink_with_samples():

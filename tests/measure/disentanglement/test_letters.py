@@ -22,7 +22,13 @@ PUBLISHED = {
 }
 """By score: Table 1's figures of Examples 1 and 2 and four standard deviations over seeds, from the published code."""
 
-LIBRARY = {"higgins": (1.0, 1.0), "kim_mnih": (1.0, 1.0), "mig": (0.811, 0.0541), "modularity": (0.99998, 0.99998)}
+LIBRARY = {
+    "higgins": (1.0, 1.0),
+    "kim_mnih": (1.0, 1.0),
+    "mig": (0.811, 0.0541),
+    "modularity": (0.99998, 0.99998),
+    "sap": (0.0502, 0.0045),
+}
 
 
 def test_the_sentences_and_codes_are_the_published_ones(letters):
@@ -42,7 +48,9 @@ def test_published_variants_give_the_published_figures(metric, letters):
 @pytest.mark.parametrize("metric", LIBRARY)
 def test_the_librarys_settings_give_its_figures(metric, letters):
     for figure, codes in zip(LIBRARY[metric], (letters.first, letters.second), strict=True):
-        assert outcomes(codes, letters.factors, metric, variant="dlib")[metric].value == pytest.approx(figure, abs=0.002)
+        assert outcomes(codes, letters.factors, metric, variant="dlib")[metric].value == pytest.approx(
+            figure, abs=0.006 if metric == "sap" else 0.002
+        )
 
 
 def test_the_largest_variance_is_a_misprint_and_so_are_the_names_of_the_importances(letters):
@@ -109,7 +117,7 @@ def test_exact_bins_of_the_ideal_codes(letters):
         ),
     ):
         places = equal_width(codes)
-        counts = [count_pairs(places, column, 20, 20) for column in letters.factors.T]
+        counts = [count_pairs(places, column, width=20, height=20) for column in letters.factors.T]
         marginal = counts[0].sum(1)
         assert np.count_nonzero(marginal, axis=1).tolist() == bins
         assert entropy(marginal) == pytest.approx(heights, abs=5e-6)

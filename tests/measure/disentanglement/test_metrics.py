@@ -152,3 +152,16 @@ def test_unknown_names_are_answered_with_the_nearest():
         outcomes(codes, factors, "migg")
     with pytest.raises(ConfigError, match="mig has no variant 'paper'"):
         outcomes(codes, factors, "mig", variant="paper")
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_two_carriers_are_too_few_for_most_and_harm_none(metric):
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 2, (100, 2))
+    factors[2:, 1], factors[:2, 1] = -1, (0, 1)
+    codes = factors + 0.1 * rng.normal(size=factors.shape)
+    if metric in ("explicitness", "irs"):
+        assert all(np.isfinite(list(scores(codes, factors, metric).values())))
+        return
+    with pytest.raises(NotApplicableError, match="factor 2"):
+        outcomes(codes, factors, metric)

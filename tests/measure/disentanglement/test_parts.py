@@ -54,7 +54,7 @@ def test_discriminants_agree_with_sklearn():
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 4, 2000)
     features = rng.normal(size=(4, 3))[labels] + rng.normal(size=(2000, 3))
-    weights, offsets = discriminants(features, labels, 5)
+    weights, offsets = discriminants(features, labels, classes=5)
     reference = LinearDiscriminantAnalysis(solver="lsqr").fit(features, labels)
     assert ((features @ weights + offsets).argmax(1) == reference.predict(features)).mean() > 0.999
     assert offsets[4] == -np.inf

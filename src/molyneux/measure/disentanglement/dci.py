@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from molyneux.measure.disentanglement.information import entropy
+from molyneux.measure.disentanglement.information import entropy, require_carriers
 from molyneux.measure.disentanglement.outcome import Outcome, nothing_live
 from molyneux.measure.disentanglement.sap import SIGMAS, stratified_split, train_and_test
 from molyneux.measure.disentanglement.table import Table
@@ -58,7 +58,7 @@ def dlib(table: Table, rng: np.random.Generator, *, train: int = 10_000, test: i
     table.require("dci", dimensions=2, factors=2)
     table.require_complete("dci dlib")
     matrix, accuracy = np.empty((table.dimensions, len(table.names))), np.empty(len(table.names))
-    fit, tested = train_and_test(len(table), train, test, rng)
+    fit, tested = train_and_test(len(table), rng, train=train, test=test)
     for factor, labels in enumerate(table.factors.T):
         model = GradientBoostingClassifier(random_state=int(rng.integers(2**31))).fit(table.codes[fit], labels[fit])
         matrix[:, factor] = np.abs(model.feature_importances_)
@@ -75,7 +75,7 @@ def recommended(table: Table, rng: np.random.Generator, *, samples: int = 5000) 
     picture.
 
     Raises:
-        NotApplicableError: fewer than two factors.
+        NotApplicableError: fewer than two factors, or too few samples that carry one.
     """
     table.require("dci", factors=2)
     table = table.live
@@ -83,6 +83,7 @@ def recommended(table: Table, rng: np.random.Generator, *, samples: int = 5000) 
         return nothing_live(NAMES, len(table.names))
     matrix, skill, ranks = np.zeros((table.dimensions, len(table.names))), np.zeros(len(table.names)), table.sorted.ranks
     for factor, labels in enumerate(table.factors.T):
+        require_carriers(table, factor)
         rows = rng.permutation(table.carriers(factor))[:samples]
         fit, test = rows[len(rows) // 5 :], rows[: len(rows) // 5]
         skill[factor], lost = _forest(ranks[fit], labels[fit], ranks[test], labels[test], rng)

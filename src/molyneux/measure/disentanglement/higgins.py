@@ -87,7 +87,7 @@ def recommended(table: Table, rng: np.random.Generator, *, batch: int = 64, samp
     half, ranks, count = halves(len(table), rng), table.sorted.ranks, len(table.names)
     sides = [_relative(table, ranks, side, batch, samples, rng) for side in (half, ~half)]
     labels = np.repeat(np.arange(count), samples)
-    weights, offsets = discriminants(standardised(sides[0], sides[0]), labels, count)
+    weights, offsets = discriminants(standardised(sides[0], sides[0]), labels, classes=count)
     right = (standardised(sides[1], sides[0]) @ weights + offsets).argmax(1) == labels
     by_factor = (right.reshape(count, samples).mean(1) - 1 / count) / (1 - 1 / count)
     return {"higgins": Outcome(float(by_factor.mean()), by_factor)}

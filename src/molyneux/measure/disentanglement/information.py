@@ -33,7 +33,7 @@ def mutual_information(counts: np.ndarray) -> np.ndarray:
     return found
 
 
-def count_pairs(bins: np.ndarray, labels: np.ndarray, width: int, height: int) -> np.ndarray:
+def count_pairs(bins: np.ndarray, labels: np.ndarray, *, width: int, height: int) -> np.ndarray:
     """Joint counts of labels and the bins of every dimension, (D, height, width); rows with a -1 are left out.
 
     Args:
@@ -69,6 +69,17 @@ def bins_for(carriers: int, values: int) -> int:
     return max(values, min(max(2 * values, BINS), carriers // 5))
 
 
+def require_carriers(table: Table, factor: int) -> int:
+    """How many samples carry a factor; raises NotApplicableError if they are too few to say anything (`PER_VALUE`)."""
+    carriers, values = int(np.count_nonzero(table.factors[:, factor] >= 0)), table.values[factor]
+    if carriers < PER_VALUE * values:
+        raise NotApplicableError(
+            f"{table.names[factor]} has {values} values and needs at least {PER_VALUE * values} samples that carry it, "
+            f"got {carriers}: give more samples or leave it out"
+        )
+    return carriers
+
+
 def joint(table: Table, factor: int, half: np.ndarray | None = None) -> np.ndarray:
     """Joint counts of a factor and of each dimension's codes, on the samples that carry the factor: (D, 2, V, B) int64.
 
@@ -84,13 +95,8 @@ def joint(table: Table, factor: int, half: np.ndarray | None = None) -> np.ndarr
     Raises:
         NotApplicableError: too few samples carry the factor.
     """
+    carriers, values = require_carriers(table, factor), table.values[factor]
     labels = np.ascontiguousarray(table.factors[:, factor])
-    carriers, values = int(np.count_nonzero(labels >= 0)), table.values[factor]
-    if carriers < PER_VALUE * values:
-        raise NotApplicableError(
-            f"{table.names[factor]} has {values} values and needs at least {PER_VALUE * values} samples that carry it, "
-            f"got {carriers}: give more samples or leave it out"
-        )
     parts = np.zeros(len(table), np.int8) if half is None else half.astype(np.int8)
     counts = np.zeros((table.dimensions, 2, values, bins_for(carriers, values)), np.int64)
     for column in range(table.dimensions):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 
-def discriminants(features: np.ndarray, labels: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
+def discriminants(features: np.ndarray, labels: np.ndarray, *, classes: int) -> tuple[np.ndarray, np.ndarray]:
     """Weights (D, K) and offsets (K,) of Fisher's linear discriminant: features @ weights + offsets, largest where most likely.
 
     The classifier of normal classes with one covariance (Hastie, Tibshirani and Friedman 2009, equation 4.10). It is linear like

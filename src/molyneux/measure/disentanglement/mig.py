@@ -58,12 +58,12 @@ def published_information(
     `published_bins` loses count nowhere; a value whose codes are all lost has an entropy of 0.
     """
     places = published_bins(table.codes, bins)
-    everything = count_pairs(places, np.zeros(len(table), np.int64), bins, 1)[:, 0]
+    everything = count_pairs(places, np.zeros(len(table), np.int64), width=bins, height=1)[:, 0]
     found = np.empty((table.dimensions, len(table.names)))
     for factor in range(len(table.names)):
         groups = group(table, factor)
         rows, values = groups.stratified(samples, rng, metric=metric)
-        counts = count_pairs(places[rows], values, bins, table.values[factor])
+        counts = count_pairs(places[rows], values, width=bins, height=table.values[factor])
         found[:, factor] = entropy(everything) - entropy(counts) @ (groups.counts / groups.counts.sum())
     return found
 
@@ -75,7 +75,9 @@ def library_information(
     table.require_complete(metric)
     rows = rng.choice(len(table), min(samples, len(table)), replace=False)
     places, factors = library_bins(table.codes[rows], bins), table.factors[rows]
-    counts = [count_pairs(places, column, bins, values) for column, values in zip(factors.T, table.values, strict=True)]
+    counts = [
+        count_pairs(places, column, width=bins, height=values) for column, values in zip(factors.T, table.values, strict=True)
+    ]
     return np.stack([mutual_information(pairs) for pairs in counts], 1), np.array([entropy(pairs[0].sum(1)) for pairs in counts])
 
 

@@ -45,7 +45,7 @@ def dlib(table: Table, rng: np.random.Generator, *, train: int = 10_000, test: i
     """
     table.require("sap", dimensions=2)
     table.require_complete("sap dlib")
-    fit, tested = train_and_test(len(table), train, test, rng)
+    fit, tested = train_and_test(len(table), rng, train=train, test=test)
     columns = [_machines(table.codes, column, fit, tested, balanced=True) for column in table.factors.T]
     return _gap(np.stack(columns, 1))
 
@@ -80,7 +80,7 @@ def stratified_split(
     return rng.permutation(rows[fit]), rows[~fit]
 
 
-def train_and_test(count: int, train: int, test: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def train_and_test(count: int, rng: np.random.Generator, *, train: int, test: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows to train and other rows to test; 2/3 and 1/3 where there are fewer than asked for."""
     order = rng.permutation(count)
     split = min(train, 2 * count // 3)
