@@ -49,6 +49,7 @@ class Metric:
         ways: by variant.
         higher_is_better: direction; the same for all of its scores.
         bounds: of the recommended variant; those of the others are open, because their defects are.
+        parts: names of its scores where it has several.
         trains: whether it trains forests or boosting, which takes seconds.
     """
 
@@ -57,7 +58,13 @@ class Metric:
     ways: Mapping[Variant, Way]
     higher_is_better: bool = True
     bounds: tuple[float, float] = (0.0, 1.0)
+    parts: tuple[str, ...] = field(default=(), kw_only=True)
     trains: bool = field(default=False, kw_only=True)
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """Names of what its ways give."""
+        return self.parts or (self.name,)
 
     def way(self, variant: Variant) -> Way:
         """How a variant is computed.

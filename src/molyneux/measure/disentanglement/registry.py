@@ -14,6 +14,7 @@ _ALL = (
         "dci",
         "Each dimension serves one factor (D), each factor needs one dimension (C), forests read it (I).",
         {"published": dci.published, "paper": dci.paper, "dlib": dci.dlib, "recommended": dci.recommended},
+        parts=dci.NAMES,
         trains=True,
     ),
     Metric(

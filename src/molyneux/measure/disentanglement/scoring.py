@@ -122,7 +122,7 @@ def score_table(
     try:
         found = metric.way(variant)(table, stream("value"))
     except NotApplicableError as error:
-        yield recorder.score(metric.name, None, note=f"not applicable: {error}")
+        yield from (recorder.score(name, None, note=f"not applicable: {error}") for name in metric.scores)
         return
     permutations, resamples = repeats.of(metric)
     values = _values(found, table.names)
