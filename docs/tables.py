@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from molyneux.core import store
-from molyneux.report import load_study, study_tables
+from molyneux.report import load_study, study_tables, to_markdown
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -24,7 +24,7 @@ def study(name: str) -> str:
     records = ROOT / "studies" / "results" / name / "records.jsonl"
     if not records.exists():
         return ""
-    return "\n".join(f"**{table.title}**\n\n{table.to_markdown()}\n" for table in study_tables(load_study(records)))
+    return "\n".join(to_markdown(table) for table in study_tables(load_study(records)))
 
 
 def benchmark(name: str) -> str:
