@@ -76,9 +76,8 @@ def fit(
         history.write_csv(folder / "history.csv")
         if training.keep == "best":
             checkpoints.load_best(model, history)
-    model.eval()
-    if isinstance(model, Settles):
-        with threads(training.threads):
+        model.eval()
+        if isinstance(model, Settles):
             model.settle(train, seed=seed)
     return history
 

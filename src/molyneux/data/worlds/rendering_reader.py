@@ -103,7 +103,7 @@ class RenderingReader:
         likeness /= light.flatten(1).norm(dim=1, keepdim=True).clamp(min=1e-6)
         codes = torch.from_numpy(self._bank.codes)
         best, nearest = likeness.max(1)
-        clear, rendering = likeness.masked_fill((codes < 0).any(1), -1).max(1)
+        clear, rendering = likeness.masked_fill_((codes < 0).any(1), -1).max(1)
         legible = (best >= LEAST) & (brightness.flatten(1).topk(BRIGHTEST).values.mean(1) > FAINT)
         forced = codes[rendering]
         told = torch.where((best - clear > MARGIN)[:, None], codes[nearest], forced)

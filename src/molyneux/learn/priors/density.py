@@ -22,7 +22,8 @@ class CodeDensity(nn.Module):
     """A mixture of normals over codes [s, p], (D + P); standard normal until it is fitted.
 
     Its buffers hold the lower triangular factors `L = [[L_s, 0], [L_ps, L_p]]` of the components' covariances, with which the
-    marginal of s has the factor `L_s`, and p given s the mean `m_p + L_ps L_s^-1 (s - m_s)` and the factor `L_p`.
+    marginal of s has the factor `L_s`, and p given s the mean `m_p + L_ps L_s^-1 (s - m_s)` and the factor `L_p` (Bishop, Pattern
+    Recognition and Machine Learning, 2006, equations 2.81 and 2.82, with the factors in place of the covariances).
 
     Args:
         components: number of components.
@@ -59,15 +60,19 @@ class CodeDensity(nn.Module):
     def fit(self, codes: np.ndarray, seed: int) -> None:
         """Fit by maximum likelihood to codes (N, D + P) (scikit-learn's EM, started by k-means).
 
-        Where N is small, only N / 10 components are used.
+        Where N is small, only N / 10 components are used; of fewer than two codes nothing can be learned. One thread, since the
+        sums of several are added in any order.
         """
+        if len(codes) < 2:
+            return
         from sklearn.exceptions import ConvergenceWarning  # takes a second to import, and only training needs it
         from sklearn.mixture import GaussianMixture
+        from threadpoolctl import threadpool_limits
 
         centre, spread = codes.mean(0), codes.std(0) + 1e-12
         used = max(1, min(len(self.log_weights), len(codes) // 10))
         mixture = GaussianMixture(used, reg_covar=_FLOOR, max_iter=_ROUNDS, random_state=seed)
-        with warnings.catch_warnings():
+        with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the last round is as good as any
             mixture.fit((codes - centre) / spread)
         self.log_weights[:] = -math.inf

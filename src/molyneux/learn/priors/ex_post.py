@@ -46,16 +46,18 @@ def collect_codes(
     Private codes are those of the whole sample. Shared codes come in turns from the posterior given everything and given
     each modality alone, as generation will meet them. What is missing is NaN.
     """
-    generator = torch.Generator().manual_seed(int(seeds.key(seed, "prior", "codes")[0] >> 1))
+    generator = seeds.torch_generator(seed, "prior", "codes")
     positions = seeds.generator(seed, "prior", "positions").permutation(len(source))[:samples]
     turns = list(dict.fromkeys([spec.names, *((name,) for name in spec.names)]))
     shared: list[Tensor] = []
     private: dict[str, list[Tensor]] = {}
     for number, start in enumerate(range(0, len(positions), _CHUNK)):
         batch = source.batch(np.sort(positions[start : start + _CHUNK]))
-        codes = model.encode(batch).rsample(1, generator)[0]
+        whole = model.encode(batch)
+        codes = whole.rsample(1, generator)[0]
         observed = turns[number % len(turns)]
-        code = model.encode(batch, observed).rsample(1, generator)[0].shared
+        posterior = whole if observed == spec.names else model.encode(batch, observed)
+        code = posterior.rsample(1, generator)[0].shared
         shared.append(_keep(code, torch.stack([batch.mask(name) for name in observed]).any(0)))
         for name, part in codes.private.items():
             private.setdefault(name, []).append(_keep(part, batch.mask(name)))
