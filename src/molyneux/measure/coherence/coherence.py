@@ -25,7 +25,7 @@ class Coherence(Measure):
     - `coherence.accuracy` % for each factor, `coherence.value_accuracy` % for each value of it.
     - `coherence.letters` % for text: equal characters over the true length; `coherence.letters_padded` over the whole.
     - `coherence.unreadable` %: in how many generated views the reader rejects some factor asked for.
-    - `coherence.strict_forced` % where a judge may refuse: strict (forced choice), as if it had to name a value; so published
+    - `coherence.strict_forced` % where a reader may refuse: strict (forced choice), as if it had to name a value; so published
       evaluations judge, which means of many pictures fool.
     - `coherence.diversity`: how many different scenes joint generation draws.
 

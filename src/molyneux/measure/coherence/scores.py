@@ -97,7 +97,7 @@ def unreadable_score(answers: Answers, ceiling: Answers, recorder: Recorder) -> 
 
 
 def forced_score(answers: Answers, ceiling: Answers, recorder: Recorder) -> Score:
-    """Strict as published, by a judge that has to choose a value: means of many pictures count where they fool it."""
+    """Strict as published, by a reader that has to choose a value: means of many pictures count where they fool it."""
     forced, true = answers.without_refusal, ceiling.without_refusal
     controls = {"constant": percent(best_constant(answers)[0].strict), CEILING: percent(true.strict)}
     return recorder.share("strict_forced", forced.strict, chance=100 * strict_chance(answers), controls=controls)
