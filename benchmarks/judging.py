@@ -1,8 +1,8 @@
-"""Views that readers read in a second: judges and the parsers of captions, in batches and one at a time.
+"""Views that readers read in a second: judges, parsers and comparison with renderings, in batches and one at a time.
 
     python benchmarks/judging.py [--quick] [--out FOLDER]
 
-Level 5 of every world, true views, one thread.
+Level 5 of every world, and pictures of CdSprites+ on black ground (level 4), true views, one thread.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from molyneux.data import CdSprites, GeBiD
 from molyneux.run.readers import find_readers
 
 WHAT = (
-    "True views of level 5 that each reader reads in a second, all factors at once, in batches of 500 and one at a time, one "
-    "thread; a judge is learned, a parser exact"
+    "True views of levels 4 and 5 that each reader reads in a second, all factors at once, in batches of 500 and one at a time, "
+    "one thread; a judge is learned, a parser and the comparison with renderings are exact"
 )
 SENSES = ("image", "text", "touch")
+EXACT = {"image": "renderings", "text": "parser"}
 
 
 def main() -> None:
@@ -31,13 +32,14 @@ def main() -> None:
     record = Record("judging", WHAT, arguments.out)
     torch.set_num_threads(1)
     size, seconds = (20, 0.0) if arguments.quick else (500, 2.0)
-    for world in (CdSprites(level=5, modalities=SENSES), GeBiD(level=5, modalities=SENSES)):
+    black = CdSprites(level=4, modalities=("image",))
+    for world in (black, CdSprites(level=5, modalities=SENSES), GeBiD(level=5, modalities=SENSES)):
         readers = find_readers(world, world.spec, {})
         batch = world.batch(np.arange(size), split="test", seed=1)
         for name in world.spec.names:
             reader = readers.exact.get(name, readers.judges.get(name))
             if reader is not None:
-                kind = "parser" if name in readers.exact else "judge"
+                kind = EXACT[name] if name in readers.exact else "judge"
                 head = {"world": world.name, "modality": name, "reader": kind, "factors": len(reader.factors)}
                 record.add({**head, **speed(reader, batch.views[name], seconds)})
     record.write()

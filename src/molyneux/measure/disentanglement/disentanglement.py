@@ -28,7 +28,7 @@ class Disentanglement(Measure):
     chance, control and interval. Factors that take fewer than two values among the samples are left out, and the notes say so.
     The gallery shows what each dimension knows of each factor beyond chance.
 
-    10,000 codes of 16 dimensions with five factors take one processor about 25 seconds, 17 of them for `dci` and its forests.
+    `dci` and its forests take most of the time (`benchmarks/disentanglement.py`).
 
     Args:
         metrics: names of metrics; all by default.

@@ -63,7 +63,6 @@ def dlib(table: Table, rng: np.random.Generator, *, train: int = 10_000, test: i
             warnings.simplefilter("ignore", ConvergenceWarning)
             model = LogisticRegression().fit(codes[fit], labels[fit])
         scores = model.predict_proba(codes[tested])
-        scores = np.stack([1 - scores[:, 0], scores[:, 0]], 1)[:, ::-1] if scores.shape[1] == 2 else scores
         found[factor] = _mean_area(scores, labels[tested], model.classes_)
     return _mean(found)
 
