@@ -55,4 +55,13 @@ def test_strings_lose_only_trailing_padding():
     assert views.text_strings(TEXT, ids) == [" a b", ""]
     words = Modality("words", "text", (3,), "int64", ("<pad>", "big", "heart"), 0)
     assert views.text_strings(words, torch.tensor([[1, 2, 0]])) == ["big heart"]
-    assert views.text_lengths(ids, 0).tolist() == [4, 0]
+    assert views.text_lengths(TEXT, ids).tolist() == [4, 0]
+
+
+def test_a_text_ends_at_its_end():
+    said = Modality("said", "text", (4,), "int64", ("<pad>", "<bos>", "<eos>", "big", "heart"), 0, 1, 2)
+    ids = torch.tensor([[3, 4, 2, 0], [3, 2, 4, 2], [3, 4, 3, 4], [2, 0, 0, 0], [3, 0, 0, 0]])
+    assert views.text_strings(said, ids) == ["big heart", "big", "big heart big heart", "", "big"]
+    assert views.text_lengths(said, ids).tolist() == [2, 1, 4, 0, 1]
+    assert views.counted_positions(said, ids).sum(-1).tolist() == [3, 2, 4, 1, 4]
+    assert views.counted_positions(TEXT, torch.zeros(2, 5)).all()

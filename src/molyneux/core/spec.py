@@ -30,7 +30,10 @@ class Modality:
         dtype: how it is stored: `uint8` (images 0..255, symbol ids), `float32` or `int64`.
         symbols: for text and label: the symbol of each id.
         padding: for text: the id that fills a sample up to its length. It may be a symbol of the language too
-            (CdSprites+ pads with the space), so a sample ends at its last symbol that is not padding.
+            (CdSprites+ pads with the space), so a sample without an `end` ends at its last symbol that is not padding.
+        start: for text: the id that stands before the first symbol for a model that writes symbol by symbol; in no sample.
+        end: for text: the id that closes every sample that is shorter than its length allows. What comes after it says
+            nothing, so it is neither shown nor counted in a likelihood.
 
     Raises:
         SpecError: the rank of the shape does not fit the kind, or symbols are missing or out of place.
@@ -42,6 +45,8 @@ class Modality:
     dtype: str = "float32"
     symbols: tuple[str, ...] = ()
     padding: int | None = None
+    start: int | None = None
+    end: int | None = None
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
@@ -56,8 +61,10 @@ class Modality:
             raise SpecError(f"modality {self.name}: expected dtype one of {', '.join(_DTYPES)}, got {self.dtype!r}")
         if (self.kind in ("text", "label")) != bool(self.symbols):
             raise SpecError(f"modality {self.name}: text and label have symbols, other kinds have none; kind is {self.kind}")
-        if self.padding is not None and not (self.kind == "text" and 0 <= self.padding < len(self.symbols)):
-            raise SpecError(f"modality {self.name}: padding {self.padding} is no id of its {len(self.symbols)} symbols")
+        for role in ("padding", "start", "end"):
+            symbol = getattr(self, role)
+            if symbol is not None and not (self.kind == "text" and 0 <= symbol < len(self.symbols)):
+                raise SpecError(f"modality {self.name}: {role} {symbol} is no id of its {len(self.symbols)} symbols")
 
     @property
     def size(self) -> int:

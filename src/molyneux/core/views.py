@@ -26,16 +26,37 @@ def to_stored(modality: Modality, view: Tensor) -> Tensor:
     return view.to({"uint8": torch.uint8, "int64": torch.int64, "float32": torch.float32}[modality.dtype])
 
 
-def text_lengths(ids: Tensor, padding: int) -> Tensor:
-    """Number of symbols up to the last that is not padding, (...,) from ids (..., L)."""
+def text_lengths(modality: Modality, ids: Tensor) -> Tensor:
+    """Number of symbols of texts that say something, (...,) from ids (..., L).
+
+    Those before the first `end` symbol; in a text that is not closed, those up to the last that is not padding.
+    """
     position = torch.arange(1, ids.shape[-1] + 1, device=ids.device)
-    return (position * (ids != padding)).amax(-1)
+    padding = -1 if modality.padding is None else modality.padding
+    lengths = (position * (ids != padding)).amax(-1)
+    if modality.end is None:
+        return lengths
+    closing = ids == modality.end
+    return torch.where(closing.any(-1), closing.int().argmax(-1), lengths)
+
+
+def counted_positions(modality: Modality, ids: Tensor) -> Tensor:
+    """Which positions of texts a likelihood counts, (..., L) bool from ids (..., L).
+
+    All, padding too, where texts have no `end` symbol: only the padding then says where a text ends. Else those up to the
+    first `end` symbol, which is counted; without one, all.
+    """
+    if modality.end is None:
+        return torch.ones_like(ids, dtype=torch.bool)
+    closed = (ids == modality.end).int()
+    return closed.cumsum(-1) - closed == 0
 
 
 def text_strings(modality: Modality, ids: Tensor) -> list[str]:
-    """The strings of text ids (B, L), without trailing padding. Symbols longer than one character are words and get spaces."""
+    """The strings of text ids (B, L), without `end` and trailing padding.
+
+    Symbols longer than one character are words and get spaces.
+    """
     joint = "" if all(len(symbol) == 1 for symbol in modality.symbols) else " "
-    padding = -1 if modality.padding is None else modality.padding
-    lengths = text_lengths(ids, padding).tolist()
-    rows = ids.tolist()
+    rows, lengths = ids.tolist(), text_lengths(modality, ids).tolist()
     return [joint.join(modality.symbols[i] for i in row[:length]) for row, length in zip(rows, lengths, strict=True)]

@@ -27,6 +27,10 @@ class Net(ABC):
             known = ", ".join(sorted(self.kinds))
             raise SpecError(f"{type(self).__name__} is a net for {known}, but modality {modality.name} is {modality.kind}")
 
+    def pair(self, modality: Modality, *, outputs: int, inputs: int, likelihood: ViewLikelihood) -> tuple[nn.Module, nn.Module]:
+        """The encoder and the decoder of one modality; a net whose two sides share weights overrides this."""
+        return self.encoder(modality, outputs), self.decoder(modality, inputs, likelihood)
+
     @abstractmethod
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """A module from views in model form (B, *shape) to raw numbers (B, outputs)."""

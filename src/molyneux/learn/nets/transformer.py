@@ -86,7 +86,7 @@ class TransformerEncoder(nn.Module):
     def __init__(self, modality: Modality, layers: nn.TransformerEncoder, outputs: int) -> None:
         super().__init__()
         width = layers.layers[0].linear1.in_features
-        self.padding = modality.padding
+        self.modality = modality
         self.embedding = nn.Embedding(len(modality.symbols), width)
         self.register_buffer("positions", time_positions(modality.shape[0], width), persistent=False)
         self.layers, self.last = layers, nn.Linear(width, outputs)
@@ -102,9 +102,7 @@ class TransformerEncoder(nn.Module):
 
     def _beyond(self, ids: Tensor) -> Tensor:
         """Which positions lie after the end of their text, (B, L) bool; an empty text keeps its first."""
-        if self.padding is None:
-            return torch.zeros_like(ids, dtype=torch.bool)
-        lengths = text_lengths(ids, self.padding).clamp_min(1)
+        lengths = text_lengths(self.modality, ids).clamp_min(1)
         return torch.arange(ids.shape[1], device=ids.device) >= lengths.unsqueeze(-1)
 
 

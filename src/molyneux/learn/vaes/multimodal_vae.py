@@ -90,8 +90,8 @@ class MultimodalVAE(nn.Module, ABC):
             net = nets.get(modality.name) or default_net(modality)
             likelihood = likelihoods.get(modality.name) or default_likelihood(modality)
             code = latent_dim + self.private_dims.get(modality.name, 0)
-            self.encoders[modality.name] = net.encoder(modality, 2 * code)
-            self.decoders[modality.name] = net.decoder(modality, code, likelihood)
+            encoder, decoder = net.pair(modality, outputs=2 * code, inputs=code, likelihood=likelihood)
+            self.encoders[modality.name], self.decoders[modality.name] = encoder, decoder
         self.fitted = None if prior is None else FittedPrior(prior, latent_dim, self.private_dims)
 
     @abstractmethod

@@ -84,9 +84,8 @@ class ConstantText:
 
 
 def _inside(modality: Modality, truth: Tensor) -> Tensor:
-    """(N, L) 1 up to the last symbol that is not padding (at least one position), else 0."""
-    length = truth.shape[-1]
-    if modality.padding is None:
-        return torch.ones(truth.shape, dtype=torch.float64)
-    lengths = views.text_lengths(truth, modality.padding).clamp(min=1)
-    return (torch.arange(length) < lengths[:, None]).double()
+    """(N, L) 1 up to the end of each text (its `end` symbol, or its last one that is not padding; at least one), else 0."""
+    if modality.end is not None:
+        return views.counted_positions(modality, truth).double()
+    lengths = views.text_lengths(modality, truth).clamp(min=1)
+    return (torch.arange(truth.shape[-1]) < lengths[:, None]).double()

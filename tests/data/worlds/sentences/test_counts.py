@@ -132,15 +132,15 @@ def plain_ynoc(text, said):
     return (
         text
         == {
-            "I": f"in {year} , {name} was {work} in {city} . <eos>",
-            "II": f"in {year} 's {city} , {name} was {work} . <eos>",
-            "III": f"{name} was {work} in {city} in {year} . <eos>",
+            "I": f"in {year} , {name} was {work} in {city} .",
+            "II": f"in {year} 's {city} , {name} was {work} .",
+            "III": f"{name} was {work} in {city} in {year} .",
         }[said["template"]]
     )
 
 
 def plain_pos(text, said):
-    words = text.removesuffix(" <eos>").split(" ")
+    words = text.split(" ")
     fits = sorted(words) == sorted([*(value for name, value in said.items() if name != "kind"), *[","] * words.count(",")])
     in_order = all(words.index(said[a]) < words.index(said[b]) for a in said for b in said if a[:-1] == b[:-1] and a < b)
     kind = "I" if words[0] == said.get("conj1.") else "II" if "conj1." in said else "III" if "conj2." in said else "simple"

@@ -102,7 +102,7 @@ class Language:
     def modality(self) -> Modality:
         """What sentences look like in a batch: ids (length,), padded."""
         dtype = "uint8" if len(self.symbols) <= 256 else "int64"
-        return Modality("text", "text", (self.length,), dtype, self.symbols, PADDING)
+        return Modality("text", "text", (self.length,), dtype, self.symbols, PADDING, BEGIN, END)
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
