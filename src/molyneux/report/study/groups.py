@@ -47,8 +47,8 @@ class Axis:
 
     @property
     def is_model(self) -> bool:
-        """Whether it is the class of the model."""
-        return self.path.endswith("model.class_path")
+        """Whether it tells models apart: by their class, or by the names of variants."""
+        return self.path == "name" or self.path.endswith("model.class_path")
 
 
 @dataclass(frozen=True)
@@ -82,19 +82,20 @@ def key_of(score: Score) -> Key:
 
 
 def find_axes(runs: Sequence[StudyRun]) -> list[Axis]:
-    """The fewest settings that tell all groups apart: model and level first, then the others in their order.
+    """The fewest settings that tell all groups apart: model or variant and level first, then the others in their order.
 
-    A setting that says nothing beyond those before it, such as one that only one of the models has, is no axis.
+    A setting that says nothing beyond those before it, such as one that only one of the models has, is no axis. Variants of a
+    study, whose runs carry names, are told apart by their names unless the class of the model says as much.
     """
     paths = dict.fromkeys(path for run in runs for path in run.settings if path not in _APART)
     varied = [path for path in paths if len({_text(run.settings, path) for run in runs}) > 1]
-    first = [path for path in varied if path.endswith("model.class_path")] + [path for path in varied if path.endswith(".level")]
+    models = [path for path in varied if path.endswith("model.class_path")]
+    first = [*_variants(runs, models, varied), *models, *(path for path in varied if path.endswith(".level"))]
     chosen: list[str] = []
     for path in dict.fromkeys([*first, *varied]):
         if _classes(runs, [*chosen, path]) > _classes(runs, chosen):
             chosen.append(path)
-    named = [path if path in first else _named(runs, path, varied) for path in chosen]
-    return [_axis(runs, path) for path in named]
+    return [_axis(runs, path) for path in chosen]
 
 
 def group_runs(runs: Sequence[StudyRun], axes: Sequence[Axis]) -> list[Group]:
@@ -113,7 +114,7 @@ def group_runs(runs: Sequence[StudyRun], axes: Sequence[Axis]) -> list[Group]:
 def label(group: Group, axes: Sequence[Axis]) -> str:
     """A group in words: `MVAE, beta 0.5`."""
     parts = [(axis, group.values[axis.path]) for axis in axes if not axis.is_level]
-    told = [value if axis.is_model or axis.path == "name" else f"{axis.title} {value}" for axis, value in parts]
+    told = [value if axis.is_model else f"{axis.title} {value}" for axis, value in parts]
     return ", ".join(told) or "all runs"
 
 
@@ -130,11 +131,12 @@ def _classes(runs: Sequence[StudyRun], paths: Sequence[str]) -> int:
     return len({tuple(_text(run.settings, path) for path in paths) for run in runs})
 
 
-def _named(runs: Sequence[StudyRun], path: str, varied: Sequence[str]) -> str:
-    """`name` where it stands for this setting and others that go with it, else the setting."""
-    together = [other for other in varied if _classes(runs, [path, other]) == _classes(runs, [path]) == _classes(runs, [other])]
-    names = _classes(runs, ["name"])
-    return "name" if len(together) > 1 and _classes(runs, [path, "name"]) == names == _classes(runs, [path]) else path
+def _variants(runs: Sequence[StudyRun], models: Sequence[str], varied: Sequence[str]) -> list[str]:
+    """The names of runs, where they stand for settings and say more than the class of the model."""
+    stand_for_settings = _classes(runs, [*varied, "name"]) == _classes(runs, varied)
+    say_more = _classes(runs, [*models, "name"]) > _classes(runs, models)
+    alone = [path for path in varied if _classes(runs, [path, "name"]) == _classes(runs, [path]) == _classes(runs, ["name"])]
+    return ["name"] if stand_for_settings and say_more and len(alone) != 1 else []
 
 
 def _axis(runs: Sequence[StudyRun], path: str) -> Axis:
