@@ -5,7 +5,8 @@ from molyneux.learn.nets.default import default_net
 from molyneux.learn.nets.dense import Dense
 from molyneux.learn.nets.net import Decoder, Net
 from molyneux.learn.nets.patches import Patches
+from molyneux.learn.nets.recurrent import Recurrent
 from molyneux.learn.nets.series import Series
 from molyneux.learn.nets.transformer import CharacterTransformer
 
-__all__ = ["CharacterTransformer", "Convolutional", "Decoder", "Dense", "Net", "Patches", "Series", "default_net"]
+__all__ = ["CharacterTransformer", "Convolutional", "Decoder", "Dense", "Net", "Patches", "Recurrent", "Series", "default_net"]

@@ -35,9 +35,13 @@ class Net(ABC):
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """A module from views in model form (B, *shape) to raw numbers (B, outputs)."""
 
-    @abstractmethod
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
-        """A module from codes (N, inputs) to raw numbers of a likelihood (N, parameters, *shape)."""
+        """A module from codes (N, inputs) to raw numbers of a likelihood (N, parameters, *shape).
+
+        A net that overrides `decoder` has none; every other net overrides this.
+        """
+        self.check(modality)
+        raise SpecError(f"{type(self).__name__} has no body that gives raw numbers: call its decoder for {modality.name}")
 
     def decoder(self, modality: Modality, inputs: int, likelihood: ViewLikelihood) -> nn.Module:
         """A module from codes (..., inputs) to a distribution over views of batch shape (...).

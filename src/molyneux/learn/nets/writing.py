@@ -1,0 +1,120 @@
+"""What the nets that write texts symbol by symbol have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Literal, Protocol, get_args
+
+import torch
+from torch import Tensor, nn
+
+from molyneux.core import ConfigError, Modality, nearest
+from molyneux.learn.likelihoods import Categorical, ViewLikelihood, WrittenTexts
+
+Decoding = Literal["greedy", "beam"]
+
+
+class Writes(Protocol):
+    """Settings of a net that writes symbol by symbol."""
+
+    @property
+    def word_dropout(self) -> float:
+        """Share of the symbols that are hidden from the decoder in training."""
+        ...
+
+    @property
+    def decoding(self) -> Decoding:
+        """How the one text to show is found."""
+        ...
+
+    @property
+    def beams(self) -> int:
+        """Beams of the search."""
+        ...
+
+
+def writing_problems(settings: Writes) -> Iterator[str]:
+    """What is wrong with the settings of writing, one sentence each."""
+    if not 0 <= settings.word_dropout < 1:
+        yield f"word_dropout: expected a share in 0..1, below 1, got {settings.word_dropout}"
+    yield from choice_problems("decoding", settings.decoding, get_args(Decoding))
+    if settings.beams < 1:
+        yield f"beams: expected at least 1, got {settings.beams}"
+
+
+def choice_problems(name: str, value: object, known: tuple[str, ...]) -> Iterator[str]:
+    """What is wrong with a setting that is one of a few words."""
+    if value not in known:
+        yield f"{name}: expected one of {', '.join(known)}, got {value!r}; {nearest(str(value), known)}"
+
+
+def check_likelihood(likelihood: ViewLikelihood, modality: Modality) -> None:
+    """Raise ConfigError unless the likelihood is that of texts that are written symbol by symbol."""
+    likelihood.check(modality)
+    if not isinstance(likelihood, Categorical):
+        raise ConfigError(
+            f"likelihoods.{modality.name}: a net that writes symbol by symbol has a Categorical likelihood, "
+            f"got {type(likelihood).__name__}"
+        )
+
+
+class SymbolTable(nn.Embedding):
+    """A learned vector for each symbol, and for what a decoder reads beside the symbols of the language.
+
+    Drawn as in Keras, uniform in -0.05..0.05.
+
+    Args:
+        modality: the texts.
+        size: length of a vector.
+        unknown: whether there is a vector of the symbol that stands for hidden ones.
+    """
+
+    def __init__(self, modality: Modality, size: int, *, unknown: bool) -> None:
+        count = len(modality.symbols)
+        self.first = count if modality.start is None else modality.start
+        """What stands before a text: its `start` symbol, or one of its own."""
+        self.unknown = max(count, self.first + 1)
+        """What stands for a hidden symbol, as UNK in Bowman et al."""
+        super().__init__(self.unknown + unknown, size)
+        nn.init.uniform_(self.weight, -0.05, 0.05)
+
+
+class TextWriter(nn.Module, ABC):
+    """A decoder that writes symbol by symbol; satisfies `likelihoods.Writer`.
+
+    Args:
+        modality: the texts.
+        table: vectors of the symbols, with one for hidden symbols where there is word dropout; None if it reads none.
+        settings: of the net.
+    """
+
+    def __init__(self, modality: Modality, table: SymbolTable | None, settings: Writes) -> None:
+        super().__init__()
+        self.modality, self.table, self.word_dropout = modality, table, settings.word_dropout
+        self.first = 0 if table is None else table.first
+        self.beams = settings.beams if settings.decoding == "beam" else None
+
+    def forward(self, codes: Tensor) -> WrittenTexts:
+        """The distribution of texts given codes (..., inputs)."""
+        return WrittenTexts(self, codes.flatten(0, -2), codes.shape[:-1], beams=self.beams)
+
+    def forced(self, codes: Tensor, ids: Tensor) -> Tensor:
+        """See `Writer`. Symbols of the text are hidden here, in training: the first of all never is."""
+        before = ids.t()[:-1]
+        if self.table is not None and self.training and self.word_dropout:
+            hidden = torch.rand(before.shape, device=before.device) < self.word_dropout
+            before = before.masked_fill(hidden, self.table.unknown)
+        return self.logits(codes, torch.cat([before.new_full((1, len(ids)), self.first), before]))
+
+    @abstractmethod
+    def logits(self, codes: Tensor, before: Tensor) -> Tensor:
+        """Logits (L, N, V) of the symbol at each position, for codes (N, D) and the symbols before each position (L, N)."""
+
+    @abstractmethod
+    def begin(self, codes: Tensor) -> tuple[Tensor, ...]:
+        """See `Writer`."""
+
+    @abstractmethod
+    def step(self, symbols: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """See `Writer`."""
