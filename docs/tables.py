@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from molyneux.core import store
-from molyneux.report import load_study, study_tables, to_markdown
+from molyneux.report import chosen_tables, load_study, study_tables, to_markdown
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -25,6 +25,34 @@ def study(name: str) -> str:
     if not records.exists():
         return ""
     return "\n".join(to_markdown(table) for table in study_tables(load_study(records)))
+
+
+TEXT_TO_IMAGE = {"source": "text", "target": "image"}
+GAP = {"source": "image+text", "code": "shared"}
+SHOWN = {
+    "limits": (
+        ("coherence.strict", {"source": "image", "target": "text"}),
+        ("coherence.strict", TEXT_TO_IMAGE),
+        ("coherence.strict_forced", TEXT_TO_IMAGE),
+        ("coherence.unreadable", TEXT_TO_IMAGE),
+        ("coherence.accuracy", {**TEXT_TO_IMAGE, "factor": "size"}),
+        ("coherence.accuracy", {**TEXT_TO_IMAGE, "factor": "shape"}),
+        ("posterior_gap.rate", GAP),
+        ("posterior_gap.marginal_kl", GAP),
+        ("posterior_gap.rate", {**GAP, "code": "private.image"}),
+        ("posterior_gap.marginal_kl", {**GAP, "code": "private.image"}),
+        ("posterior_gap.sliced_wasserstein", {**GAP, "code": "private.image", "reference": "prior"}),
+    ),
+}
+"""Studies of which a page shows chosen scores: their names and what they are about."""
+
+
+def chosen(name: str) -> str:
+    """The chosen scores of a study; empty where it has no records yet."""
+    records = ROOT / "studies" / "results" / name / "records.jsonl"
+    if not records.exists():
+        return ""
+    return "\n".join(to_markdown(table) for table in chosen_tables(load_study(records), SHOWN[name]))
 
 
 def benchmark(name: str) -> str:
@@ -47,15 +75,15 @@ def _cell(value: str | float) -> str:
     return value if isinstance(value, str) else f"{value:,}"
 
 
-KINDS: dict[str, Callable[[str], str]] = {"benchmark": benchmark, "study": study}
-MADE_BY = {"benchmark": "make benchmark", "study": "molyneux sweep configs/studies/{}.yaml"}
+KINDS: dict[str, Callable[[str], str]] = {"benchmark": benchmark, "chosen": chosen, "study": study}
+MADE_BY = {"benchmark": "make benchmark", **dict.fromkeys(("chosen", "study"), "molyneux sweep configs/studies/{}.yaml")}
 
 
 def table(place: str) -> str:
     """The table of a place, such as `study-cdsprites`."""
     kind, _, name = place.partition("-")
     if kind not in KINDS:
-        raise SystemExit(f"unknown table {place!r}: expected study-NAME or benchmark-NAME")
+        raise SystemExit(f"unknown table {place!r}: expected study-NAME, chosen-NAME or benchmark-NAME")
     return KINDS[kind](name)
 
 

@@ -3,7 +3,7 @@
 from molyneux.report.run_page import write_run
 from molyneux.report.run_records import RunRecords, read_run
 from molyneux.report.settings import flatten, portable
-from molyneux.report.study import StudyRun, load_study, save_study, study_run, study_tables, write_study
+from molyneux.report.study import StudyRun, chosen_tables, load_study, save_study, study_run, study_tables, write_study
 from molyneux.report.summary import summary_table
 from molyneux.report.tables import Table, to_csv, to_latex, to_markdown, to_terminal
 
@@ -11,6 +11,7 @@ __all__ = [
     "RunRecords",
     "StudyRun",
     "Table",
+    "chosen_tables",
     "flatten",
     "load_study",
     "portable",

@@ -50,7 +50,7 @@ def _headline(score: Score, kinds: Mapping[str, str]) -> Headline:
 
 
 def _claim(score: Score, kinds: Mapping[str, str]) -> str:
-    if wording.is_joint(score):
+    if wording.is_joint(score.about):
         made = " and ".join(_noun(name, kinds) for name in score.about.get("target", "").split("+"))
         return f"Drawn together from the prior, {made} agree"
     source = " and ".join(_noun(name, kinds) for name in score.about.get("source", "").split("+"))

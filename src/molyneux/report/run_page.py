@@ -19,7 +19,7 @@ from molyneux.report.settings import flatten, model_of, seen_of, short, split_of
 from molyneux.report.tables import coherence_scores, coherence_table, factor_scores, factor_table, family_tables
 from molyneux.report.write import check_formats, write_page
 
-_SECTIONS = {"confusion": "factors", "posterior": "codes", "traversal": "codes"}
+_SECTIONS = {"confusion": "factors", "homotopy": "codes", "posterior": "codes", "traversal": "codes"}
 _SHEET_LIMIT = 600_000
 _BAR_KEYS = (("solid", "accuracy"), ("interval", "95 % interval"), ("chance", "guessing"), ("ceiling", "judge ceiling"))
 _CURVE_KEYS = (("solid", "training"), ("dashed", "validation"))

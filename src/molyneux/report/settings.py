@@ -36,12 +36,12 @@ def portable(value: Any) -> Any:
 
 
 def world_of(settings: Mapping[str, Any], scores: Sequence[Score] = ()) -> tuple[str, str]:
-    """Name of the world in lower case and its level as text, from flat settings or else from where scores come from.
+    """Name of the world in lower case and its level as text, from where scores come from or else from flat settings.
 
     Each is empty where nothing says it; so is the level where picture and caption have different ones.
     """
     origin = flatten(scores[0].origin) if scores else {}
-    name = _named(settings, "world.class_path") or origin.get("world") or ""
+    name = origin.get("world") or _named(settings, "world.class_path") or ""
     level = _named(settings, "world.init_args.level") or _named(origin, "level") or ""
     caption = _named(settings, "world.init_args.caption_level") or _named(origin, "caption_level") or level
     short = str(name).rpartition(".")[2].lower().partition("-v")[0]

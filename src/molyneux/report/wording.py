@@ -8,13 +8,16 @@ from molyneux.core import Score
 
 MEASURES = {
     "accuracy": "Accuracy",
+    "active_units": "Active units",
     "dci_completeness": "DCI completeness",
     "dci_disentanglement": "DCI disentanglement",
     "dci_informativeness": "DCI informativeness",
+    "distortion": "Distortion",
     "diversity": "Diversity",
     "elbo": "ELBO",
     "features": "Features",
     "gaussian_kl": "Gaussian KL divergence",
+    "hoyer": "Hoyer sparsity",
     "irs": "IRS",
     "iwae": "IWAE bound",
     "kim_mnih": "Kim-Mnih",
@@ -35,6 +38,7 @@ MEASURES = {
     "value_accuracy": "Accuracy of a value",
 }
 FAMILIES = {
+    "code_use": "Use of codes",
     "coherence": "Coherence",
     "disentanglement": "Disentanglement",
     "latent": "What the codes know",
@@ -52,9 +56,9 @@ CONTROLS = {
 _JOINT = frozenset({"joint", "prior"})
 
 
-def is_joint(score: Score) -> bool:
-    """Whether a score is about views made from one draw of the prior."""
-    return score.about.get("source") in _JOINT
+def is_joint(about: Mapping[str, str]) -> bool:
+    """Whether a score with this `about` is about views made from one draw of the prior."""
+    return about.get("source") in _JOINT
 
 
 def direction(score: Score) -> str:

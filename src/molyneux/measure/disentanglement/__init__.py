@@ -1,5 +1,6 @@
 """Disentanglement: how codes are laid out, from arrays of codes and factors."""
 
+from molyneux.measure.disentanglement.code_use import CodeUse
 from molyneux.measure.disentanglement.comparison import correlation_matrix, top_counts
 from molyneux.measure.disentanglement.disentanglement import Disentanglement
 from molyneux.measure.disentanglement.information import expected_information, knowledge
@@ -11,6 +12,7 @@ from molyneux.measure.disentanglement.unsupervised import gaussian_total_correla
 
 __all__ = [
     "METRICS",
+    "CodeUse",
     "Disentanglement",
     "Metric",
     "Outcome",

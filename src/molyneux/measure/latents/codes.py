@@ -70,7 +70,7 @@ def collect_codes(evaluation: Evaluation, observed: tuple[str, ...], samples: in
             continue
         posterior = evaluation.model.encode(part, observed)
         codes = posterior.rsample(1, evaluation.generator("codes", *observed, start))[0]
-        prior = evaluation.model.prior(len(part)) if isinstance(evaluation.model, Decodes) else None
+        prior = _prior(evaluation, len(part))
         for (kind, name), values in _record(posterior, codes, prior, observed).items():
             piles[kind, name].append(values.double().cpu().numpy())
         factors.append(np.empty((len(part), 0), np.int64) if part.factors is None else part.factors.cpu().numpy())
@@ -86,6 +86,14 @@ def prior_samples(evaluation: Evaluation, size: int, stream: str) -> dict[str, n
     """Draws of the prior by code, (size, D)."""
     codes: Codes = evaluation.model.prior(size).rsample(1, evaluation.generator("prior", stream))[0]
     return {name: values.double().cpu().numpy() for name, values in _named(codes).items()}
+
+
+def _prior(evaluation: Evaluation, size: int) -> Posterior | None:
+    """The model's prior; None where it has none."""
+    if isinstance(evaluation.model, Decodes):
+        with suppress(NotApplicableError):
+            return evaluation.model.prior(size)
+    return None
 
 
 def _record(

@@ -11,7 +11,11 @@ from typing import Any
 from molyneux.core import Score
 from molyneux.report import wording
 
-_FILES = ("cdsprites.json",)
+_FILES = ("cdsprites.json", "ynoc.json", "pos.json")
+
+
+Place = tuple[str, tuple[tuple[str, str], ...]]
+"""Name of a score, and what it is about."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """A published table for one level of a world.
+    """A published table for one level of a world, or for a world without levels.
 
     Args:
         title: its name.
@@ -37,8 +41,8 @@ class Leaderboard:
         protocol: how it was measured differently.
         chance: what must be known about guessing.
         seeds: number of runs behind each number.
-        models: names, in the published order.
-        figures: per model, per (score name, source, target), the number.
+        models: names of models, or of variants of one, in the published order.
+        figures: per model, per name of a score and what it is about, the number.
     """
 
     title: str
@@ -47,14 +51,16 @@ class Leaderboard:
     chance: str
     seeds: int
     models: tuple[str, ...]
-    figures: Mapping[str, Mapping[tuple[str, str, str], Figure]]
+    figures: Mapping[str, Mapping[Place, Figure]]
 
     def figure(self, model: str, score: Score) -> Figure | None:
         """What was published for a model where this score stands; None where nothing was."""
-        return self.figures.get(model, {}).get(_place(score))
+        return self.figures.get(model, {}).get(_place(score.name, score.about))
 
     def best(self, score: Score) -> tuple[str, Figure] | None:
-        """The best published model where this score stands, higher being better."""
+        """The best published model where this score stands, if more of it is better."""
+        if not score.higher_is_better:
+            return None
         known = [(model, figure) for model in self.models if (figure := self.figure(model, score)) is not None]
         return max(known, key=lambda pair: pair[1].mean, default=None)
 
@@ -65,7 +71,10 @@ class Leaderboard:
 
 
 def published(world: str, level: str) -> Leaderboard | None:
-    """The published table of a level of a world, such as `published("cdsprites", "3")`; None where there is none."""
+    """The published table of a level of a world, such as `published("cdsprites", "3")`; None where there is none.
+
+    The level of a world without levels is empty.
+    """
     for name in _FILES:
         record = json.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
         if record["world"] == world and level in record["levels"]:
@@ -74,7 +83,7 @@ def published(world: str, level: str) -> Leaderboard | None:
 
 
 def _leaderboard(record: Mapping[str, Any], level: str) -> Leaderboard:
-    places = [(item["score"], item["source"], item["target"]) for item in record["columns"]]
+    places = [_place(column["score"], column["about"]) for column in record["columns"]]
     figures = {
         model: {place: Figure(*numbers) for place, numbers in zip(places, row, strict=True) if numbers is not None}
         for model, row in record["levels"][level].items()
@@ -83,8 +92,9 @@ def _leaderboard(record: Mapping[str, Any], level: str) -> Leaderboard:
     return Leaderboard(**head, models=tuple(record["models"]), figures=figures)
 
 
-def _place(score: Score) -> tuple[str, str, str]:
-    if "factor" in score.about or set(score.about) - {"source", "target"}:
-        return ("", "", "")
-    source, target = score.about.get("source", ""), score.about.get("target", "")
-    return (score.name, "prior" if wording.is_joint(score) else source, "+".join(sorted(target.split("+"))))
+def _place(name: str, about: Mapping[str, str]) -> Place:
+    """Where a number stands: joint views have one name, and the order of several targets says nothing."""
+    told = {**about, "source": "prior"} if wording.is_joint(about) else dict(about)
+    if "target" in told:
+        told["target"] = "+".join(sorted(told["target"].split("+")))
+    return name, tuple(sorted(told.items()))

@@ -9,7 +9,8 @@ from typing import Any
 
 from molyneux.core import Score
 from molyneux.report import wording
-from molyneux.report.settings import short
+from molyneux.report.published import Leaderboard
+from molyneux.report.settings import model_of, short
 from molyneux.report.study.records import StudyRun
 
 _APART = frozenset({"name", "seed"})
@@ -66,6 +67,12 @@ class Group:
     def scores(self, key: Key) -> list[Score]:
         """The score of that name and subject of every run that has it."""
         return self._index.get(key, [])
+
+    def published_as(self, leaderboard: Leaderboard | None) -> str:
+        """What a published table calls these runs: the name of the variant, or of the model; empty where it has neither."""
+        run = self.runs[0]
+        names = (str(run.settings.get("name", "")), model_of(run.settings, run.scores))
+        return next((name for name in names if leaderboard and name in leaderboard.models), "")
 
     @cached_property
     def _index(self) -> dict[Key, list[Score]]:

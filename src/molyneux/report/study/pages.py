@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from molyneux.core import DataError
@@ -43,6 +43,20 @@ def write_study(runs: Sequence[StudyRun], out: Path, *, name: str = "", formats:
 def study_tables(runs: Sequence[StudyRun]) -> list[Table]:
     """The main table of every level, for pages that show nothing else; errors as `write_study`."""
     return _main_tables(_parts(runs))
+
+
+def chosen_tables(runs: Sequence[StudyRun], shown: Sequence[tuple[str, Mapping[str, str]]]) -> list[Table]:
+    """For every level a table of these scores, each by its name and all of what it is about; errors as `write_study`."""
+    keys = [(name, tuple(sorted(about.items()))) for name, about in shown]
+    return [
+        results_table(
+            slug(f"chosen {part.title}"),
+            part.titled("chosen scores"),
+            part.grid([key for key in keys if part.has(key)]),
+            notes=(NOTE,),
+        )
+        for part in _parts(runs)
+    ]
 
 
 def study_page(runs: Sequence[StudyRun], name: str) -> Page:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from molyneux.core import Score
 from molyneux.report.published import Leaderboard, published_beside
-from molyneux.report.settings import model_of
 from molyneux.report.study.grid import Grid
 from molyneux.report.study.groups import Axis, Group, Key, find_axes, group_runs, key_of, keys
 from molyneux.report.study.records import StudyRun
@@ -52,6 +51,10 @@ class Part:
         """The scores of all runs."""
         return [score for group in self.groups for run in group.runs for score in run.scores]
 
+    def has(self, key: Key) -> bool:
+        """Whether some run has that score."""
+        return any(group.scores(key) for group in self.groups)
+
     def grid(self, shown: Sequence[Key]) -> Grid:
         """The groups with the scores that are shown of them."""
         return Grid(self.groups, self.axes, shown)
@@ -76,11 +79,11 @@ def divide(runs: Sequence[StudyRun]) -> list[Part]:
 
 
 def _ordered(groups: Sequence[Group], leaderboard: Leaderboard | None) -> list[Group]:
-    """Models that have published numbers first, in the published order."""
+    """Models and variants that have published numbers first, in the published order."""
     models = leaderboard.models if leaderboard else ()
 
     def place(group: Group) -> int:
-        model = model_of(group.runs[0].settings)
+        model = group.published_as(leaderboard)
         return models.index(model) if model in models else len(models)
 
     return sorted(groups, key=place)

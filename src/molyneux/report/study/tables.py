@@ -9,7 +9,6 @@ from molyneux.core import Score
 from molyneux.report import wording
 from molyneux.report.numbers import MISSING, places, write, write_interval
 from molyneux.report.published import Leaderboard
-from molyneux.report.settings import model_of
 from molyneux.report.study.grid import Grid
 from molyneux.report.study.groups import Group
 from molyneux.report.study.seeds import OverSeeds, above, published_interval
@@ -24,6 +23,8 @@ MARKS = {
     "≈": "not apart from the best published number",
     "▼": "below the best published number, intervals apart",
     "∅": "not above guessing",
+    "=": "not apart from the published number of the same model",
+    "≠": "apart from the published number of the same model",
 }
 _DASH = Entry("–", tone="muted")  # noqa: RUF001
 
@@ -45,7 +46,8 @@ def results_table(
     rows: list[tuple[Entry, ...]] = []
     for group in grid.groups:
         cells = grid.row(group)
-        entries = [_entry(cell, top, leaderboard) for cell, top in zip(cells, best, strict=True)]
+        own = group.published_as(leaderboard)
+        entries = [_entry(cell, top, leaderboard, own) for cell, top in zip(cells, best, strict=True)]
         rows.append((Entry(grid.label(group)), *entries))
         rows += _published_rows(leaderboard, group, grid.groups, cells)
     samples = [next(filter(None, column)) for column in columns]
@@ -89,25 +91,29 @@ def is_at_chance(over: OverSeeds) -> bool:
     return (over.interval or (over.mean, over.mean))[0] <= over.chance
 
 
-def _entry(over: OverSeeds | None, best: float | None, leaderboard: Leaderboard | None) -> Entry:
+def _entry(over: OverSeeds | None, best: float | None, leaderboard: Leaderboard | None, own: str) -> Entry:
     if over is None:
         return _DASH
     if over.mean is None:
         return Entry(MISSING, tone="muted")
     decimals = places(replace(over.first, value=over.mean, interval=None))
-    mark = _mark(over, leaderboard)
+    mark = _mark(over, leaderboard, own)
     text = write(over.mean, decimals) + (f" {mark}" if mark else "")
     detail = write_interval(over.interval, decimals) if over.interval else ""
     return Entry(text, detail, over.mean, over.interval, "strong" if over.mean == best else "")
 
 
-def _mark(over: OverSeeds, leaderboard: Leaderboard | None) -> str:
+def _mark(over: OverSeeds, leaderboard: Leaderboard | None, own: str) -> str:
+    """Against the best published number where more is better, else against the model's own."""
     if is_at_chance(over):
         return "∅"
-    figure = best_figure(leaderboard, over.first)
-    if figure is None:
+    best = best_figure(leaderboard, over.first)
+    if best is not None:
+        return {True: "▲", False: "▼", None: "≈"}[above(over, best)]
+    figure = leaderboard.figure(own, over.first) if leaderboard and own and not over.first.higher_is_better else None
+    if figure is None or leaderboard is None:
         return ""
-    return {True: "▲", False: "▼", None: "≈"}[above(over, figure)]
+    return "=" if above(over, published_interval(figure, leaderboard.seeds, over.first)) is None else "≠"
 
 
 def _best(cells: Sequence[OverSeeds | None]) -> float | None:
@@ -126,17 +132,13 @@ def _published_rows(
     """The published row of a group's model, beneath the last group of that model."""
     if leaderboard is None or not cells:
         return []
-    model = _model(group)
-    last = [other for other in groups if _model(other) == model][-1]
-    if model not in leaderboard.models or group is not last:
+    model = group.published_as(leaderboard)
+    last = [other for other in groups if other.published_as(leaderboard) == model][-1]
+    if not model or group is not last:
         return []
     figures = [leaderboard.figure(model, cell.first) if cell else None for cell in cells]
     entries = [Entry(figure.text, value=figure.mean, tone="muted") if figure else _DASH for figure in figures]
     return [(Entry(f"{model}, published", tone="muted"), *entries)]
-
-
-def _model(group: Group) -> str:
-    return model_of(group.runs[0].settings, group.runs[0].scores)
 
 
 def _marks_used(rows: Sequence[tuple[Entry, ...]]) -> list[str]:

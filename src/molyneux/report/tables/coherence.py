@@ -85,6 +85,6 @@ def _ordered(scores: Sequence[Score]) -> list[Score]:
     def rank(score: Score) -> tuple[bool, int, int, int]:
         measure = _ORDER.index(score.name) if score.name in _ORDER else 0
         senses = (score.about.get("source", "") + score.about.get("target", "")).count("+")
-        return wording.is_joint(score), senses, seen.index(wording.direction(score)), measure
+        return wording.is_joint(score.about), senses, seen.index(wording.direction(score)), measure
 
     return sorted(scores, key=rank)

@@ -1,0 +1,113 @@
+"""The measure of how codes are used: what they cost, what they leave untold, how many dimensions say anything."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import ClassVar, final
+
+import numpy as np
+
+from molyneux.core import ConfigError, DataError, Decodes, Encodes, Score, views
+from molyneux.measure.disentanglement.unsupervised import gaussian_total_correlation, hoyer
+from molyneux.measure.evaluation import Evaluation, Measure, Measurement
+from molyneux.measure.intervals import statistic_interval
+from molyneux.measure.latents import CodeTable, active_units
+from molyneux.measure.latents.codes import code_tables
+from molyneux.measure.recorder import Recorder
+
+
+@final
+class CodeUse(Measure):
+    """What codes cost and say, without knowing any factor: the numbers that tables of text VAEs have.
+
+    With `about` naming source and code, of posterior means given each modality alone and all together:
+
+    - `code_use.rate` nats: mean of log q(z | x) - log p(z) of one posterior sample each, an unbiased estimate of the
+      divergence from the prior of the model ("KL"). None for models without a prior.
+    - `code_use.active_units`: dimensions whose mean varies by more than 0.01 over samples (Burda et al., 2016).
+    - `code_use.hoyer`: mean sparsity of means divided by their standard deviations, not centred, as the text study has it;
+      with `variant: centred`, of centred ones, which a dimension with a mean other than 0 cannot dominate.
+    - `code_use.total_correlation` nats, of a normal with the covariance of the means.
+
+    With source and target:
+
+    - `code_use.distortion` nats: mean of -log p(x | z), unscaled, z one posterior sample ("Rec"); rate and distortion add up to
+      the negative evidence lower bound.
+
+    Args:
+        samples: at most so many samples; null takes all that are measured on.
+
+    Raises:
+        ConfigError: fewer than two samples.
+    """
+
+    name: ClassVar[str] = "code_use"
+    needs: ClassVar[tuple[type, ...]] = (Encodes,)
+
+    def __init__(self, *, samples: int | None = None) -> None:
+        if samples is not None and samples < 2:
+            raise ConfigError(f"samples: expected at least 2, got {samples}")
+        self.samples = samples
+
+    def measure(self, evaluation: Evaluation) -> Measurement:
+        """The use of every code, and what it leaves untold of every modality."""
+        scores: list[Score] = []
+        for source, table in code_tables(evaluation, self.samples).items():
+            for code in table.means:
+                about = {"source": source, "code": code}
+                recorder = Recorder(self.name, evaluation.rng(self.name, source, code), about, evaluation.provenance())
+                scores += _scores(table, code, recorder)
+        if isinstance(evaluation.model, Decodes):
+            scores += self._distortions(evaluation)
+        return Measurement(tuple(scores))
+
+    def _distortions(self, evaluation: Evaluation) -> Iterator[Score]:
+        """What each modality costs given all that is there."""
+        names, piles = evaluation.spec.names, defaultdict[str, list[np.ndarray]](list)
+        for start, batch in evaluation.batches(self.samples):
+            codes = evaluation.model.encode(batch, names).rsample(1, evaluation.generator(self.name, start))[0]
+            made = evaluation.model.decode(codes, names)
+            for name in names:
+                view = views.to_model(evaluation.spec.modality(name), batch.views[name])
+                kept = made[name].log_prob(view)[batch.mask(name)]
+                piles[name].append(-kept.double().cpu().numpy())
+        for name, parts in piles.items():
+            about = {"source": "+".join(names), "target": name}
+            recorder = Recorder(self.name, evaluation.rng(self.name, name), about, evaluation.provenance((name,)))
+            yield recorder.mean("distortion", np.concatenate(parts), unit="nats", higher_is_better=False)
+
+
+def _scores(table: CodeTable, code: str, recorder: Recorder) -> Iterator[Score]:
+    means, dimensions = table.means[code], float(table.means[code].shape[1])
+    if code in table.rates:
+        yield recorder.mean("rate", table.rates[code], unit="nats", higher_is_better=None)
+    yield recorder.score(
+        "active_units",
+        float(active_units(means)),
+        interval=statistic_interval(lambda rows: float(active_units(rows)), means, recorder.rng),
+        n=len(means),
+        bounds=(0.0, dimensions),
+        higher_is_better=None,
+    )
+    for part, centred in ((recorder, False), (recorder.on(variant="centred"), True)):
+        yield _sparsity(means, part, centred=centred)
+    correlation = gaussian_total_correlation(means)
+    finite = bool(np.isfinite(correlation))
+    yield recorder.score(
+        "total_correlation",
+        correlation if finite else None,
+        n=len(means),
+        unit="nats",
+        bounds=(0.0, None),
+        higher_is_better=False,
+        note="" if finite else "some dimensions depend on others",
+    )
+
+
+def _sparsity(means: np.ndarray, recorder: Recorder, *, centred: bool) -> Score:
+    fields = {"n": len(means), "bounds": (0.0, 1.0), "higher_is_better": None}
+    try:
+        return recorder.score("hoyer", hoyer(means, centred=centred), **fields)
+    except DataError as error:
+        return recorder.score("hoyer", None, **fields, note=str(error))

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+import torch
+from torch.distributions import Independent, Normal
+
+from molyneux.core import Batch, Codes, ConfigError, Modality, NotApplicableError, Posterior, Spec
+from molyneux.data import ArraySource
+from molyneux.learn.posteriors import DiagonalNormal
+from molyneux.measure import CodeUse, Evaluation
+from molyneux.measure.disentanglement import hoyer
+
+SPEC = Spec((Modality("table", "tabular", (4,)),))
+N = 20_000
+
+
+class Linear:
+    """Codes are the first two of four numbers halved, with deviation 0.5, and a third dimension that says nothing."""
+
+    def encode(self, batch: Batch, observed=None):
+        table = batch.views["table"]
+        mean = torch.stack([table[:, 0] / 2, table[:, 1] / 2, torch.zeros(len(table))], 1)
+        return Posterior(DiagonalNormal(mean, torch.tensor([0.25, 0.25, 1.0]).log().expand_as(mean)))
+
+    def decode(self, codes: Codes, only=None):
+        mean = torch.cat([2 * codes.shared[..., :2], torch.zeros_like(codes.shared[..., :2])], -1)
+        return {"table": Independent(Normal(mean, 1.0, validate_args=False), 1, validate_args=False)}
+
+    def prior(self, size):
+        return Posterior(DiagonalNormal.standard((size, 3)))
+
+
+class Deterministic(Linear):
+    def prior(self, size):
+        raise NotApplicableError("no prior")
+
+
+def evaluation(model):
+    table = torch.from_numpy(np.random.default_rng(0).standard_normal((N, 4)).astype(np.float32))
+    return Evaluation(model, ArraySource(SPEC, Batch({"table": table})), seed=1, samples=N)
+
+
+def found(model):
+    return {(score.name, score.about.get("variant", "")): score for score in CodeUse()(evaluation(model)).scores}
+
+
+def test_numbers_are_those_of_the_closed_forms():
+    scores = found(Linear())
+    # KL(N(m, 1/4) || N(0, 1)) = (m^2 + 1/4 - 1 + ln 4) / 2, with E m^2 = 1/4, twice
+    assert scores["code_use.rate", ""].value == pytest.approx(0.25 + 0.25 - 1 + np.log(4), abs=0.03)
+    # squared errors: (2 * 0.5 * noise)^2 = 1 for two numbers, 1 for the other two
+    assert scores["code_use.distortion", ""].value == pytest.approx(0.5 * 4 + 2 * np.log(2 * np.pi), abs=0.05)
+    assert scores["code_use.active_units", ""].value == 2
+    assert scores["code_use.total_correlation", ""].value == pytest.approx(0, abs=1e-3)
+    means = np.random.default_rng(0).standard_normal((N, 4)).astype(np.float32)[:, :2] / 2
+    assert scores["code_use.hoyer", ""].value == pytest.approx(hoyer(means.astype(float)), abs=1e-6)
+    assert abs(scores["code_use.hoyer", "centred"].value - scores["code_use.hoyer", ""].value) < 0.01
+    assert scores["code_use.distortion", ""].about == {"source": "table", "target": "table"}
+
+
+def test_a_model_without_a_prior_has_no_rate():
+    scores = found(Deterministic())
+    assert ("code_use.rate", "") not in scores
+    assert scores["code_use.active_units", ""].value == 2
+
+
+def test_one_sample_has_no_spread():
+    with pytest.raises(ConfigError, match="samples: expected at least 2, got 1"):
+        CodeUse(samples=1)
