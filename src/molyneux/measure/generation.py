@@ -51,7 +51,13 @@ def decoded(model: Decodes, codes: Codes, spec: Spec, *, only: Collection[str]) 
 def stored_view(modality: Modality, distribution: Distribution) -> Tensor:
     """The view that stands for a distribution, in its stored form, on the CPU.
 
-    Pictures, series and other numbers: the mean of the likelihood; text and labels: the most probable symbols.
+    Pictures, series and other numbers: the mean of the likelihood; text and labels: the most probable symbols, written one after
+    the other where the distribution can say (`view`). What stands after the end of a text says nothing and becomes padding.
     """
-    view = distribution.mode if modality.symbols else distribution.mean
+    view = getattr(distribution, "view", None)
+    if view is None:
+        view = distribution.mode if modality.symbols else distribution.mean
+    if modality.end is not None:
+        blank = modality.end if modality.padding is None else modality.padding
+        view = view.where(views.counted_positions(modality, view), blank)
     return views.to_stored(modality, view).cpu()

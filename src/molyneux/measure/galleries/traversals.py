@@ -8,7 +8,7 @@ import torch
 
 from molyneux.core import Cell, Codes, ConfigError, Decodes, Encodes, Gallery
 from molyneux.measure.evaluation import Evaluation, Measure, Measurement
-from molyneux.measure.galleries.cells import view_cells
+from molyneux.measure.galleries.steps import stepped_cells
 from molyneux.measure.generation import decoded
 from molyneux.measure.latents import CodeTable, collect_codes
 
@@ -20,7 +20,8 @@ class Traversals(Measure):
     """Exhibits only: one gallery for each modality, one row for each dimension, most telling dimensions first.
 
     All other dimensions stay at the posterior mean of one sample given all modalities. Rows are ordered by the variance of
-    the posterior mean over samples; dead dimensions come last. A modality shows the shared code and its own private one.
+    the posterior mean over samples; dead dimensions come last. A modality shows the shared code and its own private one. Where
+    somebody reads it, each view says which factors its step changed.
 
     Args:
         steps: values along a dimension.
@@ -57,11 +58,12 @@ class Traversals(Measure):
         for code, dimension in self._telling(table, name):
             codes = self._codes(table, code, dimension, values.to(evaluation.device))
             made = decoded(evaluation.model, codes, evaluation.spec, only=[name])[name]
-            rows.append((Cell(text=f"{code} {dimension + 1}"), *view_cells(evaluation, name, made)))
+            rows.append((Cell(text=f"{code} {dimension + 1}"), *stepped_cells(evaluation, name, made)))
         return Gallery(
             name=f"traversal_{name}",
             title=f"One dimension at a time: {name}",
-            note="The other dimensions stay at the code of one sample. The most telling dimensions come first.",
+            note="The other dimensions stay at the code of one sample. The most telling dimensions come first. "
+            "What a step changed stands after what is read.",
             columns=("", *(f"{value:+.1f}" for value in values.tolist())),
             rows=tuple(rows),
         )

@@ -1,0 +1,146 @@
+"""The measure of paths between samples: what changes on the way, all dimensions together and one after the other."""
+
+from __future__ import annotations
+
+from typing import ClassVar, final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from molyneux.core import Cell, ConfigError, Decodes, Encodes, Gallery, Reader, Score, views
+from molyneux.measure.evaluation import Evaluation, Measure, Measurement
+from molyneux.measure.galleries.cells import view_cells
+from molyneux.measure.galleries.steps import Walk, read_walk, stepped_cells
+from molyneux.measure.homotopy.pairs import Pairs, decode_path, draw_pairs
+from molyneux.measure.homotopy.scores import leg_scores, path_scores
+from molyneux.measure.recorder import Recorder, percent
+
+WHOLE, LEGS = "normal", "dimension-wise"
+
+
+@final
+class Homotopy(Measure):
+    """Paths between the codes of two samples: does one factor change at a time, and does one dimension change one factor?
+
+    A pair of test samples gives posterior means z1 and z2. The *normal* path is the straight line, (1 - t) z1 + t z2 for t = 0,
+    0.2, ..., 1. The *dimension-wise* one moves the first dimension from z1 to z2 in the same steps, then the second, and so on.
+    All codes are decoded to the most probable views and read. Both are those of Zhang et al. (RepL4NLP 2021), whose Table 7 shows
+    two pairs; what is counted here is not in the paper. A modality shows the shared code and its own private one.
+
+    Scores, with `about` naming the modality and the path; n is the number of pairs:
+
+    - `homotopy.readable`: outputs that the reader can read, %; control: true views.
+    - `homotopy.single_change`: of the steps between readable outputs that change any factor, those that change one, %; control:
+      going from sample to sample in one leap.
+    - `homotopy.factors_per_leg`, `homotopy.factors_per_moving_leg`: how many factors change while one dimension moves, over all
+      dimensions and over those that change anything: 1 where each dimension is one factor or a part of one. Same control.
+    - `homotopy.ends`: first and last outputs that say what their sample says, %: the same text, or the same factors where a
+      reader reads them; control: the other sample of the pair; n is the number of ends.
+
+    Without a reader, texts have `ends`, other modalities have galleries only.
+
+    Args:
+        pairs: how many pairs of samples.
+        shown: of how many pairs the gallery shows the paths.
+        steps: outputs on the line, and for each dimension; both ends included.
+        dimensions: at most so many dimensions of a pair are shown: those that differ most, in their order.
+
+    Raises:
+        ConfigError: pairs or dimensions below 1, a negative number of shown pairs, or steps below 2.
+    """
+
+    name: ClassVar[str] = "homotopy"
+    needs: ClassVar[tuple[type, ...]] = (Encodes, Decodes)
+
+    def __init__(self, *, pairs: int = 50, shown: int = 2, steps: int = 6, dimensions: int = 10) -> None:
+        if pairs < 1 or shown < 0 or steps < 2 or dimensions < 1:
+            raise ConfigError(
+                "expected pairs of at least 1, shown of at least 0, steps of at least 2 and dimensions of at least 1, "
+                f"got {pairs}, {shown}, {steps} and {dimensions}"
+            )
+        self.pairs = pairs
+        self.shown = shown
+        self.steps = steps
+        self.dimensions = dimensions
+
+    def measure(self, evaluation: Evaluation) -> Measurement:
+        """Scores and one gallery for each modality."""
+        pairs = draw_pairs(evaluation, self.pairs)
+        parts = (self._modality(evaluation, pairs, name) for name in evaluation.spec.names)
+        return sum(parts, Measurement())
+
+    def _modality(self, evaluation: Evaluation, pairs: Pairs, name: str) -> Measurement:
+        reader, spec = evaluation.reader(name), evaluation.spec
+        recorder = Recorder(self.name, evaluation.rng(self.name, name), {"modality": name}, evaluation.provenance([name]))
+        walks, ends, rows = list[Walk](), list[Tensor](), list[tuple[Cell, ...]]()
+        for pair in range(len(pairs)):
+            path = pairs.path(name, pair, steps=self.steps)
+            made = decode_path(evaluation, pairs, name, pair=pair, path=path)
+            ends.append(made[[0, self.steps - 1]])
+            if reader is not None:
+                walks.append(read_walk(reader, spec, made, shape=path.shape[:2]))
+            if pair < self.shown:
+                rows += self._rows(evaluation, pairs, name, pair=pair, path=path, made=made)
+        scores = [_ends(evaluation, pairs, name, ends, recorder)]
+        if reader is not None:
+            scores += _walk_scores(evaluation, pairs, reader, walks, recorder)
+        galleries = (self._gallery(name, rows),) if rows else ()
+        return Measurement(tuple(score for score in scores if score is not None), galleries)
+
+    def _rows(
+        self, evaluation: Evaluation, pairs: Pairs, name: str, *, pair: int, path: np.ndarray, made: Tensor
+    ) -> list[tuple[Cell, ...]]:
+        """The true samples of a pair, the line between their codes, and the legs of the dimensions that differ most."""
+        first, last = view_cells(evaluation, name, pairs.batch.views[name][[pair, pair + len(pairs)]])
+        rows = [(Cell(text=f"pair {pair + 1}: samples"), first, *(self.steps - 2) * (Cell(),), last)]
+        rows.append((Cell(text="all dimensions"), *stepped_cells(evaluation, name, made[: self.steps])))
+        titles = [f"{code} {place + 1}" for code, size in pairs.parts(name).items() for place in range(size)]
+        moved = np.abs(path[0, -1] - path[0, 0])
+        for leg in np.sort(np.argsort(-moved, kind="stable")[: self.dimensions]):
+            views = made[(leg + 1) * self.steps : (leg + 2) * self.steps]
+            rows.append((Cell(text=titles[leg]), *stepped_cells(evaluation, name, views)))
+        return rows
+
+    def _gallery(self, name: str, rows: list[tuple[Cell, ...]]) -> Gallery:
+        return Gallery(
+            name=f"homotopy_{name}",
+            title=f"From sample to sample: {name}",
+            note="Codes move from one sample to another: all dimensions together, then one after the other, each from where the "
+            "one before it ended. What a step changed stands after what is read.",
+            columns=("", *(f"t = {share:.2g}" for share in np.linspace(0, 1, self.steps))),
+            rows=tuple(rows),
+        )
+
+
+def _walk_scores(evaluation: Evaluation, pairs: Pairs, reader: Reader, walks: list[Walk], recorder: Recorder) -> list[Score]:
+    """The scores of the line and of the legs."""
+    codes, readable = (np.stack([getattr(walk, what) for walk in walks]) for what in ("codes", "readable"))
+    truth = read_walk(reader, evaluation.spec, pairs.batch.views[reader.modality], shape=(2, len(pairs)))
+    differ = (truth.codes[0] != truth.codes[1]).sum(-1)
+    leap = differ if truth.readable.all() else None
+    ceiling = percent(truth.readable.ravel())
+    whole, legs = (Walk(walks[0].factors, codes[:, part], readable[:, part]) for part in (slice(1), slice(1, None)))
+    return [
+        *path_scores(whole, recorder.on(path=WHOLE), leap=leap, ceiling=ceiling),
+        *path_scores(legs, recorder.on(path=LEGS), leap=leap, ceiling=ceiling),
+        *leg_scores(legs, recorder.on(path=LEGS), leap=leap),
+    ]
+
+
+def _ends(evaluation: Evaluation, pairs: Pairs, name: str, ends: list[Tensor], recorder: Recorder) -> Score | None:
+    """How often the ends say what the samples say; None where nobody can tell."""
+    modality, reader = evaluation.spec.modality(name), evaluation.reader(name)
+    made, true = torch.stack(ends, 1).flatten(0, 1), pairs.batch.views[name]
+    swapped = true.roll(len(pairs), 0)
+    if modality.kind == "text":
+        said, meant, other = (np.array(views.text_strings(modality, view)) for view in (made, true, swapped))
+        right, wrong = said == meant, said == other
+    elif reader is not None:
+        walk, meant_walk, other_walk = (
+            read_walk(reader, evaluation.spec, view, shape=(len(view),)) for view in (made, true, swapped)
+        )
+        right, wrong = (walk.readable & (walk.codes == truth.codes).all(1) for truth in (meant_walk, other_walk))
+    else:
+        return None
+    return recorder.share("ends", right, controls={"the other sample": percent(wrong)})
