@@ -1,4 +1,5 @@
 import math
+from itertools import product
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from molyneux.learn.likelihoods import Categorical
 
 LETTERS = tuple(" abcdefghijklmnopqrstuvwxyz")
 TEXT = Modality("text", "text", (45,), "uint8", LETTERS, 0)
+CLOSED = Modality("text", "text", (5,), "uint8", ("<pad>", "<bos>", "<eos>", "so", "be", "it"), 0, 1, 2)
 LABEL = Modality("digit", "label", (), "int64", tuple("0123456789"))
 
 
@@ -18,6 +20,55 @@ def test_uniform_logits_over_letters():
     caption = torch.randint(0, 27, (3, 45), dtype=torch.uint8)
     assert views.log_prob(caption).tolist() == [pytest.approx(-148.3127, abs=1e-4)] * 3
     assert 45 * math.log(27) == pytest.approx(148.3127, abs=1e-4)
+
+
+def test_a_text_with_an_end_costs_its_words_and_the_end():
+    views = Categorical().head(CLOSED)(torch.zeros(2, 6, 5), torch.Size((2,)))
+    texts = torch.tensor([[3, 4, 5, 2, 0], [2, 0, 0, 0, 0], [3, 4, 5, 3, 4]])
+    costs = torch.stack([-views.log_prob(text.expand(2, 5))[0] for text in texts])
+    torch.testing.assert_close(costs, math.log(6) * torch.tensor([4.0, 1.0, 5.0]))
+
+
+@pytest.mark.parametrize(("symbols", "words", "nats"), [(109, (10, 10, 9), 50.041), (83, (4,), 22.094)])
+def test_uniform_logits_over_words(symbols, words, nats):
+    length = max(words) + 1
+    modality = Modality("text", "text", (length,), "uint8", tuple(str(number) for number in range(symbols)), 0, 1, 2)
+    texts = torch.full((len(words), length), 7)
+    for row, count in zip(texts, words, strict=True):
+        row[count], row[count + 1 :] = 2, 0
+    views = Categorical().head(modality)(torch.zeros(len(words), symbols, length), torch.Size((len(words),)))
+    assert -views.log_prob(texts).mean().item() == pytest.approx(nats, abs=1e-3)
+
+
+def test_what_comes_after_the_end_is_neither_counted_nor_taught():
+    raw = torch.randn(1, 6, 5, requires_grad=True)
+    views = Categorical().head(CLOSED)(raw, torch.Size((1,)))
+    cost = [-views.log_prob(torch.tensor([text])) for text in ([4, 2, 0, 0, 0], [4, 2, 3, 2, 5])]
+    assert torch.equal(cost[0], cost[1])
+    cost[0].sum().backward()
+    assert raw.grad[..., 2:].abs().max() == 0
+    assert raw.grad[..., :2].abs().min() > 0
+
+
+def test_probabilities_of_all_texts_with_an_end_add_up_to_one():
+    tiny = Modality("text", "text", (3,), "uint8", ("<pad>", "<eos>", "a"), 0, None, 1)
+    views = Categorical().head(tiny)(torch.randn(1, 3, 3), torch.Size((1,)))
+    texts = {tuple(text) for text in views.sample((500,), torch.Generator().manual_seed(0))[:, 0].tolist()}
+    closed = [(*text, 1, *[0] * (2 - len(text))) for size in range(3) for text in product((0, 2), repeat=size)]
+    every = closed + list(product((0, 2), repeat=3))
+    assert texts <= set(every)
+    total = sum(views.log_prob(torch.tensor([text])).exp().item() for text in every)
+    assert total == pytest.approx(1, abs=1e-5)
+
+
+def test_padding_is_written_after_the_end():
+    raw = torch.full((1, 6, 5), -9.0)
+    for position, symbol in enumerate([3, 2, 4, 2, 5]):
+        raw[0, symbol, position] = 9.0
+    views = Categorical().head(CLOSED)(raw, torch.Size((1,)))
+    assert views.mode.tolist() == views.view.tolist() == views.sample().tolist() == [[3, 2, 0, 0, 0]]
+    bare = Modality("text", "text", (5,), "uint8", CLOSED.symbols, None, None, 2)
+    assert Categorical().head(bare)(raw, torch.Size((1,))).mode.tolist() == [[3, 2, 2, 2, 2]]
 
 
 def test_log_probability_agrees_with_torch():

@@ -75,16 +75,16 @@ def best_of_beams(writer: Writer, codes: Tensor, beams: int) -> Tensor:
     closed = torch.zeros(rows, 1, dtype=torch.bool, device=codes.device)
     for position in range(modality.shape[0]):
         logits, state = writer.step(symbols, state)
-        each = _continued(logits.log_softmax(-1).unflatten(0, (rows, width)), closed)
+        each = _continued(logits.log_softmax(-1).reshape(rows, width, -1), closed)
         candidates = (score.unsqueeze(-1) + each).flatten(1)
         score, chosen = candidates.topk(min(beams, candidates.shape[1]))
         parent, symbol = chosen // each.shape[-1], chosen % each.shape[-1]
         row = (parent + width * torch.arange(rows, device=codes.device).unsqueeze(-1)).flatten()
         width = score.shape[1]
         state = tuple(part.index_select(0, row) for part in state)
-        ids = ids.flatten(0, 1).index_select(0, row).unflatten(0, (rows, width))
+        ids = ids.take_along_dim(parent.unsqueeze(-1), 1)
         ids[:, :, position], symbols = symbol, symbol.flatten()
-        closed = closed.flatten().index_select(0, row).unflatten(0, (rows, width)) | (symbol == end)
+        closed = closed.take_along_dim(parent, 1) | (symbol == end)
         if bool(closed[:, 0].all()):
             break
     return padded(modality, ids[:, 0])

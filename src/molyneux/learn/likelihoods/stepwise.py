@@ -53,7 +53,7 @@ class WrittenTexts(ViewDistribution):
         logits = self.writer.forced(self.codes, ids).float()
         target = targets(self.writer.modality, ids).t().flatten()
         each = functional.cross_entropy(logits.flatten(0, 1), target, reduction="none")
-        return -each.unflatten(0, logits.shape[:2]).sum(0).reshape(self.batch_shape)
+        return -each.reshape(logits.shape[:2]).sum(0).reshape(self.batch_shape)
 
     def _draw(self, shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
         copies = Size(shape).numel() // max(1, len(self.codes) * self.event_shape.numel())

@@ -1,5 +1,6 @@
 """Encoders and decoders by kind of modality."""
 
+from molyneux.learn.nets.causal import CausalTransformer
 from molyneux.learn.nets.convolutional import Convolutional
 from molyneux.learn.nets.default import default_net
 from molyneux.learn.nets.dense import Dense
@@ -9,4 +10,15 @@ from molyneux.learn.nets.recurrent import Recurrent
 from molyneux.learn.nets.series import Series
 from molyneux.learn.nets.transformer import CharacterTransformer
 
-__all__ = ["CharacterTransformer", "Convolutional", "Decoder", "Dense", "Net", "Patches", "Recurrent", "Series", "default_net"]
+__all__ = [
+    "CausalTransformer",
+    "CharacterTransformer",
+    "Convolutional",
+    "Decoder",
+    "Dense",
+    "Net",
+    "Patches",
+    "Recurrent",
+    "Series",
+    "default_net",
+]
