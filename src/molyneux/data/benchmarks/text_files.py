@@ -1,0 +1,87 @@
+"""Labelled texts in files of comma-separated values: a class number from 1, then quoted fields, no header."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from molyneux.core import DataError, store
+
+_CLASS = "class"
+_BLOCK = 16 << 20
+"""Bytes read at once: what is in memory does not grow with the file."""
+
+
+def read_labels(path: Path, fields: Sequence[str], *, classes: int) -> np.ndarray:
+    """The class of every row of a file, (N,) int64 from 0.
+
+    Args:
+        path: the file.
+        fields: names of its columns after the class.
+        classes: how many there are.
+
+    Raises:
+        StoreError: the file cannot be read. DataError: names file and row of what is no class.
+    """
+    found = [np.empty(0, np.int64)]
+    for start, batch in _batches(path, fields, (_CLASS,)):
+        words = batch.column(0)
+        known = pc.index_in(words, pa.array([str(number + 1) for number in range(classes)]))
+        if known.null_count:
+            row = int(np.flatnonzero(known.is_null().to_numpy(zero_copy_only=False))[0])
+            got = words[row].as_py()
+            raise DataError(
+                f"{path}, row {start + row + 1}: expected a class from 1 to {classes} and no line of titles, got {got!r}"
+            )
+        found.append(known.to_numpy().astype(np.int64))
+    return np.concatenate(found)
+
+
+def read_texts(path: Path, fields: Sequence[str], *, used: Sequence[str], rows: np.ndarray) -> Iterator[pa.Array]:
+    """The texts of some rows, block by block: the fields `used`, joined by a space.
+
+    Args:
+        path: the file.
+        fields: names of its columns after the class.
+        used: which of them make the text, in this order.
+        rows: (n,) numbers of rows, rising.
+
+    Raises:
+        StoreError, DataError: the file cannot be read.
+    """
+    for start, batch in _batches(path, fields, used):
+        first, last = np.searchsorted(rows, [start, start + len(batch)])
+        if last > first:
+            chosen = batch.take(pa.array(rows[first:last] - start))
+            yield pc.binary_join_element_wise(*(chosen.column(name) for name in used), " ")
+
+
+def _batches(path: Path, fields: Sequence[str], wanted: Sequence[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """The columns `wanted`, block by block, with the number of the first row."""
+    names, start = [_CLASS, *fields], 0
+    with _reading(path):
+        reader = csv.open_csv(
+            path,
+            read_options=csv.ReadOptions(column_names=names, block_size=_BLOCK),
+            parse_options=csv.ParseOptions(newlines_in_values=True),
+            convert_options=csv.ConvertOptions(include_columns=list(wanted), column_types=dict.fromkeys(names, pa.string())),
+        )
+        for batch in reader:
+            yield start, batch
+            start += len(batch)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except pa.ArrowInvalid as error:
+        raise DataError(f"{path}: expected rows of quoted fields, separated by commas, in UTF-8: {error}") from error
+    except OSError as error:
+        raise store.store_error(error, path) from error

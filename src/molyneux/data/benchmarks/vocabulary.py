@@ -1,0 +1,89 @@
+"""Texts become rows of symbols: words are cut apart, the most frequent are numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+PADDING, BEGIN, END, UNKNOWN = 0, 1, 2, 3
+SPECIAL = ("<pad>", "<bos>", "<eos>", "<unk>")
+"""Symbols 0 to 3, as in the worlds of sentences, and one for words that are not in the vocabulary."""
+
+_ALONE = r"([^\p{L}\p{M}\p{N}\s])"
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Texts as numbers of the words that occur in them.
+
+    Args:
+        words: the words, (W,), in the order of their first occurrence.
+        numbers: (T,) int32 word of each token, texts one after the other.
+        lengths: (N,) tokens of each text.
+    """
+
+    words: pa.Array
+    numbers: np.ndarray
+    lengths: np.ndarray
+
+
+def tokenize(texts: Iterable[pa.Array], *, length: int, line_break: str) -> Tokens:
+    """Cut texts into words in lower case, at most `length` of each text.
+
+    A word is a run of letters and digits; every other character that is not blank is a word by itself: "Don't!" is don ' t !.
+
+    Args:
+        texts: blocks of strings.
+        length: words that are kept of a text.
+        line_break: what stands for a line break in the files; a blank takes its place.
+    """
+    blocks, lengths = list[pa.Array](), [np.empty(0, np.int64)]
+    for block in texts:
+        plain = pc.replace_substring(pc.utf8_lower(block), line_break, " ")
+        spaced = pc.utf8_trim_whitespace(pc.replace_substring_regex(plain, _ALONE, r" \1 "))
+        words = pc.list_slice(pc.utf8_split_whitespace(spaced), 0, length)
+        blank = pc.equal(spaced, "").to_numpy(zero_copy_only=False)
+        lengths.append(np.where(blank, 0, pc.list_value_length(words).to_numpy()).astype(np.int64))
+        blocks.append(pc.dictionary_encode(words.filter(pa.array(~blank)).flatten()))
+    if not blocks:
+        return Tokens(pa.array([], pa.string()), np.empty(0, np.int32), lengths[0])
+    unified = pa.chunked_array(blocks).unify_dictionaries()
+    numbers = np.concatenate([chunk.indices.to_numpy() for chunk in unified.chunks])
+    return Tokens(unified.chunks[0].dictionary, numbers, np.concatenate(lengths))
+
+
+def most_frequent(tokens: Tokens, *, texts: np.ndarray, words: int) -> np.ndarray:
+    """Numbers of the words that occur most often in some of the texts, at most `words`; equals in alphabetical order.
+
+    Args:
+        tokens: all texts.
+        texts: (N,) bool, which of them are counted.
+        words: how many are taken.
+    """
+    counts = np.bincount(tokens.numbers[np.repeat(texts, tokens.lengths)], minlength=len(tokens.words))
+    occurring = np.flatnonzero(counts)
+    alphabet = pc.sort_indices(tokens.words.take(pa.array(occurring))).to_numpy()
+    ordered = occurring[alphabet]
+    chosen: np.ndarray = ordered[np.argsort(-counts[ordered], kind="stable")][:words]
+    return chosen
+
+
+def symbol_rows(tokens: Tokens, vocabulary: np.ndarray, *, length: int) -> np.ndarray:
+    """Texts as symbols (N, length) int32: words, `<eos>` where there is room for it, padding.
+
+    Args:
+        tokens: the texts, cut at `length` words.
+        vocabulary: numbers of the words that have symbols, in the order of these; others are `<unk>`.
+        length: of a row.
+    """
+    symbols = np.full(len(tokens.words), UNKNOWN, np.int32)
+    symbols[vocabulary] = np.arange(len(SPECIAL), len(SPECIAL) + len(vocabulary))
+    rows = np.full((len(tokens.lengths), length), PADDING, np.int32)
+    rows[np.arange(length) < tokens.lengths[:, None]] = symbols[tokens.numbers]
+    short = np.flatnonzero(tokens.lengths < length)
+    rows[short, tokens.lengths[short]] = END
+    return rows
