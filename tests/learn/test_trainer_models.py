@@ -8,12 +8,33 @@ import torch
 
 from molyneux.core import Batch, Modality, Spec
 from molyneux.learn import Training, fit, load_weights, save_model, vaes
+from molyneux.learn.objectives import (
+    Adversarial,
+    Capacity,
+    CovarianceMatch,
+    Cyclical,
+    Divergence,
+    SparseMatch,
+    TotalCorrelation,
+    WarmupSteps,
+)
 
-MODELS = [
-    name
-    for name in vaes.__all__
-    if issubclass(getattr(vaes, name), torch.nn.Module) and not inspect.isabstract(getattr(vaes, name))
-]
+LISTED = [getattr(vaes, name) for name in vaes.__all__]
+MODELS = [item for item in LISTED if issubclass(item, torch.nn.Module) and not inspect.isabstract(item)]
+SETTINGS = {item.__name__: (item, {}) for item in MODELS} | {
+    f"VAE {number} {type(objective).__name__}": (vaes.VAE, {"objective": objective})
+    for number, objective in enumerate(
+        [
+            Adversarial(width=16, layers=2),
+            Capacity(capacity=WarmupSteps(3, value=2.0)),
+            CovarianceMatch("II"),
+            Divergence(Cyclical(2), free_bits=0.05),
+            SparseMatch(),
+            TotalCorrelation(samples=32, estimator="stratified"),
+        ]
+    )
+}
+SETTINGS["VAE aggressive"] = (vaes.VAE, {"aggressive": vaes.Aggressive(2, fraction=0.5)})
 
 
 class SceneSource:
@@ -36,9 +57,10 @@ class SceneSource:
 
 
 def build(name, spec, seed=0):
+    kind, settings = SETTINGS[name]
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        return getattr(vaes, name)(spec, latent_dim=4)
+        return kind(spec, latent_dim=4, **settings)
 
 
 class StopError(Exception):
@@ -53,9 +75,9 @@ class StopAfterEpoch:
         raise StopError
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", SETTINGS)
 def test_trains_resumes_and_is_saved(name, tmp_path):
-    source = SceneSource(("image",) if name == "VAE" else ("image", "text"))
+    source = SceneSource(("text",) if issubclass(SETTINGS[name][0], vaes.UnimodalAutoencoder) else ("image", "text"))
     training = Training(epochs=2, batch_size=16, tensorboard=False, keep="last")
     whole, broken, loaded = (build(name, source.spec, seed) for seed in (0, 0, 1))
     history = fit(whole, source, source, training, tmp_path / "whole", seed=1)

@@ -6,10 +6,12 @@ from molyneux.learn.judges import Judge, load_judge, shipped_judges, train_judge
 from molyneux.learn.progress import FitProgress
 from molyneux.learn.trainer import fit
 from molyneux.learn.training import Training
-from molyneux.learn.vaes import DMVAE, MMVAE, MVAE, VAE, MoPoE, MultimodalVAE
+from molyneux.learn.vaes import AE, DMVAE, HSVAE, MMVAE, MVAE, VAE, MoPoE, MultimodalVAE
 
 __all__ = [
+    "AE",
     "DMVAE",
+    "HSVAE",
     "MMVAE",
     "MVAE",
     "VAE",

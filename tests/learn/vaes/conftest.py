@@ -1,11 +1,15 @@
 """Small senses of every kind, and every model of the family built for them."""
 
+import inspect
+
 import pytest
 import torch
 
 from molyneux.core import Batch, Modality, Spec
 from molyneux.learn import vaes
-from molyneux.learn.vaes import VAE, MultimodalVAE
+from molyneux.learn.objectives import Adversarial, Capacity, CovarianceMatch, Divergence, SparseMatch, TotalCorrelation
+from molyneux.learn.priors import ExPostMixture
+from molyneux.learn.vaes import AE, VAE, Aggressive, Autoencoder, UnimodalAutoencoder
 
 SENSES = (
     Modality("image", "image", (3, 8, 12), "uint8"),
@@ -16,7 +20,38 @@ SENSES = (
     Modality("points", "set", (5, 2)),
 )
 LISTED = [getattr(vaes, name) for name in vaes.__all__]
-MODELS = [item for item in LISTED if issubclass(item, MultimodalVAE) and item is not MultimodalVAE]
+MODELS = [item for item in LISTED if issubclass(item, Autoencoder) and not inspect.isabstract(item)]
+OBJECTIVES = (
+    Divergence(beta=2.0, free_bits=0.01),
+    Capacity(capacity=3.0),
+    Capacity(capacity=3.0, per="batch"),
+    TotalCorrelation(),
+    TotalCorrelation(alpha=2.0, samples=500, estimator="stratified"),
+    Adversarial(width=16, layers=2),
+    CovarianceMatch(),
+    CovarianceMatch("II"),
+    SparseMatch(),
+    SparseMatch(mmd="paired"),
+)
+
+
+def variant(kind, name, **defaults):
+    """A model as a user of these settings sees it; `beta` takes the place of an objective."""
+
+    class Variant(kind):
+        def __init__(self, spec, **settings):
+            rest = {key: value for key, value in defaults.items() if key != "objective" or "beta" not in settings}
+            super().__init__(spec, **{**rest, **settings})
+
+    Variant.__name__ = name
+    return Variant
+
+
+VARIANTS = [
+    *[variant(VAE, f"VAE-{type(item).__name__}-{number}", objective=item) for number, item in enumerate(OBJECTIVES)],
+    variant(VAE, "VAE-aggressive", aggressive=Aggressive(1, fraction=1.0)),
+    variant(AE, "AE-fitted", prior=ExPostMixture(components=2, samples=50)),
+]
 
 
 def draw(modality, size, generator):
@@ -28,18 +63,19 @@ def draw(modality, size, generator):
     return torch.randn((size, *modality.shape), generator=generator)
 
 
-@pytest.fixture(params=MODELS, ids=lambda model: model.__name__)
+@pytest.fixture(params=[*MODELS, *VARIANTS], ids=lambda model: model.__name__)
 def model_class(request):
     return request.param
 
 
 @pytest.fixture
 def build():
-    """Builds a model of the first `count` senses (a unimodal VAE of the first), the same at every call."""
+    """Builds a model of the first `count` senses, the same at every call; of one sense: the first, or by turns number `count`."""
 
-    def make(model, count=2, *, seed=0, senses=None, **settings):
+    def make(model, count=2, *, seed=0, senses=None, turns=False, **settings):
         torch.manual_seed(seed)
-        chosen = senses or SENSES[: 1 if model is VAE else count]
+        one = SENSES[count - 1 : count] if turns else SENSES[:1]
+        chosen = senses or (one if issubclass(model, UnimodalAutoencoder) else SENSES[:count])
         return model(Spec(tuple(chosen)), latent_dim=4, **settings).eval()
 
     return make

@@ -34,7 +34,7 @@ def test_private_codes_by_modality(build, batch_of):
         (MoPoE, {"samples": "sliced"}, "samples"),
         (DMVAE, {"private_dim": 0}, "use MVAE instead"),
         (DMVAE, {"private_dim": {"image": -1}}, "private_dims.image: expected at least 0, got -1"),
-        (VAE, {"drawn": ["sound"]}, "drawn: no modality 'sound'"),
+        (MVAE, {"drawn": ["sound"]}, "drawn: no modality 'sound'"),
         (VAE, {"scales": {"image": 0.0}}, r"scales.image"),
     ],
 )

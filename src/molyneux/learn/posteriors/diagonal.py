@@ -81,9 +81,13 @@ class Diagonal(ABC):
         """Kullback-Leibler divergence to the prior in nats, (..., B)."""
         return self.kl_per_dimension().sum(-1)
 
-    @abstractmethod
     def log_prob(self, value: Tensor) -> Tensor:
         """Log-density in nats, summed over dimensions: (*leading, ..., B, D) -> (*leading, ..., B)."""
+        return self.log_prob_per_dimension(value).sum(-1)
+
+    @abstractmethod
+    def log_prob_per_dimension(self, value: Tensor) -> Tensor:
+        """Log-density of each dimension alone, nats: (*leading, ..., B, D)."""
 
     @abstractmethod
     def kl_per_dimension(self) -> Tensor:
@@ -99,10 +103,10 @@ class DiagonalNormal(Diagonal):
 
     standard_log_variance = 0.0
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        """See `Diagonal.log_prob`."""
+    def log_prob_per_dimension(self, value: Tensor) -> Tensor:
+        """See `Diagonal.log_prob_per_dimension`."""
         squared = (value - self.loc).square() * (-self.log_variance).exp()
-        return -0.5 * (squared + self.log_variance + math.log(2 * math.pi)).sum(-1)
+        return -0.5 * (squared + self.log_variance + math.log(2 * math.pi))
 
     def kl_per_dimension(self) -> Tensor:
         """See `Diagonal.kl_per_dimension`; Kingma & Welling, Auto-Encoding Variational Bayes (2014), appendix B.
@@ -125,10 +129,10 @@ class DiagonalLaplace(Diagonal):
     def _log_scale(self) -> Tensor:
         return 0.5 * (self.log_variance - math.log(2.0))
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        """See `Diagonal.log_prob`."""
+    def log_prob_per_dimension(self, value: Tensor) -> Tensor:
+        """See `Diagonal.log_prob_per_dimension`."""
         distance = (value - self.loc).abs() * (-self._log_scale).exp()
-        return -(distance + self._log_scale + math.log(2.0)).sum(-1)
+        return -(distance + self._log_scale + math.log(2.0))
 
     def kl_per_dimension(self) -> Tensor:
         """See `Diagonal.kl_per_dimension`: with scale b, `|loc| + b exp(-|loc| / b) - 1 - ln b`."""

@@ -13,7 +13,7 @@ from molyneux.learn.priors.density import CodeDensity
 from molyneux.learn.priors.ex_post import ExPostMixture, collect_codes
 
 if TYPE_CHECKING:
-    from molyneux.learn.vaes.multimodal_vae import MultimodalVAE
+    from molyneux.learn.vaes.autoencoder import Autoencoder
 
 
 class FittedPrior(nn.Module):
@@ -41,7 +41,7 @@ class FittedPrior(nn.Module):
         """The prior over codes of `size` samples."""
         return Posterior(self.shared.marginal(size), self.private)
 
-    def fit(self, model: MultimodalVAE, source: Source, *, seed: int) -> None:
+    def fit(self, model: Autoencoder, source: Source, *, seed: int) -> None:
         """Fit every density to codes of samples of `source`; the same seed gives the same densities."""
         shared, private = collect_codes(model, model.spec, source, self.settings.samples, seed=seed)
         start = int(seeds.key(seed, "prior", "fit")[0] % 2**32)

@@ -10,7 +10,7 @@ from torch import Tensor
 from molyneux.core import ConfigError, Spec
 from molyneux.learn.likelihoods import Scales, ViewLikelihood
 from molyneux.learn.nets import Net
-from molyneux.learn.objectives import Evidence, Warmup
+from molyneux.learn.objectives import Evidence, Weight
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, product_of_experts
 from molyneux.learn.priors import ExPostMixture
 from molyneux.learn.vaes.multimodal_vae import MultimodalVAE
@@ -43,7 +43,7 @@ class DMVAE(MultimodalVAE):
         *,
         latent_dim: int = 24,
         private_dim: int | Mapping[str, int] = 10,
-        beta: float | Warmup = 1.0,
+        beta: Weight = 1.0,
         cross: bool = True,
         nets: Mapping[str, Net] | None = None,
         likelihoods: Mapping[str, ViewLikelihood] | None = None,

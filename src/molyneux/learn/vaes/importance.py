@@ -12,14 +12,14 @@ from molyneux.core import Batch, Posterior
 from molyneux.learn.vaes.observation import Observation
 
 if TYPE_CHECKING:
-    from molyneux.learn.vaes.multimodal_vae import MultimodalVAE
+    from molyneux.learn.vaes.autoencoder import Autoencoder
 
 ROWS = 1024
 """Codes decoded at once: memory does not grow with the number of importance samples."""
 
 
 @torch.no_grad()
-def importance_log_likelihood(model: MultimodalVAE, batch: Batch, k: int, generator: torch.Generator | None) -> Tensor:
+def importance_log_likelihood(model: Autoencoder, batch: Batch, k: int, generator: torch.Generator | None) -> Tensor:
     """`log 1/K sum_k p(x, z_k) / q(z_k | x)` with z_k from q, (B,) nats: a lower bound that tightens as K grows.
 
     Burda et al., Importance Weighted Autoencoders (ICLR 2016), equation 8. Absent modalities contribute nothing.
@@ -34,7 +34,7 @@ def importance_log_likelihood(model: MultimodalVAE, batch: Batch, k: int, genera
 
 
 def _log_weights(
-    model: MultimodalVAE, observation: Observation, posterior: Posterior, count: int, generator: torch.Generator | None
+    model: Autoencoder, observation: Observation, posterior: Posterior, count: int, generator: torch.Generator | None
 ) -> Tensor:
     """`log p(x, z) - log q(z | x)` of `count` draws, (count, B)."""
     codes = posterior.rsample(count, generator)

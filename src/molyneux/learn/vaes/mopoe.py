@@ -11,7 +11,7 @@ from torch import Tensor
 from molyneux.core import ConfigError, Spec
 from molyneux.learn.likelihoods import Scales, ViewLikelihood
 from molyneux.learn.nets import Net
-from molyneux.learn.objectives import Evidence, Warmup
+from molyneux.learn.objectives import Evidence, Weight
 from molyneux.learn.posteriors import Diagonal, Mixture, mixture_of_products
 from molyneux.learn.priors import ExPostMixture
 from molyneux.learn.vaes.multimodal_vae import MultimodalVAE
@@ -44,7 +44,7 @@ class MoPoE(MultimodalVAE):
         spec: Spec,
         *,
         latent_dim: int = 24,
-        beta: float | Warmup = 1.0,
+        beta: Weight = 1.0,
         samples: Literal["drawn", "stratified"] = "drawn",
         prior_expert: bool = False,
         nets: Mapping[str, Net] | None = None,

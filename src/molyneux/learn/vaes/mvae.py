@@ -11,7 +11,7 @@ from torch import Tensor
 from molyneux.core import ConfigError, Spec, nearest
 from molyneux.learn.likelihoods import Scales, ViewLikelihood
 from molyneux.learn.nets import Net
-from molyneux.learn.objectives import Evidence, Warmup
+from molyneux.learn.objectives import Evidence, Weight
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, all_subsets, product_of_experts
 from molyneux.learn.priors import ExPostMixture
 from molyneux.learn.vaes.multimodal_vae import MultimodalVAE
@@ -45,7 +45,7 @@ class MVAE(MultimodalVAE):
         spec: Spec,
         *,
         latent_dim: int = 24,
-        beta: float | Warmup = 1.0,
+        beta: Weight = 1.0,
         subsets: Literal["sampled", "all", "joint"] = "sampled",
         random_subsets: int = 1,
         reconstruct: Literal["observed", "all"] | tuple[str, ...] = "observed",

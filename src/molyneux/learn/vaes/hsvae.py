@@ -1,0 +1,102 @@
+"""HSVAE: spike and slab, with a probability of the spike for every dimension of every sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from molyneux.core import Loss, Posterior, Progress, Spec
+from molyneux.learn.likelihoods import Scales, ViewLikelihood
+from molyneux.learn.nets import Net
+from molyneux.learn.objectives import Weight, weight_at, weight_problems
+from molyneux.learn.posteriors import Diagonal, HierarchicalSparse, SpikePrior, expert_parameters
+from molyneux.learn.posteriors.hierarchical import LOG_RATIO_BOUND
+from molyneux.learn.priors import ExPostMixture
+from molyneux.learn.vaes.observation import Observation
+from molyneux.learn.vaes.unimodal import UnimodalAutoencoder
+
+
+class HSVAE(UnimodalAutoencoder):
+    """Prokhorov et al., Learning Sparse Sentence Encoding without Supervision (RepL4NLP 2021): the hierarchical sparse VAE.
+
+    Each dimension has a probability gamma of being in the spike. Model: `p(gamma) = Beta`, `p(z|gamma) = gamma N(0, spike^2) +
+    (1 - gamma) N(0, 1)`. The encoder gives `q(gamma|x) = Beta(a(x), b(x))` and the slab of `q(z|x, gamma) = gamma N(0, spike^2) +
+    (1 - gamma) N(mu(x), s(x)^2)`. The bound is `E log p(x|z) - psi E_q(gamma) KL(q(z|x, gamma) || p(z|gamma)) - lambda
+    KL(q(gamma|x) || p(gamma))`, with one sample: gamma by implicit reparameterisation, spike or slab by a straight-through binary
+    concrete choice, the first divergence estimated with the z drawn, the second in closed form. How it is done, and the values
+    (Beta(30, 30), spike 0.05, temperature 0.5, weights 1), are of the authors' code.
+
+    Assumed: that representations are means of the marginal `q(z|x)`, which is spike and slab again, in closed form; it is also
+    what generation and the likelihood use, for which the bound of gamma and z together is a bound too.
+
+    Deviations: slab and concentrations come from bounded logarithms instead of softplus, and concentrations are told as multiples
+    of the prior's (within a factor of 20), so that a new model begins at the prior. `divergence="bound"` puts `E[1 - gamma]
+    KL(N(mu, s^2) || N(0, 1))`, which has no noise and is never smaller, in the place of the estimate.
+
+    Args:
+        spec: see `Autoencoder`, as `latent_dim`, `nets`, `likelihoods`, `scales` and `prior`.
+        psi: weight of the divergence of codes.
+        gamma_weight: the paper's lambda, weight of the divergence of probabilities.
+        spikes: the prior of probabilities, and the width of the spike.
+        temperature: of the choice between spike and slab, for its gradient.
+        divergence: "monte_carlo" as the paper, or "bound".
+    """
+
+    family = HierarchicalSparse
+    numbers = 4
+
+    def __init__(
+        self,
+        spec: Spec,
+        *,
+        latent_dim: int = 24,
+        psi: Weight = 1.0,
+        gamma_weight: Weight = 1.0,
+        spikes: SpikePrior | None = None,
+        temperature: float = 0.5,
+        divergence: Literal["monte_carlo", "bound"] = "monte_carlo",
+        nets: Mapping[str, Net] | None = None,
+        likelihoods: Mapping[str, ViewLikelihood] | None = None,
+        scales: Scales = "none",
+        prior: ExPostMixture | None = None,
+    ) -> None:
+        problems = weight_problems(psi=psi, gamma_weight=gamma_weight)
+        if not 0 < temperature < float("inf"):
+            problems.append(f"temperature: expected a number above 0, got {temperature}")
+        if divergence not in ("monte_carlo", "bound"):
+            problems.append(f'divergence: expected "monte_carlo" or "bound", got {divergence!r}')
+        super().__init__(
+            spec, latent_dim=latent_dim, nets=nets, likelihoods=likelihoods, scales=scales, prior=prior, problems=problems
+        )
+        self.psi, self.gamma_weight, self.temperature, self.divergence = psi, gamma_weight, temperature, divergence
+        self.spikes = spikes or SpikePrior()
+
+    def experts(self, raw: Tensor) -> Diagonal:
+        """Slab and concentrations; see `Autoencoder`."""
+        slab, ratios = raw.float().chunk(2, dim=-1)
+        bounded = LOG_RATIO_BOUND * torch.tanh(ratios / LOG_RATIO_BOUND)
+        return HierarchicalSparse(*expert_parameters(slab), torch.stack(bounded.chunk(2, dim=-1)), self.spikes)
+
+    def prior(self, size: int) -> Posterior:
+        """The prior over codes, whatever the probabilities of spikes, or the fitted one."""
+        if self.fitted is not None:
+            return self.fitted.prior(size)
+        nothing = next(self.parameters()).new_zeros(size, self.latent_dim)
+        return Posterior(HierarchicalSparse(nothing, nothing, prior=self.spikes))
+
+    def code(self, observation: Observation, progress: Progress, generator: torch.Generator | None) -> tuple[Tensor, Loss]:
+        """Codes drawn with their probabilities of spikes, and both divergences."""
+        posterior = self.joint(observation.experts, observation.present)
+        assert isinstance(posterior, HierarchicalSparse)  # as `experts` makes them
+        drawn = posterior.draw(generator, temperature=self.temperature)
+        if self.divergence == "bound":
+            of_code = posterior.kl_of_code()
+        else:
+            of_code = drawn.given.log_prob_per_dimension(drawn.codes) - drawn.prior.log_prob_per_dimension(drawn.codes)
+        code, probability = (item.sum(-1).mean() for item in (of_code, posterior.kl_of_probability()))
+        total = weight_at(self.psi, progress) * code + weight_at(self.gamma_weight, progress) * probability
+        terms = {"rate.shared": code + probability, "rate.code": code, "rate.probability": probability}
+        return drawn.codes, Loss(total, {name: term.detach() for name, term in terms.items()})
