@@ -13,7 +13,15 @@ from molyneux.core.views import counted_positions
 from molyneux.learn.likelihoods import ViewLikelihood
 from molyneux.learn.nets.gates import Cell, Gates, linear
 from molyneux.learn.nets.net import Net
-from molyneux.learn.nets.writing import Decoding, SymbolTable, TextWriter, check_likelihood, choice_problems, writing_problems
+from molyneux.learn.nets.writing import (
+    Decoding,
+    SymbolTable,
+    TextWriter,
+    Vectors,
+    check_likelihood,
+    choice_problems,
+    writing_problems,
+)
 
 Coupling = Literal["init", "concat", "init+concat", "concat-only"]
 
@@ -79,9 +87,7 @@ class Recurrent(Net):
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""
         self.check(modality)
-        table = nn.Embedding(len(modality.symbols), self.embedding)
-        nn.init.uniform_(table.weight, -0.05, 0.05)
-        return RecurrentReader(self, modality, table, outputs)
+        return RecurrentReader(self, modality, Vectors(len(modality.symbols), self.embedding), outputs)
 
     def decoder(self, modality: Modality, inputs: int, likelihood: ViewLikelihood) -> nn.Module:
         """See `Net`."""
@@ -97,7 +103,7 @@ class Recurrent(Net):
 class RecurrentReader(nn.Module):
     """Symbols to raw numbers: what is remembered at the last position that counts."""
 
-    def __init__(self, net: Recurrent, modality: Modality, table: nn.Embedding, outputs: int) -> None:
+    def __init__(self, net: Recurrent, modality: Modality, table: Vectors, outputs: int) -> None:
         super().__init__()
         self.modality, self.table = modality, table
         self.gates = Gates(net.cell, net.embedding, width=net.width, layers=net.layers)
