@@ -8,12 +8,14 @@ from molyneux.measure.homotopy import Homotopy
 from molyneux.measure.intervals import apart, over_seeds
 from molyneux.measure.latents import LatentProbe, PosteriorGap, Projection
 from molyneux.measure.likelihood import Likelihood
+from molyneux.measure.prediction import Downstream
 from molyneux.measure.reconstruction import Reconstruction
 
 __all__ = [
     "CodeUse",
     "Coherence",
     "Disentanglement",
+    "Downstream",
     "Evaluation",
     "Galleries",
     "Homotopy",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import ClassVar, final
 
 import numpy as np
@@ -12,6 +11,7 @@ from molyneux.measure.coherence import majority
 from molyneux.measure.evaluation import Evaluation, Measure, Measurement
 from molyneux.measure.generation import Draw, check_draw
 from molyneux.measure.latents.codes import code_tables
+from molyneux.measure.logistic import logistic_predictions
 from molyneux.measure.recorder import Recorder, percent
 
 
@@ -67,20 +67,12 @@ class LatentProbe(Measure):
         if len(np.unique(truth[fit])) < 2 or not len(test):
             note = "the samples show fewer than two values of the factor"
             return recorder.score("accuracy", None, unit="%", chance=chance, note=note)
-        # scikit-learn takes more than a second to import, which no command needs that does not probe.
-        from sklearn.exceptions import ConvergenceWarning
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.preprocessing import StandardScaler
-
-        scaler = StandardScaler().fit(codes[fit])
-        probe = LogisticRegression(C=self.regularization, tol=1e-3, max_iter=300)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            probe.fit(scaler.transform(codes[fit]), truth[fit])
+        scale = self.regularization
+        said, settled = logistic_predictions(codes[fit], truth[fit], codes[test], regularization=scale)
         return recorder.share(
             "accuracy",
-            probe.predict(scaler.transform(codes[test])) == truth[test],
+            said == truth[test],
             chance=chance,
             controls={"majority": percent(truth[test] == majority(truth[fit]))},
-            note="the probe had not settled" if probe.n_iter_.max() >= probe.max_iter else "",
+            note="" if settled else "the probe had not settled",
         )
