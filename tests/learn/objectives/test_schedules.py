@@ -1,0 +1,57 @@
+"""Schedules of weights, and how a file tells them apart."""
+
+import math
+
+import pytest
+
+from molyneux.core import ConfigError, Progress
+from molyneux.core.config import build
+from molyneux.learn.objectives import Cyclical, Warmup, WarmupSteps, Weight, weight_at
+
+
+@pytest.mark.parametrize(("step", "weight"), [(0, 1.0), (100, 1.4), (500, 3.0), (5000, 3.0)])
+def test_steps_count_whatever_the_length_of_the_training(step, weight):
+    for steps in (6000, 60_000):
+        assert weight_at(WarmupSteps(500, value=3.0, start=1.0), Progress(step, steps)) == pytest.approx(weight)
+
+
+@pytest.mark.parametrize("schedule", [WarmupSteps(5000, value=2.0), Cyclical(4, value=2.0), Cyclical(3, value=2.0), Warmup(2.0)])
+def test_validation_has_the_final_value(schedule):
+    assert weight_at(schedule, Progress(3750, 3750)) == 2.0
+
+
+def test_cycles():
+    # Fu et al., equations 6 and 7: tau = mod(t - 1, T / M) / (T / M); beta = tau / R below R, else 1 (t counts from 1).
+    cycles, steps, rising = 4, 1000, 0.5
+    found = [weight_at(Cyclical(cycles, rising=rising), Progress(step, steps)) for step in range(steps)]
+    taus = [math.fmod(step, steps / cycles) / (steps / cycles) for step in range(steps)]
+    assert found == pytest.approx([min(1.0, tau / rising) for tau in taus])
+    assert sum(value == 0.0 for value in found) == cycles
+
+
+@pytest.mark.parametrize(
+    ("settings", "schedule"),
+    [
+        (2, 2.0),
+        ({"value": 10, "steps": 5000}, WarmupSteps(5000, value=10.0)),
+        ({"value": 10, "cycles": 4}, Cyclical(4, value=10.0)),
+        ({"value": 1.0, "fraction": 1.0, "start": 0.05}, Warmup(1.0, 1.0, 0.05)),
+    ],
+)
+def test_a_file_tells_schedules_apart_by_their_settings(settings, schedule):
+    assert build(Weight, settings).value == schedule
+
+
+def test_a_mistake_in_a_file_is_told():
+    with pytest.raises(ConfigError, match='fractoin: unknown setting; did you mean "fraction"'):
+        build(Weight, {"value": 1.0, "fractoin": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("make", "problems"),
+    [(lambda: WarmupSteps(0, value=-1.0), 2), (lambda: Cyclical(0, value=math.inf, rising=0.0, start=-1.0), 4)],
+)
+def test_all_problems_at_once(make, problems):
+    with pytest.raises(ConfigError) as caught:
+        make()
+    assert len(caught.value.problems) == problems

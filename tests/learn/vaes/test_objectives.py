@@ -1,0 +1,145 @@
+"""The VAE with an objective: what it reports, whom it counts, what it generates from, and how a file says it."""
+
+from dataclasses import replace
+from typing import Annotated
+
+import pytest
+import torch
+
+from molyneux.core import Batch, ConfigError, Learns, Modality, Progress, Spec, TrainingError, config
+from molyneux.learn.nets import Recurrent
+from molyneux.learn.objectives import Capacity, CovarianceMatch, Divergence, SparseMatch, TotalCorrelation, WarmupSteps
+from molyneux.learn.posteriors import SparseNormal
+from molyneux.learn.priors import ExPostMixture
+from molyneux.learn.vaes import AE, VAE, Aggressive
+
+START = Progress(0, 10)
+MODEL = Annotated[config.Recipe[Learns], config.Later(arguments=("spec",), room="molyneux.learn")]
+STATISTICS = [TotalCorrelation(), CovarianceMatch("II"), Capacity(capacity=3.0, per="batch"), Divergence(free_bits=0.2)]
+
+
+def noise(seed=1):
+    return torch.Generator().manual_seed(seed)
+
+
+def test_beta_is_short_for_an_objective(build, batch_of):
+    short, whole = build(VAE, beta=WarmupSteps(4, value=3.0)), build(VAE, objective=Divergence(WarmupSteps(4, value=3.0)))
+    batch = batch_of(short.spec)
+    losses = [model.loss(batch, Progress(2, 10), noise()) for model in (short, whole)]
+    assert torch.equal(losses[0].total, losses[1].total)
+    terms = {name: term.item() for name, term in losses[0].terms.items()}
+    assert losses[0].total.item() == pytest.approx(terms["distortion.image"] + 1.5 * terms["rate.shared"])
+    with pytest.raises(ConfigError, match="beta: the objective Capacity has its own weights"):
+        build(VAE, beta=1.0, objective=Capacity())
+
+
+@pytest.mark.parametrize("objective", STATISTICS, ids=lambda item: type(item).__name__)
+def test_what_is_absent_enters_no_statistic(objective, build, batch_of):
+    model = build(VAE, objective=objective)
+    batch = batch_of(model.spec, 12)
+    mask = torch.arange(12) % 3 > 0
+    posterior_noise = torch.randn(1, 12, 4, generator=noise())
+    model.family = type("Fixed", (model.family,), {"_noise": lambda self, shape, _: posterior_noise[:, -shape[1] :]})
+    part = model.loss(replace(batch, present={"image": mask}), START).total
+    posterior_noise = posterior_noise[:, mask]
+    whole = model.loss(batch[mask], START).total
+    assert part.item() == pytest.approx(8 / 12 * whole.item(), rel=1e-5)
+
+
+def test_a_lone_sample_has_no_statistic(build, batch_of):
+    model = build(VAE, objective=SparseMatch())
+    batch = batch_of(model.spec, 1)
+    assert model.loss(batch, START, noise()).terms.keys() == {"distortion.image", "rate.shared"}
+    with pytest.raises(TrainingError, match="at least 2 present samples in a batch for its statistics, got 1: raise batch_size"):
+        model.train().loss(batch, START, noise())
+    for objective in STATISTICS:
+        alone = build(VAE, objective=objective).train().loss(batch, START, noise())
+        assert alone.total.isfinite()
+
+
+def test_the_sparse_prior_is_what_the_model_generates_from(build, batch_of):
+    model = build(VAE, objective=SparseMatch())
+    prior = model.prior(4000).shared
+    assert isinstance(prior, SparseNormal)
+    assert (prior.rsample((), noise()).abs() < 0.15).float().mean().item() == pytest.approx(0.8 + 0.2 * 0.12, abs=0.02)
+    batch = batch_of(model.spec, 6, missing=0.5)
+    codes = model.prior(6).rsample(3, noise())
+    absent = ~batch.present["image"]
+    torch.testing.assert_close(model.encode(batch).log_prob(codes)[:, absent], model.prior(6).log_prob(codes)[:, absent])
+    fitted = build(VAE, objective=SparseMatch(), prior=ExPostMixture(components=2))
+    assert not isinstance(fitted.prior(3).shared, SparseNormal)
+
+
+def test_an_aggressive_step_spares_the_decoder(build, batch_of):
+    plain, model = (build(VAE, aggressive=settings).train() for settings in (None, Aggressive(3, fraction=0.5)))
+    batch = batch_of(model.spec)
+    for step in range(8):
+        gradients = []
+        for one in (plain, model):
+            one.zero_grad()
+            one.loss(batch, Progress(step, 8), noise()).total.backward()
+            gradients.append({name: parameter.grad for name, parameter in one.named_parameters()})
+        spared = step in (0, 1, 3)
+        for name, gradient in gradients[1].items():
+            if name.startswith("decoders.") and spared:
+                assert gradient is None
+            else:
+                assert torch.equal(gradient, gradients[0][name])
+    assert all(parameter.requires_grad for parameter in model.parameters())
+
+
+def test_an_aggressive_step_spares_a_decoder_that_reads_word_by_word(text_model):
+    model, batch = text_model(VAE, aggressive=Aggressive(2, fraction=1.0))
+    model.train().loss(batch, Progress(0, 8), noise()).total.backward()
+    encoder = {name for name, _ in model.encoders.named_parameters()}
+    shared = {id(parameter) for parameter in model.encoders.parameters()}
+    assert encoder
+    assert all(parameter.grad is not None for parameter in model.encoders.parameters())
+    own = [parameter for parameter in model.decoders.parameters() if id(parameter) not in shared]
+    assert own
+    assert all(parameter.grad is None for parameter in own)
+
+
+@pytest.fixture
+def text_model():
+    """A model of sentences as the published ones are, and a batch for it."""
+
+    def make(kind, *, symbols=109, length=11, width=32, latent_dim=4, **settings):
+        words = ("<pad>", "<eos>", *(f"w{number}" for number in range(symbols - 2)))
+        modality = Modality("text", "text", (length,), "uint8", words, 0, end=1)
+        model = kind(Spec((modality,)), latent_dim=latent_dim, nets={"text": Recurrent(embedding=4, width=width)}, **settings)
+        views = torch.randint(2, symbols, (6, length), generator=noise(), dtype=torch.uint8)
+        views[:, -2], views[:, -1] = 1, 0
+        return model, Batch({"text": views})
+
+    return make
+
+
+def test_half_the_head_of_the_encoder_makes_an_autoencoder(text_model):
+    counts = [sum(parameter.numel() for parameter in text_model(kind)[0].parameters()) for kind in (VAE, AE)]
+    assert counts[0] - counts[1] == 4 * 32 + 4
+
+
+def test_a_file_says_it():
+    settings = {
+        "class_path": "VAE",
+        "init_args": {
+            "objective": {"class_path": "Capacity", "init_args": {"capacity": {"value": 10, "steps": 5000}}},
+            "aggressive": {"encoder_steps": 5},
+        },
+    }
+    recipe = config.build(MODEL, settings).value
+    model = recipe.make(spec=Spec((Modality("a", "tabular", (3,)),)))
+    assert isinstance(model, Learns)
+    assert model.penalty.settings == Capacity(capacity=WarmupSteps(5000, value=10.0))
+    assert model.aggressive == Aggressive(5)
+    settings["init_args"]["objective"]["init_args"]["per"] = "word"
+    with pytest.raises(ConfigError, match=r"objective\.init_args\.per: expected one of sample, batch, got 'word'"):
+        config.build(MODEL, settings)
+
+
+@pytest.mark.parametrize(("settings", "problems"), [({"encoder_steps": 0, "fraction": 0.0}, 2), ({"fraction": 1.5}, 1)])
+def test_aggressive_settings_are_checked(settings, problems):
+    with pytest.raises(ConfigError) as caught:
+        Aggressive(**settings)
+    assert len(caught.value.problems) == problems
