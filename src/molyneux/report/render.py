@@ -78,8 +78,8 @@ def _markdown(block: Block) -> str:
 
 
 def _gallery(gallery: DrawnGallery) -> str:
-    """What was read in each view; nothing where nothing was read."""
-    if gallery.dense:
+    """Texts and what was read in each view; nothing where there are pictures that nobody read."""
+    if gallery.dense and not gallery.worded:
         return ""
     head = [escape_markdown(column) for column in gallery.columns]
     rows = [[_cell(cell) for cell in row] for row in gallery.rows]

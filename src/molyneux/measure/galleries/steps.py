@@ -78,7 +78,12 @@ def stepped_cells(evaluation: Evaluation, name: str, made: Tensor) -> list[Cell]
     if reader is None:
         return cells
     found = changes(read_walk(reader, evaluation.spec, made, shape=(len(made),)))
-    return [replace(cell, reading="; ".join(filter(None, (cell.reading, said)))) for cell, said in zip(cells, found, strict=True)]
+    return [_with_change(cell, said) if said else cell for cell, said in zip(cells, found, strict=True)]
+
+
+def _with_change(cell: Cell, said: str) -> Cell:
+    """A text that says itself what is read in it is not repeated."""
+    return replace(cell, reading=said if cell.reading == cell.text else f"{cell.reading}; {said}")
 
 
 def _value(factor: Factor, code: int) -> str:
