@@ -76,7 +76,7 @@ def test_views_of_every_kind_have_cells(tiny):
 def test_what_cannot_be_read_says_why(tiny):
     class Partly(tiny.Reader):
         def read(self, view):
-            return Reading(torch.tensor([[-1, -1], [1, -1], [-1, -1]]), self.factors, {0: "letter 3"})
+            return Reading(torch.tensor([[-1, -1], [1, -1], [-1, -1]]), self.factors, {0: "letter 3", 1: "no size can be told"})
 
     evaluation = tiny.evaluation(None, readers={"image": Partly("image")})
     cells = view_cells(evaluation, "image", tiny.views["image"][:3])

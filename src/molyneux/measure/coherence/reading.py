@@ -42,10 +42,14 @@ def read(reader: Reader, view: Tensor, truth: Tensor, spec: Spec) -> Answers:
 
 
 def words(reading: Reading, factors: Sequence[Factor], row: int) -> str:
-    """What was read in one sample, as words; the reason where it could not be read."""
+    """What was read in one sample, as words; the reason where it could not be read.
+
+    A factor without a code is doubted (`size?`) if the reader gives a reason for the sample; else the sample does not have it.
+    """
     codes: np.ndarray = reading.codes[row].cpu().numpy()
     known = {factor.name: factor for factor in factors}
     if (codes < 0).all():
         return f"unreadable: {reading.reasons[row]}" if row in reading.reasons else "unreadable"
-    said = [known[name].values[code] if code >= 0 else f"{name}?" for name, code in zip(reading.factors, codes, strict=True)]
-    return " ".join(said)
+    doubt = "?" if row in reading.reasons else ""
+    read = zip(reading.factors, codes, strict=True)
+    return " ".join(known[name].values[code] if code >= 0 else f"{name}{doubt}" for name, code in read if code >= 0 or doubt)

@@ -43,7 +43,8 @@ class Walk:
 def read_walk(reader: Reader, spec: Spec, made: Tensor, *, shape: Sequence[int]) -> Walk:
     """Read stored views.
 
-    A view is unreadable if the reader gives a reason; -1 without one is a factor that the view does not have.
+    A view is unreadable if the reader gives a reason or reads nothing; -1 beside other codes, without a reason, is a factor that
+    the view does not have.
 
     Args:
         reader: who reads.
@@ -52,9 +53,9 @@ def read_walk(reader: Reader, spec: Spec, made: Tensor, *, shape: Sequence[int])
         shape: the axes that N stands for, the last of which are the views of a row.
     """
     reading = reader.read(made.cpu())
-    readable = np.ones(len(made), bool)
+    codes: np.ndarray = reading.codes.cpu().numpy()
+    readable: np.ndarray = (codes >= 0).any(1)
     readable[list(reading.reasons)] = False
-    codes = reading.codes.cpu().numpy()
     factors = tuple(spec.factor(name) for name in reading.factors)
     return Walk(factors, codes.reshape(*shape, len(factors)), readable.reshape(*shape))
 

@@ -1,0 +1,41 @@
+import numpy as np
+import torch
+
+from molyneux.core import Factor, Reading, Spec
+from molyneux.data import PartsOfSpeech
+from molyneux.measure import Evaluation
+from molyneux.measure.coherence import words
+from molyneux.measure.galleries import view_cells
+from molyneux.measure.galleries.steps import Walk, changes, read_walk
+
+FACTORS = (Factor("noun", ("dogs", "cats")), Factor("adverb", ("really", "recently")))
+
+
+def test_a_step_says_what_it_changed_also_to_and_from_absence():
+    codes = np.array([[0, -1], [0, -1], [1, 0], [1, 1], [1, 1], [0, 1]])
+    walk = Walk(FACTORS, codes, np.array([True, True, True, True, False, True]))
+    assert changes(walk) == ["", "", "noun: dogs → cats, adverb: absent → really", "adverb: really → recently", "", ""]
+    assert walk.known.tolist() == [True, True, True, False, False]
+    assert walk.changed.sum(1).tolist() == [0, 2, 1, 0, 0]
+
+
+def test_what_a_reader_objects_to_is_unreadable_and_what_is_absent_is_not():
+    class Reader:
+        def read(self, view):
+            return Reading(torch.tensor([[0, -1], [0, -1], [1, 0], [-1, -1]]), ("noun", "adverb"), {1: "no adverb can be told"})
+
+    walk = read_walk(Reader(), Spec((), FACTORS), torch.zeros(4, 1), shape=(2, 2))
+    assert walk.readable.tolist() == [[True, False], [True, False]]
+    assert walk.codes.shape == (2, 2, 2)
+    reading = Reader().read(None)
+    assert [words(reading, FACTORS, row) for row in range(3)] == ["dogs", "dogs adverb?", "cats really"]
+
+
+def test_sentences_that_lack_parts_are_read_without_doubt():
+    world = PartsOfSpeech()
+    source = world.source("test", 60, seed=0)
+    batch = source.batch(np.arange(60))
+    assert (batch.factors < 0).any()
+    evaluation = Evaluation(None, source, exact=world.readers())
+    assert not any("?" in cell.reading for cell in view_cells(evaluation, "text", batch.views["text"]))
+    assert read_walk(world.readers()["text"], world.spec, batch.views["text"], shape=(60,)).readable.all()
