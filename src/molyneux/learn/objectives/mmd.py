@@ -67,10 +67,8 @@ class _CompiledSum(torch.autograd.Function):
     def forward(ctx: Any, first: Tensor, second: Tensor | None, scales: tuple[float, ...]) -> Tensor:
         from molyneux.learn.objectives.kernel_sums import kernel_sums  # numba takes a second to import
 
-        arrays = [item.detach().T.contiguous().numpy() for item in (first, second) if item is not None]
-        slope = np.zeros_like(arrays[-1])
-        widths = 2 * np.array(scales, slope.dtype)
-        total = kernel_sums(arrays[0], arrays[-1], widths, slope, second is None)
+        x, *others = (item.detach().T.contiguous().numpy() for item in (first, second) if item is not None)
+        total, slope = kernel_sums(x, others[0] if others else None, 2 * np.array(scales, x.dtype))
         ctx.save_for_backward(torch.from_numpy(slope).T)
         ctx.within = second is None
         return first.new_tensor(total)
