@@ -10,6 +10,7 @@ import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -27,6 +28,7 @@ CONTRASTS = {
     "judging": "views/s, one at a time",
     "modalities": "MVAE, plain, ms",
     "sentences": "times plain",
+    "texts": "plain, ms",
     "trainer": "bare loop, ms",
     "training": "times as fast as plain",
 }
@@ -121,6 +123,24 @@ def test_the_plain_way_computes_the_same_loss_and_gradient_with_more_calls(impor
     assert training.calls(model, batch) == {"encoder calls": count, "decoder calls": count}
     plain = {"encoder calls": count * 2 ** (count - 1), "decoder calls": count * subsets}
     assert training.calls(training.Plain(model), batch) == plain
+
+
+def test_the_plain_way_with_texts_computes_the_same_loss_and_gradient(imported):
+    texts = imported("texts")
+    case = texts.CASES[0]
+    model, batch = case.lstm(), case.world.batch(np.arange(40), split="train", seed=1)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    losses, gradients = [], []
+    for way in (model, texts.Plain(model)):
+        model.zero_grad()
+        loss = way.loss(batch, Progress(0, 1), torch.Generator().manual_seed(4)).total
+        loss.backward()
+        losses.append(loss.detach())
+        gradients.append(torch.cat([parameter.grad.flatten() for parameter in model.parameters()]))
+    torch.testing.assert_close(*losses)
+    torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-5)
 
 
 def test_peak_memory_counts_what_is_alive_at_the_same_time(imported):
