@@ -54,7 +54,7 @@ def read_walk(reader: Reader, spec: Spec, made: Tensor, *, shape: Sequence[int])
     """
     reading = reader.read(made.cpu())
     codes: np.ndarray = reading.codes.cpu().numpy()
-    readable: np.ndarray = (codes >= 0).any(1)
+    readable = np.asarray((codes >= 0).any(1))
     readable[list(reading.reasons)] = False
     factors = tuple(spec.factor(name) for name in reading.factors)
     return Walk(factors, codes.reshape(*shape, len(factors)), readable.reshape(*shape))
