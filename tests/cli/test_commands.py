@@ -54,7 +54,8 @@ def test_steps_one_by_one(molyneux: Run, tmp_path: Path) -> None:
     ("kind", "names"),
     [
         ("worlds", {"CdSprites", "GeBiD"}),
-        ("models", {"VAE", "MVAE", "MMVAE", "MoPoE", "DMVAE"}),
+        ("models", {"AE", "HSVAE", "VAE", "MVAE", "MMVAE", "MoPoE", "DMVAE"}),
+        ("objectives", {"Adversarial", "Capacity", "CovarianceMatch", "Divergence", "SparseMatch", "TotalCorrelation"}),
         ("measures", {"Coherence", "LatentProbe", "PosteriorGap", "Reconstruction"}),
         ("nets", {"CharacterTransformer", "Convolutional"}),
     ],

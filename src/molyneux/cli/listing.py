@@ -13,12 +13,14 @@ from molyneux.core.config import short_names
 from molyneux.data import World
 from molyneux.learn.judges import Judge, load_judge, shipped_judges
 from molyneux.learn.nets import Net
+from molyneux.learn.objectives import Objective
 from molyneux.measure import Measure
 
 _FAMILIES: dict[str, tuple[type, str]] = {
     "measures": (Measure, "molyneux.measure"),
     "models": (Learns, "molyneux.learn"),
     "nets": (Net, ""),
+    "objectives": (Objective, ""),
     "worlds": (World, "molyneux.data"),
 }
 """By kind: what its classes are, and the room that exports them where that is another than theirs."""
@@ -40,7 +42,7 @@ def listing(kind: str, *, configs: Path = Path("configs")) -> dict[str, str]:
     """Names and summaries of everything of a kind, sorted by name.
 
     Args:
-        kind: `configs`, `judges`, `measures`, `models`, `nets` or `worlds`.
+        kind: `configs`, `judges`, `measures`, `models`, `nets`, `objectives` or `worlds`.
         configs: the folder in which experiment files are looked for.
     """
     if kind in _FAMILIES:

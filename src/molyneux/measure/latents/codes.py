@@ -23,7 +23,7 @@ class CodeTable:
         means: by code (`shared`, `private.image`) the posterior means, (N, D) float64.
         samples: one posterior sample each, (N, D).
         rates: log q(z | x) - log p(z) of that sample in nats, (N,): its mean estimates the divergence from the prior.
-            Empty where the model has no prior.
+            Empty where the model has no prior, or its posterior no density.
         factors: (N, F) true factor codes, -1 = absent; (N, 0) where there are none.
     """
 
@@ -103,9 +103,11 @@ def _record(
     samples = _named(codes)
     found = {("mean", name): values for name, values in _named(posterior.mean).items() if name in samples}
     found |= {("sample", name): values for name, values in samples.items()}
-    if prior is not None:
-        against = prior.log_probs(codes)
-        found |= {("rate", name): value - against[name] for name, value in posterior.log_probs(codes).items()}
+    if prior is None:
+        return found
+    with suppress(NotApplicableError):  # codes without noise have no density
+        own, against = posterior.log_probs(codes), prior.log_probs(codes)
+        found |= {("rate", name): value - against[name] for name, value in own.items()}
     return found
 
 

@@ -81,7 +81,8 @@ def _moments(table: CodeTable, code: str, prior: np.ndarray, other: np.ndarray, 
         "marginal_kl": lambda rows: float(marginal_kl(rows, prior).sum()),
         "gaussian_kl": lambda rows: gaussian_kl(rows, prior),
     }
-    scores = [recorder.mean("rate", table.rates[code], unit="nats", higher_is_better=None)]
+    rates = [table.rates[code]] if code in table.rates else []
+    scores = [recorder.mean("rate", values, unit="nats", higher_is_better=None) for values in rates]
     for name, statistic in statistics.items():
         value = statistic(samples)
         finite = bool(np.isfinite(value))
