@@ -10,6 +10,7 @@ from torch.distributions import Normal
 
 from molyneux.core import ConfigError, TrainingError
 from molyneux.learn.objectives import TotalCorrelation
+from molyneux.learn.objectives.aggregated import aggregated
 from molyneux.learn.objectives.total_correlation import decompose, stratified_weights
 from molyneux.learn.posteriors import DiagonalNormal
 
@@ -66,6 +67,17 @@ def test_without_a_size_its_gradient_is_that_of_disentanglement_lib(samples, sam
         )
     torch.testing.assert_close(gradients[0][1:], gradients[1][1:])
     assert gradients[0][0] - gradients[1][0] == pytest.approx(2 * math.log(9 * (samples or 1)))
+
+
+def test_the_gradient_of_the_aggregated_posterior():
+    codes, loc, log_variance = torch.randn(3, 5, 3, generator=torch.Generator().manual_seed(0)).double()
+    weights = torch.randn(5, 5, generator=torch.Generator().manual_seed(1)).double()
+
+    def both(*parameters):
+        joint, product = aggregated(DiagonalNormal(*parameters[1:]), parameters[0], weights)
+        return joint, product, 2 * joint - 3 * product
+
+    assert torch.autograd.gradcheck(both, [item.requires_grad_() for item in (codes, loc, log_variance)])
 
 
 def test_weights_weigh_the_parts(sample, cost_of):

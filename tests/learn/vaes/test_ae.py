@@ -3,10 +3,11 @@
 import pytest
 import torch
 
-from molyneux.core import NotApplicableError, Progress
+from molyneux.core import Batch, Factor, Modality, NotApplicableError, Progress, Spec
 from molyneux.data import ArraySource
 from molyneux.learn.priors import ExPostMixture
 from molyneux.learn.vaes import AE, VAE
+from molyneux.measure import Evaluation, LatentProbe, Likelihood, PosteriorGap, evaluate
 
 START = Progress(0, 10)
 
@@ -53,3 +54,17 @@ def test_a_fitted_prior_is_that_of_its_codes(build, batch_of):
     codes, drawn = model.represent(batch)["shared"], model.prior(4000).rsample(1, noise())[0].shared
     torch.testing.assert_close(drawn.mean(0), codes.mean(0), atol=0.05, rtol=0.1)
     torch.testing.assert_close(drawn.std(0), codes.std(0), atol=0.05, rtol=0.1)
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_it_is_measured_as_far_as_measures_apply(fitted):
+    factors = torch.randint(0, 3, (300, 1), generator=noise())
+    spec = Spec((Modality("table", "tabular", (4,)),), (Factor("shape", ("a", "b", "c")),))
+    source = ArraySource(spec, Batch({"table": 5.0 * factors + torch.randn(300, 4, generator=noise())}, {}, factors))
+    model = AE(spec, latent_dim=3, prior=ExPostMixture(components=2) if fitted else None).eval()
+    model.settle(source, seed=0)
+    scores = evaluate([LatentProbe(), PosteriorGap(), Likelihood()], Evaluation(model, source)).scores
+    refused = {score.name for score in scores if score.note.startswith("not applicable: an autoencoder has no")}
+    assert refused == ({"likelihood"} if fitted else {"likelihood", "posterior_gap"})
+    assert "posterior_gap.rate" not in {score.name for score in scores}
+    assert next(score for score in scores if score.name == "latent_probe.accuracy").value > 80

@@ -78,5 +78,5 @@ class _Discriminated(Penalty):
         return Loss(total + own if self.training else total, terms)
 
     def _log_odds(self, codes: Tensor) -> Tensor:
-        odds: Tensor = self.discriminator(codes).squeeze(-1).float()
+        odds: Tensor = self.discriminator(codes).squeeze(-1)
         return odds

@@ -50,9 +50,10 @@ class Penalty(nn.Module, ABC):
     """Whether the prior is another than N(0, 1)."""
 
     def forward(self, sampled: Sampled) -> Loss:
-        """What the codes cost, and the terms, detached."""
-        rate = self.rate(sampled)
-        cost = self.cost(sampled, rate)
+        """What the codes cost, and the terms, detached; in full precision, which statistics of a batch need."""
+        with torch.autocast(sampled.codes.device.type, enabled=False):
+            rate = self.rate(sampled)
+            cost = self.cost(sampled, rate)
         return Loss(cost.total, {"rate.shared": rate.sum(-1).mean().detach(), **cost.terms})
 
     @abstractmethod

@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 
 from molyneux.core import ConfigError, Loss, TrainingError
+from molyneux.learn.objectives.aggregated import aggregated
 from molyneux.learn.objectives.objective import Objective, Penalty, Sampled
 from molyneux.learn.objectives.weight import Weight, weight_at, weight_problems
-from molyneux.learn.posteriors import Diagonal
+from molyneux.learn.posteriors import Diagonal, DiagonalNormal
 
 
 @dataclass(frozen=True)
@@ -74,14 +75,17 @@ def decompose(posterior: Diagonal, codes: Tensor, log_weights: Tensor) -> Decomp
         posterior: loc (B, D).
         codes: one sample of each, (B, D).
         log_weights: logarithms of what posterior j counts for sample i, broadcastable to (B, B).
+
+    Raises:
+        ConfigError: the posteriors are not normal.
     """
-    family = type(posterior)
-    rows = family(posterior.loc.T.unsqueeze(-2), posterior.log_variance.T.unsqueeze(-2))
-    each = rows.log_prob_per_dimension(codes.T.unsqueeze(-1))  # (D, B, B), summed over what lies together in memory
-    joint = (each.sum(0) + log_weights).logsumexp(-1).mean()
-    product = (each + log_weights).logsumexp(-1).sum(0).mean()
+    if not isinstance(posterior, DiagonalNormal):
+        raise ConfigError(
+            f"the total correlation is estimated of normal posteriors, got {type(posterior).__name__}: choose normal ones"
+        )
+    joint, product = aggregated(posterior, codes, log_weights)
     own = posterior.log_prob(codes).mean()
-    prior = family.standard(tuple(codes.shape), codes).log_prob(codes).mean()
+    prior = DiagonalNormal.standard(tuple(codes.shape), codes).log_prob(codes).mean()
     return Decomposition(own - joint, joint - product, product - prior)
 
 
