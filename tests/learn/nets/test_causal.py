@@ -29,3 +29,9 @@ def test_order_of_the_symbols_before_matters():
 def test_sizes_that_cannot_be_used_are_refused(settings):
     with pytest.raises(ConfigError, match="even size"):
         CausalTransformer(**settings)
+
+
+def test_all_problems_are_told_at_once():
+    with pytest.raises(ConfigError) as caught:
+        CausalTransformer(layers=0, dropout=2.0, word_dropout=-1.0, beams=0)
+    assert len(caught.value.problems) == 4

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from molyneux.core import Modality, Spec
+from molyneux.core import ConfigError, Modality, Spec
 from molyneux.learn import VAE
 from molyneux.learn.likelihoods import Categorical
 from molyneux.learn.nets import Recurrent
@@ -108,3 +108,8 @@ def test_published_couplings_of_the_code():
     only = Recurrent(coupling="concat-only").decoder(ENDED, 2, Categorical())
     torch.testing.assert_close(only._inputs(code, before), code.expand(2, 1, 2))
     assert only.table is None
+
+
+def test_words_that_are_not_read_cannot_be_dropped():
+    with pytest.raises(ConfigError, match="word_dropout: expected 0"):
+        Recurrent(coupling="concat-only", word_dropout=0.1)

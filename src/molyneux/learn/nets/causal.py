@@ -49,9 +49,12 @@ class CausalTransformer(Net):
 
     def __post_init__(self) -> None:
         problems = list(writing_problems(self))
+        try:
+            self._reader()
+        except ConfigError as error:
+            problems += error.problems
         if problems:
             raise ConfigError(problems)
-        self._reader()
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""

@@ -72,6 +72,8 @@ class Recurrent(Net):
         if self.shared_embedding not in (True, False):
             problems.append(f"shared_embedding: expected true or false, got {self.shared_embedding!r}")
         problems += writing_problems(self)
+        if self.coupling == "concat-only" and self.word_dropout > 0:
+            problems.append("word_dropout: expected 0 with the coupling concat-only, which reads no symbols before")
         if problems:
             raise ConfigError(problems)
 
