@@ -14,13 +14,15 @@ from molyneux.version import __version__
 if TYPE_CHECKING:
     from molyneux.core import Batch, Factor, Modality, MolyneuxError, Reader, Score, Source, Spec
     from molyneux.data import CdSprites, GeBiD, Letters, PartsOfSpeech, StoredSource, World, Ynoc, contact_sheet, generate, load
-    from molyneux.learn import DMVAE, MMVAE, MVAE, VAE, MoPoE, MultimodalVAE, Training, fit
+    from molyneux.learn import AE, DMVAE, HSVAE, MMVAE, MVAE, VAE, MoPoE, MultimodalVAE, Training, fit
     from molyneux.measure import Coherence, Evaluation, LatentProbe, Measure, PosteriorGap, Projection, Reconstruction, evaluate
     from molyneux.report import summary_table, write_run, write_study
     from molyneux.run import Experiment, Study, load_experiment, load_study, read_experiment, run_experiment, run_study
 
 __all__ = [
+    "AE",
     "DMVAE",
+    "HSVAE",
     "MMVAE",
     "MVAE",
     "VAE",
@@ -81,7 +83,7 @@ _ROOMS = {
         "generate",
         "load",
     ),
-    "learn": ("DMVAE", "MMVAE", "MVAE", "VAE", "MoPoE", "MultimodalVAE", "Training", "fit"),
+    "learn": ("AE", "DMVAE", "HSVAE", "MMVAE", "MVAE", "VAE", "MoPoE", "MultimodalVAE", "Training", "fit"),
     "measure": ("Coherence", "Evaluation", "LatentProbe", "Measure", "PosteriorGap", "Projection", "Reconstruction", "evaluate"),
     "report": ("summary_table", "write_run", "write_study"),
     "run": ("Experiment", "Study", "load_experiment", "load_study", "read_experiment", "run_experiment", "run_study"),
