@@ -50,12 +50,11 @@ class Gates(nn.Module):
         memory = self.empty(inputs.shape[1]) if memory is None else memory
         trio = zip(self.kernels, self.recurrent_kernels, self.biases, strict=True)
         weights = [part for kernel, recurrent, bias in trio for part in (kernel, recurrent, bias, self.no_bias)]
-        # Arguments: biases, layers, dropout, training, bidirectional, batch first. Half precision gains nothing at these sizes.
-        flags = (True, self.layers, 0.0, self.training, False, False)
-        with torch.autocast(inputs.device.type, enabled=False):
-            if self.cell == "lstm":
-                outputs, hidden, cells = torch.lstm(inputs, memory, weights, *flags)
-                return outputs, (hidden, cells)
+        flags = (True, self.layers, 0.0, self.training, False, False)  # biases, ..., dropout, ..., bidirectional, batch first
+        if self.cell == "lstm":
+            outputs, hidden, cells = torch.lstm(inputs, memory, weights, *flags)
+            return outputs, (hidden.float(), cells.float())
+        with torch.autocast(inputs.device.type, enabled=False):  # which torch knows for the LSTM alone
             outputs, hidden = torch.gru(inputs, memory[0], weights, *flags)
             return outputs, (hidden,)
 
