@@ -11,48 +11,69 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from comparisons import USE, Shown, correlations, metrics, top_three
+
 from molyneux.core import store
 from molyneux.report import chosen_tables, load_study, study_tables, to_markdown
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PLACE = re.compile(r"(<!-- begin: (?P<name>[\w-]+) -->\n).*?(<!-- end: (?P=name) -->)", re.DOTALL)
+PLACE = re.compile(r"(<!-- begin: (?P<name>[\w.-]+) -->\n).*?(<!-- end: (?P=name) -->)", re.DOTALL)
 
 
 def study(name: str) -> str:
     """All tables of a study; empty where it has no records yet."""
-    records = ROOT / "studies" / "results" / name / "records.jsonl"
-    if not records.exists():
+    if not records_of(name).exists():
         return ""
-    return "\n".join(to_markdown(table) for table in study_tables(load_study(records)))
+    return "\n".join(to_markdown(table) for table in study_tables(load_study(records_of(name))))
 
 
 TEXT_TO_IMAGE = {"source": "text", "target": "image"}
 GAP = {"source": "image+text", "code": "shared"}
-SHOWN = {
-    "limits": (
-        ("coherence.strict", {"source": "image", "target": "text"}),
-        ("coherence.strict", TEXT_TO_IMAGE),
-        ("coherence.strict_forced", TEXT_TO_IMAGE),
-        ("coherence.unreadable", TEXT_TO_IMAGE),
-        ("coherence.accuracy", {**TEXT_TO_IMAGE, "factor": "size"}),
-        ("coherence.accuracy", {**TEXT_TO_IMAGE, "factor": "shape"}),
-        ("posterior_gap.rate", GAP),
-        ("posterior_gap.marginal_kl", GAP),
-        ("posterior_gap.rate", {**GAP, "code": "private.image"}),
-        ("posterior_gap.marginal_kl", {**GAP, "code": "private.image"}),
-        ("posterior_gap.sliced_wasserstein", {**GAP, "code": "private.image", "reference": "prior"}),
-    ),
+LIMITS = (
+    ("coherence.strict", {"source": "image", "target": "text"}),
+    ("coherence.strict", TEXT_TO_IMAGE),
+    ("coherence.strict_forced", TEXT_TO_IMAGE),
+    ("coherence.unreadable", TEXT_TO_IMAGE),
+    ("coherence.accuracy", {**TEXT_TO_IMAGE, "factor": "size"}),
+    ("coherence.accuracy", {**TEXT_TO_IMAGE, "factor": "shape"}),
+    ("posterior_gap.rate", GAP),
+    ("posterior_gap.marginal_kl", GAP),
+    ("posterior_gap.rate", {**GAP, "code": "private.image"}),
+    ("posterior_gap.marginal_kl", {**GAP, "code": "private.image"}),
+    ("posterior_gap.sliced_wasserstein", {**GAP, "code": "private.image", "reference": "prior"}),
+)
+SHOWN: dict[str, tuple[Shown, bool]] = {
+    "": (USE, True),
+    "limits": (LIMITS, False),
+    "published": (metrics("published"), False),
+    "recommended": (metrics("recommended"), False),
 }
-"""Studies of which a page shows chosen scores: their names and what they are about."""
+"""Scores that a page shows of a study, and whether published numbers stand beside them."""
+
+
+def records_of(study_name: str) -> Path:
+    """Where the records of a study are."""
+    return ROOT / "studies" / "results" / study_name / "records.jsonl"
 
 
 def chosen(name: str) -> str:
-    """The chosen scores of a study; empty where it has no records yet."""
-    records = ROOT / "studies" / "results" / name / "records.jsonl"
-    if not records.exists():
+    """Chosen scores of a study, such as `ynoc` or `ynoc.published`; empty where it has no records yet."""
+    study_name, _, what = name.partition(".")
+    if not records_of(study_name).exists():
         return ""
-    return "\n".join(to_markdown(table) for table in chosen_tables(load_study(records), SHOWN[name]))
+    shown, published = SHOWN[what]
+    return "\n".join(
+        to_markdown(table) for table in chosen_tables(load_study(records_of(study_name)), shown, published=published)
+    )
+
+
+def compared(name: str) -> str:
+    """How measures of a study go together, and which models are best by them; empty where it has no records yet."""
+    study_name, _, what = name.partition(".")
+    if not records_of(study_name).exists():
+        return ""
+    return {"top": top_three, "correlations": correlations}[what](records_of(study_name))
 
 
 def benchmark(name: str) -> str:
@@ -75,15 +96,18 @@ def _cell(value: str | float) -> str:
     return value if isinstance(value, str) else f"{value:,}"
 
 
-KINDS: dict[str, Callable[[str], str]] = {"benchmark": benchmark, "chosen": chosen, "study": study}
-MADE_BY = {"benchmark": "make benchmark", **dict.fromkeys(("chosen", "study"), "molyneux sweep configs/studies/{}.yaml")}
+KINDS: dict[str, Callable[[str], str]] = {"benchmark": benchmark, "chosen": chosen, "compared": compared, "study": study}
+MADE_BY = {
+    "benchmark": "make benchmark",
+    **dict.fromkeys(("chosen", "compared", "study"), "molyneux sweep configs/studies/{}.yaml"),
+}
 
 
 def table(place: str) -> str:
     """The table of a place, such as `study-cdsprites`."""
     kind, _, name = place.partition("-")
     if kind not in KINDS:
-        raise SystemExit(f"unknown table {place!r}: expected study-NAME, chosen-NAME or benchmark-NAME")
+        raise SystemExit(f"unknown table {place!r}: expected study-NAME, chosen-NAME, compared-NAME or benchmark-NAME")
     return KINDS[kind](name)
 
 
@@ -100,7 +124,9 @@ def problems(page: Path, root: Path = ROOT) -> list[str]:
     for place in (match["name"] for match in PLACE.finditer(text)):
         if not table(place).strip():
             kind, _, subject = place.partition("-")
-            found.append(f"{name}: the table {place} is empty, it has no records: run {MADE_BY[kind].format(subject)}")
+            found.append(
+                f"{name}: the table {place} is empty, it has no records: run {MADE_BY[kind].format(subject.partition('.')[0])}"
+            )
     return found
 
 

@@ -103,7 +103,8 @@ def test_tables_are_those_of_the_records():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_empty_tables_are_found(tmp_path):
+def test_empty_tables_are_found(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
     tables = runpy.run_path(str(ROOT / "docs" / "tables.py"))
     page = tmp_path / "page.md"
     page.write_text("<!-- begin: study-nobody -->\n<!-- end: study-nobody -->\n")

@@ -45,18 +45,25 @@ def study_tables(runs: Sequence[StudyRun]) -> list[Table]:
     return _main_tables(_parts(runs))
 
 
-def chosen_tables(runs: Sequence[StudyRun], shown: Sequence[tuple[str, Mapping[str, str]]]) -> list[Table]:
-    """For every level a table of these scores, each by its name and all of what it is about; errors as `write_study`."""
+def chosen_tables(
+    runs: Sequence[StudyRun], shown: Sequence[tuple[str, Mapping[str, str]]], *, published: bool = False
+) -> list[Table]:
+    """For every level a table of chosen scores, for pages that show nothing else; errors as `write_study`.
+
+    Args:
+        runs: records.
+        shown: scores, each by its name and all of what it is about.
+        published: whether published numbers stand beside them.
+    """
     keys = [(name, tuple(sorted(about.items()))) for name, about in shown]
-    return [
-        results_table(
-            slug(f"chosen {part.title}"),
-            part.titled("chosen scores"),
-            part.grid([key for key in keys if part.has(key)]),
-            notes=(NOTE,),
-        )
-        for part in _parts(runs)
-    ]
+    tables = []
+    for part in _parts(runs):
+        grid = part.grid([key for key in keys if part.has(key)])
+        board = part.leaderboard if published else None
+        source = () if board is None else (*board.notes, _SPREAD_PUBLISHED.format(board.seeds))
+        name, title = slug(f"chosen {part.title}"), part.titled("chosen scores")
+        tables.append(results_table(name, title, grid, leaderboard=board, notes=(NOTE, *source)))
+    return tables
 
 
 def study_page(runs: Sequence[StudyRun], name: str) -> Page:
