@@ -1,6 +1,7 @@
 """A study is one experiment with settings varied; each point and seed is a run."""
 
 import shutil
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -153,10 +154,12 @@ def test_a_grid_is_run_and_a_failing_run_stops_no_other(base: dict[str, Any], tm
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs need no processes of their own."""
+    """Runs need no processes of their own; one at a time, because torch's own generator belongs to the process."""
+    one = threading.Lock()
 
     def call(pool: Pool, name: str, command: Sequence[str]) -> str:
-        run_experiment(read_experiment(read_document(Path(command[-2]))), Path(command[-1]))
+        with one:
+            run_experiment(read_experiment(read_document(Path(command[-2]))), Path(command[-1]))
         return ""
 
     monkeypatch.setattr(Pool, "_call", call)

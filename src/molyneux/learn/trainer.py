@@ -44,7 +44,8 @@ def fit(
     After each epoch `folder` gets one consistent checkpoint (`checkpoints/`), the history (`history.csv`) and, if wanted, a
     TensorBoard log (`tensorboard/`). A call after a crash, a kill or Ctrl-C goes on after the last complete epoch, with as
     many threads as before unless `training` says how many, and gives, on the same machine, bit for bit what an uninterrupted
-    call gives. A call after the end trains no more. In the end a model that `Settles` does so.
+    call gives. A call after the end trains no more. In the end a model that `Settles` does so. One call at a time in a process:
+    torch's own generator and its number of threads belong to the process.
 
     Args:
         model: satisfies `core.Learns`; in the end it holds the weights that `training.keep` names, in eval mode.
