@@ -52,6 +52,13 @@ def counted_positions(modality: Modality, ids: Tensor) -> Tensor:
     return closed.cumsum(-1) - closed == 0
 
 
+def padded(modality: Modality, ids: Tensor) -> Tensor:
+    """Texts (..., L) with padding after the first `end`; with more of `end` where the modality has no padding."""
+    if modality.end is None:
+        return ids
+    return ids.where(counted_positions(modality, ids), modality.end if modality.padding is None else modality.padding)
+
+
 def text_strings(modality: Modality, ids: Tensor) -> list[str]:
     """The strings of text ids (B, L), without `end` and trailing padding.
 

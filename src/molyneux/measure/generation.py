@@ -57,7 +57,4 @@ def stored_view(modality: Modality, distribution: Distribution) -> Tensor:
     view = getattr(distribution, "view", None)
     if view is None:
         view = distribution.mode if modality.symbols else distribution.mean
-    if modality.end is not None:
-        blank = modality.end if modality.padding is None else modality.padding
-        view = view.where(views.counted_positions(modality, view), blank)
-    return views.to_stored(modality, view).cpu()
+    return views.to_stored(modality, views.padded(modality, view)).cpu()

@@ -41,8 +41,8 @@ def seen(source: Source, folder: Path, samples: int) -> dict[str, float]:
     total = dict.fromkeys(known, 0)
     for digests in _digests(source, min(samples, len(source))) if known else ():
         for name, views in known.items():
-            place = np.searchsorted(views, digests[name]).clip(max=max(0, len(views) - 1))  # they are sorted
-            met[name] += int((views[place] == digests[name]).sum()) if len(views) else 0
+            first, last = (np.searchsorted(views, digests[name], side) for side in ("left", "right"))  # they are sorted
+            met[name] += int((first < last).sum())
             total[name] += len(digests[name])
     return {name: round(100 * met[name] / total[name], 2) for name in known if total[name]}
 

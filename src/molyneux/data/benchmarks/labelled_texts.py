@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from molyneux.core import Batch, ConfigError, DataError, Reader, Spec, nearest, seeds
+from molyneux.core import Batch, ConfigError, Reader, Spec, seeds
 from molyneux.data.benchmarks.division import TEST, TRAIN
 from molyneux.data.benchmarks.files import dataset_folder, digests, existing
 from molyneux.data.benchmarks.text_content import CLASSES, Content, Publication, TextSettings, load_content
-from molyneux.data.worlds.world import Split, World, WorldSource
+from molyneux.data.worlds.finite import FiniteWorld
+from molyneux.data.worlds.world import Split
 
-_SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
-
-class LabelledTexts(World):
+class LabelledTexts(FiniteWorld):
     """Texts of a published data set with their class, as the factor `label` and as the target.
 
     The files are those of Zhang, Zhao and LeCun, "Character-level Convolutional Networks for Text Classification" (NeurIPS 2015):
@@ -101,30 +100,13 @@ class LabelledTexts(World):
         """
         return {split: len(labels) for split, labels in self._content.labels.items()}
 
-    def source(self, split: Split, size: int, *, seed: int) -> WorldSource:
-        """The first `size` samples of a split in the order of this seed.
-
-        Raises:
-            ConfigError: the split has fewer.
-        """
-        source = super().source(split, size, seed=seed)
-        if size > self._count(split):
-            raise ConfigError(f"expected at most the {self._count(split):,} samples of the split {split}, got a size of {size:,}")
-        return source
-
     def batch(self, indices: np.ndarray, *, split: Split, seed: int) -> Batch:
         """The samples at these positions (B,) of a split.
 
         Raises:
             ConfigError: the split `heldout`, or one that does not exist. DataError: a position outside the split.
         """
-        indices, count = np.asarray(indices, np.int64), self._count(split)
-        if len(indices) and (indices.min() < 0 or indices.max() >= count):
-            got = f"{indices.min()} to {indices.max()}"
-            raise DataError(
-                f"the split {split} of {self.name} has {count:,} samples: expected numbers below that from 0, got {got}"
-            )
-        rows = _order(self.name, split, count, seed)[indices]
+        rows = _order(self.name, split, self.count(split), seed)[self.positions(indices, split)]
         labels = torch.from_numpy(self._content.labels[split][rows])
         ids = self._content.ids[split][rows].astype(self.spec.modality("text").dtype)
         return Batch({"text": torch.from_numpy(ids)}, factors=labels[:, None], target=labels)
@@ -136,13 +118,6 @@ class LabelledTexts(World):
     def __reduce__(self) -> tuple[Callable[[], LabelledTexts], tuple[()]]:
         """Travel to other processes as settings, not as the content of the files."""
         return partial(type(self), folder=self._folder, **vars(self._settings)), ()
-
-    def _count(self, split: Split) -> int:
-        if split == "heldout":
-            raise ConfigError(f"{self.name} holds no combination out: choose one of the splits {', '.join(_SPLITS)}")
-        if split not in _SPLITS:
-            raise ConfigError(f"unknown split {split!r}; {nearest(str(split), _SPLITS)}")
-        return self.sizes[split]
 
     @cached_property
     def _content(self) -> Content:

@@ -9,8 +9,9 @@ from torch import Size, Tensor
 from torch.nn import functional
 
 from molyneux.core import Modality
+from molyneux.core.views import padded
 from molyneux.learn.likelihoods.likelihood import Head, ViewDistribution, ViewLikelihood
-from molyneux.learn.likelihoods.texts import padded, targets
+from molyneux.learn.likelihoods.texts import targets
 
 
 class CategoricalViews(ViewDistribution):

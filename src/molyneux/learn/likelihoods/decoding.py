@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from molyneux.core import Modality
-from molyneux.learn.likelihoods.texts import padded
+from molyneux.core.views import padded
 
 State = tuple[Tensor, ...]
 """What a writer remembers of the texts so far: tensors with one row for each text."""

@@ -1,4 +1,4 @@
-"""What every distribution over texts does after the end of a text: it counts nothing there, and writes padding."""
+"""What every distribution over texts does after the end of a text: it counts nothing there."""
 
 from __future__ import annotations
 
@@ -14,10 +14,3 @@ UNCOUNTED = -100
 def targets(modality: Modality, ids: Tensor) -> Tensor:
     """Ids (..., L) with `UNCOUNTED` at the positions that a likelihood does not count (`core.views.counted_positions`)."""
     return ids if modality.end is None else ids.where(counted_positions(modality, ids), UNCOUNTED)
-
-
-def padded(modality: Modality, ids: Tensor) -> Tensor:
-    """Ids (..., L) with padding after the first `end`; with more of `end` where the modality has no padding."""
-    if modality.end is None:
-        return ids
-    return ids.where(counted_positions(modality, ids), modality.end if modality.padding is None else modality.padding)

@@ -8,18 +8,19 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from molyneux.core import Batch, ConfigError, DataError, Reader, Spec, nearest
-from molyneux.data.worlds.sentences.division import SPLITS, Division, KeyedDivision
+from molyneux.core import Batch, Reader, Spec
+from molyneux.data.worlds.finite import FiniteWorld
+from molyneux.data.worlds.sentences.division import Division, KeyedDivision
 from molyneux.data.worlds.sentences.forms import check_choice, label_problems
 from molyneux.data.worlds.sentences.language import Language, Sentences
 from molyneux.data.worlds.sentences.published import PublishedDivision
 from molyneux.data.worlds.sentences.sentence_reader import SentenceReader
-from molyneux.data.worlds.world import Split, World, WorldSource
+from molyneux.data.worlds.world import Split, World
 
 Method = Literal["keyed", "published"]
 
 
-class SentenceWorld(World):
+class SentenceWorld(FiniteWorld):
     """Sentences of a finite language, divided into splits 60/20/20.
 
     A view is a row of words as symbols, then `<eos>`, then `<pad>` up to the length of the longest sentence: an encoder finds
@@ -70,30 +71,13 @@ class SentenceWorld(World):
             return tuple(words[place] for place in self._division.vocabulary)
         return words
 
-    def source(self, split: Split, size: int, *, seed: int) -> WorldSource:
-        """The first `size` samples of a split in the order of this seed.
-
-        Raises:
-            ConfigError: the split has fewer.
-        """
-        source = super().source(split, size, seed=seed)
-        if size > self._count(split):
-            raise ConfigError(f"expected at most the {self._count(split):,} samples of the split {split}, got a size of {size:,}")
-        return source
-
     def sentences(self, indices: np.ndarray, *, split: Split, seed: int) -> Sentences:
         """The sentences at these positions (n,) of a split, any order.
 
         Raises:
             ConfigError: the split `heldout`, or one that does not exist. DataError: a position outside the split.
         """
-        indices, count = np.asarray(indices, np.int64), self._count(split)
-        if len(indices) and (indices.min() < 0 or indices.max() >= count):
-            got = f"{indices.min()} to {indices.max()}"
-            raise DataError(
-                f"the split {split} of {self.name} has {count:,} samples: expected numbers below that from 0, got {got}"
-            )
-        return self._language.write(self._division.numbers(indices, split=split, seed=seed))
+        return self._language.write(self._division.numbers(self.positions(indices, split), split=split, seed=seed))
 
     def batch(self, indices: np.ndarray, *, split: Split, seed: int) -> Batch:
         """The samples at these positions (B,); errors as `sentences`."""
@@ -103,13 +87,6 @@ class SentenceWorld(World):
     def readers(self) -> Mapping[str, Reader]:
         """The parser of sentences, of all splits and beyond: it knows the language, not what was drawn from it."""
         return {"text": SentenceReader(self._language)}
-
-    def _count(self, split: Split) -> int:
-        if split == "heldout":
-            raise ConfigError(f"{self.name} holds no combination out: choose one of the splits {', '.join(SPLITS)}")
-        if split not in SPLITS:
-            raise ConfigError(f"unknown split {split!r}; {nearest(str(split), SPLITS)}")
-        return self.sizes[split]
 
 
 def divided(
