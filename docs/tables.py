@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from comparisons import USE, Shown, correlations, metrics, top_three
@@ -103,6 +104,7 @@ MADE_BY = {
 }
 
 
+@cache
 def table(place: str) -> str:
     """The table of a place, such as `study-cdsprites`."""
     kind, _, name = place.partition("-")

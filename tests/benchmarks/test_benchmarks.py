@@ -47,6 +47,7 @@ def imported(monkeypatch):
 
 @pytest.fixture
 def tables(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
     description = spec_from_file_location("tables", ROOT / "docs" / "tables.py")
     module = module_from_spec(description)
     description.loader.exec_module(module)

@@ -20,7 +20,7 @@ QUICK = ("--learn.steps", "4")
 
 
 def test_a_run_ends_with_the_table_and_the_page(molyneux: Run, tmp_path: Path) -> None:
-    done = molyneux("run", CONFIG, *QUICK, "--seed", "5", "--out", "mine")
+    done = molyneux("run", CONFIG, *QUICK, "--seed", "5", "--out", "mine", "--quiet")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[-3:] == ["Run: mine", "Report: mine/report/report.html", "Report: mine/report/report.md"]
@@ -78,7 +78,20 @@ def test_list_of_configs(molyneux: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("form", "name"), [("native", "s"), ("hdf5", "s.h5"), ("parquet", "s.parquet"), ("png", "s")])
 def test_samples_in_every_format(molyneux: Run, tmp_path: Path, form: str, name: str) -> None:
     done = molyneux(
-        "data", "cdsprites", "--level", 2, "--image-size=32", "--size", 30, "--out", name, "--format", form, "--jobs", 1
+        "data",
+        "cdsprites",
+        "--level",
+        2,
+        "--image-size=32",
+        "--size",
+        30,
+        "--out",
+        name,
+        "--format",
+        form,
+        "--jobs",
+        1,
+        "--quiet",
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"30 train samples of cdsprites-v1 (seed 1) in {name}: ")

@@ -54,6 +54,13 @@ def test_numbers_are_those_of_the_closed_forms():
     means = np.random.default_rng(0).standard_normal((N, 4)).astype(np.float32)[:, :2] / 2
     assert scores["code_use.hoyer", ""].value == pytest.approx(hoyer(means.astype(float)), abs=1e-6)
     assert abs(scores["code_use.hoyer", "centred"].value - scores["code_use.hoyer", ""].value) < 0.01
+    for name, control, expected in (
+        ("code_use.hoyer", "normal codes", hoyer(np.random.default_rng(1).standard_normal((N, 3)))),
+        ("code_use.total_correlation", "independent dimensions", 0.0),
+    ):
+        assert scores[name, ""].controls[control] == pytest.approx(expected, abs=5e-3)
+        low, high = scores[name, ""].interval
+        assert low <= scores[name, ""].value + 1e-3 <= high + 2e-3
     assert scores["code_use.distortion", ""].about == {"source": "table", "target": "table"}
 
 

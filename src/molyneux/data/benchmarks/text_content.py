@@ -13,7 +13,8 @@ from molyneux.core import DataError, Factor, Modality, Spec, nearest, store
 from molyneux.data.benchmarks.division import TEST, TRAIN, Part, PerClass, divided
 from molyneux.data.benchmarks.files import existing, missing
 from molyneux.data.benchmarks.text_files import read_labels, read_texts
-from molyneux.data.benchmarks.vocabulary import BEGIN, END, PADDING, SPECIAL, most_frequent, symbol_rows, tokenize
+from molyneux.data.benchmarks.vocabulary import SPECIAL, most_frequent, symbol_rows, tokenize
+from molyneux.data.worlds.sentences.language import BEGIN, END, PADDING
 from molyneux.data.worlds.world import Split
 
 CLASSES = "classes.txt"

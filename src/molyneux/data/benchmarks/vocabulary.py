@@ -9,9 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-PADDING, BEGIN, END, UNKNOWN = 0, 1, 2, 3
-SPECIAL = ("<pad>", "<bos>", "<eos>", "<unk>")
-"""Symbols 0 to 3, as in the worlds of sentences, and one for words that are not in the vocabulary."""
+from molyneux.data.worlds.sentences import language
+from molyneux.data.worlds.sentences.language import END, PADDING
+
+UNKNOWN = len(language.SPECIAL)
+SPECIAL = (*language.SPECIAL, "<unk>")
+"""The symbols of the worlds of sentences, and one for words that are not in the vocabulary."""
 
 _ALONE = r"([^\p{L}\p{M}\p{N}\s])"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from typing import ClassVar, final
 
 import numpy as np
@@ -14,6 +15,7 @@ from molyneux.measure.evaluation import Evaluation, Measure, Measurement
 from molyneux.measure.intervals import statistic_interval
 from molyneux.measure.latents import CodeTable, active_units
 from molyneux.measure.latents.codes import code_tables
+from molyneux.measure.reconstruction.average import Average
 from molyneux.measure.recorder import Recorder
 
 
@@ -28,12 +30,15 @@ class CodeUse(Measure):
     - `code_use.active_units`: dimensions whose mean varies by more than 0.01 over samples (Burda et al., 2016).
     - `code_use.hoyer`: mean sparsity of means divided by their standard deviations, not centred, as the text study has it;
       with `variant: centred`, of centred ones, which a dimension with a mean other than 0 cannot dominate.
-    - `code_use.total_correlation` nats, of a normal with the covariance of the means.
+      Control: `normal codes`, as many independent standard normal ones.
+    - `code_use.total_correlation` nats, of a normal with the covariance of the means. Control: `independent dimensions`, the same
+      codes with every dimension permuted by itself.
 
     With source and target:
 
     - `code_use.distortion` nats: mean of -log p(x | z), unscaled, z one posterior sample ("Rec"); rate and distortion add up to
-      the negative evidence lower bound.
+      the negative evidence lower bound. Control for symbols: `constant`, the best distribution that knows each position's
+      frequencies and nothing else.
 
     Args:
         samples: at most so many samples; null takes all that are measured on.
@@ -65,6 +70,7 @@ class CodeUse(Measure):
     def _distortions(self, evaluation: Evaluation) -> Iterator[Score]:
         """What each modality costs given all that is there."""
         names, piles = evaluation.spec.names, defaultdict[str, list[np.ndarray]](list)
+        averages = {modality.name: Average(modality) for modality in evaluation.spec.modalities}
         for start, batch in evaluation.batches(self.samples):
             codes = evaluation.model.encode(batch, names).rsample(1, evaluation.generator(self.name, start))[0]
             made = evaluation.model.decode(codes, names)
@@ -72,10 +78,13 @@ class CodeUse(Measure):
                 view = views.to_model(evaluation.spec.modality(name), batch.views[name])
                 kept = made[name].log_prob(view)[batch.mask(name)]
                 piles[name].append(-kept.double().cpu().numpy())
+                averages[name].add(batch.views[name][batch.mask(name)].cpu())
         for name, parts in piles.items():
             about = {"source": "+".join(names), "target": name}
             recorder = Recorder(self.name, evaluation.rng(self.name, name), about, evaluation.provenance((name,)))
-            yield recorder.mean("distortion", np.concatenate(parts), unit="nats", higher_is_better=False)
+            known = averages[name].log_likelihood
+            controls = {} if known is None else {"constant": -known}
+            yield recorder.mean("distortion", np.concatenate(parts), unit="nats", higher_is_better=False, controls=controls)
 
 
 def _scores(table: CodeTable, code: str, recorder: Recorder) -> Iterator[Score]:
@@ -97,9 +106,11 @@ def _scores(table: CodeTable, code: str, recorder: Recorder) -> Iterator[Score]:
     yield recorder.score(
         "total_correlation",
         correlation if finite else None,
+        interval=statistic_interval(gaussian_total_correlation, means, recorder.rng) if finite else None,
         n=len(means),
         unit="nats",
         bounds=(0.0, None),
+        controls={"independent dimensions": gaussian_total_correlation(recorder.rng.permuted(means, axis=0))},
         higher_is_better=False,
         note="" if finite else "some dimensions depend on others",
     )
@@ -107,7 +118,11 @@ def _scores(table: CodeTable, code: str, recorder: Recorder) -> Iterator[Score]:
 
 def _sparsity(means: np.ndarray, recorder: Recorder, *, centred: bool) -> Score:
     fields = {"n": len(means), "bounds": (0.0, 1.0), "higher_is_better": None}
+    statistic = partial(hoyer, centred=centred)
     try:
-        return recorder.score("hoyer", hoyer(means, centred=centred), **fields)
+        value = statistic(means)
     except DataError as error:
         return recorder.score("hoyer", None, **fields, note=str(error))
+    controls = {"normal codes": statistic(recorder.rng.standard_normal(means.shape))}
+    interval = statistic_interval(statistic, means, recorder.rng)
+    return recorder.score("hoyer", value, interval=interval, controls=controls, **fields)

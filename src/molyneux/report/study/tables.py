@@ -110,8 +110,10 @@ def _mark(over: OverSeeds, leaderboard: Leaderboard | None, own: str) -> str:
     best = best_figure(leaderboard, over.first)
     if best is not None:
         return {True: "▲", False: "▼", None: "≈"}[above(over, best)]
-    figure = leaderboard.figure(own, over.first) if leaderboard and own and not over.first.higher_is_better else None
-    if figure is None or leaderboard is None:
+    if leaderboard is None or over.first.higher_is_better:
+        return ""
+    figure = leaderboard.figure(own, over.first)
+    if figure is None:
         return ""
     return "=" if above(over, published_interval(figure, leaderboard.seeds, over.first)) is None else "≠"
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from molyneux.core import seeds
 from molyneux.core.compiled import compiled
+from molyneux.data.worlds.finite import SPLITS
 from molyneux.data.worlds.world import Split
 
-SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 _ROUNDS = 8
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _A, _B, _C, _HALF = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)

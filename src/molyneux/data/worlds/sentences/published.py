@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from molyneux.core.compiled import compiled
-from molyneux.data.worlds.sentences.division import SPLITS, shares
+from molyneux.data.worlds.finite import SPLITS
+from molyneux.data.worlds.sentences.division import shares
 from molyneux.data.worlds.world import Split
 
 _WORDS, _SHIFT = 624, 397
