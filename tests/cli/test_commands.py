@@ -144,7 +144,7 @@ def start(folder: Path, environment: dict[str, str], *words: object) -> "subproc
 def test_a_stopped_run_goes_on(
     molyneux: Run, environment: dict[str, str], tmp_path: Path, number: signal.Signals, status: int, says: str
 ) -> None:
-    words = ("run", CONFIG, "--learn.epochs", "25", "--learn.model.latent_dim", "2", "--out", "run")
+    words = ("run", CONFIG, "--learn.epochs", "25", "--learn.model.latent_dim", "2", "--out", "run", "--quiet")
     with start(tmp_path, environment, *words) as process:
         until(lambda: any((tmp_path / "run" / "model").rglob("epoch-*/stage.json")))
         process.send_signal(number)
@@ -159,7 +159,7 @@ def test_a_sweep_and_ctrl_c(environment: dict[str, str], tmp_path: Path) -> None
     (tmp_path / "study.yaml").write_text(
         f"base: {CONFIG}\nseeds: [1]\ngrid: {{learn.epochs: [1000]}}\nvariants: {{quick: {{learn.steps: 5}}, slow: {{}}}}\n"
     )
-    with start(tmp_path, environment, "sweep", "study.yaml", "--jobs", 2) as process:
+    with start(tmp_path, environment, "sweep", "study.yaml", "--jobs", 2, "--quiet") as process:
         until(lambda: len(list((tmp_path / "runs").rglob("report/stage.json"))) == 1)
         until(lambda: any((tmp_path / "runs").glob("study/slow-*/model")))
         process.send_signal(signal.SIGINT)
