@@ -15,7 +15,7 @@ from pathlib import Path
 from comparisons import USE, Shown, correlations, metrics, top_three
 
 from molyneux.core import store
-from molyneux.report import chosen_tables, load_study, study_tables, to_markdown
+from molyneux.report import chosen_tables, load_study, study_findings, study_tables, to_markdown
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -27,6 +27,11 @@ def study(name: str) -> str:
     if not records_of(name).exists():
         return ""
     return "\n".join(to_markdown(table) for table in study_tables(load_study(records_of(name))))
+
+
+def findings(name: str) -> str:
+    """What a study found; empty where it has no records yet."""
+    return to_markdown(study_findings(load_study(records_of(name)))) if records_of(name).exists() else ""
 
 
 TEXT_TO_IMAGE = {"source": "text", "target": "image"}
@@ -97,10 +102,16 @@ def _cell(value: str | float) -> str:
     return value if isinstance(value, str) else f"{value:,}"
 
 
-KINDS: dict[str, Callable[[str], str]] = {"benchmark": benchmark, "chosen": chosen, "compared": compared, "study": study}
+KINDS: dict[str, Callable[[str], str]] = {
+    "benchmark": benchmark,
+    "chosen": chosen,
+    "compared": compared,
+    "findings": findings,
+    "study": study,
+}
 MADE_BY = {
     "benchmark": "make benchmark",
-    **dict.fromkeys(("chosen", "compared", "study"), "molyneux sweep configs/studies/{}.yaml"),
+    **dict.fromkeys(("chosen", "compared", "findings", "study"), "molyneux sweep configs/studies/{}.yaml"),
 }
 
 
@@ -109,7 +120,7 @@ def table(place: str) -> str:
     """The table of a place, such as `study-cdsprites`."""
     kind, _, name = place.partition("-")
     if kind not in KINDS:
-        raise SystemExit(f"unknown table {place!r}: expected study-NAME, chosen-NAME, compared-NAME or benchmark-NAME")
+        raise SystemExit(f"unknown table {place!r}: expected {', '.join(f'{known}-NAME' for known in KINDS)}")
     return KINDS[kind](name)
 
 

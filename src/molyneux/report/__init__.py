@@ -3,7 +3,16 @@
 from molyneux.report.run_page import write_run
 from molyneux.report.run_records import RunRecords, read_run
 from molyneux.report.settings import flatten, portable
-from molyneux.report.study import StudyRun, chosen_tables, load_study, save_study, study_run, study_tables, write_study
+from molyneux.report.study import (
+    StudyRun,
+    chosen_tables,
+    load_study,
+    save_study,
+    study_findings,
+    study_run,
+    study_tables,
+    write_study,
+)
 from molyneux.report.summary import summary_table
 from molyneux.report.tables import Table, to_csv, to_latex, to_markdown, to_terminal
 
@@ -17,6 +26,7 @@ __all__ = [
     "portable",
     "read_run",
     "save_study",
+    "study_findings",
     "study_run",
     "study_tables",
     "summary_table",

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from molyneux.core import ConfigError, CorruptFileError, DataError, StoreError
-from molyneux.report import load_study, save_study, study_run, study_tables, to_markdown, write_study
+from molyneux.report import load_study, save_study, study_findings, study_run, study_tables, to_markdown, write_study
 
 
 @pytest.fixture
@@ -45,6 +45,15 @@ def test_one_table_a_level_with_published_rows_chance_and_ceiling(runs):
     assert rows(second)["MVAE, published"][0] == "8 (2)"
     assert rows(first)["MVAE, published"][0] == "52 (3)"
     assert second.columns[1].title == "text → image: Strict, %"
+
+
+def test_findings_name_the_best_model_beside_the_best_published_one_and_guessing(runs):
+    found = rows(study_findings(runs))
+    assert found["Level 1: text → image"] == ["80.3 ▲", "DMVAE", "52 (3) % (MVAE)", "3.3"]
+    assert found["Level 3: image → text"] == ["97.3 ▲", "DMVAE", "59 (4) % (MVAE)", "3.3"]
+    assert set(found) == {
+        f"Level {n}: {way}" for n in (1, 3) for way in ("image → text", "text → image", "prior → image + text")
+    }
 
 
 def test_one_run_on_another_task_takes_the_published_rows_away(runs):

@@ -12,7 +12,7 @@ from molyneux.report.settings import seen_of, split_of
 from molyneux.report.study.ablations import ablation_tables
 from molyneux.report.study.drawings import strict_drawings
 from molyneux.report.study.groups import Key
-from molyneux.report.study.headlines import study_headlines
+from molyneux.report.study.headlines import findings_table, study_headlines
 from molyneux.report.study.parts import Part, divide
 from molyneux.report.study.records import StudyRun
 from molyneux.report.study.shortfalls import shortfall_table
@@ -43,6 +43,11 @@ def write_study(runs: Sequence[StudyRun], out: Path, *, name: str = "", formats:
 def study_tables(runs: Sequence[StudyRun]) -> list[Table]:
     """The main table of every level, for pages that show nothing else; errors as `write_study`."""
     return _main_tables(_parts(runs))
+
+
+def study_findings(runs: Sequence[StudyRun]) -> Table:
+    """What the study found, a line for every level and direction; errors as `write_study`."""
+    return findings_table(_parts(runs))
 
 
 def chosen_tables(

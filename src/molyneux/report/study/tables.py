@@ -14,10 +14,11 @@ from molyneux.report.study.groups import Group
 from molyneux.report.study.seeds import OverSeeds, above, published_interval
 from molyneux.report.tables import Column, Entry, Table
 
-NOTE = (
+OVER_SEEDS = (
     "Means over seeds with the 95 % interval that holds for new seeds (Student's t, never narrower than the samples "
-    "allow); of a single seed, the interval over samples. Bold: the best mean of a column."
+    "allow); of a single seed, the interval over samples."
 )
+NOTE = f"{OVER_SEEDS} Bold: the best mean of a column."
 MARKS = {
     "▲": "above the best published number, intervals apart",
     "≈": "not apart from the best published number",
@@ -26,7 +27,7 @@ MARKS = {
     "=": "not apart from the published number of the same model",
     "≠": "apart from the published number of the same model",
 }
-_DASH = Entry("–", tone="muted")  # noqa: RUF001
+DASH = Entry("–", tone="muted")  # noqa: RUF001
 
 
 def results_table(
@@ -53,7 +54,7 @@ def results_table(
     samples = [next(filter(None, column)) for column in columns]
     rows += _reference_rows(samples)
     heads = [Column(head) for head in _heads([sample.first for sample in samples])]
-    return Table(name, title, (Column("", "left"), *heads), tuple(rows), (*_marks_used(rows), *notes))
+    return Table(name, title, (Column("", "left"), *heads), tuple(rows), (*marks_used(rows), *notes))
 
 
 def seeds_table(name: str, title: str, grid: Grid) -> Table:
@@ -91,19 +92,7 @@ def is_at_chance(over: OverSeeds) -> bool:
     return (over.interval or (over.mean, over.mean))[0] <= over.chance
 
 
-def _entry(over: OverSeeds | None, best: float | None, leaderboard: Leaderboard | None, own: str) -> Entry:
-    if over is None:
-        return _DASH
-    if over.mean is None:
-        return Entry(MISSING, tone="muted")
-    decimals = places(replace(over.first, value=over.mean, interval=None))
-    mark = _mark(over, leaderboard, own)
-    text = write(over.mean, decimals) + (f" {mark}" if mark else "")
-    detail = write_interval(over.interval, decimals) if over.interval else ""
-    return Entry(text, detail, over.mean, over.interval, "strong" if over.mean == best else "")
-
-
-def _mark(over: OverSeeds, leaderboard: Leaderboard | None, own: str) -> str:
+def mark_of(over: OverSeeds, leaderboard: Leaderboard | None, own: str = "") -> str:
     """Against the best published number where more is better, else against the model's own."""
     if is_at_chance(over):
         return "∅"
@@ -116,6 +105,25 @@ def _mark(over: OverSeeds, leaderboard: Leaderboard | None, own: str) -> str:
     if figure is None:
         return ""
     return "=" if above(over, published_interval(figure, leaderboard.seeds, over.first)) is None else "≠"
+
+
+def marks_used(rows: Sequence[tuple[Entry, ...]]) -> list[str]:
+    """What the marks of a table mean."""
+    used = {entry.text[-1:] for row in rows for entry in row}
+    meanings = [f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in used]
+    return ["; ".join(meanings) + "."] if meanings else []
+
+
+def _entry(over: OverSeeds | None, best: float | None, leaderboard: Leaderboard | None, own: str) -> Entry:
+    if over is None:
+        return DASH
+    if over.mean is None:
+        return Entry(MISSING, tone="muted")
+    decimals = places(replace(over.first, value=over.mean, interval=None))
+    mark = mark_of(over, leaderboard, own)
+    text = write(over.mean, decimals) + (f" {mark}" if mark else "")
+    detail = write_interval(over.interval, decimals) if over.interval else ""
+    return Entry(text, detail, over.mean, over.interval, "strong" if over.mean == best else "")
 
 
 def _best(cells: Sequence[OverSeeds | None]) -> float | None:
@@ -139,14 +147,8 @@ def _published_rows(
     if not model or group is not last:
         return []
     figures = [leaderboard.figure(model, cell.first) if cell else None for cell in cells]
-    entries = [Entry(figure.text, value=figure.mean, tone="muted") if figure else _DASH for figure in figures]
+    entries = [Entry(figure.text, value=figure.mean, tone="muted") if figure else DASH for figure in figures]
     return [(Entry(f"{model}, published", tone="muted"), *entries)]
-
-
-def _marks_used(rows: Sequence[tuple[Entry, ...]]) -> list[str]:
-    used = {entry.text[-1:] for row in rows for entry in row}
-    meanings = [f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in used]
-    return ["; ".join(meanings) + "."] if meanings else []
 
 
 def _reference_rows(samples: Sequence[OverSeeds]) -> list[tuple[Entry, ...]]:
@@ -163,7 +165,7 @@ def _reference_rows(samples: Sequence[OverSeeds]) -> list[tuple[Entry, ...]]:
 
 
 def _reference(sample: OverSeeds, number: float | None) -> Entry:
-    return _DASH if number is None else Entry(write(number, places(sample.first)), value=number, tone="muted")
+    return DASH if number is None else Entry(write(number, places(sample.first)), value=number, tone="muted")
 
 
 def _heads(scores: Sequence[Score]) -> list[str]:
@@ -182,15 +184,15 @@ def _spread(over: OverSeeds) -> tuple[Entry, ...]:
         Entry(wording.subject(over.first)),
         Entry(wording.measure(over.first)),
         Entry(write(over.mean, decimals), value=over.mean, tone="strong"),
-        Entry(write_interval(seeds, decimals), interval=seeds) if seeds else _DASH,
-        Entry(write_interval(over.pooled, decimals), interval=over.pooled) if over.pooled else _DASH,
-        Entry(write(over.sd, decimals), value=over.sd) if over.sd is not None else _DASH,
+        Entry(write_interval(seeds, decimals), interval=seeds) if seeds else DASH,
+        Entry(write_interval(over.pooled, decimals), interval=over.pooled) if over.pooled else DASH,
+        Entry(write(over.sd, decimals), value=over.sd) if over.sd is not None else DASH,
         Entry(" ".join(write(value, decimals) for value in over.values) or MISSING, tone="muted"),
     )
 
 
 def _plain(over: OverSeeds | None) -> Entry:
     if over is None:
-        return _DASH
+        return DASH
     decimals = places(over.first)
     return Entry(write(over.mean, decimals), write(over.sd, decimals) if over.sd is not None else "", over.mean)
