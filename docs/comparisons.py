@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from molyneux.measure.disentanglement import correlation_matrix, top_counts
-from molyneux.report import StudyRun, load_study
+from molyneux.report import StudyRun
 
 CODE = {"source": "text", "code": "shared"}
 USE = (
@@ -29,9 +28,8 @@ def metrics(variant: str) -> list[tuple[str, dict[str, str]]]:
     return [(f"disentanglement.{name}", {**CODE, "variant": variant}) for name in METRICS]
 
 
-def top_three(records: Path) -> str:
+def top_three(runs: Sequence[StudyRun]) -> str:
     """In how many of the six metrics each model is among the best three, by the means over seeds of both variants."""
-    runs = load_study(records)
     models = list(dict.fromkeys(str(run.settings["name"]) for run in runs))
     columns = {variant: top_counts(_means(runs, models, metrics(variant))) for variant in ("published", "recommended")}
     lines = [f"| model | {' | '.join(columns)} |", "|---|---:|---:|"]
@@ -41,9 +39,8 @@ def top_three(records: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def correlations(records: Path) -> str:
+def correlations(runs: Sequence[StudyRun]) -> str:
     """Pearson's correlation of measures over all runs: published variants above the diagonal, recommended ones below."""
-    runs = load_study(records)
     names = [*METRICS, "hoyer", "active units", "-distortion", "rate"]
     above, below = (_correlated(runs, variant) for variant in ("published", "recommended"))
     lines = [f"|  | {' | '.join(names)} |", f"|---|{'---:|' * len(names)}"]

@@ -15,7 +15,8 @@ from pathlib import Path
 from comparisons import USE, Shown, correlations, metrics, top_three
 
 from molyneux.core import store
-from molyneux.report import chosen_tables, load_study, study_findings, study_tables, to_markdown
+from molyneux.core.config import read_document
+from molyneux.report import StudyRun, chosen_tables, load_study, study_findings, study_tables, to_markdown
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -24,14 +25,12 @@ PLACE = re.compile(r"(<!-- begin: (?P<name>[\w.-]+) -->\n).*?(<!-- end: (?P=name
 
 def study(name: str) -> str:
     """All tables of a study; empty where it has no records yet."""
-    if not records_of(name).exists():
-        return ""
-    return "\n".join(to_markdown(table) for table in study_tables(load_study(records_of(name))))
+    return "\n".join(to_markdown(table) for table in study_tables(runs)) if (runs := runs_of(name)) else ""
 
 
 def findings(name: str) -> str:
     """What a study found; empty where it has no records yet."""
-    return to_markdown(study_findings(load_study(records_of(name)))) if records_of(name).exists() else ""
+    return to_markdown(study_findings(runs)) if (runs := runs_of(name)) else ""
 
 
 TEXT_TO_IMAGE = {"source": "text", "target": "image"}
@@ -63,23 +62,28 @@ def records_of(study_name: str) -> Path:
     return ROOT / "studies" / "results" / study_name / "records.jsonl"
 
 
+def runs_of(study_name: str) -> list[StudyRun]:
+    """The runs of a study that are on record, by the order of the variants in its file."""
+    if not records_of(study_name).exists():
+        return []
+    variants = read_document(ROOT / "configs" / "studies" / f"{study_name}.yaml").get("variants", {})
+    places = {name: place for place, name in enumerate(variants)}
+    return sorted(load_study(records_of(study_name)), key=lambda run: places.get(run.settings["name"], len(places)))
+
+
 def chosen(name: str) -> str:
     """Chosen scores of a study, such as `ynoc` or `ynoc.published`; empty where it has no records yet."""
     study_name, _, what = name.partition(".")
-    if not records_of(study_name).exists():
-        return ""
     shown, published = SHOWN[what]
-    return "\n".join(
-        to_markdown(table) for table in chosen_tables(load_study(records_of(study_name)), shown, published=published)
-    )
+    runs = runs_of(study_name)
+    return "\n".join(to_markdown(table) for table in chosen_tables(runs, shown, published=published)) if runs else ""
 
 
 def compared(name: str) -> str:
     """How measures of a study go together, and which models are best by them; empty where it has no records yet."""
     study_name, _, what = name.partition(".")
-    if not records_of(study_name).exists():
-        return ""
-    return {"top": top_three, "correlations": correlations}[what](records_of(study_name))
+    runs = runs_of(study_name)
+    return {"top": top_three, "correlations": correlations}[what](runs) if runs else ""
 
 
 def benchmark(name: str) -> str:

@@ -51,9 +51,7 @@ def test_findings_name_the_best_model_beside_the_best_published_one_and_guessing
     found = rows(study_findings(runs))
     assert found["Level 1: text → image"] == ["80.3 ▲", "DMVAE", "52 (3) % (MVAE)", "3.3"]
     assert found["Level 3: image → text"] == ["97.3 ▲", "DMVAE", "59 (4) % (MVAE)", "3.3"]
-    assert set(found) == {
-        f"Level {n}: {way}" for n in (1, 3) for way in ("image → text", "text → image", "prior → image + text")
-    }
+    assert set(found) == {f"Level {n}: {way}" for n in (1, 3) for way in ("image → text", "text → image", "prior → image + text")}
 
 
 def test_one_run_on_another_task_takes_the_published_rows_away(runs):
