@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from molyneux.data.worlds.sentences import language
-from molyneux.data.worlds.sentences.language import END, PADDING
 
 UNKNOWN = len(language.SPECIAL)
 SPECIAL = (*language.SPECIAL, "<unk>")
@@ -85,8 +84,8 @@ def symbol_rows(tokens: Tokens, vocabulary: np.ndarray, *, length: int) -> np.nd
     """
     symbols = np.full(len(tokens.words), UNKNOWN, np.int32)
     symbols[vocabulary] = np.arange(len(SPECIAL), len(SPECIAL) + len(vocabulary))
-    rows = np.full((len(tokens.lengths), length), PADDING, np.int32)
+    rows = np.full((len(tokens.lengths), length), language.PADDING, np.int32)
     rows[np.arange(length) < tokens.lengths[:, None]] = symbols[tokens.numbers]
     short = np.flatnonzero(tokens.lengths < length)
-    rows[short, tokens.lengths[short]] = END
+    rows[short, tokens.lengths[short]] = language.END
     return rows

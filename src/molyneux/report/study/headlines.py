@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from molyneux.report import wording
-from molyneux.report.numbers import places, write, write_interval
+from molyneux.report.numbers import MISSING, places, write, write_interval
 from molyneux.report.page import Headline
 from molyneux.report.published import Leaderboard
 from molyneux.report.study.groups import Key, label
 from molyneux.report.study.parts import Part
 from molyneux.report.study.seeds import OverSeeds, above, over_seeds
-from molyneux.report.study.tables import DASH, OVER_SEEDS, best_figure, mark_of, marks_used
+from molyneux.report.study.tables import OVER_SEEDS, best_figure, entry_of, marks_used, reference_of
 from molyneux.report.tables import Column, Entry, Strip, Table
 
 
@@ -52,14 +52,16 @@ def study_headlines(parts: Sequence[Part]) -> tuple[Headline, ...]:
 
 def findings_table(parts: Sequence[Part]) -> Table:
     """The headlines as a table: the best group for each part and direction, beside the published best and guessing."""
-    rows = []
-    for found in findings(parts):
-        over, figure = found.over, _published(found)
-        interval = write_interval(over.interval, found.decimals) if over.interval else ""
-        mark = mark_of(over, found.leaderboard)
-        number = Entry(f"{found.number} {mark}".strip(), interval, over.mean, over.interval)
-        guess = DASH if over.chance is None else Entry(write(over.chance, found.decimals), value=over.chance, tone="muted")
-        rows.append((Entry(found.about), number, Entry(found.best), Entry(figure, tone="muted") if figure else DASH, guess))
+    rows = [
+        (
+            Entry(found.about),
+            entry_of(found.over, None, found.leaderboard),
+            Entry(found.best),
+            Entry(_published(found) or MISSING, tone="muted"),
+            reference_of(found.over, found.over.chance),
+        )
+        for found in findings(parts)
+    ]
     heads = (Column("", "left"), Column("strict, %"), Column("of", "left"), Column("best published", "left"), Column("guessing"))
     return Table("findings", "The best model's strict coherence", heads, tuple(rows), (*marks_used(rows), OVER_SEEDS))
 

@@ -27,7 +27,7 @@ MARKS = {
     "=": "not apart from the published number of the same model",
     "≠": "apart from the published number of the same model",
 }
-DASH = Entry("–", tone="muted")  # noqa: RUF001
+_DASH = Entry("–", tone="muted")  # noqa: RUF001
 
 
 def results_table(
@@ -48,7 +48,7 @@ def results_table(
     for group in grid.groups:
         cells = grid.row(group)
         own = group.published_as(leaderboard)
-        entries = [_entry(cell, top, leaderboard, own) for cell, top in zip(cells, best, strict=True)]
+        entries = [entry_of(cell, top, leaderboard, own) for cell, top in zip(cells, best, strict=True)]
         rows.append((Entry(grid.label(group)), *entries))
         rows += _published_rows(leaderboard, group, grid.groups, cells)
     samples = [next(filter(None, column)) for column in columns]
@@ -92,7 +92,7 @@ def is_at_chance(over: OverSeeds) -> bool:
     return (over.interval or (over.mean, over.mean))[0] <= over.chance
 
 
-def mark_of(over: OverSeeds, leaderboard: Leaderboard | None, own: str = "") -> str:
+def _mark(over: OverSeeds, leaderboard: Leaderboard | None, own: str) -> str:
     """Against the best published number where more is better, else against the model's own."""
     if is_at_chance(over):
         return "∅"
@@ -114,13 +114,14 @@ def marks_used(rows: Sequence[tuple[Entry, ...]]) -> list[str]:
     return ["; ".join(meanings) + "."] if meanings else []
 
 
-def _entry(over: OverSeeds | None, best: float | None, leaderboard: Leaderboard | None, own: str) -> Entry:
+def entry_of(over: OverSeeds | None, best: float | None, leaderboard: Leaderboard | None, own: str = "") -> Entry:
+    """A mean with its mark and interval; `best` is the mean that is printed bold."""
     if over is None:
-        return DASH
+        return _DASH
     if over.mean is None:
         return Entry(MISSING, tone="muted")
     decimals = places(replace(over.first, value=over.mean, interval=None))
-    mark = mark_of(over, leaderboard, own)
+    mark = _mark(over, leaderboard, own)
     text = write(over.mean, decimals) + (f" {mark}" if mark else "")
     detail = write_interval(over.interval, decimals) if over.interval else ""
     return Entry(text, detail, over.mean, over.interval, "strong" if over.mean == best else "")
@@ -147,7 +148,7 @@ def _published_rows(
     if not model or group is not last:
         return []
     figures = [leaderboard.figure(model, cell.first) if cell else None for cell in cells]
-    entries = [Entry(figure.text, value=figure.mean, tone="muted") if figure else DASH for figure in figures]
+    entries = [Entry(figure.text, value=figure.mean, tone="muted") if figure else _DASH for figure in figures]
     return [(Entry(f"{model}, published", tone="muted"), *entries)]
 
 
@@ -158,14 +159,15 @@ def _reference_rows(samples: Sequence[OverSeeds]) -> list[tuple[Entry, ...]]:
     for name in sorted(names, key=lambda name: "ceiling" in name):
         rows.append((wording.control(name), [sample.controls.get(name) for sample in samples]))
     return [
-        (Entry(title, tone="muted"), *(_reference(sample, number) for sample, number in zip(samples, numbers, strict=True)))
+        (Entry(title, tone="muted"), *(reference_of(sample, number) for sample, number in zip(samples, numbers, strict=True)))
         for title, numbers in rows
         if any(number is not None for number in numbers)
     ]
 
 
-def _reference(sample: OverSeeds, number: float | None) -> Entry:
-    return DASH if number is None else Entry(write(number, places(sample.first)), value=number, tone="muted")
+def reference_of(sample: OverSeeds, number: float | None) -> Entry:
+    """A number to compare a column with, such as chance, as that column is written."""
+    return _DASH if number is None else Entry(write(number, places(sample.first)), value=number, tone="muted")
 
 
 def _heads(scores: Sequence[Score]) -> list[str]:
@@ -184,15 +186,15 @@ def _spread(over: OverSeeds) -> tuple[Entry, ...]:
         Entry(wording.subject(over.first)),
         Entry(wording.measure(over.first)),
         Entry(write(over.mean, decimals), value=over.mean, tone="strong"),
-        Entry(write_interval(seeds, decimals), interval=seeds) if seeds else DASH,
-        Entry(write_interval(over.pooled, decimals), interval=over.pooled) if over.pooled else DASH,
-        Entry(write(over.sd, decimals), value=over.sd) if over.sd is not None else DASH,
+        Entry(write_interval(seeds, decimals), interval=seeds) if seeds else _DASH,
+        Entry(write_interval(over.pooled, decimals), interval=over.pooled) if over.pooled else _DASH,
+        Entry(write(over.sd, decimals), value=over.sd) if over.sd is not None else _DASH,
         Entry(" ".join(write(value, decimals) for value in over.values) or MISSING, tone="muted"),
     )
 
 
 def _plain(over: OverSeeds | None) -> Entry:
     if over is None:
-        return DASH
+        return _DASH
     decimals = places(over.first)
     return Entry(write(over.mean, decimals), write(over.sd, decimals) if over.sd is not None else "", over.mean)
