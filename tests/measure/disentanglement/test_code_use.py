@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 import torch
-from torch.distributions import Independent, Normal
+from scipy.stats import entropy
+from torch.distributions import Categorical, Independent, Normal
 
 from molyneux.core import Batch, Codes, ConfigError, Modality, NotApplicableError, Posterior, Spec
 from molyneux.data import ArraySource
@@ -62,6 +63,30 @@ def test_numbers_are_those_of_the_closed_forms():
         low, high = scores[name, ""].interval
         assert low <= scores[name, ""].value + 1e-3 <= high + 2e-3
     assert scores["code_use.distortion", ""].about == {"source": "table", "target": "table"}
+
+
+class Guessing(Linear):
+    """Reads two letters as numbers and writes any of four symbols."""
+
+    def encode(self, batch: Batch, observed=None):
+        mean = batch.views["text"].float()
+        return Posterior(DiagonalNormal(mean, torch.zeros_like(mean)))
+
+    def decode(self, codes: Codes, only=None):
+        return {"text": Independent(Categorical(logits=torch.zeros(*codes.shared.shape[:-1], 2, 4)), 1)}
+
+    def prior(self, size):
+        return Posterior(DiagonalNormal.standard((size, 2)))
+
+
+def test_distortion_of_texts_stands_beside_the_frequencies_of_their_symbols():
+    ids = np.random.default_rng(0).choice(3, p=[0.5, 0.25, 0.25], size=(500, 2)).astype(np.uint8)
+    spec = Spec((Modality("text", "text", (2,), "uint8", symbols=tuple("abcd")),))
+    source = ArraySource(spec, Batch({"text": torch.from_numpy(ids)}))
+    scores = CodeUse().measure(Evaluation(Guessing(), source, seed=1, samples=500)).scores
+    (score,) = (score for score in scores if score.name == "code_use.distortion")
+    assert score.value == pytest.approx(2 * np.log(4))
+    assert score.controls["constant"] == pytest.approx(sum(entropy(np.bincount(column)) for column in ids.T))
 
 
 def test_a_model_without_a_prior_has_no_rate():

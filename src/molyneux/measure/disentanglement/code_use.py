@@ -15,7 +15,7 @@ from molyneux.measure.evaluation import Evaluation, Measure, Measurement
 from molyneux.measure.intervals import statistic_interval
 from molyneux.measure.latents import CodeTable, active_units
 from molyneux.measure.latents.codes import code_tables
-from molyneux.measure.reconstruction.average import Average
+from molyneux.measure.reconstruction.frequencies import Frequencies
 from molyneux.measure.recorder import Recorder
 
 
@@ -70,7 +70,7 @@ class CodeUse(Measure):
     def _distortions(self, evaluation: Evaluation) -> Iterator[Score]:
         """What each modality costs given all that is there."""
         names, piles = evaluation.spec.names, defaultdict[str, list[np.ndarray]](list)
-        averages = {modality.name: Average(modality) for modality in evaluation.spec.modalities}
+        frequencies = {modality.name: Frequencies(modality) for modality in evaluation.spec.modalities}
         for start, batch in evaluation.batches(self.samples):
             codes = evaluation.model.encode(batch, names).rsample(1, evaluation.generator(self.name, start))[0]
             made = evaluation.model.decode(codes, names)
@@ -78,11 +78,11 @@ class CodeUse(Measure):
                 view = views.to_model(evaluation.spec.modality(name), batch.views[name])
                 kept = made[name].log_prob(view)[batch.mask(name)]
                 piles[name].append(-kept.double().cpu().numpy())
-                averages[name].add(batch.views[name][batch.mask(name)].cpu())
+                frequencies[name].add(batch.views[name][batch.mask(name)].cpu())
         for name, parts in piles.items():
             about = {"source": "+".join(names), "target": name}
             recorder = Recorder(self.name, evaluation.rng(self.name, name), about, evaluation.provenance((name,)))
-            known = averages[name].log_likelihood
+            known = frequencies[name].log_likelihood
             controls = {} if known is None else {"constant": -known}
             yield recorder.mean("distortion", np.concatenate(parts), unit="nats", higher_is_better=False, controls=controls)
 

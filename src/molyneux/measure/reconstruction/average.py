@@ -9,6 +9,7 @@ from torch import Tensor
 
 from molyneux.core import Modality, views
 from molyneux.measure.coherence import ConstantText
+from molyneux.measure.reconstruction.frequencies import Frequencies
 
 
 class Average:
@@ -24,7 +25,7 @@ class Average:
         self._total = torch.zeros(modality.shape, dtype=torch.float64)
         self._whole: Counter[bytes] = Counter()
         self._letters = ConstantText(modality) if modality.kind == "text" else None
-        self._symbols = torch.zeros(modality.size, max(1, len(modality.symbols)), dtype=torch.float64)
+        self._frequencies = Frequencies(modality)
 
     def add(self, truth: Tensor) -> None:
         """Take in true stored views (N, *shape)."""
@@ -34,9 +35,7 @@ class Average:
             return
         ids = truth.reshape(len(truth), -1).long()
         self._whole.update(row.tobytes() for row in ids.numpy())
-        size, symbols = self._symbols.shape
-        place = (torch.arange(size) * symbols + ids).flatten()
-        self._symbols += torch.bincount(place, minlength=size * symbols).reshape(size, symbols)
+        self._frequencies.add(truth)
         if self._letters is not None:
             self._letters.add(truth)
 
@@ -51,8 +50,5 @@ class Average:
 
     @property
     def log_likelihood(self) -> float | None:
-        """Nats per sample of the distribution that knows how often each symbol stands at each position; None for numbers."""
-        if not self.modality.symbols:
-            return None
-        shares = self._symbols / max(1, self.count)
-        return float(torch.xlogy(shares, shares).sum())
+        """See `Frequencies`."""
+        return self._frequencies.log_likelihood
