@@ -4,6 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v p
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+INSTALL := $(PIP) install --no-compile --constraint constraints.txt --editable
 JOBS ?= 2
 
 # Idle OpenMP threads must not spin: two spinning processes are several times slower than two passive ones.
@@ -43,11 +44,11 @@ $(VENV)/.created:
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.created pyproject.toml constraints.txt
-	$(PIP) install --constraint constraints.txt --editable .
+	$(INSTALL) .
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.installed
-	$(PIP) install --constraint constraints.txt --editable '.[dev,docs]'
+	$(INSTALL) '.[dev,docs]'
 	touch $@
 
 clean:

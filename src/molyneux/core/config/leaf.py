@@ -44,10 +44,10 @@ def is_leaf(kind: Any) -> bool:
 
 
 def convert(kind: Any, value: Any) -> Any:
-    """The value as a leaf type, such as a Path for a word or a float for an int.
+    """The value as a leaf type, such as a Path for a word, a float for an int, or a choice for the number that it is written as.
 
-    >>> convert(float, 1)
-    1.0
+    >>> convert(float, 1), convert(Literal["auto", "32"], 32)
+    (1.0, '32')
 
     Raises:
         ConfigError: it does not fit: what was expected, what came.
@@ -56,6 +56,8 @@ def convert(kind: Any, value: Any) -> Any:
         raise ConfigError(f"expected a finite number, got {value}")
     if kind is Any or (isinstance(value, str) and kind is str):
         return value
+    if type(value) is int and value not in _choices(kind) and str(value) in _choices(kind):
+        return str(value)
     if isinstance(value, str) and not _takes_words(kind):
         raise ConfigError(f"expected {described(kind)}, got {value!r}")
     parser = ArgumentParser(exit_on_error=False)
