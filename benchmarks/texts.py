@@ -3,9 +3,9 @@
     python benchmarks/texts.py [--quick] [--out FOLDER]
 
 The VAEs of "Unsupervised Representation Disentanglement of Text": batches of 256 sentences of YNOC (vectors of 4, LSTM of 32,
-code of 4 numbers) and of 512 with parts of speech (4, 64, 8); 32 bits, one thread. A step is: gradients to zero, loss, backward,
-Adam; it is also taken inside `fit`. The plain way computes the same loss with the same weights in a loop over words of LSTM
-cells, as one would write it by hand; plain decoding writes a text at a time.
+code of 4 numbers) and of 512 with parts of speech (4, 64, 8); 32 bits, one thread where nothing else is said. A step is:
+gradients to zero, loss, backward, Adam; it is also taken inside `fit`. The plain way computes the same loss with the same
+weights in a loop over words of LSTM cells, as one would write it by hand; plain decoding writes a text at a time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -34,11 +34,12 @@ from molyneux.learn.nets import CausalTransformer, Recurrent
 from molyneux.learn.nets.gates import Gates
 from molyneux.learn.nets.net import Net
 from molyneux.learn.posteriors import expert_parameters
+from molyneux.run import keep_freed_memory
 
 WHAT = (
-    "VAEs of sentences as published, 32 bits unless said, one thread: median milliseconds by the clock and of processor time of "
-    "a training step, alone and inside `fit`, and of the decoding of a batch of codes; `plain` is a loop over the words, or over "
-    "the texts, and `times as fast` compares processor times; `published code` was timed once, on both cores of such a machine"
+    "VAEs of sentences as published, 32 bits unless said: median milliseconds by the clock and of processor time of a training "
+    "step, alone and inside `fit` (means there), and of the decoding of a batch of codes; `plain` is a loop over the words, or "
+    "over the texts, and `times as fast` compares processor times; `published code` was timed once, on both cores of such a machine"
 )
 
 
@@ -76,6 +77,7 @@ def main() -> None:
     arguments = options(__doc__).parse_args()
     record = Record("texts", WHAT, arguments.out)
     torch.set_num_threads(1)
+    keep_freed_memory()  # as the commands do
     effort = Effort(1, 4, 4) if arguments.quick else Effort(100, 300, 256)
     for case in CASES:
         for row in (*step_rows(case, effort), *decoding_rows(case, effort)):
@@ -132,17 +134,21 @@ def cell(gates: Gates, values: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Te
 
 
 def step_rows(case: Case, effort: Effort) -> Iterator[dict[str, Value]]:
-    """A training step of each net; the LSTM's beside the plain way, inside `fit`, and beside the published code."""
+    """A training step of each net, the LSTM's beside the plain way; and the LSTM's inside `fit`, beside the published code's."""
     source = load(case.world.source("train", case.batch * effort.steps, seed=1))
     batch = source.batch(np.arange(case.batch))
     models = {"LSTM": case.lstm(), "GRU": case.lstm(cell="gru"), "transformer": case.model(CausalTransformer())}
     steps = {name: Step(model, batch) for name, model in models.items()} | {"plain": Step(Plain(case.lstm()), batch)}
     steps["LSTM, bf16"] = Step(case.lstm(), batch, bf16=True)
     took = timed(steps, effort.calls)
-    inside = fitted(source, case, effort.steps)
     for name in ("LSTM", "LSTM, bf16", "GRU", "transformer"):
-        row = {"net": name, "what": "training step", "batch": case.batch, **columns(took[name])}
-        yield {**row, **beside(took, name, "plain"), **inside, "published code, ms": case.published} if name == "LSTM" else row
+        row = {"net": name, "what": "training step", "threads": 1, "batch": case.batch, **columns(took[name])}
+        yield {**row, **beside(took, name, "plain")} if name == "LSTM" else row
+    for threads in (1, 2):
+        for name, precision in (("LSTM", "32"), ("LSTM, bf16", "bf16")):
+            training = Training(batch_size=case.batch, precision=precision, threads=threads)
+            row = {"net": name, "what": "step in fit", "threads": threads, "batch": case.batch}
+            yield {**row, **columns(fitted(source, case, training, effort.steps)), "published code, ms": case.published}
 
 
 def decoding_rows(case: Case, effort: Effort) -> Iterator[dict[str, Value]]:
@@ -156,7 +162,7 @@ def decoding_rows(case: Case, effort: Effort) -> Iterator[dict[str, Value]]:
     }
     for name, way in ways.items():
         took = timed({"together": partial(way, codes), "alone": partial(one_by_one, way, codes)}, max(1, effort.calls // 20))
-        row = {"net": "LSTM", "what": name, "batch": effort.texts, **columns(took["together"])}
+        row = {"net": "LSTM", "what": name, "threads": 1, "batch": effort.texts, **columns(took["together"])}
         yield {**row, **beside(took, "together", "alone")}
 
 
@@ -191,16 +197,15 @@ def beside(took: Mapping[str, Times], name: str, plain: str) -> dict[str, Value]
     return {"plain, ms": took[plain][0], "plain, processor, ms": took[plain][1], "times as fast": took[plain][1] / took[name][1]}
 
 
-def fitted(source: Source, case: Case, steps: int) -> dict[str, Value]:
+def fitted(source: Source, case: Case, training: Training, steps: int) -> Times:
     """A step inside `fit`, with everything that it does between steps."""
-    times = [trained(source, case, count) for count in (2, steps // 2, steps)]
-    processor = (times[2][1] - times[1][1]) / (steps - steps // 2)
-    return {"in fit, ms": times[2][0], "in fit, processor, ms": 1000 * processor}
+    _, half, whole = (trained(source, case, replace(training, steps=count)) for count in (2, steps // 2, steps))
+    return whole[0], 1000 * (whole[1] - half[1]) / (steps - steps // 2)
 
 
-def trained(source: Source, case: Case, steps: int) -> tuple[float, float]:
+def trained(source: Source, case: Case, training: Training) -> Times:
     """Milliseconds by the clock of a step inside `fit`, and seconds of processor time of the whole call."""
-    training, before = Training(steps=steps, batch_size=case.batch, precision="32", threads=1), time.process_time()
+    before = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
         history = fit(case.lstm(), source, None, training, Path(folder), seed=1)
     return 1000 * case.batch / history.rows[-1]["samples_per_second"], time.process_time() - before

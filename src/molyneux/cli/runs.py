@@ -13,7 +13,16 @@ from molyneux.cli.arguments import values
 from molyneux.cli.output import say, say_json
 from molyneux.cli.parser import Arguments
 from molyneux.cli.progress import shown
-from molyneux.run import Experiment, Outcome, Step, default_folder, load_experiment, open_experiment, run_experiment
+from molyneux.run import (
+    Experiment,
+    Outcome,
+    Step,
+    default_folder,
+    keep_freed_memory,
+    load_experiment,
+    open_experiment,
+    run_experiment,
+)
 
 _WIDTH = 120
 """Columns of a table that goes into a file."""
@@ -54,6 +63,7 @@ def _some(arguments: Arguments, *steps: Step) -> int:
 
 
 def _run(arguments: Arguments, experiment: Experiment, folder: Path, steps: Sequence[Step]) -> int:
+    keep_freed_memory()
     with shown(quiet=arguments.options.quiet or arguments.json) as progress:
         outcome = run_experiment(experiment, folder, steps=steps, progress=progress)
     _tell(arguments, experiment, outcome)

@@ -6,6 +6,7 @@ This is where the rooms meet: they know only the core, and `run` carries things 
 from molyneux.run.experiment import Experiment, load_experiment, make_model, read_experiment
 from molyneux.run.folder import default_folder, open_experiment
 from molyneux.run.judging import make_judge
+from molyneux.run.memory import keep_freed_memory
 from molyneux.run.pool import Finished, SweepProgress
 from molyneux.run.progress import RunProgress, Silent
 from molyneux.run.run import Outcome, run_experiment
@@ -32,6 +33,7 @@ __all__ = [
     "SweepProgress",
     "check_study",
     "default_folder",
+    "keep_freed_memory",
     "load_experiment",
     "load_study",
     "make_judge",

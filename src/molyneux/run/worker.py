@@ -19,6 +19,7 @@ from typing import TextIO
 from molyneux.core import MolyneuxError
 from molyneux.core.config import read_document
 from molyneux.run.experiment import read_experiment
+from molyneux.run.memory import keep_freed_memory
 from molyneux.run.run import run_experiment
 
 
@@ -55,6 +56,7 @@ class Lines:
 def main() -> int:
     """Run the experiment; 0 if all of it was done."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    keep_freed_memory()
     lines = Lines(_own_output())
     try:
         run_experiment(read_experiment(read_document(Path(sys.argv[1]))), Path(sys.argv[2]), progress=lines)
