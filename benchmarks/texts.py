@@ -38,8 +38,8 @@ from molyneux.run import keep_freed_memory
 
 WHAT = (
     "VAEs of sentences as published, 32 bits unless said: median milliseconds by the clock and of processor time of a training "
-    "step, alone and inside `fit` (means there), and of the decoding of a batch of codes; `plain` is a loop over the words, or "
-    "over the texts, and `times as fast` compares processor times; `published code` was timed once, on both cores of such a machine"
+    "step, alone and inside `fit` (means there), and of the decoding of a batch of codes; `plain` is a loop over the words or "
+    "texts, and `times as fast` compares processor times; `published code` was timed once, on two cores of such a machine"
 )
 
 
