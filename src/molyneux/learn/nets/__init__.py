@@ -8,6 +8,7 @@ from molyneux.learn.nets.net import Decoder, Net
 from molyneux.learn.nets.patches import Patches
 from molyneux.learn.nets.recurrent import Recurrent
 from molyneux.learn.nets.series import Series
+from molyneux.learn.nets.slots import Slots
 from molyneux.learn.nets.transformer import CharacterTransformer
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "Patches",
     "Recurrent",
     "Series",
+    "Slots",
     "default_net",
 ]
