@@ -1,5 +1,6 @@
 """What each command does, and what it says."""
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -116,11 +117,14 @@ def test_a_contact_sheet_alone(molyneux: Run, tmp_path: Path) -> None:
 
 
 def until(condition: Callable[[], bool], seconds: float = 120) -> None:
-    """Wait for a condition."""
+    """Wait for a condition; what is renamed while it looks is not there yet."""
     end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never came true"
+    while time.monotonic() < end:
+        with contextlib.suppress(FileNotFoundError):
+            if condition():
+                return
         time.sleep(0.01)
+    raise AssertionError("it never came true")
 
 
 def start(folder: Path, environment: dict[str, str], *words: object) -> "subprocess.Popen[str]":
