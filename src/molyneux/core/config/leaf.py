@@ -56,8 +56,6 @@ def convert(kind: Any, value: Any) -> Any:
         raise ConfigError(f"expected a finite number, got {value}")
     if kind is Any or (isinstance(value, str) and kind is str):
         return value
-    if type(value) is int and value not in _choices(kind) and str(value) in _choices(kind):
-        return str(value)
     if isinstance(value, str) and not _takes_words(kind):
         raise ConfigError(f"expected {described(kind)}, got {value!r}")
     parser = ArgumentParser(exit_on_error=False)
@@ -66,6 +64,8 @@ def convert(kind: Any, value: Any) -> Any:
         return parser.parse_object({"value": value}).value
     except ArgumentError as error:
         choices = [str(choice) for choice in _choices(kind)]
+        if type(value) is int and str(value) in choices:
+            return str(value)
         offer = f"; {nearest(str(value), choices)}" if choices and isinstance(value, str) else ""
         raise ConfigError(f"expected {described(kind)}, got {value!r}{offer}") from error
 

@@ -12,6 +12,7 @@ from molyneux.core.views import counted_positions
 from molyneux.learn.likelihoods import ViewLikelihood
 from molyneux.learn.nets.net import Net
 from molyneux.learn.nets.recurrent import Recurrent
+from molyneux.learn.nets.writing import Vectors
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,8 @@ class SlotReader(nn.Module):
         super().__init__()
         self.modality, self.sharpness = modality, net.sharpness
         width, slots = net.width, net.slots
-        self.table = nn.Embedding(len(modality.symbols), width)
+        self.table = Vectors(len(modality.symbols), width)
+        nn.init.normal_(self.table.weight)
         self.places = nn.Parameter(torch.randn(modality.size, width) / 2)
         self.roles = nn.Sequential(
             nn.Conv1d(width, width, 2 * net.reach + 1, padding=net.reach), nn.ReLU(), nn.Conv1d(width, slots, 1)

@@ -17,12 +17,10 @@ class Frequencies:
 
     def __init__(self, modality: Modality) -> None:
         self.modality = modality
-        self.count = 0
         self._symbols = torch.zeros(modality.size, len(modality.symbols), dtype=torch.float64)
 
     def add(self, truth: Tensor) -> None:
         """Take in true stored views (N, *shape)."""
-        self.count += len(truth)
         size, symbols = self._symbols.shape
         if symbols:
             place = (torch.arange(size) * symbols + truth.reshape(len(truth), -1).long()).flatten()
@@ -33,5 +31,5 @@ class Frequencies:
         """Nats per sample of the distribution that knows these frequencies and nothing else; None for numbers."""
         if not self.modality.symbols:
             return None
-        shares = self._symbols / max(1, self.count)
+        shares = self._symbols / self._symbols.sum(-1, keepdim=True).clamp(min=1)
         return float(torch.xlogy(shares, shares).sum())
