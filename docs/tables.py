@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from comparisons import USE, Shown, correlations, metrics, top_three
+from comparisons import CODE, USE, Shown, correlations, metrics, top_three
 
 from molyneux.core import store
 from molyneux.core.config import read_document
@@ -48,6 +48,16 @@ LIMITS = (
     ("posterior_gap.marginal_kl", {**GAP, "code": "private.image"}),
     ("posterior_gap.sliced_wasserstein", {**GAP, "code": "private.image", "reference": "prior"}),
 )
+DOWNSTREAM = [("downstream.accuracy", CODE), *USE[:3]]
+NORMAL, LEGS = {"modality": "text", "path": "normal"}, {"modality": "text", "path": "dimension-wise"}
+LETTERS = (
+    ("code_use.distortion", {"source": "text", "target": "text"}),
+    ("homotopy.ends", NORMAL),
+    ("homotopy.single_change", NORMAL),
+    ("homotopy.single_change", LEGS),
+    ("homotopy.factors_per_moving_leg", LEGS),
+    ("homotopy.readable", LEGS),
+)
 SHOWN: dict[str, tuple[Shown, bool]] = {
     "": (USE, True),
     "limits": (LIMITS, False),
@@ -63,10 +73,11 @@ def records_of(study_name: str) -> Path:
 
 
 def runs_of(study_name: str) -> list[StudyRun]:
-    """The runs of a study that are on record, by the order of the variants in its file."""
+    """The runs of a study that are on record, by the order of the variants in its file, if it has one."""
     if not records_of(study_name).exists():
         return []
-    variants = read_document(ROOT / "configs" / "studies" / f"{study_name}.yaml").get("variants", {})
+    config = ROOT / "configs" / "studies" / f"{study_name}.yaml"
+    variants = read_document(config).get("variants", {}) if config.exists() else {}
     places = {name: place for place, name in enumerate(variants)}
     return sorted(load_study(records_of(study_name)), key=lambda run: places.get(run.settings["name"], len(places)))
 
@@ -113,10 +124,6 @@ KINDS: dict[str, Callable[[str], str]] = {
     "findings": findings,
     "study": study,
 }
-MADE_BY = {
-    "benchmark": "make benchmark",
-    **dict.fromkeys(("chosen", "compared", "findings", "study"), "molyneux sweep configs/studies/{}.yaml"),
-}
 
 
 @cache
@@ -133,6 +140,14 @@ def filled(text: str) -> str:
     return PLACE.sub(lambda match: f"{match[1]}{table(match['name'])}{match[3]}", text)
 
 
+def made_by(kind: str, subject: str) -> str:
+    """The command that makes the records of a table."""
+    if kind == "benchmark":
+        return "make benchmark"
+    script = ROOT / "studies" / f"{subject.replace('-', '_')}.py"
+    return f"python studies/{script.name}" if script.exists() else f"molyneux sweep configs/studies/{subject}.yaml"
+
+
 def problems(page: Path, root: Path = ROOT) -> list[str]:
     """What is wrong with the tables of a page, one sentence each."""
     text = page.read_text(encoding="utf-8")
@@ -141,9 +156,7 @@ def problems(page: Path, root: Path = ROOT) -> list[str]:
     for place in (match["name"] for match in PLACE.finditer(text)):
         if not table(place).strip():
             kind, _, subject = place.partition("-")
-            found.append(
-                f"{name}: the table {place} is empty, it has no records: run {MADE_BY[kind].format(subject.partition('.')[0])}"
-            )
+            found.append(f"{name}: the table {place} is empty, it has no records: run {made_by(kind, subject.partition('.')[0])}")
     return found
 
 

@@ -200,6 +200,10 @@ def test_wrong_classes(shape: Any, problem: str) -> None:
         (tuple[int, ...], {"a": 1}),
         (Mapping[str, int], [1]),
         (Path, 3),
+        (int, None),
+        (str, None),
+        (Literal["a", "b"], None),
+        (bool | Literal["auto"], None),
     ],
 )
 def test_wrong_types(kind: Any, value: Any) -> None:

@@ -56,7 +56,7 @@ def convert(kind: Any, value: Any) -> Any:
         raise ConfigError(f"expected a finite number, got {value}")
     if kind is Any or (isinstance(value, str) and kind is str):
         return value
-    if isinstance(value, str) and not _takes_words(kind):
+    if (value is None and not _takes_null(kind)) or (isinstance(value, str) and not _takes_words(kind)):
         raise ConfigError(f"expected {described(kind)}, got {value!r}")
     parser = ArgumentParser(exit_on_error=False)
     parser.add_argument("--value", type=kind)
@@ -109,6 +109,12 @@ def _choices(kind: Any) -> list[Any]:
     if get_origin(kind) in (Union, types.UnionType):
         return [choice for member in get_args(kind) for choice in _choices(member)]
     return [member.name for member in kind] if inspect.isclass(kind) and issubclass(kind, enum.Enum) else []
+
+
+def _takes_null(kind: Any) -> bool:
+    if get_origin(kind) in (Union, types.UnionType):
+        return any(_takes_null(member) for member in get_args(kind))
+    return kind is type(None) or (get_origin(kind) is Literal and None in get_args(kind))
 
 
 def _takes_words(kind: Any) -> bool:
