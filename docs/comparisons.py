@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
+from shown import METRICS, USE, Shown, metrics
 
 from molyneux.measure.disentanglement import correlation_matrix, top_counts
 from molyneux.report import StudyRun
+from molyneux.report.published import Leaderboard
 
-CODE = {"source": "text", "code": "shared"}
-USE = (
-    ("code_use.rate", CODE),
-    ("code_use.distortion", {"source": "text", "target": "text"}),
-    ("code_use.active_units", CODE),
-    ("code_use.hoyer", CODE),
-)
-"""What tables of text VAEs have: KL, Rec, active units, sparsity."""
-METRICS = ("higgins", "kim_mnih", "sap", "mig", "modularity", "dci_disentanglement")
-"""The six metrics of the text study."""
-
-Shown = Sequence[tuple[str, Mapping[str, str]]]
+TOP_THREE = ("disentanglement.top_three", ())
+"""Where the paper's count stands among its numbers."""
 
 
-def metrics(variant: str) -> list[tuple[str, dict[str, str]]]:
-    """The six metrics of one variant, by name and what they are about."""
-    return [(f"disentanglement.{name}", {**CODE, "variant": variant}) for name in METRICS]
-
-
-def top_three(runs: Sequence[StudyRun]) -> str:
-    """In how many of the six metrics each model is among the best three, by the means over seeds of both variants."""
+def top_three(runs: Sequence[StudyRun], printed: Leaderboard | None) -> str:
+    """In how many of the six metrics each model is among the best three, by the means over seeds; the paper's counts beside."""
     models = list(dict.fromkeys(str(run.settings["name"]) for run in runs))
-    columns = {variant: top_counts(_means(runs, models, metrics(variant))) for variant in ("published", "recommended")}
-    lines = [f"| model | {' | '.join(columns)} |", "|---|---:|---:|"]
-    lines += [
-        f"| {model} | {' | '.join(f'{counts[row]:g}' for counts in columns.values())} |" for row, model in enumerate(models)
-    ]
+    columns = {f"as {variant}": top_counts(_means(runs, models, metrics(variant))) for variant in ("published", "recommended")}
+    lines = [f"| model | paper | {' | '.join(columns)} |", "|---|---:|---:|---:|"]
+    for row, model in enumerate(models):
+        figure = printed.figures.get(model, {}).get(TOP_THREE) if printed else None
+        cells = [figure.text if figure else "", *(f"{counts[row]:g}" for counts in columns.values())]
+        lines.append(f"| {model} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -12,15 +12,17 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from comparisons import CODE, USE, Shown, correlations, metrics, top_three
+from comparisons import correlations, top_three
+from shown import SHOWN
 
 from molyneux.core import store
 from molyneux.core.config import read_document
 from molyneux.report import StudyRun, chosen_tables, load_study, study_findings, study_tables, to_markdown
+from molyneux.report.published import published
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PLACE = re.compile(r"(<!-- begin: (?P<name>[\w.-]+) -->\n).*?(<!-- end: (?P=name) -->)", re.DOTALL)
+PLACE = re.compile(r"(<!-- begin: (?P<name>[\w.+-]+) -->\n).*?(<!-- end: (?P=name) -->)", re.DOTALL)
 
 
 def study(name: str) -> str:
@@ -33,68 +35,42 @@ def findings(name: str) -> str:
     return to_markdown(study_findings(runs)) if (runs := runs_of(name)) else ""
 
 
-TEXT_TO_IMAGE = {"source": "text", "target": "image"}
-GAP = {"source": "image+text", "code": "shared"}
-LIMITS = (
-    ("coherence.strict", {"source": "image", "target": "text"}),
-    ("coherence.strict", TEXT_TO_IMAGE),
-    ("coherence.strict_forced", TEXT_TO_IMAGE),
-    ("coherence.unreadable", TEXT_TO_IMAGE),
-    ("coherence.accuracy", {**TEXT_TO_IMAGE, "factor": "size"}),
-    ("coherence.accuracy", {**TEXT_TO_IMAGE, "factor": "shape"}),
-    ("posterior_gap.rate", GAP),
-    ("posterior_gap.marginal_kl", GAP),
-    ("posterior_gap.rate", {**GAP, "code": "private.image"}),
-    ("posterior_gap.marginal_kl", {**GAP, "code": "private.image"}),
-    ("posterior_gap.sliced_wasserstein", {**GAP, "code": "private.image", "reference": "prior"}),
-)
-DOWNSTREAM = [("downstream.accuracy", CODE), *USE[:3]]
-NORMAL, LEGS = {"modality": "text", "path": "normal"}, {"modality": "text", "path": "dimension-wise"}
-LETTERS = (
-    ("code_use.distortion", {"source": "text", "target": "text"}),
-    ("homotopy.ends", NORMAL),
-    ("homotopy.single_change", NORMAL),
-    ("homotopy.single_change", LEGS),
-    ("homotopy.factors_per_moving_leg", LEGS),
-    ("homotopy.readable", LEGS),
-)
-SHOWN: dict[str, tuple[Shown, bool]] = {
-    "": (USE, True),
-    "limits": (LIMITS, False),
-    "published": (metrics("published"), False),
-    "recommended": (metrics("recommended"), False),
-}
-"""Scores that a page shows of a study, and whether published numbers stand beside them."""
-
-
 def records_of(study_name: str) -> Path:
     """Where the records of a study are."""
     return ROOT / "studies" / "results" / study_name / "records.jsonl"
 
 
-def runs_of(study_name: str) -> list[StudyRun]:
-    """The runs of a study that are on record, by the order of the variants in its file, if it has one."""
-    if not records_of(study_name).exists():
-        return []
-    config = ROOT / "configs" / "studies" / f"{study_name}.yaml"
-    variants = read_document(config).get("variants", {}) if config.exists() else {}
-    places = {name: place for place, name in enumerate(variants)}
-    return sorted(load_study(records_of(study_name)), key=lambda run: places.get(run.settings["name"], len(places)))
+def runs_of(names: str) -> list[StudyRun]:
+    """The runs of studies, such as `ynoc+ynoc-best`, that are on record, by the order of the variants in their files.
+
+    None where one of the studies has no records yet.
+    """
+    found = []
+    for name in names.split("+"):
+        if not records_of(name).exists():
+            return []
+        config = ROOT / "configs" / "studies" / f"{name}.yaml"
+        variants = read_document(config).get("variants", {}) if config.exists() else {}
+        places = {variant: place for place, variant in enumerate(variants)}
+        found += sorted(load_study(records_of(name)), key=lambda run: places.get(run.settings["name"], len(places)))
+    return found
 
 
 def chosen(name: str) -> str:
     """Chosen scores of a study, such as `ynoc` or `ynoc.published`; empty where it has no records yet."""
     study_name, _, what = name.partition(".")
-    shown, published = SHOWN[what]
+    shown, beside = SHOWN[what]
     runs = runs_of(study_name)
-    return "\n".join(to_markdown(table) for table in chosen_tables(runs, shown, published=published)) if runs else ""
+    return "\n".join(to_markdown(table) for table in chosen_tables(runs, shown, published=beside)) if runs else ""
 
 
 def compared(name: str) -> str:
     """How measures of a study go together, and which models are best by them; empty where it has no records yet."""
     study_name, _, what = name.partition(".")
     runs = runs_of(study_name)
-    return {"top": top_three, "correlations": correlations}[what](runs) if runs else ""
+    if not runs:
+        return ""
+    return correlations(runs) if what == "correlations" else top_three(runs, published(study_name, ""))
 
 
 def benchmark(name: str) -> str:
@@ -144,6 +120,7 @@ def made_by(kind: str, subject: str) -> str:
     """The command that makes the records of a table."""
     if kind == "benchmark":
         return "make benchmark"
+    subject = subject.rpartition("+")[2]
     script = ROOT / "studies" / f"{subject.replace('-', '_')}.py"
     return f"python studies/{script.name}" if script.exists() else f"molyneux sweep configs/studies/{subject}.yaml"
 

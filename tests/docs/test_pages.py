@@ -13,6 +13,7 @@ import pytest
 
 from molyneux.core import Score
 from molyneux.report import StudyRun
+from molyneux.report.published import published
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -129,7 +130,10 @@ def test_measures_and_models_of_a_study_are_compared(monkeypatch):
         return StudyRun({"name": name, "seed": seed}, (*rows, Score("code_use.distortion", level, dict(pages["USE"][1][1]))))
 
     runs = [run(name, seed) for name in models for seed in (1, 2)]
-    assert pages["top_three"](runs).splitlines()[2:] == ["| a | 6 | 0 |", "| b | 6 | 6 |", "| c | 6 | 6 |", "| d | 0 | 6 |"]
+    counted = pages["top_three"](runs, None).splitlines()[2:]
+    assert counted == ["| a |  | 6 | 0 |", "| b |  | 6 | 6 |", "| c |  | 6 | 6 |", "| d |  | 0 | 6 |"]
+    named = [StudyRun({**run.settings, "name": "CCI-10" if run.settings["name"] == "a" else "AE"}, run.scores) for run in runs]
+    assert pages["top_three"](named, published("ynoc", "")).splitlines()[2:] == ["| CCI-10 | 2 | 6 | 6 |", "| AE | 1 | 6 | 6 |"]
     rows = {line.split(" | ")[0].strip("| "): line for line in pages["correlations"](runs).splitlines()[2:]}
     assert rows["higgins"].count(" 1.00") == 5
     assert rows["higgins"].count("-1.00") == 1  # with minus the distortion

@@ -1,0 +1,69 @@
+"""Which scores the pages show of which studies: used by `tables.py` and `comparisons.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+Shown = Sequence[tuple[str, Mapping[str, str]]]
+"""Names of scores, and what they are about."""
+
+CODE = {"source": "text", "code": "shared"}
+USE = (
+    ("code_use.rate", CODE),
+    ("code_use.distortion", {"source": "text", "target": "text"}),
+    ("code_use.active_units", CODE),
+    ("code_use.hoyer", CODE),
+)
+"""What tables of text VAEs have: KL, Rec, active units, sparsity."""
+METRICS = ("higgins", "kim_mnih", "sap", "mig", "modularity", "dci_disentanglement")
+"""The six metrics of the text study."""
+
+
+def metrics(variant: str) -> list[tuple[str, dict[str, str]]]:
+    """The six metrics of one variant, by name and what they are about."""
+    return [(f"disentanglement.{name}", {**CODE, "variant": variant}) for name in METRICS]
+
+
+TEXT_TO_IMAGE = {"source": "text", "target": "image"}
+GAP = {"source": "image+text", "code": "shared"}
+LIMITS = (
+    ("coherence.strict", {"source": "image", "target": "text"}),
+    ("coherence.strict", TEXT_TO_IMAGE),
+    ("coherence.strict_forced", TEXT_TO_IMAGE),
+    ("coherence.unreadable", TEXT_TO_IMAGE),
+    ("coherence.accuracy", {**TEXT_TO_IMAGE, "factor": "size"}),
+    ("coherence.accuracy", {**TEXT_TO_IMAGE, "factor": "shape"}),
+    ("posterior_gap.rate", GAP),
+    ("posterior_gap.marginal_kl", GAP),
+    ("posterior_gap.rate", {**GAP, "code": "private.image"}),
+    ("posterior_gap.marginal_kl", {**GAP, "code": "private.image"}),
+    ("posterior_gap.sliced_wasserstein", {**GAP, "code": "private.image", "reference": "prior"}),
+)
+DOWNSTREAM = [("downstream.accuracy", CODE), *USE[:3]]
+NORMAL, LEGS = {"modality": "text", "path": "normal"}, {"modality": "text", "path": "dimension-wise"}
+LETTERS = (
+    ("code_use.distortion", {"source": "text", "target": "text"}),
+    ("homotopy.ends", NORMAL),
+    ("homotopy.single_change", NORMAL),
+    ("homotopy.single_change", LEGS),
+    ("homotopy.factors_per_moving_leg", LEGS),
+    ("homotopy.readable", LEGS),
+)
+RECOMMENDED = {**CODE, "variant": "recommended"}
+BEST = (
+    *(
+        (f"disentanglement.{name}", RECOMMENDED)
+        for name in ("mig", "dci_disentanglement", "dci_completeness", "dci_informativeness")
+    ),
+    *USE[:2],
+)
+SHOWN: dict[str, tuple[Shown, bool]] = {
+    "": (USE, True),
+    "best": (BEST, False),
+    "downstream": (DOWNSTREAM, False),
+    "letters": (LETTERS, False),
+    "limits": (LIMITS, False),
+    "published": (metrics("published"), False),
+    "recommended": (metrics("recommended"), False),
+}
+"""Scores that a page shows of a study by what stands after its name, and whether published numbers stand beside them."""
