@@ -27,7 +27,7 @@ def test_slots_share_every_position_and_padding_is_nobodys():
 def test_attention_is_that_of_the_paper():
     torch.manual_seed(0)
     reader = Slots(slots=3, sharpness=2.0).encoder(TEXT, 6)
-    logits = reader.roles((reader.table(IDS) + reader.places).transpose(1, 2))
+    logits = reader.roles(reader.table(IDS), reader.places)
     for row, length in enumerate((3, 6)):
         for slot in range(3):
             won = torch.stack([torch.softmax(2 * logits[row, :, place], 0)[slot] for place in range(length)])
@@ -38,20 +38,75 @@ def test_a_slot_hears_nothing_of_the_symbols_it_did_not_win():
     torch.manual_seed(0)
     reader = Slots(slots=2, reach=0, sharpness=1e4).encoder(TEXT, 8)
     with torch.no_grad():
-        reader.roles[-1].weight.zero_()
-        reader.roles[-1].bias.zero_()
+        reader.roles.last.weight.zero_()
+        reader.roles.last.bias.zero_()
         reader.places.zero_()
-        reader.roles[0].weight.zero_()
-        reader.roles[0].weight[0, :, 0] = reader.table.weight[2]  # looks for symbol 2
-        reader.roles[-1].weight[0, 0] = 1.0
-        reader.roles[-1].bias[1] = reader.table.weight[2].square().sum() - 1e-3
-        reader.roles[0].bias.zero_()
+        reader.roles.near.weight.zero_()
+        reader.roles.near.weight[0, :, 0] = reader.table.weight[2]  # looks for symbol 2
+        reader.roles.last.weight[0, 0] = 1.0
+        reader.roles.last.bias[1] = reader.table.weight[2].square().sum() - 1e-3
+        reader.roles.near.bias.zero_()
     raw = reader(torch.tensor([[1, 2, 3, 6, 0, 0], [1, 2, 4, 6, 0, 0]]))
     shares = reader.attention(IDS[:1], reader.table(IDS[:1]))[0]
     assert shares[0].argmax() == 1
     assert raw.shape == (2, 8)
     torch.testing.assert_close(raw[0, 0::2], raw[1, 0::2])  # of slot 0, which won symbol 2 alone
     assert (raw[0, 1::2] - raw[1, 1::2]).abs().max() > 1e-4
+
+
+def test_a_position_goes_to_one_slot_by_gumbel():
+    torch.manual_seed(0)
+    reader = Slots(slots=3, assignment="gumbel").encoder(TEXT, 6)
+    logits = reader.roles(reader.table(IDS), reader.places)
+    winners = logits.argmax(1)
+    reader.eval()
+    for row, length in enumerate((3, 6)):
+        for slot in range(3):
+            of_slot = (winners[row, :length] == slot).float()
+            torch.testing.assert_close(attention(reader)[row, slot, :length], of_slot / of_slot.sum().clamp(min=1))
+    reader.train()
+    drawn = torch.stack([attention(reader)[1] > 0 for _ in range(3000)]).float()
+    assert (drawn.sum(1) == 1).all()
+    torch.testing.assert_close(drawn.mean(0), logits[1].softmax(0), atol=0.04, rtol=0)
+
+
+def test_a_slot_learns_where_it_won_nothing():
+    torch.manual_seed(0)
+    reader = Slots(slots=8, assignment="gumbel").encoder(TEXT, 8)
+    reader(IDS).square().sum().backward()
+    assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in reader.parameters())
+    assert reader.roles.near.weight.grad.abs().max() > 0
+
+
+def test_features_of_a_number_are_of_that_number_alone():
+    torch.manual_seed(0)
+    model = VAE(SPEC, latent_dim=4, nets={"text": Slots(slots=2, features=3)})
+    features, writer = model.decoders["text"]
+    codes = torch.randn(5, 4)
+    other = codes.clone()
+    other[:, 2] += 1
+    moved = (features(codes) != features(other)).any(0)
+    assert moved.tolist() == 6 * [False] + 3 * [True] + 3 * [False]
+    expected = [
+        (features.slopes[number] * codes[1, number] + features.offsets[number]).relu() @ features.weights[number]
+        for number in range(4)
+    ]
+    torch.testing.assert_close(features(codes)[1], torch.cat(expected))
+    torch.testing.assert_close(
+        model.decoders["text"](codes).log_prob(IDS[:1].expand(5, -1)), writer(features(codes)).log_prob(IDS[:1].expand(5, -1))
+    )
+
+
+def test_a_position_that_does_not_look_at_itself_has_its_slot_from_around_it():
+    torch.manual_seed(0)
+    other = IDS.clone()
+    other[1, 2] = 5
+    for own in (True, False):
+        reader = Slots(slots=3, reach=1, own=own).encoder(TEXT, 6)
+        logits = [reader.roles(reader.table(ids), reader.places)[1] for ids in (IDS, other)]
+        moved = (logits[0] != logits[1]).any(0)
+        assert moved.tolist() == [False, True, own, True, False, False]
+        assert (logits[0][:, 1] != logits[0][:, 2]).any()
 
 
 def test_location_and_variance_of_a_number_are_of_the_same_slot():
@@ -80,5 +135,8 @@ def test_slots_that_do_not_divide_the_code_are_refused_with_both_numbers():
 
 def test_all_problems_are_told_at_once():
     with pytest.raises(ConfigError) as caught:
-        Slots(slots=0, width=0, reach=-1, sharpness=0.0, writer=Patches())
-    assert [problem.partition(":")[0] for problem in caught.value.problems] == ["slots", "width", "reach", "sharpness", "writer"]
+        Slots(slots=0, width=0, reach=-1, sharpness=0.0, assignment="hard", features=-1, writer=Patches())
+    told = [problem.partition(":")[0] for problem in caught.value.problems]
+    assert told == ["slots", "width", "reach", "features", "assignment", "sharpness", "writer"]
+    with pytest.raises(ConfigError, match=r"^reach: expected at least 1 where a position does not look at its own symbol, got 0"):
+        Slots(reach=0, own=False)

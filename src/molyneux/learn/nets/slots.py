@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from molyneux.core import ConfigError, Modality, SpecError
 from molyneux.core.views import counted_positions
 from molyneux.learn.likelihoods import ViewLikelihood
 from molyneux.learn.nets.net import Net
 from molyneux.learn.nets.recurrent import Recurrent
-from molyneux.learn.nets.writing import Vectors
+from molyneux.learn.nets.writing import Vectors, choice_problems
+
+Assignment = Literal["soft", "gumbel"]
 
 
 @dataclass(frozen=True)
@@ -30,14 +34,23 @@ class Slots(Net):
             `slots`.
         width: units of each layer.
         reach: symbols on each side that a position looks at to find its slot.
+        own: whether it also looks at its own symbol. Without, all words that can stand in a place go to the same slot.
         sharpness: factor of what the softmax over slots is taken of.
+        assignment: "soft": every position is shared among the slots; "gumbel": it goes to one of them, drawn in training by
+            the straight-through Gumbel-softmax (Jang, Gu and Poole, ICLR 2017, section 2.2, temperature 1), else the most
+            probable. A slot then hears nothing of what another one won.
+        features: features of each number of the code, of that number alone, that the writer gets in place of the code; 0 gives
+            it the code itself. A writer tells forty values from each other more easily by features than by one number.
         writer: the net of the decoder.
     """
 
     slots: int = 2
     width: int = 64
     reach: int = 1
+    own: bool = True
     sharpness: float = 1.0
+    assignment: Assignment = "soft"
+    features: int = 0
     writer: Net = field(default_factory=Recurrent)
 
     kinds = frozenset({"text"})
@@ -46,8 +59,12 @@ class Slots(Net):
         problems = [
             f"{name}: expected at least 1, got {getattr(self, name)}" for name in ("slots", "width") if getattr(self, name) < 1
         ]
-        if self.reach < 0:
-            problems.append(f"reach: expected 0 or more, got {self.reach}")
+        problems += [
+            f"{name}: expected 0 or more, got {getattr(self, name)}" for name in ("reach", "features") if getattr(self, name) < 0
+        ]
+        if not self.own and self.reach == 0:
+            problems.append("reach: expected at least 1 where a position does not look at its own symbol, got 0")
+        problems += choice_problems("assignment", self.assignment, get_args(Assignment))
         if not self.sharpness > 0:
             problems.append(f"sharpness: expected a number above 0, got {self.sharpness}")
         if not isinstance(self.writer, Net) or "text" not in self.writer.kinds:
@@ -67,7 +84,10 @@ class Slots(Net):
 
     def decoder(self, modality: Modality, inputs: int, likelihood: ViewLikelihood) -> nn.Module:
         """See `Net`."""
-        return self.writer.decoder(modality, inputs, likelihood)
+        if not self.features:
+            return self.writer.decoder(modality, inputs, likelihood)
+        writer = self.writer.decoder(modality, inputs * self.features, likelihood)
+        return nn.Sequential(NumberFeatures(inputs, self.width, self.features), writer)
 
 
 class SlotReader(nn.Module):
@@ -81,14 +101,12 @@ class SlotReader(nn.Module):
 
     def __init__(self, net: Slots, modality: Modality, share: int) -> None:
         super().__init__()
-        self.modality, self.sharpness = modality, net.sharpness
+        self.modality, self.sharpness, self.assignment = modality, net.sharpness, net.assignment
         width, slots = net.width, net.slots
         self.table = Vectors(len(modality.symbols), width)
         nn.init.normal_(self.table.weight)
         self.places = nn.Parameter(torch.randn(modality.size, width) / 2)
-        self.roles = nn.Sequential(
-            nn.Conv1d(width, width, 2 * net.reach + 1, padding=net.reach), nn.ReLU(), nn.Conv1d(width, slots, 1)
-        )
+        self.roles = Roles(width, slots, reach=net.reach, own=net.own)
         self.inner = nn.Sequential(nn.Linear(width, width), nn.ReLU())
         self.weights = nn.Parameter(torch.randn(slots, width, share) / width**0.5)
         self.biases = nn.Parameter(torch.zeros(slots, share))
@@ -102,7 +120,72 @@ class SlotReader(nn.Module):
 
     def attention(self, ids: Tensor, symbols: Tensor) -> Tensor:
         """How much each position counts for each slot, (B, slots, L): over the positions of a slot it adds up to 1."""
-        roles = self.roles((symbols + self.places).transpose(1, 2)).float()
-        won = (self.sharpness * roles).softmax(1) * counted_positions(self.modality, ids).unsqueeze(1)
-        shares: Tensor = won / won.sum(-1, keepdim=True).clamp(min=1e-8)
+        won = self._won(self.sharpness * self.roles(symbols, self.places).float()) * counted_positions(
+            self.modality, ids
+        ).unsqueeze(1)
+        shares: Tensor = won / won.sum(-1, keepdim=True).clamp(min=1e-8 if self.assignment == "soft" else 1.0)
         return shares.to(symbols.dtype)
+
+    def _won(self, logits: Tensor) -> Tensor:
+        """How much of each position goes to each slot, for logits (B, slots, L)."""
+        if self.assignment == "soft":
+            return logits.softmax(1)
+        if self.training:
+            drawn: Tensor = functional.gumbel_softmax(logits, hard=True, dim=1)
+            return drawn
+        return torch.zeros_like(logits).scatter_(1, logits.argmax(1, keepdim=True), 1.0)
+
+
+class Roles(nn.Module):
+    """How well each position fits each slot, by the symbols around it and its place.
+
+    Args:
+        width: of the vectors of symbols and places, and units of the hidden layer.
+        slots: how many.
+        reach: symbols on each side.
+        own: whether a position looks at its own symbol.
+    """
+
+    mask: Tensor
+
+    def __init__(self, width: int, slots: int, *, reach: int, own: bool) -> None:
+        super().__init__()
+        self.own = own
+        self.near = nn.Conv1d(width, width, 2 * reach + 1, padding=reach)
+        self.last = nn.Conv1d(width, slots, 1)
+        mask = torch.ones(2 * reach + 1)
+        mask[reach] = own
+        self.register_buffer("mask", mask, persistent=False)
+
+    def forward(self, symbols: Tensor, places: Tensor) -> Tensor:
+        """Vectors of symbols (B, L, width) and of places (L, width) to logits (B, slots, L)."""
+        if self.own:
+            hidden = self.near((symbols + places).transpose(1, 2))
+        else:
+            weight, padding = self.near.weight * self.mask, self.near.padding[0]
+            hidden = functional.conv1d(symbols.transpose(1, 2), weight, self.near.bias, padding=padding) + places.t()
+        logits: Tensor = self.last(hidden.relu())
+        return logits
+
+
+class NumberFeatures(nn.Module):
+    """Each number of a code to features of its own: two layers, which no two numbers share.
+
+    The kinks of the first layer start anywhere in -1.5..1.5 or so, where most of a standard normal distribution is.
+
+    Args:
+        numbers: how many there are in a code.
+        width: units of the hidden layer of each.
+        features: of each number.
+    """
+
+    def __init__(self, numbers: int, width: int, features: int) -> None:
+        super().__init__()
+        self.slopes = nn.Parameter(2 * torch.randn(numbers, width))
+        self.offsets = nn.Parameter(torch.empty(numbers, width).uniform_(-3, 3))
+        self.weights = nn.Parameter(torch.randn(numbers, width, features) / width**0.5)
+
+    def forward(self, codes: Tensor) -> Tensor:
+        """Codes (..., numbers) to features (..., numbers * features)."""
+        hidden = (codes.float().unsqueeze(-1) * self.slopes + self.offsets).relu()
+        return torch.einsum("...nw,nwf->...nf", hidden, self.weights).flatten(-2)
