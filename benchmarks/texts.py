@@ -30,7 +30,7 @@ from molyneux.core.views import counted_positions, to_model
 from molyneux.data import PartsOfSpeech, Ynoc, load
 from molyneux.data.worlds.sentences import SentenceWorld
 from molyneux.learn import VAE, Training, fit
-from molyneux.learn.nets import CausalTransformer, Recurrent
+from molyneux.learn.nets import CausalTransformer, Recurrent, Slots
 from molyneux.learn.nets.gates import Gates
 from molyneux.learn.nets.net import Net
 from molyneux.learn.posteriors import expert_parameters
@@ -54,13 +54,23 @@ class Case:
     latent: int
     published: float
 
-    def model(self, net: Net) -> VAE:
-        return VAE(self.world.spec, latent_dim=self.latent, nets={self.world.spec.names[0]: net})
+    def model(self, net: Net, latent: int | None = None) -> VAE:
+        return VAE(self.world.spec, latent_dim=latent or self.latent, nets={self.world.spec.names[0]: net})
 
     def lstm(self, **settings: object) -> VAE:
         return self.model(Recurrent(embedding=self.embedding, width=self.width, **settings))
 
 
+SLOTS = Slots(
+    slots=10,
+    reach=2,
+    own=False,
+    sharpness=1.5,
+    assignment="gumbel",
+    features=8,
+    writer=Recurrent(embedding=16, width=64, coupling="concat"),
+)
+"""The net of `configs/studies/ynoc-best.yaml`."""
 CASES = (Case(Ynoc(), 256, 4, 32, 4, 26.0), Case(PartsOfSpeech(), 512, 4, 64, 8, 108.0))
 
 
@@ -138,10 +148,11 @@ def step_rows(case: Case, effort: Effort) -> Iterator[dict[str, Value]]:
     source = load(case.world.source("train", case.batch * effort.steps, seed=1))
     batch = source.batch(np.arange(case.batch))
     models = {"LSTM": case.lstm(), "GRU": case.lstm(cell="gru"), "transformer": case.model(CausalTransformer())}
+    models["Slots"] = case.model(SLOTS, SLOTS.slots)
     steps = {name: Step(model, batch) for name, model in models.items()} | {"plain": Step(Plain(case.lstm()), batch)}
     steps["LSTM, bf16"] = Step(case.lstm(), batch, bf16=True)
     took = timed(steps, effort.calls)
-    for name in ("LSTM", "LSTM, bf16", "GRU", "transformer"):
+    for name in ("LSTM", "LSTM, bf16", "GRU", "transformer", "Slots"):
         row = {"net": name, "what": "training step", "threads": 1, "batch": case.batch, **columns(took[name])}
         yield {**row, **beside(took, name, "plain")} if name == "LSTM" else row
     for threads in (1, 2):
