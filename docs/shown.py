@@ -19,9 +19,9 @@ METRICS = ("higgins", "kim_mnih", "sap", "mig", "modularity", "dci_disentangleme
 """The six metrics of the text study."""
 
 
-def metrics(variant: str) -> list[tuple[str, dict[str, str]]]:
-    """The six metrics of one variant, by name and what they are about."""
-    return [(f"disentanglement.{name}", {**CODE, "variant": variant}) for name in METRICS]
+def metrics(variant: str, code: Mapping[str, str] = CODE) -> list[tuple[str, dict[str, str]]]:
+    """The six metrics of one variant on one code, by name and what they are about."""
+    return [(f"disentanglement.{name}", {**code, "variant": variant}) for name in METRICS]
 
 
 TEXT_TO_IMAGE = {"source": "text", "target": "image"}
@@ -43,7 +43,7 @@ DOWNSTREAM = [("downstream.accuracy", CODE), *USE[:3]]
 NORMAL, LEGS = {"modality": "text", "path": "normal"}, {"modality": "text", "path": "dimension-wise"}
 LETTERS = (
     ("code_use.distortion", {"source": "text", "target": "text"}),
-    ("homotopy.ends", NORMAL),
+    ("homotopy.ends", {"modality": "text"}),
     ("homotopy.single_change", NORMAL),
     ("homotopy.single_change", LEGS),
     ("homotopy.factors_per_moving_leg", LEGS),
@@ -65,5 +65,8 @@ SHOWN: dict[str, tuple[Shown, bool]] = {
     "limits": (LIMITS, False),
     "published": (metrics("published"), False),
     "recommended": (metrics("recommended"), False),
+    "recommended-image": (metrics("recommended", {"source": "image", "code": "shared"}), False),
+    "recommended-joint": (metrics("recommended", GAP), False),
+    "recommended-private": (metrics("recommended", {"source": "image", "code": "private.image"}), False),
 }
 """Scores that a page shows of a study by what stands after its name, and whether published numbers stand beside them."""
