@@ -62,7 +62,9 @@ class Slots(Net):
         problems += [
             f"{name}: expected 0 or more, got {getattr(self, name)}" for name in ("reach", "features") if getattr(self, name) < 0
         ]
-        if not self.own and self.reach == 0:
+        if self.own not in (True, False):
+            problems.append(f"own: expected true or false, got {self.own!r}")
+        if self.own is False and self.reach == 0:
             problems.append("reach: expected at least 1 where a position does not look at its own symbol, got 0")
         problems += choice_problems("assignment", self.assignment, get_args(Assignment))
         if not self.sharpness > 0:
