@@ -75,6 +75,7 @@ def test_a_slot_learns_where_it_won_nothing():
     reader = Slots(slots=8, assignment="gumbel").encoder(TEXT, 8)
     reader(IDS).square().sum().backward()
     assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in reader.parameters())
+    assert (reader.roles.last.weight.grad.abs().amax((1, 2)) > 0).all()  # 8 slots, 6 positions: some won nothing
     assert reader.roles.near.weight.grad.abs().max() > 0
 
 
