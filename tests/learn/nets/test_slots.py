@@ -5,7 +5,7 @@ from molyneux.core import ConfigError, Modality, Spec, SpecError
 from molyneux.learn import VAE
 from molyneux.learn.likelihoods import default_likelihood
 from molyneux.learn.nets import CausalTransformer, Dense, Patches, Recurrent, Slots
-from molyneux.learn.nets.slots import SlotReader
+from molyneux.learn.nets.slots import SlotReader, balanced
 
 TEXT = Modality("text", "text", (6,), "uint8", tuple(" abcde."), 0, end=6)
 SPEC = Spec((TEXT,))
@@ -70,13 +70,79 @@ def test_a_position_goes_to_one_slot_by_gumbel():
     torch.testing.assert_close(drawn.mean(0), logits[1].softmax(0), atol=0.04, rtol=0)
 
 
-def test_a_slot_learns_where_it_won_nothing():
+def test_balanced_shares_are_those_of_sinkhorn_over_the_positions_that_count():
     torch.manual_seed(0)
-    reader = Slots(slots=8, assignment="gumbel").encoder(TEXT, 8)
+    logits = 2 * torch.randn(2, 3, 6)
+    counted = torch.tensor([3 * [True] + 3 * [False], 6 * [True]])
+    shares = balanced(logits, counted).exp()
+    for row, length in enumerate((3, 6)):
+        matrix = logits[row, :, :length].double().exp().numpy()
+        for _ in range(3):
+            matrix *= length / 3 / matrix.sum(1, keepdims=True)
+            matrix /= matrix.sum(0, keepdims=True)
+        torch.testing.assert_close(shares[row, :, :length].double(), torch.as_tensor(matrix), rtol=1e-5, atol=1e-6)
+
+
+def test_slots_with_balanced_shares_take_every_position_once_and_few_twice():
+    torch.manual_seed(0)
+    readers = {assignment: Slots(slots=6, assignment=assignment).encoder(TEXT, 6) for assignment in ("gumbel", "balanced")}
+    empty = {}
+    for name, reader in readers.items():
+        won = torch.stack([attention(reader)[1] > 0 for _ in range(300)])
+        assert (won.sum(1) == 1).all()
+        empty[name] = (won.sum(2) == 0).float().mean()
+        assert torch.equal(attention(reader.eval()), attention(reader))
+    assert empty["balanced"] < 0.7 * empty["gumbel"]
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_symbol_has_one_role_the_mean_over_its_positions(training):
+    torch.manual_seed(0)
+    reader = Slots(slots=3, own=False, role="symbol").encoder(TEXT, 6).train(training)
+    roles, symbols, counted = reader.roles, reader.table(IDS), torch.tensor([3 * [True] + 3 * [False], 6 * [True]])
+    said = roles.positions(symbols, reader.places)
+    found = roles(symbols, reader.places, IDS, counted)
+    ones = ((0, 0), (1, 3))
+    if training:
+        mean = torch.stack([said[row, :, place] for row, place in ones]).mean(0)
+        assert all(torch.allclose(found[row, :, place], mean) for row, place in ones)
+        torch.testing.assert_close(found[1, :, 0], said[1, :, 0])
+        torch.testing.assert_close(roles.table[1], mean)
+        assert roles.seen.tolist() == [False] + 6 * [True]  # padding does not count
+    else:
+        torch.testing.assert_close(found, said)  # nothing was seen yet
+        assert not roles.seen.any()
+
+
+def test_roles_of_symbols_are_remembered_and_the_later_batches_count_more():
+    torch.manual_seed(0)
+    reader = Slots(slots=3, own=False, role="symbol").encoder(TEXT, 6)
+    expected = None
+    for _ in range(4):
+        with torch.no_grad():
+            reader.table.weight.add_(torch.randn_like(reader.table.weight))
+        reader(IDS)
+        said = reader.roles.positions(reader.table(IDS), reader.places)[1, :, 0].detach()
+        expected = said if expected is None else 0.95 * expected + 0.05 * said
+    torch.testing.assert_close(reader.roles.table[4], expected)
+    reader.eval()
+    other = IDS.flip(0)
+    other[other == 6] = 4
+    found = reader.roles(reader.table(other), reader.places, other, torch.ones(2, 6, dtype=torch.bool))
+    torch.testing.assert_close(found[0, :, 0], expected)
+    assert "encoders.text.roles.table" in VAE(SPEC, latent_dim=4, nets={"text": Slots(slots=4, role="symbol")}).state_dict()
+
+
+@pytest.mark.parametrize("role", ["position", "symbol"])
+@pytest.mark.parametrize("assignment", ["gumbel", "balanced"])
+def test_a_slot_learns_where_it_won_nothing(assignment, role):
+    torch.manual_seed(0)
+    reader = Slots(slots=8, assignment=assignment, role=role).encoder(TEXT, 8)
+    near, last = (getattr(reader.roles if role == "position" else reader.roles.positions, name) for name in ("near", "last"))
     reader(IDS).square().sum().backward()
     assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in reader.parameters())
-    assert (reader.roles.last.weight.grad.abs().amax((1, 2)) > 0).all()  # 8 slots, 6 positions: some won nothing
-    assert reader.roles.near.weight.grad.abs().max() > 0
+    assert (last.weight.grad.abs().amax((1, 2)) > 0).all()  # 8 slots, 6 positions: some won nothing
+    assert near.weight.grad.abs().max() > 0
 
 
 def test_features_of_a_number_are_of_that_number_alone():
@@ -136,8 +202,8 @@ def test_slots_that_do_not_divide_the_code_are_refused_with_both_numbers():
 
 def test_all_problems_are_told_at_once():
     with pytest.raises(ConfigError) as caught:
-        Slots(slots=0, width=0, reach=-1, sharpness=0.0, assignment="hard", features=-1, writer=Patches())
+        Slots(slots=0, width=0, reach=-1, sharpness=0.0, role="word", assignment="hard", features=-1, writer=Patches())
     told = [problem.partition(":")[0] for problem in caught.value.problems]
-    assert told == ["slots", "width", "reach", "features", "assignment", "sharpness", "writer"]
+    assert told == ["slots", "width", "reach", "features", "role", "assignment", "sharpness", "writer"]
     with pytest.raises(ConfigError, match=r"^reach: expected at least 1 where a position does not look at its own symbol, got 0"):
         Slots(reach=0, own=False)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from molyneux.core import ConfigError, Modality, SpecError
 from molyneux.core.views import counted_positions
 from molyneux.learn.likelihoods import ViewLikelihood
 from molyneux.learn.nets.net import Net
 from molyneux.learn.nets.recurrent import Recurrent
+from molyneux.learn.nets.roles import PositionRoles, SymbolRoles
 from molyneux.learn.nets.writing import Vectors, choice_problems
 
-Assignment = Literal["soft", "gumbel"]
+Assignment = Literal["soft", "gumbel", "balanced"]
+Role = Literal["position", "symbol"]
+ROUNDS = 3
+"""How often the balanced assignment makes the shares of slots equal."""
 
 
 @dataclass(frozen=True)
@@ -29,16 +33,23 @@ class Slots(Net):
     the vectors of the symbols alone. Which slot a position goes to is read from the symbols around it and from its place by a
     layer of convolutions, so slots have learned roles and not learned queries; there is no second round.
 
+    For worlds whose factors are words, `own: false`, `role: symbol` and `assignment: balanced` with about as many slots as a text
+    has symbols give each kind of word a slot of its own; the page of the study on YNOC has what each of them is worth.
+
     Args:
         slots: how many; the latent size of the model has to be a multiple of it. Number n of the code comes from slot n modulo
             `slots`.
         width: units of each layer.
         reach: symbols on each side that a position looks at to find its slot.
         own: whether it also looks at its own symbol. Without, all words that can stand in a place go to the same slot.
+        role: what has a role: "position": every position finds its slot by itself; "symbol": a symbol has the same slot wherever
+            it stands, by the mean over all its positions, so what stands in several places in turn is not split.
         sharpness: factor of what the softmax over slots is taken of.
         assignment: "soft": every position is shared among the slots; "gumbel": it goes to one of them, drawn in training by
             the straight-through Gumbel-softmax (Jang, Gu and Poole, ICLR 2017, section 2.2, temperature 1), else the most
-            probable. A slot then hears nothing of what another one won.
+            probable. A slot then hears nothing of what another one won. "balanced": the same, after slots were given equal
+            shares of the positions of each text, softly: three rounds of the Gumbel-Sinkhorn operator (Mena et al., Learning
+            Latent Permutations, ICLR 2018, section 3). Two words of a text then rarely share a slot.
         features: features of each number of the code, of that number alone, that the writer gets in place of the code; 0 gives
             it the code itself. A writer tells forty values from each other more easily by features than by one number.
         writer: the net of the decoder.
@@ -48,6 +59,7 @@ class Slots(Net):
     width: int = 64
     reach: int = 1
     own: bool = True
+    role: Role = "position"
     sharpness: float = 1.0
     assignment: Assignment = "soft"
     features: int = 0
@@ -66,6 +78,7 @@ class Slots(Net):
             problems.append(f"own: expected true or false, got {self.own!r}")
         if self.own is False and self.reach == 0:
             problems.append("reach: expected at least 1 where a position does not look at its own symbol, got 0")
+        problems += choice_problems("role", self.role, get_args(Role))
         problems += choice_problems("assignment", self.assignment, get_args(Assignment))
         if not self.sharpness > 0:
             problems.append(f"sharpness: expected a number above 0, got {self.sharpness}")
@@ -108,7 +121,8 @@ class SlotReader(nn.Module):
         self.table = Vectors(len(modality.symbols), width)
         nn.init.normal_(self.table.weight)
         self.places = nn.Parameter(torch.randn(modality.size, width) / 2)
-        self.roles = Roles(width, slots, reach=net.reach, own=net.own)
+        roles = PositionRoles(width, slots, reach=net.reach, own=net.own)
+        self.roles = SymbolRoles(roles, len(modality.symbols), slots) if net.role == "symbol" else roles
         self.inner = nn.Sequential(nn.Linear(width, width), nn.ReLU())
         self.weights = nn.Parameter(torch.randn(slots, width, share) / width**0.5)
         self.biases = nn.Parameter(torch.zeros(slots, share))
@@ -122,52 +136,38 @@ class SlotReader(nn.Module):
 
     def attention(self, ids: Tensor, symbols: Tensor) -> Tensor:
         """How much each position counts for each slot, (B, slots, L): over the positions of a slot it adds up to 1."""
-        won = self._won(self.sharpness * self.roles(symbols, self.places).float()) * counted_positions(
-            self.modality, ids
-        ).unsqueeze(1)
+        counted = counted_positions(self.modality, ids)
+        if isinstance(self.roles, SymbolRoles):
+            logits = self.roles(symbols, self.places, ids, counted)
+        else:
+            logits = self.roles(symbols, self.places)
+        won = self._won(self.sharpness * logits.float(), counted) * counted.unsqueeze(1)
         shares: Tensor = won / won.sum(-1, keepdim=True).clamp(min=1e-8 if self.assignment == "soft" else 1.0)
         return shares.to(symbols.dtype)
 
-    def _won(self, logits: Tensor) -> Tensor:
-        """How much of each position goes to each slot, for logits (B, slots, L)."""
+    def _won(self, logits: Tensor, counted: Tensor) -> Tensor:
+        """How much of each position goes to each slot, for logits (B, slots, L) and which positions (B, L) count."""
         if self.assignment == "soft":
             return logits.softmax(1)
         if self.training:
-            drawn: Tensor = functional.gumbel_softmax(logits, hard=True, dim=1)
-            return drawn
-        return torch.zeros_like(logits).scatter_(1, logits.argmax(1, keepdim=True), 1.0)
+            logits = logits - torch.empty_like(logits).exponential_().log()
+        if self.assignment == "balanced":
+            logits = balanced(logits, counted)
+        winner = torch.zeros_like(logits).scatter_(1, logits.argmax(1, keepdim=True), 1.0)
+        if not self.training:
+            return winner
+        shares = logits.softmax(1)
+        return winner + shares - shares.detach()
 
 
-class Roles(nn.Module):
-    """How well each position fits each slot, by the symbols around it and its place.
-
-    Args:
-        width: of the vectors of symbols and places, and units of the hidden layer.
-        slots: how many.
-        reach: symbols on each side.
-        own: whether a position looks at its own symbol.
-    """
-
-    mask: Tensor
-
-    def __init__(self, width: int, slots: int, *, reach: int, own: bool) -> None:
-        super().__init__()
-        self.own = own
-        self.near = nn.Conv1d(width, width, 2 * reach + 1, padding=reach)
-        self.last = nn.Conv1d(width, slots, 1)
-        mask = torch.ones(2 * reach + 1)
-        mask[reach] = own
-        self.register_buffer("mask", mask, persistent=False)
-
-    def forward(self, symbols: Tensor, places: Tensor) -> Tensor:
-        """Vectors of symbols (B, L, width) and of places (L, width) to logits (B, slots, L)."""
-        if self.own:
-            hidden = self.near((symbols + places).transpose(1, 2))
-        else:
-            weight, padding = self.near.weight * self.mask, self.near.padding[0]
-            hidden = functional.conv1d(symbols.transpose(1, 2), weight, self.near.bias, padding=padding) + places.t()
-        logits: Tensor = self.last(hidden.relu())
-        return logits
+def balanced(logits: Tensor, counted: Tensor) -> Tensor:
+    """Logits (B, slots, L) whose shares of a text's positions that count are nearly equal: `ROUNDS` rounds of Sinkhorn's."""
+    share = (counted.sum(-1, keepdim=True) / logits.shape[1]).log().unsqueeze(1)
+    ignored = ~counted.unsqueeze(1)
+    for _ in range(ROUNDS):
+        logits = logits - logits.masked_fill(ignored, -math.inf).logsumexp(2, keepdim=True) + share
+        logits = logits.log_softmax(1)
+    return logits
 
 
 class NumberFeatures(nn.Module):
