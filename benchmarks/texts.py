@@ -61,15 +61,7 @@ class Case:
         return self.model(Recurrent(embedding=self.embedding, width=self.width, **settings))
 
 
-SLOTS = Slots(
-    slots=10,
-    reach=2,
-    own=False,
-    sharpness=1.5,
-    assignment="gumbel",
-    features=8,
-    writer=Recurrent(embedding=16, width=64, coupling="concat"),
-)
+SLOTS = Slots(slots=12)
 """The net of `configs/studies/ynoc-best.yaml`."""
 CASES = (Case(Ynoc(), 256, 4, 32, 4, 26.0), Case(PartsOfSpeech(), 512, 4, 64, 8, 108.0))
 

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from comparisons import correlations, top_three
+from costs import cost_table
 from shown import SHOWN
 
 from molyneux.core import store
@@ -73,6 +74,12 @@ def compared(name: str) -> str:
     return correlations(runs) if what == "correlations" else top_three(runs, published(study_name, ""))
 
 
+def cost(name: str) -> str:
+    """What the trainings of a study cost, by variant; empty where none has a cost on record."""
+    path = records_of(name).with_name("costs.jsonl")
+    return cost_table(store.read_lines(path)) if path.exists() else ""
+
+
 def benchmark(name: str) -> str:
     """The record of a benchmark as a table; empty where it was not run yet."""
     path = ROOT / "benchmarks" / "results" / f"{name}.json"
@@ -97,6 +104,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "benchmark": benchmark,
     "chosen": chosen,
     "compared": compared,
+    "cost": cost,
     "findings": findings,
     "study": study,
 }

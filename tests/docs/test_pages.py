@@ -145,3 +145,20 @@ def test_measures_and_models_of_a_study_are_compared(monkeypatch):
     assert rows["higgins"].count("-1.00") == 1  # with minus the distortion
     assert rows["-distortion"].count(" 1.00") == 6
     assert "-1.00" not in rows["-distortion"]
+
+
+def test_costs_of_a_study_are_added_up(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    cost_table = runpy.run_path(str(ROOT / "docs" / "costs.py"))["cost_table"]
+    where = {"processor": "Abacus", "cores": 2, "gpu": None, "threads": 1}
+    rows = [{"name": "a", "steps": 1000, "seconds": 60.0, **where}, {"name": "a", "steps": 1000, "seconds": 90.0, **where}]
+    rows += [{"name": "b", "steps": 2000, "seconds": 30.0, **where}]
+    lines = cost_table(rows).splitlines()
+    assert lines[2:5] == [
+        "| a | 2 | 1,000 | 1.0 to 1.5 | 2.5 |",
+        "| b | 1 | 2,000 | 0.5 | 0.5 |",
+        "| all | 3 | 1,000 to 2,000 | 0.5 to 1.5 | 3.0 |",
+    ]
+    assert lines[-1] == "Measured on Abacus, 2 cores; threads of a training: 1."
+    assert cost_table(rows[:1]).splitlines()[2:] == ["| a | 1 | 1,000 | 1.0 | 1.0 |", "", lines[-1]]
+    assert cost_table([]) == ""

@@ -166,6 +166,24 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("quick")
+def test_what_trainings_cost_is_kept_beside_the_records(base: dict[str, Any], tmp_path: Path) -> None:
+    study = Study(base=base, seeds=(5, 6))
+    results = tmp_path / "results"
+    outcome = run_study(study, tmp_path / "runs", results, progress=Told())
+    costs = store.read_lines(results / "costs.jsonl")
+    assert [cost["run"] for cost in costs] == sorted(item.folder.name for item in outcome.finished)
+    assert {cost["name"] for cost in costs} == {"toy"}
+    for cost in costs:
+        assert cost["steps"] == 2
+        assert 0 < cost["seconds"] < 600
+        assert cost["threads"] == 1
+    before = (results / "costs.jsonl").read_bytes()
+    for item in outcome.finished:
+        shutil.rmtree(item.folder)
+    run_study(study, tmp_path / "runs", results, progress=Told())  # from the records
+    assert (results / "costs.jsonl").read_bytes() == before
+
+
 def test_records_of_other_runs_are_refused_and_kept(base: dict[str, Any], tmp_path: Path) -> None:
     study = Study(name="mine", base=base, seeds=(4,), grid={"learn.steps": (1, 2)})
     sweep(study, tmp_path)

@@ -9,6 +9,7 @@ from typing import Any
 
 from molyneux.core import ConflictError, store
 from molyneux.report import StudyRun, flatten, load_study, portable, save_study, study_run
+from molyneux.run import costs
 from molyneux.run.experiment import Experiment
 from molyneux.run.provenance import NAMES, provenance
 
@@ -26,6 +27,7 @@ class Records:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
+        self._costs = costs.Costs(path.with_name(costs.FILE))
         self._runs = {_key(_identity_of(run)): run for run in load_study(path)} if store.is_file(path) else {}
 
     def __contains__(self, experiment: Experiment) -> bool:
@@ -47,7 +49,7 @@ class Records:
             )
 
     def add(self, folder: Path, experiment: Experiment) -> None:
-        """Take in the finished run of an experiment, and write all records.
+        """Take in the finished run of an experiment and what its training cost, and write all records and costs.
 
         Raises:
             ConflictError: it was made by another version of the package or from files that have changed.
@@ -59,6 +61,7 @@ class Records:
         with self._lock:
             self._runs[_key(wanted)] = run
             save_study(self.path, list(self._runs.values()))
+            self._costs.add(folder, experiment)
 
     def of(self, experiments: Sequence[Experiment]) -> list[StudyRun]:
         """The records of these experiments."""

@@ -12,13 +12,18 @@ SPEC = Spec((TEXT,))
 IDS = torch.tensor([[1, 2, 6, 0, 0, 0], [4, 5, 3, 1, 2, 6]])
 
 
+def plain(**settings):
+    """Slot attention proper."""
+    return Slots(**{"own": True, "role": "position", "assignment": "soft", "features": 0, **settings})
+
+
 def attention(reader):
     return reader.attention(IDS, reader.table(IDS))
 
 
 def test_slots_share_every_position_and_padding_is_nobodys():
     torch.manual_seed(0)
-    shares = attention(Slots(slots=3).encoder(TEXT, 6))
+    shares = attention(plain(slots=3).encoder(TEXT, 6))
     torch.testing.assert_close(shares.sum(-1), torch.ones(2, 3))
     assert (shares[0, :, 3:] == 0).all()
     assert (shares[0, :, :3] > 0).all()
@@ -26,7 +31,7 @@ def test_slots_share_every_position_and_padding_is_nobodys():
 
 def test_attention_is_that_of_the_paper():
     torch.manual_seed(0)
-    reader = Slots(slots=3, sharpness=2.0).encoder(TEXT, 6)
+    reader = plain(slots=3, sharpness=2.0).encoder(TEXT, 6)
     logits = reader.roles(reader.table(IDS), reader.places)
     for row, length in enumerate((3, 6)):
         for slot in range(3):
@@ -36,7 +41,7 @@ def test_attention_is_that_of_the_paper():
 
 def test_a_slot_hears_nothing_of_the_symbols_it_did_not_win():
     torch.manual_seed(0)
-    reader = Slots(slots=2, reach=0, sharpness=1e4).encoder(TEXT, 8)
+    reader = plain(slots=2, reach=0, sharpness=1e4).encoder(TEXT, 8)
     with torch.no_grad():
         reader.roles.last.weight.zero_()
         reader.roles.last.bias.zero_()
@@ -56,7 +61,7 @@ def test_a_slot_hears_nothing_of_the_symbols_it_did_not_win():
 
 def test_a_position_goes_to_one_slot_by_gumbel():
     torch.manual_seed(0)
-    reader = Slots(slots=3, assignment="gumbel").encoder(TEXT, 6)
+    reader = plain(slots=3, assignment="gumbel").encoder(TEXT, 6)
     logits = reader.roles(reader.table(IDS), reader.places)
     winners = logits.argmax(1)
     reader.eval()
@@ -85,7 +90,7 @@ def test_balanced_shares_are_those_of_sinkhorn_over_the_positions_that_count():
 
 def test_slots_with_balanced_shares_take_every_position_once_and_few_twice():
     torch.manual_seed(0)
-    readers = {assignment: Slots(slots=6, assignment=assignment).encoder(TEXT, 6) for assignment in ("gumbel", "balanced")}
+    readers = {assignment: plain(slots=6, assignment=assignment).encoder(TEXT, 6) for assignment in ("gumbel", "balanced")}
     empty = {}
     for name, reader in readers.items():
         won = torch.stack([attention(reader)[1] > 0 for _ in range(300)])
@@ -98,7 +103,7 @@ def test_slots_with_balanced_shares_take_every_position_once_and_few_twice():
 @pytest.mark.parametrize("training", [True, False])
 def test_a_symbol_has_one_role_the_mean_over_its_positions(training):
     torch.manual_seed(0)
-    reader = Slots(slots=3, own=False, role="symbol").encoder(TEXT, 6).train(training)
+    reader = Slots(slots=3).encoder(TEXT, 6).train(training)
     roles, symbols, counted = reader.roles, reader.table(IDS), torch.tensor([3 * [True] + 3 * [False], 6 * [True]])
     said = roles.positions(symbols, reader.places)
     found = roles(symbols, reader.places, IDS, counted)
@@ -116,7 +121,7 @@ def test_a_symbol_has_one_role_the_mean_over_its_positions(training):
 
 def test_roles_of_symbols_are_remembered_and_the_later_batches_count_more():
     torch.manual_seed(0)
-    reader = Slots(slots=3, own=False, role="symbol").encoder(TEXT, 6)
+    reader = Slots(slots=3).encoder(TEXT, 6)
     expected = None
     for _ in range(4):
         with torch.no_grad():
@@ -130,7 +135,7 @@ def test_roles_of_symbols_are_remembered_and_the_later_batches_count_more():
     other[other == 6] = 4
     found = reader.roles(reader.table(other), reader.places, other, torch.ones(2, 6, dtype=torch.bool))
     torch.testing.assert_close(found[0, :, 0], expected)
-    assert "encoders.text.roles.table" in VAE(SPEC, latent_dim=4, nets={"text": Slots(slots=4, role="symbol")}).state_dict()
+    assert "encoders.text.roles.table" in VAE(SPEC, latent_dim=4, nets={"text": Slots(slots=4)}).state_dict()
 
 
 @pytest.mark.parametrize("role", ["position", "symbol"])
@@ -169,7 +174,7 @@ def test_a_position_that_does_not_look_at_itself_has_its_slot_from_around_it():
     other = IDS.clone()
     other[1, 2] = 5
     for own in (True, False):
-        reader = Slots(slots=3, reach=1, own=own).encoder(TEXT, 6)
+        reader = plain(slots=3, reach=1, own=own).encoder(TEXT, 6)
         logits = [reader.roles(reader.table(ids), reader.places)[1] for ids in (IDS, other)]
         moved = (logits[0] != logits[1]).any(0)
         assert moved.tolist() == [False, True, own, True, False, False]
@@ -190,7 +195,7 @@ def test_location_and_variance_of_a_number_are_of_the_same_slot():
 def test_another_net_writes():
     codes = torch.zeros(2, 4)
     for writer in (Recurrent(), CausalTransformer(), Dense()):
-        model = VAE(SPEC, latent_dim=4, nets={"text": Slots(slots=4, writer=writer)})
+        model = VAE(SPEC, latent_dim=4, nets={"text": plain(slots=4, writer=writer)})
         assert type(model.decoders["text"]) is type(writer.decoder(TEXT, 4, default_likelihood(TEXT)))
         assert model.decoders["text"](codes).view.shape == (2, 6)
 
@@ -206,4 +211,4 @@ def test_all_problems_are_told_at_once():
     told = [problem.partition(":")[0] for problem in caught.value.problems]
     assert told == ["slots", "width", "reach", "features", "role", "assignment", "sharpness", "writer"]
     with pytest.raises(ConfigError, match=r"^reach: expected at least 1 where a position does not look at its own symbol, got 0"):
-        Slots(reach=0, own=False)
+        Slots(reach=0)

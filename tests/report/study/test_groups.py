@@ -1,3 +1,4 @@
+from molyneux.report.published import published
 from molyneux.report.study.groups import find_axes, group_runs, label
 
 MODEL, LEVEL = "learn.model.class_path", "data.world.init_args.level"
@@ -62,3 +63,16 @@ def test_settings_that_change_together_are_called_by_the_name_of_the_run(study_o
 def test_names_alone_make_no_groups(study_of):
     runs = [study_of(seed, name=f"run{seed}") for seed in (1, 2)]
     assert find_axes(runs) == []
+
+
+def test_a_class_has_a_published_name_only_where_classes_were_published(study_of):
+    def called(name, model, board):
+        (group,) = group_runs([study_of(1, name=name, learn__model__class_path=model)], [])
+        return group.published_as(board)
+
+    by_class, by_variant = published("cdsprites", "1"), published("ynoc", "")
+    assert called("mine", "MVAE", by_class) == "MVAE"
+    assert called("mine", "VAE", by_variant) == ""
+    assert called("VAE", "VAE", by_variant) == "VAE"
+    assert called("beta-0.4", "VAE", by_variant) == "beta-0.4"
+    assert called("mine", "MVAE", None) == ""

@@ -33,8 +33,9 @@ class Slots(Net):
     the vectors of the symbols alone. Which slot a position goes to is read from the symbols around it and from its place by a
     layer of convolutions, so slots have learned roles and not learned queries; there is no second round.
 
-    For worlds whose factors are words, `own: false`, `role: symbol` and `assignment: balanced` with about as many slots as a text
-    has symbols give each kind of word a slot of its own; the page of the study on YNOC has what each of them is worth.
+    The defaults are for texts whose factors are words: with about as many slots as a text has symbols, every kind of word gets a
+    slot of its own. The page of the study on YNOC has what each setting is worth there. Slot attention proper is
+    `own: true`, `role: position`, `assignment: soft`, `features: 0`.
 
     Args:
         slots: how many; the latent size of the model has to be a multiple of it. Number n of the code comes from slot n modulo
@@ -57,13 +58,13 @@ class Slots(Net):
 
     slots: int = 2
     width: int = 64
-    reach: int = 1
-    own: bool = True
-    role: Role = "position"
+    reach: int = 2
+    own: bool = False
+    role: Role = "symbol"
     sharpness: float = 1.0
-    assignment: Assignment = "soft"
-    features: int = 0
-    writer: Net = field(default_factory=Recurrent)
+    assignment: Assignment = "balanced"
+    features: int = 8
+    writer: Net = field(default_factory=lambda: Recurrent(embedding=16, width=64, coupling="concat"))
 
     kinds = frozenset({"text"})
 

@@ -43,6 +43,7 @@ class Leaderboard:
         seeds: number of runs behind each number.
         models: names of models, or of variants of one, in the published order.
         figures: per model, per name of a score and what it is about, the number.
+        variants: whether the models are variants of one class, so that its name alone says nothing of which of them a run is.
     """
 
     title: str
@@ -52,6 +53,7 @@ class Leaderboard:
     seeds: int
     models: tuple[str, ...]
     figures: Mapping[str, Mapping[Place, Figure]]
+    variants: bool = False
 
     def figure(self, model: str, score: Score) -> Figure | None:
         """What was published for a model where this score stands; None where nothing was."""
@@ -89,7 +91,7 @@ def _leaderboard(record: Mapping[str, Any], level: str) -> Leaderboard:
         for model, row in record["levels"][level].items()
     }
     head = {name: record[name] for name in ("title", "source", "protocol", "chance", "seeds")}
-    return Leaderboard(**head, models=tuple(record["models"]), figures=figures)
+    return Leaderboard(**head, models=tuple(record["models"]), figures=figures, variants=record.get("variants", False))
 
 
 def _place(name: str, about: Mapping[str, str]) -> Place:

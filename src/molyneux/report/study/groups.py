@@ -70,9 +70,11 @@ class Group:
 
     def published_as(self, leaderboard: Leaderboard | None) -> str:
         """What a published table calls these runs: the name of the variant, or of the model; empty where it has neither."""
+        if leaderboard is None:
+            return ""
         run = self.runs[0]
-        names = (str(run.settings.get("name", "")), model_of(run.settings, run.scores))
-        return next((name for name in names if leaderboard and name in leaderboard.models), "")
+        names = [str(run.settings.get("name", "")), *([] if leaderboard.variants else [model_of(run.settings, run.scores)])]
+        return next((name for name in names if name in leaderboard.models), "")
 
     @cached_property
     def _index(self) -> dict[Key, list[Score]]:

@@ -1,0 +1,30 @@
+"""What trainings cost, as a table: used by `tables.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def cost_table(rows: Rows) -> str:
+    """Trainings, steps and minutes by variant, from the lines of a study's `costs.jsonl`."""
+    if not rows:
+        return ""
+    parts = {name: [row for row in rows if row["name"] == name] for name in dict.fromkeys(row["name"] for row in rows)}
+    if len(parts) > 1:
+        parts["all"] = list(rows)
+    lines = ["| variant | trainings | steps of each | minutes of each | minutes of all |", "|---|---:|---:|---:|---:|"]
+    for name, part in parts.items():
+        minutes = [row["seconds"] / 60 for row in part]
+        cells = [len(part), _range([row["steps"] for row in part], ",d"), _range(minutes, ".1f"), f"{sum(minutes):.1f}"]
+        lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
+    devices = sorted({row["gpu"] or f"{row['processor']}, {row['cores']} cores" for row in rows})
+    threads = sorted({str(row["threads"]) for row in rows})
+    return "\n".join(lines) + f"\n\nMeasured on {' or '.join(devices)}; threads of a training: {' or '.join(threads)}.\n"
+
+
+def _range(values: Sequence[float], form: str) -> str:
+    ends = dict.fromkeys(format(value, form) for value in (min(values), max(values)))
+    return " to ".join(ends)
