@@ -43,15 +43,14 @@ class PositionRoles(nn.Module):
 
 
 class SymbolRoles(nn.Module):
-    """How well each symbol fits each slot: the mean of what `PositionRoles` says of all its positions.
+    """How well each symbol fits each slot: the mean of what is said of all its positions.
 
     A symbol then has one role wherever it stands, and symbols that stand in the same places have the same: the classes of words
     that are interchangeable (Brown et al., Class-Based n-gram Models of Natural Language, Computational Linguistics 1992).
     In training it is the mean over the batch; else over the batches before, the later ones counting more, and for a symbol that
-    was never seen what its position says.
+    was never seen what is said of its position.
 
     Args:
-        positions: what is said of a position.
         symbols: how many there are.
         slots: how many.
     """
@@ -59,25 +58,25 @@ class SymbolRoles(nn.Module):
     table: Tensor
     seen: Tensor
 
-    def __init__(self, positions: PositionRoles, symbols: int, slots: int) -> None:
+    def __init__(self, symbols: int, slots: int) -> None:
         super().__init__()
-        self.positions = positions
         self.register_buffer("table", torch.zeros(symbols, slots))
         self.register_buffer("seen", torch.zeros(symbols, dtype=torch.bool))
 
-    def forward(self, symbols: Tensor, places: Tensor, ids: Tensor, counted: Tensor) -> Tensor:
-        """Vectors of symbols and of places, ids (B, L) and which of them count, to logits (B, slots, L)."""
-        said = self.positions(symbols, places).transpose(1, 2).float()
-        if not self.training:
-            return torch.where(self.seen[ids].unsqueeze(-1), self.table[ids], said).transpose(1, 2)
+    def mean(self, said: Tensor, ids: Tensor, counted: Tensor) -> tuple[Tensor, Tensor]:
+        """Means (symbols, slots) of what is said, (B, slots, L), by ids (B, L), and which symbols are there."""
         flat, weights = ids.flatten(), counted.flatten().to(said.dtype)
-        total = torch.zeros_like(self.table).index_add(0, flat, said.flatten(0, 1) * weights.unsqueeze(1))
-        count = torch.zeros_like(self.table[:, 0]).index_add(0, flat, weights).unsqueeze(1)
-        mean = total / count.clamp(min=1)
-        self._remember(mean.detach(), count.squeeze(1) > 0)
-        return mean[ids].transpose(1, 2)
+        weighted = said.transpose(1, 2).flatten(0, 1) * weights.unsqueeze(1)
+        total = torch.zeros_like(self.table).index_add(0, flat, weighted)
+        count = torch.zeros_like(self.table[:, 0]).index_add(0, flat, weights)
+        return total / count.clamp(min=1).unsqueeze(1), count > 0
 
-    def _remember(self, mean: Tensor, here: Tensor) -> None:
+    def remember(self, mean: Tensor, here: Tensor) -> None:
+        """Renew the running means of the symbols that are here."""
         renewed = torch.where(self.seen.unsqueeze(1), self.table.lerp(mean, MOMENTUM), mean)
         self.table.copy_(torch.where(here.unsqueeze(1), renewed, self.table))
         self.seen |= here
+
+    def recalled(self, said: Tensor, ids: Tensor) -> Tensor:
+        """The running means for ids (B, L), and what is said, (B, slots, L), of the symbols that were never seen."""
+        return torch.where(self.seen[ids].unsqueeze(1), self.table[ids].transpose(1, 2), said)

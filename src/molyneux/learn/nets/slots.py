@@ -44,13 +44,14 @@ class Slots(Net):
         reach: symbols on each side that a position looks at to find its slot.
         own: whether it also looks at its own symbol. Without, all words that can stand in a place go to the same slot.
         role: what has a role: "position": every position finds its slot by itself; "symbol": a symbol has the same slot wherever
-            it stands, by the mean over all its positions, so what stands in several places in turn is not split.
+            it stands, by the mean over all its positions, so a kind of word that stands in several places is not split.
         sharpness: factor of what the softmax over slots is taken of.
         assignment: "soft": every position is shared among the slots; "gumbel": it goes to one of them, drawn in training by
             the straight-through Gumbel-softmax (Jang, Gu and Poole, ICLR 2017, section 2.2, temperature 1), else the most
-            probable. A slot then hears nothing of what another one won. "balanced": the same, after slots were given equal
-            shares of the positions of each text, softly: three rounds of the Gumbel-Sinkhorn operator (Mena et al., Learning
-            Latent Permutations, ICLR 2018, section 3). Two words of a text then rarely share a slot.
+            probable. A slot then hears nothing of what another one won. "balanced": the same, where slots get equal
+            shares of the positions of each text, softly, by three rounds of Sinkhorn's normalisation: before the mean over the
+            positions of a symbol, and of what is drawn (Gumbel-Sinkhorn: Mena et al., Learning Latent Permutations, ICLR 2018,
+            section 3). Two words of a text then rarely share a slot.
         features: features of each number of the code, of that number alone, that the writer gets in place of the code; 0 gives
             it the code itself. A writer tells forty values from each other more easily by features than by one number.
         writer: the net of the decoder.
@@ -122,8 +123,8 @@ class SlotReader(nn.Module):
         self.table = Vectors(len(modality.symbols), width)
         nn.init.normal_(self.table.weight)
         self.places = nn.Parameter(torch.randn(modality.size, width) / 2)
-        roles = PositionRoles(width, slots, reach=net.reach, own=net.own)
-        self.roles = SymbolRoles(roles, len(modality.symbols), slots) if net.role == "symbol" else roles
+        self.roles = PositionRoles(width, slots, reach=net.reach, own=net.own)
+        self.of_symbols = SymbolRoles(len(modality.symbols), slots) if net.role == "symbol" else None
         self.inner = nn.Sequential(nn.Linear(width, width), nn.ReLU())
         self.weights = nn.Parameter(torch.randn(slots, width, share) / width**0.5)
         self.biases = nn.Parameter(torch.zeros(slots, share))
@@ -138,13 +139,23 @@ class SlotReader(nn.Module):
     def attention(self, ids: Tensor, symbols: Tensor) -> Tensor:
         """How much each position counts for each slot, (B, slots, L): over the positions of a slot it adds up to 1."""
         counted = counted_positions(self.modality, ids)
-        if isinstance(self.roles, SymbolRoles):
-            logits = self.roles(symbols, self.places, ids, counted)
-        else:
-            logits = self.roles(symbols, self.places)
-        won = self._won(self.sharpness * logits.float(), counted) * counted.unsqueeze(1)
+        won = self._won(self.logits(ids, symbols, counted), counted) * counted.unsqueeze(1)
         shares: Tensor = won / won.sum(-1, keepdim=True).clamp(min=1e-8 if self.assignment == "soft" else 1.0)
         return shares.to(symbols.dtype)
+
+    def logits(self, ids: Tensor, symbols: Tensor, counted: Tensor) -> Tensor:
+        """How well each position fits each slot, (B, slots, L), for ids (B, L), their vectors, and which of them count."""
+        said = self.sharpness * self.roles(symbols, self.places).float()
+        of_symbols = self.of_symbols
+        if of_symbols is None:
+            return balanced(said, counted) if self.assignment == "balanced" else said
+        if not self.training:
+            return of_symbols.recalled(said, ids)
+        mean, here = of_symbols.mean(said, ids, counted)
+        if self.assignment == "balanced":
+            mean, here = of_symbols.mean(balanced(mean[ids].transpose(1, 2), counted), ids, counted)
+        of_symbols.remember(mean.detach(), here)
+        return mean[ids].transpose(1, 2)
 
     def _won(self, logits: Tensor, counted: Tensor) -> Tensor:
         """How much of each position goes to each slot, for logits (B, slots, L) and which positions (B, L) count."""
@@ -152,8 +163,8 @@ class SlotReader(nn.Module):
             return logits.softmax(1)
         if self.training:
             logits = logits - torch.empty_like(logits).exponential_().log()
-        if self.assignment == "balanced":
-            logits = balanced(logits, counted)
+            if self.assignment == "balanced":
+                logits = balanced(logits, counted)
         winner = torch.zeros_like(logits).scatter_(1, logits.argmax(1, keepdim=True), 1.0)
         if not self.training:
             return winner
