@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from shown import METRICS, USE, Shown, metrics
@@ -22,9 +22,15 @@ def top_three(runs: Sequence[StudyRun], printed: Leaderboard | None) -> str:
     lines = [f"| model | paper | {' | '.join(columns)} |", "|---|---:|---:|---:|"]
     for row, model in enumerate(models):
         figure = printed.figures.get(model, {}).get(TOP_THREE) if printed else None
-        cells = [figure.text if figure else "", *(f"{counts[row]:g}" for counts in columns.values())]
+        cells = [figure.text if figure else "", *(f"{round(counts[row], 1):g}" for counts in columns.values())]
         lines.append(f"| {model} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def best_by(runs: Sequence[StudyRun], score: tuple[str, Mapping[str, str]]) -> str:
+    """The model with the highest mean of a score over seeds."""
+    models = list(dict.fromkeys(str(run.settings["name"]) for run in runs))
+    return models[int(np.nanargmax(_means(runs, models, [score])[:, 0]))]
 
 
 def correlations(runs: Sequence[StudyRun]) -> str:

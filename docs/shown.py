@@ -61,6 +61,7 @@ SHOWN: dict[str, tuple[Shown, bool]] = {
     "": (USE, True),
     "best": (BEST, False),
     "downstream": (DOWNSTREAM, False),
+    "leading": (BEST[:4], False),
     "letters": (LETTERS, False),
     "limits": (LIMITS, False),
     "published": (metrics("published"), False),

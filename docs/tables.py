@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from comparisons import correlations, top_three
+from comparisons import best_by, correlations, top_three
 from costs import cost_table
 from shown import SHOWN
 
@@ -65,6 +65,17 @@ def chosen(name: str) -> str:
     return "\n".join(to_markdown(table) for table in chosen_tables(runs, shown, published=beside)) if runs else ""
 
 
+def leading(names: str) -> str:
+    """The best model of a study by MIG beside what goes beyond it, for studies such as `ynoc+ynoc-best`."""
+    study_name, _, beyond = names.partition("+")
+    if not runs_of(names):
+        return ""
+    runs, shown = runs_of(study_name), SHOWN["leading"][0]
+    first = best_by(runs, shown[0])
+    runs = [run for run in runs if run.settings["name"] == first] + runs_of(beyond)
+    return "\n".join(to_markdown(table) for table in chosen_tables(runs, shown))
+
+
 def compared(name: str) -> str:
     """How measures of a study go together, and which models are best by them; empty where it has no records yet."""
     study_name, _, what = name.partition(".")
@@ -106,6 +117,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "compared": compared,
     "cost": cost,
     "findings": findings,
+    "leading": leading,
     "study": study,
 }
 

@@ -134,6 +134,8 @@ def test_measures_and_models_of_a_study_are_compared(monkeypatch):
         return StudyRun({"name": name, "seed": seed}, (*rows, Score("code_use.distortion", level, dict(pages["USE"][1][1]))))
 
     runs = [run(name, seed) for name in models for seed in (1, 2)]
+    assert pages["best_by"](runs, ("disentanglement.mig", {**about, "variant": "published"})) == "a"
+    assert pages["best_by"](runs, ("disentanglement.mig", {**about, "variant": "recommended"})) == "d"
     counted = pages["top_three"](runs, None).splitlines()[2:]
     assert counted == ["| a |  | 6 | 0 |", "| b |  | 6 | 6 |", "| c |  | 6 | 6 |", "| d |  | 0 | 6 |"]
     names = {"a": "CCI-10", "b": "AE"}
