@@ -34,8 +34,7 @@ class Slots(Net):
     layer of convolutions, so slots have learned roles and not learned queries; there is no second round.
 
     The defaults are for texts whose factors are words: with about as many slots as a text has symbols, every kind of word gets a
-    slot of its own. The page of the study on YNOC has what each setting is worth there. Slot attention proper is
-    `own: true`, `role: position`, `assignment: soft`, `features: 0`.
+    slot of its own. Slot attention proper is `own: true`, `role: position`, `assignment: soft`, `features: 0`.
 
     Args:
         slots: how many; the latent size of the model has to be a multiple of it. Number n of the code comes from slot n modulo
