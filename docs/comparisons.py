@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from shown import METRICS, USE, Shown, metrics
 
+from molyneux.core import Score
 from molyneux.measure.disentanglement import correlation_matrix, top_counts
 from molyneux.report import StudyRun
 from molyneux.report.published import Leaderboard
+from molyneux.report.wording import measure
 
 TOP_THREE = ("disentanglement.top_three", ())
 """Where the paper's count stands among its numbers."""
@@ -35,7 +37,7 @@ def best_by(runs: Sequence[StudyRun], score: tuple[str, Mapping[str, str]]) -> s
 
 def correlations(runs: Sequence[StudyRun]) -> str:
     """Pearson's correlation of measures over all runs: published variants above the diagonal, recommended ones below."""
-    names = [*METRICS, "hoyer", "active units", "-distortion", "rate"]
+    names = [*(measure(Score(name, None)) for name in METRICS), "Hoyer", "Active units", "-Distortion", "Rate"]
     above, below = (_correlated(runs, variant) for variant in ("published", "recommended"))
     lines = [f"|  | {' | '.join(names)} |", f"|---|{'---:|' * len(names)}"]
     for row, name in enumerate(names):

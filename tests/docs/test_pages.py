@@ -143,10 +143,10 @@ def test_measures_and_models_of_a_study_are_compared(monkeypatch):
     counted = pages["top_three"](named, published("ynoc", "")).splitlines()[2:]
     assert counted == ["| CCI-10 | 2 | 6 | 6 |", "| AE | 1 | 6 | 6 |", "| mine |  | 6 | 6 |"]
     rows = {line.split(" | ")[0].strip("| "): line for line in pages["correlations"](runs).splitlines()[2:]}
-    assert rows["higgins"].count(" 1.00") == 5
-    assert rows["higgins"].count("-1.00") == 1  # with minus the distortion
-    assert rows["-distortion"].count(" 1.00") == 6
-    assert "-1.00" not in rows["-distortion"]
+    assert rows["Higgins"].count(" 1.00") == 5
+    assert rows["Higgins"].count("-1.00") == 1  # with minus the distortion
+    assert rows["-Distortion"].count(" 1.00") == 6
+    assert "-1.00" not in rows["-Distortion"]
 
 
 def test_costs_of_a_study_are_added_up(monkeypatch):

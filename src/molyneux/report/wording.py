@@ -78,9 +78,14 @@ def direction_of(about: Mapping[str, str]) -> str:
 
 def subject(score: Score, *, without: Iterable[str] = ()) -> str:
     """What a score is about: its direction, then everything else that `about` says, such as `image, dimension 3`."""
+    return ", ".join(subjects(score, without=without))
+
+
+def subjects(score: Score, *, without: Iterable[str] = ()) -> list[str]:
+    """What a score is about, part by part."""
     left = {"source", "target", *without}
     rest = [_said(name, value) for name, value in score.about.items() if name not in left]
-    return ", ".join(part for part in (direction(score), *rest) if part)
+    return [part for part in (direction(score), *rest) if part]
 
 
 def family(name: str) -> str:
@@ -135,6 +140,8 @@ def setting(path: str) -> str:
 
 
 def _said(name: str, value: str) -> str:
+    if name == "variant":
+        return f"{value} {name}"
     return str(value) if name in ("factor", "measure", "modality") else f"{_spaced(name)} {value}"
 
 

@@ -6,7 +6,16 @@ from dataclasses import replace
 import pytest
 
 from molyneux.core import ConfigError, CorruptFileError, DataError, StoreError
-from molyneux.report import load_study, save_study, study_findings, study_run, study_tables, to_markdown, write_study
+from molyneux.report import (
+    chosen_tables,
+    load_study,
+    save_study,
+    study_findings,
+    study_run,
+    study_tables,
+    to_markdown,
+    write_study,
+)
 
 
 @pytest.fixture
@@ -45,6 +54,14 @@ def test_one_table_a_level_with_published_rows_chance_and_ceiling(runs):
     assert rows(second)["MVAE, published"][0] == "8 (2)"
     assert rows(first)["MVAE, published"][0] == "52 (3)"
     assert second.columns[1].title == "text → image: Strict, %"
+
+
+def test_what_all_columns_are_about_stands_in_the_title_once(runs):
+    about = {"source": "text", "target": "image"}
+    alike, other = chosen_tables(runs, [("coherence.strict", about), ("coherence.features", about)])[0], study_tables(runs)[0]
+    assert alike.title == "Level 1: chosen scores: text → image"
+    assert [column.title for column in alike.columns] == ["", "Strict, %", "Features, of 3"]
+    assert other.title == "Level 1: results"
 
 
 def test_findings_name_the_best_model_beside_the_best_published_one_and_guessing(runs):

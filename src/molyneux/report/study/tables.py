@@ -53,8 +53,9 @@ def results_table(
         rows += _published_rows(leaderboard, group, grid.groups, cells)
     samples = [next(filter(None, column)) for column in columns]
     rows += _reference_rows(samples)
-    heads = [Column(head) for head in _heads([sample.first for sample in samples])]
-    return Table(name, title, (Column("", "left"), *heads), tuple(rows), (*marks_used(rows), *notes))
+    common, heads = _heads([sample.first for sample in samples])
+    title = ": ".join(part for part in (title, common) if part)
+    return Table(name, title, (Column("", "left"), *map(Column, heads)), tuple(rows), (*marks_used(rows), *notes))
 
 
 def seeds_table(name: str, title: str, grid: Grid) -> Table:
@@ -170,13 +171,16 @@ def reference_of(sample: OverSeeds, number: float | None) -> Entry:
     return _DASH if number is None else Entry(write(number, places(sample.first)), value=number, tone="muted")
 
 
-def _heads(scores: Sequence[Score]) -> list[str]:
-    """What tells the columns apart: what they are about and what they measure, without what is the same in all of them."""
+def _heads(scores: Sequence[Score]) -> tuple[str, list[str]]:
+    """What all columns are about, and what tells them apart: what each alone is about, and what it measures."""
     factors = [score.about.get("factor", "") for score in scores]
     if all(factors) and len({(score.name, wording.direction(score)) for score in scores}) == 1:
-        return factors
-    parts = [(wording.subject(score), wording.measure(score)) for score in scores]
-    return [": ".join(part for part in pair if part) for pair in parts]
+        return "", factors
+    about = [wording.subjects(score) for score in scores]
+    common = [part for part in about[0] if all(part in parts for parts in about)] if len(scores) > 1 else []
+    own = [", ".join(part for part in parts if part not in common) for parts in about]
+    heads = [": ".join(filter(None, (part, wording.measure(score)))) for part, score in zip(own, scores, strict=True)]
+    return ", ".join(common), heads
 
 
 def _spread(over: OverSeeds) -> tuple[Entry, ...]:
