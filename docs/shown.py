@@ -39,7 +39,11 @@ LIMITS = (
     ("posterior_gap.marginal_kl", {**GAP, "code": "private.image"}),
     ("posterior_gap.sliced_wasserstein", {**GAP, "code": "private.image", "reference": "prior"}),
 )
-DOWNSTREAM = [("downstream.accuracy", CODE), *USE[:3]]
+LABEL = {**CODE, "factor": "label"}
+DOWNSTREAM = (
+    *(("downstream.accuracy", {**LABEL, "classifier": name}) for name in ("published", "logistic")),
+    *(("downstream.few_shot", {**LABEL, "per_class": str(count)}) for count in (1, 10, 100)),
+)
 NORMAL, LEGS = {"modality": "text", "path": "normal"}, {"modality": "text", "path": "dimension-wise"}
 LETTERS = (
     ("code_use.distortion", {"source": "text", "target": "text"}),
@@ -61,6 +65,7 @@ SHOWN: dict[str, tuple[Shown, bool]] = {
     "": (USE, True),
     "best": (BEST, False),
     "downstream": (DOWNSTREAM, False),
+    "use": (USE[:3], False),
     "leading": (BEST[:4], False),
     "letters": (LETTERS, False),
     "limits": (LIMITS, False),

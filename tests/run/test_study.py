@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+import optuna
 import pytest
 
 from molyneux.core import ConfigError, ConflictError, store
@@ -29,7 +30,7 @@ from molyneux.run import (
 )
 from molyneux.run.pool import Pool
 from molyneux.run.records import Records
-from molyneux.run.search import search
+from molyneux.run.search import _sampler, search
 from molyneux.run.study import run_name
 
 HERE = Path(__file__).parent
@@ -288,6 +289,26 @@ class InThisProcess:
     def _run(self, experiment: Experiment) -> Finished:
         folder = self.folder / run_name(experiment)
         return Finished(run_experiment(experiment, folder, steps=("data", "learn", "measure")).folder, experiment)
+
+
+def test_tpe_learns_from_the_first_third_of_its_trials(base: dict[str, Any]) -> None:
+    """A search of few trials would be random throughout with optuna's ten first ones."""
+    random, tpe = (
+        Study(base=base, search=kind, trials=6, goal=Goal(score="toy"), ranges={"learn.learning_rate": Range(low=0.0, high=1.0)})
+        for kind in ("random", "tpe")
+    )
+    drawn = {kind: optuna.create_study(direction="maximize") for kind in ("random", "tpe")}
+    same = []
+    for seed in range(5):
+        values = []
+        for study in (random, tpe):
+            trials = drawn[study.search]
+            trials.sampler = _sampler(study, seed)
+            trial = trials.ask()
+            values.append(trial.suggest_float("x", 0.0, 1.0))
+            trials.tell(trial, values[-1])
+        same.append(values[0] == values[1])
+    assert same == [True, True, False, False, False]
 
 
 @pytest.mark.parametrize("kind", ["random", "tpe"])

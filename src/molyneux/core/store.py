@@ -54,6 +54,17 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
             Path(temporary).unlink(missing_ok=True)
 
 
+def read_error(error: OSError, path: Path) -> StoreError:
+    """The clear sentence for a file that cannot be read."""
+    reasons = {
+        errno.ENOENT: "it is not there",
+        errno.EACCES: "no permission to read it: change its permissions",
+        errno.EISDIR: "it is a folder: name a file",
+        errno.ENOTDIR: "a file stands where a folder is needed: name another place",
+    }
+    return StoreError(f"cannot read {path}: {reasons.get(error.errno or 0, str(error))}")
+
+
 def store_error(error: OSError, path: Path) -> StoreError:
     """The clear sentence for an operating-system error at `path`."""
     reasons = {

@@ -88,7 +88,7 @@ def _lines(path: Path) -> list[str]:
     try:
         text = path.read_bytes().decode()
     except OSError as error:
-        raise store.store_error(error, path) from error
+        raise store.read_error(error, path) from error
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: expected text in UTF-8: {error}") from error
     return text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []

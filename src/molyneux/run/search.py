@@ -60,8 +60,7 @@ def _ask(study: Study, trials: optuna.Study) -> FrozenTrial:
     """A new trial. Its random numbers depend on its number alone, so a search that was stopped goes on as if it had not been."""
     number = len(trials.get_trials(deepcopy=False))
     seed = int(seeds.generator(study.seeds[0], "search", number).integers(2**32))
-    samplers = {"random": optuna.samplers.RandomSampler, "tpe": optuna.samplers.TPESampler}
-    trials.sampler = samplers[study.search](seed=seed)
+    trials.sampler = _sampler(study, seed)
     trial = trials.ask()
     if study.variants:
         trial.suggest_categorical(_VARIANT, list(study.variants))
@@ -70,6 +69,13 @@ def _ask(study: Study, trials: optuna.Study) -> FrozenTrial:
     for path, item in study.ranges.items():
         _suggest(trial, path, item.low, item.high, log=item.log, whole=item.whole)
     return trials.get_trials(deepcopy=False)[trial.number]
+
+
+def _sampler(study: Study, seed: int) -> optuna.samplers.BaseSampler:
+    """TPE draws the first third of the trials at random, at least two and at most optuna's ten, and learns from these."""
+    if study.search == "random":
+        return optuna.samplers.RandomSampler(seed=seed)
+    return optuna.samplers.TPESampler(seed=seed, n_startup_trials=min(10, max(2, study.trials // 3)))
 
 
 def _suggest(trial: Trial, path: str, low: float, high: float, *, log: bool, whole: bool) -> None:

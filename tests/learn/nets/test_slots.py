@@ -213,9 +213,11 @@ def test_another_net_writes():
         assert model.decoders["text"](codes).view.shape == (2, 6)
 
 
-def test_slots_that_do_not_divide_the_code_are_refused_with_both_numbers():
-    with pytest.raises(SpecError, match="has 3 slots, but is asked for 8 numbers for each text"):
-        VAE(SPEC, latent_dim=4, nets={"text": Slots(slots=3)})
+@pytest.mark.parametrize(("latent", "slots"), [(4, 3), (3, 2), (4, 8), (6, 4)])
+def test_slots_that_do_not_divide_the_code_are_refused_with_both_numbers(latent, slots):
+    """Also where they divide means and deviations together: those of one number would come from two slots."""
+    with pytest.raises(SpecError, match=f"has {slots} slots, but is asked for {latent} numbers for each text"):
+        VAE(SPEC, latent_dim=latent, nets={"text": Slots(slots=slots)})
 
 
 def test_all_problems_are_told_at_once():

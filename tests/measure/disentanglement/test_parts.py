@@ -7,7 +7,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from molyneux.core import DataError
+from molyneux.core import ConfigError, DataError
 from molyneux.measure.disentanglement import (
     correlation_matrix,
     gaussian_total_correlation,
@@ -162,3 +162,24 @@ def test_the_three_best_get_a_point_and_ties_share():
     tied = np.array([[3.0], [2], [1], [1], [1]])
     assert top_counts(tied) == pytest.approx([1, 1, 1 / 3, 1 / 3, 1 / 3])
     assert top_counts(np.random.default_rng(0).normal(size=(9, 6))).sum() == 18
+
+
+def test_dependence_that_rounding_hides_is_infinite():
+    codes = np.random.default_rng(0).normal(size=(1000, 2))
+    assert gaussian_total_correlation(np.column_stack([codes, codes.sum(1)])) == np.inf
+    assert gaussian_total_correlation(np.column_stack([codes, codes.sum(1) + 1e-3 * codes[::-1, 0]])) < 20
+
+
+def test_what_cannot_be_compared_is_refused_in_one_sentence():
+    codes = np.random.default_rng(0).normal(size=(50, 3))
+    spoilt = np.where(np.arange(3) == 1, np.nan, codes)
+    for call, error, message in (
+        (lambda: unsupervised_ranking([codes, codes], relation="spaerman"), ConfigError, 'did you mean "spearman"'),
+        (lambda: unsupervised_ranking([codes, codes], active=[[True], [True]]), DataError, "one entry a dimension"),
+        (lambda: correlation_matrix(codes, kind="kendal"), ConfigError, "unknown kind 'kendal'"),
+        (lambda: gaussian_total_correlation(spoilt), DataError, "got nan in row 0, dimension 1"),
+        (lambda: hoyer([["a", "b"], ["c", "d"]]), DataError, "expected codes"),
+    ):
+        with pytest.raises(error, match=message):
+            call()
+    assert hoyer(codes.tolist()) == hoyer(codes)

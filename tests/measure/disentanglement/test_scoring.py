@@ -86,8 +86,10 @@ def test_fewer_repeats_for_what_trains():
         ([[1.0], [2.0]], [0, 1], DataError, r"factors: expected \(samples, factors\), got shape \(2,\)"),
         ([[1.0], [2.0]], [[0], [1], [0]], DataError, "expected a row of factors for each code, got 2 codes and 3 rows"),
         ([1.0, 2.0], [[0], [1]], DataError, r"codes: expected \(samples, dimensions\), at least 2 and 1, got shape \(2,\)"),
-        ([[1.0], ["x"]], [[0], [1]], DataError, "codes: expected numbers"),
+        ([[1.0], ["x"]], [[0], [1]], DataError, r"codes: expected real numbers \(samples, dimensions\), got <U32"),
         ([[1.0], [np.nan]], [[0], [1]], DataError, r"got 1 that are not, the first \(nan\) in row 1, dimension 0"),
+        ([[1j], [2.0]], [[0], [1]], DataError, r"codes: expected real numbers \(samples, dimensions\), got complex128"),
+        (torch.ones(2, 1, requires_grad=True), [[0], [1]], DataError, "codes: expected numbers .* requires grad"),
         ([[1.0], [2.0]], [[3], [3]], NotApplicableError, "factor 1 takes one value only in 2 samples, two are needed"),
         ([[1.0], [2.0]], [[-1], [-1]], NotApplicableError, "factor 1 takes no value in 2 samples, two are needed"),
     ],
@@ -96,6 +98,40 @@ def test_bad_input_is_told_in_one_sentence(codes, factors, error, message):
     with pytest.raises(error, match=message) as told:
         tabulate(codes, factors)
     assert "\n" not in str(told.value)
+
+
+def test_what_is_left_out_as_dead_is_said():
+    codes, factors = noisy(500, 0)
+    wide = np.column_stack([codes, np.zeros(500), 1e-5 * codes[:, 0]])
+    found = score_codes(wide, factors, metrics=["mig"], variants=["recommended", "published"], repeats=Repeats(1, 0))
+    assert find(found, "mig", variant="recommended").note == "2 of 4 dimensions left out as dead"
+    assert find(found, "mig", variant="recommended", factor="factor 1").note == ""
+    assert "dead" not in find(found, "mig", variant="published").note
+    kept = score_codes(wide, factors, metrics=["mig"], dead=0, repeats=Repeats(1, 0))
+    assert find(kept, "mig", variant="recommended").note == "1 of 4 dimensions left out as dead"
+    assert kept[0].origin["dead"] == 0
+
+
+def test_presence_is_a_factor_of_scores_of_arrays_too():
+    codes, factors = noisy(500, 0)
+    factors[::2, 1] = -1
+    found = score_codes(codes, factors, metrics=["mig"], presence=True, repeats=Repeats(1, 0))
+    assert {score.about.get("factor") for score in found} == {None, "factor 1", "factor 2", "factor 2 is present"}
+    assert outcomes(codes, factors, "mig", presence=True)["mig"].matrix.shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"variants": ["publishd"]}, "unknown variant 'publishd'; did you mean \"published\""),
+        ({"variants": "recommended"}, "variants: expected a list of names, got the text 'recommended'"),
+        ({"metrics": "mig"}, "metrics: expected a list of names, got the text 'mig'"),
+        ({"metrics": ["migg"]}, "unknown metric 'migg'"),
+    ],
+)
+def test_words_that_nobody_knows_are_refused(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        score_codes(*noisy(100, 0), **settings)
 
 
 def test_names_have_to_fit():

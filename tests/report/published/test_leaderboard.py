@@ -39,7 +39,7 @@ def test_the_best_published_strict_numbers(level, about, best):
 def test_joint_draws_stand_beside_joint_draws():
     board = published("cdsprites", "1")
     for about in ({"source": "prior", "target": "image+text"}, {"source": "joint", "target": "text+image"}):
-        assert board.figure("MMVAE", Score("coherence.strict", 1.0, about)) == Figure(17, 10)
+        assert board.figure("MMVAE", Score("coherence.strict", 1.0, about)) == Figure(17, 10, step=1)
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,10 @@ def test_the_notes_say_source_protocol_and_chance():
     assert "leaderboard" in source.lower()
     assert "no like-for-like comparison" in protocol
     assert "chance" in chance
+
+
+def test_the_last_printed_digit_is_that_of_the_column():
+    board = published("pos", "")
+    rate, active = (Score(f"code_use.{name}", 1.0, {"source": "text", "code": "shared"}) for name in ("rate", "active_units"))
+    assert board.figure("VAE", rate) == Figure(0.01, 0.0, step=0.01)
+    assert board.figure("VAE", active) == Figure(0.2, 0.4, step=0.1)

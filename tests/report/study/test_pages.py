@@ -64,6 +64,13 @@ def test_what_all_columns_are_about_stands_in_the_title_once(runs):
     assert other.title == "Level 1: results"
 
 
+def test_a_chosen_score_that_no_run_has_is_refused(runs):
+    with pytest.raises(DataError, match=r"no run has the score coherence.strict about .*'size'.*did you mean"):
+        chosen_tables(runs, [("coherence.strict", {"source": "text", "target": "image", "factor": "size"})])
+    with pytest.raises(DataError, match=r"no run has the score coherence.stric about .*measure it, or leave it out"):
+        chosen_tables(runs, [("coherence.stric", {})])
+
+
 def test_findings_name_the_best_model_beside_the_best_published_one_and_guessing(runs):
     found = rows(study_findings(runs))
     assert found["Level 1: text → image"] == ["80.3 ▲", "DMVAE", "52 (3) % (MVAE)", "3.3"]

@@ -77,6 +77,13 @@ def test_published_numbers_have_intervals_from_their_deviation():
     assert published_interval(Figure(5, 9), 5, Score("a.b", 1.0, bounds=(0, 100)))[0] == 0
 
 
+def test_published_numbers_were_rounded():
+    """0.25 (0.00) may stand for 0.254 with a deviation of 0.005."""
+    low, high = published_interval(Figure(0.25, 0.0, step=0.01), 5, Score("a.b", 1.0))
+    assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.975, 4) * 0.005 / np.sqrt(5) + 0.005)
+    assert published_interval(Figure(1.3, step=0.1), 5, Score("a.b", 1.0)) == pytest.approx((1.25, 1.35))
+
+
 def test_above_needs_intervals_apart():
     over = over_seeds(scores(50.0))
     assert above(over, (40.0, 47.0)) is True

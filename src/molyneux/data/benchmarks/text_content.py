@@ -125,7 +125,7 @@ def _class_names(path: Path, count: int) -> tuple[str, ...]:
     try:
         names = tuple(filter(None, map(str.strip, path.read_text(encoding="utf-8").splitlines())))
     except OSError as error:
-        raise store.store_error(error, path) from error
+        raise store.read_error(error, path) from error
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: expected text in UTF-8: {error}") from error
     if len(names) != count or len(set(names)) != count:

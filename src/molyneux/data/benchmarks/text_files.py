@@ -84,4 +84,4 @@ def _reading(path: Path) -> Iterator[None]:
     except pa.ArrowInvalid as error:
         raise DataError(f"{path}: expected rows of quoted fields, separated by commas, in UTF-8: {error}") from error
     except OSError as error:
-        raise store.store_error(error, path) from error
+        raise store.read_error(error, path) from error

@@ -88,15 +88,23 @@ class Slots(Net):
         if problems:
             raise ConfigError(problems)
 
+    def pair(self, modality: Modality, *, outputs: int, inputs: int, likelihood: ViewLikelihood) -> tuple[nn.Module, nn.Module]:
+        """See `Net`. Means and deviations of a number come from one slot only if the slots divide the size of the code."""
+        self._check_size(modality, inputs)
+        return super().pair(modality, outputs=outputs, inputs=inputs, likelihood=likelihood)
+
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""
         self.check(modality)
-        if outputs % self.slots:
+        self._check_size(modality, outputs)
+        return SlotReader(self, modality, outputs // self.slots)
+
+    def _check_size(self, modality: Modality, numbers: int) -> None:
+        if numbers % self.slots:
             raise SpecError(
-                f"Slots has {self.slots} slots, but is asked for {outputs} numbers for each {modality.name}: "
+                f"Slots has {self.slots} slots, but is asked for {numbers} numbers for each {modality.name}: "
                 "set `slots` to a divisor of the latent size"
             )
-        return SlotReader(self, modality, outputs // self.slots)
 
     def decoder(self, modality: Modality, inputs: int, likelihood: ViewLikelihood) -> nn.Module:
         """See `Net`."""

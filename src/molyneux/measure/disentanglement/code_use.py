@@ -84,13 +84,16 @@ class CodeUse(Measure):
             recorder = Recorder(self.name, evaluation.rng(self.name, name), about, evaluation.provenance((name,)))
             known = frequencies[name].log_likelihood
             controls = {} if known is None else {"constant": -known}
-            yield recorder.mean("distortion", np.concatenate(parts), unit="nats", higher_is_better=False, controls=controls)
+            bounds = (0.0 if evaluation.spec.modality(name).symbols else None, None)  # densities have no highest value
+            yield recorder.mean(
+                "distortion", np.concatenate(parts), unit="nats", bounds=bounds, higher_is_better=False, controls=controls
+            )
 
 
 def _scores(table: CodeTable, code: str, recorder: Recorder) -> Iterator[Score]:
     means, dimensions = table.means[code], float(table.means[code].shape[1])
     if code in table.rates:
-        yield recorder.mean("rate", table.rates[code], unit="nats", higher_is_better=None)
+        yield recorder.mean("rate", table.rates[code], unit="nats", bounds=(0.0, None), higher_is_better=None)
     yield recorder.score(
         "active_units",
         float(active_units(means)),

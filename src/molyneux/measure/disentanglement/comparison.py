@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
-from molyneux.core import DataError
+from molyneux.core import ConfigError, DataError, nearest
 from molyneux.measure.disentanglement.ranks import sort_columns
 
+Kind = Literal["pearson", "spearman"]
 
-def correlation_matrix(table: np.ndarray, *, kind: Literal["pearson", "spearman"] = "pearson") -> np.ndarray:
+
+def correlation_matrix(table: np.ndarray, *, kind: Kind = "pearson") -> np.ndarray:
     """Correlation of every two measures over the runs that have both, (K, K); NaN where one does not vary.
 
     Args:
@@ -19,8 +21,10 @@ def correlation_matrix(table: np.ndarray, *, kind: Literal["pearson", "spearman"
         kind: `pearson` as in the text study's Figure 2; `spearman` that of ranks.
 
     Raises:
-        DataError: fewer than three runs.
+        DataError: fewer than three runs. ConfigError: unknown kind.
     """
+    if kind not in get_args(Kind):
+        raise ConfigError(f"unknown kind {kind!r}; {nearest(str(kind), get_args(Kind))}")
     values = _checked(table, 3)
     count = values.shape[1]
     found = np.full((count, count), np.nan)
@@ -36,9 +40,10 @@ def correlation_matrix(table: np.ndarray, *, kind: Literal["pearson", "spearman"
 
 
 def top_counts(table: np.ndarray, *, higher_is_better: Sequence[bool] | None = None, top: int = 3) -> np.ndarray:
-    """In how many measures each model is among the best three, (models,); the sum is 3 x K.
+    """In how many measures each model is among the best three, (models,); the sum is top x K.
 
-    Models that tie for the last places share them. A model without a value is never among the best.
+    Models that tie for the last places share them. A model without a value is never among the best, and the sum is
+    less where fewer than `top` have one.
 
     Args:
         table: (models, K) values, NaN where there is none.

@@ -16,7 +16,7 @@ import numpy as np
 
 from molyneux.measure.disentanglement.information import entropy, require_carriers
 from molyneux.measure.disentanglement.outcome import Outcome, nothing_live
-from molyneux.measure.disentanglement.sap import SIGMAS, stratified_split, train_and_test
+from molyneux.measure.disentanglement.sap import SIGMAS, exceeds, stratified_split, train_and_test
 from molyneux.measure.disentanglement.table import Table
 
 NAMES = ("dci_disentanglement", "dci_completeness", "dci_informativeness")
@@ -58,7 +58,7 @@ def dlib(table: Table, rng: np.random.Generator, *, train: int = 10_000, test: i
     table.require("dci", dimensions=2, factors=2)
     table.require_complete("dci dlib")
     matrix, accuracy = np.empty((table.dimensions, len(table.names))), np.empty(len(table.names))
-    fit, tested = train_and_test(len(table), rng, train=train, test=test)
+    fit, tested = train_and_test(table, rng, metric="dci dlib", train=train, test=test)
     for factor, labels in enumerate(table.factors.T):
         model = GradientBoostingClassifier(random_state=int(rng.integers(2**31))).fit(table.codes[fit], labels[fit])
         matrix[:, factor] = np.abs(model.feature_importances_)
@@ -69,10 +69,10 @@ def dlib(table: Table, rng: np.random.Generator, *, train: int = 10_000, test: i
 def recommended(table: Table, rng: np.random.Generator, *, samples: int = 5000) -> Mapping[str, Outcome]:
     """Forests that may try every live dimension at a split, on ranks of up to 5,000 carriers; importance is what is lost without.
 
-    Informativeness: (accuracy - majority) / (1 - majority) on the fifth of the samples held out, 0 within 4 standard errors of
-    the majority. Importance of a dimension: the accuracy that single trees lose there when it is shuffled, 0 within 4 standard
-    errors, each column scaled to the informativeness of its factor; so neither noise nor a factor that nothing tells blurs the
-    picture.
+    Informativeness: (accuracy - majority) / (1 - majority) on the fifth of the samples held out, 0 where the two differ by no
+    more than 4 standard errors. Importance of a dimension: the accuracy that single trees lose there when it is shuffled, 0
+    within 4 standard errors, each column scaled to the informativeness of its factor; so neither noise nor a factor that nothing
+    tells blurs the picture.
 
     Raises:
         NotApplicableError: fewer than two factors, or too few samples that carry one.
@@ -145,8 +145,9 @@ def _forest(
     dimensions, count = fitted.shape[1], len(tested)
     forest = RandomForestClassifier(_TREES, max_features=None, min_samples_leaf=_LEAF, random_state=int(rng.integers(2**31)))
     right = forest.fit(fitted, labels).predict(tested) == truth
-    accuracy, floor = float(right.mean()), float((truth == np.bincount(labels).argmax()).mean())
-    if accuracy - floor <= SIGMAS * math.sqrt(max(floor * (1 - floor), 1 / count) / count):
+    usual = truth == np.bincount(labels).argmax()
+    gained, missed = int((right & ~usual).sum()), int((usual & ~right).sum())
+    if not exceeds(gained, missed):
         return 0.0, np.zeros(dimensions)
     shuffled = np.repeat(tested[None], dimensions, axis=0)
     for column in range(dimensions):
@@ -155,7 +156,7 @@ def _forest(
     broken = (_by_tree(forest, shuffled.reshape(-1, dimensions)).reshape(-1, dimensions, count) == truth).mean(0)
     lost = whole - broken
     error = lost.std(1) / math.sqrt(count)
-    return (accuracy - floor) / (1 - floor), np.where(lost.mean(1) > SIGMAS * error, lost.mean(1), 0.0)
+    return (gained - missed) / int((~usual).sum()), np.where(lost.mean(1) > SIGMAS * error, lost.mean(1), 0.0)
 
 
 def _by_tree(forest: Any, codes: np.ndarray) -> np.ndarray:

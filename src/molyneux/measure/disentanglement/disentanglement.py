@@ -7,10 +7,10 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from molyneux.core import Cell, ConfigError, Encodes, Gallery, NotApplicableError, Score, nearest
+from molyneux.core import Cell, ConfigError, Encodes, Gallery, NotApplicableError, Score
 from molyneux.measure.disentanglement.information import knowledge
 from molyneux.measure.disentanglement.outcome import Variant
-from molyneux.measure.disentanglement.registry import METRICS, find_metric
+from molyneux.measure.disentanglement.registry import check_variants, find_metrics
 from molyneux.measure.disentanglement.scoring import Repeats, score_table
 from molyneux.measure.disentanglement.table import DEAD, Table, tabulate
 from molyneux.measure.evaluation import Evaluation, Measure, Measurement
@@ -63,12 +63,8 @@ class Disentanglement(Measure):
             raise ConfigError(f"dead: expected a share of at least 0 and below 1, got {dead}")
         if samples < 20:
             raise ConfigError(f"samples: expected at least 20, got {samples}")
-        self.metrics = [find_metric(name) for name in (METRICS if metrics is None else metrics)]
-        known = {variant for metric in METRICS.values() for variant in metric.ways}
-        for variant in variants:
-            if variant not in known:
-                raise ConfigError(f"unknown variant {variant!r}; {nearest(str(variant), known)}")
-        self.variants = tuple(variants)
+        self.metrics = find_metrics(metrics)
+        self.variants = check_variants(variants)
         self.draw = check_draw(draw)
         self.presence = presence
         self.dead = dead

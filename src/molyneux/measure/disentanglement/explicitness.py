@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from molyneux.measure.disentanglement.information import require_carriers
 from molyneux.measure.disentanglement.linear import discriminants, standardised
 from molyneux.measure.disentanglement.outcome import Outcome, nothing_live
 from molyneux.measure.disentanglement.ranks import area_under_curve
@@ -56,7 +57,7 @@ def dlib(table: Table, rng: np.random.Generator, *, train: int = 10_000, test: i
     from sklearn.linear_model import LogisticRegression
 
     table.require_complete("explicitness dlib")
-    fit, tested = train_and_test(len(table), rng, train=train, test=test)
+    fit, tested = train_and_test(table, rng, metric="explicitness dlib", train=train, test=test)
     codes, found = standardised(table.codes, table.codes[fit]), np.empty(len(table.names))
     for factor, labels in enumerate(table.factors.T):
         with warnings.catch_warnings():
@@ -73,12 +74,16 @@ def recommended(table: Table, rng: np.random.Generator) -> Mapping[str, Outcome]
     2 x area - 1, so that 0 is chance. What is ranked is how far a value is ahead of the next best; unlike one threshold a value,
     this reads values in the middle of an axis, too. Both halves in turn, averaged; of at most 40,000
     carriers, of which at most 6,000 are scored.
+
+    Raises:
+        NotApplicableError: too few samples carry a factor.
     """
     table = table.live
     if not table.dimensions:
         return nothing_live(("explicitness",), len(table.names))
     found = np.empty(len(table.names))
     for factor in range(len(table.names)):
+        require_carriers(table, factor)
         sides = np.array_split(rng.permutation(table.carriers(factor))[:_FITTED], 2)
         found[factor] = np.mean([_read(table, factor, fit, test[: _TESTED // 2]) for fit, test in (sides, sides[::-1])])
     return _mean(2 * found - 1)

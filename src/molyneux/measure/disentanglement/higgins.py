@@ -20,6 +20,7 @@ LEAST = 4
 """Samples of a value in each half that the recommended variant needs to fix it."""
 
 _USUAL = 10_000
+_PERMUTATIONS = 3
 
 
 def published(table: Table, rng: np.random.Generator, *, batch: int = 64, samples: int = 1000) -> Mapping[str, Outcome]:
@@ -32,7 +33,7 @@ def published(table: Table, rng: np.random.Generator, *, batch: int = 64, sample
     features, labels = [], []
     for factor, name in enumerate(table.names):
         groups = group(table, factor)
-        require_batch("higgins", groups, name, batch)
+        require_batch("higgins as published", groups, name, batch)
         values = groups.values(samples, rng)
         first, second = (groups.batches(values, batch, rng) for _ in range(2))
         features.append(_differences(table.codes, first, second))
@@ -74,8 +75,9 @@ def recommended(table: Table, rng: np.random.Generator, *, batch: int = 64, samp
     """Ranks of live dimensions, differences relative to those among carriers, fitted on one half, scored on the other.
 
     Each difference is divided by the mean difference of any two samples that carry the factor: that a sentence has an adverb says
-    nothing about which. (accuracy - 1/F) / (1 - 1/F), so that 0 is chance. Batches are of up to 64 pairs; a closed-form linear
-    classifier.
+    nothing about which. (accuracy - chance) / (1 - chance), where chance is what the same codes get dealt to other samples, at
+    least 1/F: rare values make small batches, whose noise a classifier can tell from that of large ones. Batches are of up to 64
+    pairs; a closed-form linear classifier.
 
     Raises:
         NotApplicableError: a factor of which no value has 4 samples in each half.
@@ -84,20 +86,31 @@ def recommended(table: Table, rng: np.random.Generator, *, batch: int = 64, samp
     table = table.live
     if not table.dimensions:
         return nothing_live(("higgins",), len(table.names))
-    half, ranks, count = halves(len(table), rng), table.sorted.ranks, len(table.names)
+    half, ranks = halves(len(table), rng), table.sorted.ranks
+    found = _told(table, ranks, half, (samples, batch), rng)
+    dealt = [_told(table, ranks[rng.permutation(len(ranks))], half, (samples, batch), rng) for _ in range(_PERMUTATIONS)]
+    chance = max(1 / len(table.names), float(np.mean(dealt)))
+    by_factor = (found - chance) / (1 - chance) if chance < 1 else np.zeros(len(found))
+    return {"higgins": Outcome(float(by_factor.mean()), by_factor)}
+
+
+def _told(table: Table, ranks: np.ndarray, half: np.ndarray, size: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+    """Of each factor the share of its batches that is told from those of the others, fitted on one half, (F,)."""
+    samples, batch = size
+    count = len(table.names)
     sides = [_relative(table, ranks, side, batch, samples, rng) for side in (half, ~half)]
     labels = np.repeat(np.arange(count), samples)
     weights, offsets = discriminants(standardised(sides[0], sides[0]), labels, classes=count)
     right = (standardised(sides[1], sides[0]) @ weights + offsets).argmax(1) == labels
-    by_factor = (right.reshape(count, samples).mean(1) - 1 / count) / (1 - 1 / count)
-    return {"higgins": Outcome(float(by_factor.mean()), by_factor)}
+    told: np.ndarray = right.reshape(count, samples).mean(1)
+    return told
 
 
 def require_batch(metric: str, groups: Groups, name: str, batch: int) -> None:
     """Raise NotApplicableError if a value has fewer samples than the published batch."""
     if groups.counts.min() < batch:
         raise NotApplicableError(
-            f"{metric} as published draws {batch} samples of one value, got a value of {name} with {groups.counts.min()}: "
+            f"{metric} draws {batch} samples of one value, got a value of {name} with {groups.counts.min()}: "
             f"give more samples or use the recommended variant"
         )
 

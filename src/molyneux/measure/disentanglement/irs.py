@@ -12,11 +12,12 @@ from functools import partial
 
 import numpy as np
 
+from molyneux.measure.disentanglement.information import require_carriers
 from molyneux.measure.disentanglement.outcome import Outcome, nothing_live
 from molyneux.measure.disentanglement.table import Table
 
 _SAMPLES = 20_000
-_PERMUTATIONS = 3
+_PERMUTATIONS = 5
 
 
 def dlib(table: Table, rng: np.random.Generator, *, quantile: float = 0.99, samples: int = 10_000) -> Mapping[str, Outcome]:
@@ -42,22 +43,37 @@ paper = partial(dlib, quantile=1.0)
 def recommended(table: Table, rng: np.random.Generator, *, quantile: float = 0.99) -> Mapping[str, Outcome]:
     """The 99 % quantile on both sides, of ranks of live dimensions among the carriers of each factor, less what chance gives.
 
-    (score - chance) / (1 - chance) by dimension and factor; chance is the mean over 3 permutations of the values among carriers,
-    because few samples of a value deviate less than many do. Up to 20,000 samples; dimensions count alike.
+    1 - deviation / chance by dimension and factor; chance is the mean over 5 permutations of the values among carriers, because
+    few samples of a value deviate less than many do. The largest over factors is above 0 by chance alone, so a dimension's score
+    is (largest - chance) / (1 - chance), where chance is the mean of what each permutation gives against the others. Up to
+    20,000 samples; dimensions count alike.
+
+    Raises:
+        NotApplicableError: too few samples carry a factor.
     """
     table = _some(table.live, _SAMPLES, rng)
     if not table.dimensions:
         return nothing_live(("irs",), len(table.names))
-    ranks, matrix = table.sorted.ranks, np.zeros((table.dimensions, len(table.names)))
+    ranks, matrix = table.sorted.ranks, np.zeros((1 + _PERMUTATIONS, table.dimensions, len(table.names)))
     for factor in range(len(table.names)):
+        require_carriers(table, factor)
         rows = table.carriers(factor)
         values, carried = table.factors[rows, factor], ranks[rows]
-        usual = _deviations(carried, np.zeros(len(rows), np.int32), quantile)
-        chance = np.mean([_deviations(carried, rng.permutation(values), quantile) for _ in range(_PERMUTATIONS)], 0)
-        found = _deviations(carried, values, quantile)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            matrix[:, factor] = np.where((usual > 0) & (chance > 0), 1 - found / chance, 0.0)
-    return _score(matrix, np.ones(table.dimensions))
+        varies = _deviations(carried, np.zeros(len(rows), np.int32), quantile) > 0
+        drawn = np.stack([_deviations(carried, rng.permutation(values), quantile) for _ in range(_PERMUTATIONS)])
+        others = (drawn.sum(0) - drawn) / (_PERMUTATIONS - 1)
+        matrix[0, :, factor] = _stays(_deviations(carried, values, quantile), drawn.mean(0), varies)
+        matrix[1:, :, factor] = _stays(drawn, others, varies)
+    found, chance = matrix[0].max(1), matrix[1:].max(2).mean(0)
+    by_dimension = np.where(chance < 1, (found - chance) / np.where(chance < 1, 1 - chance, 1.0), 0.0)
+    return {"irs": Outcome(float(by_dimension.mean()), dimensions=by_dimension, matrix=matrix[0])}
+
+
+def _stays(found: np.ndarray, chance: np.ndarray, varies: np.ndarray) -> np.ndarray:
+    """How much less a dimension deviates than by chance, as a share; 0 where it does not vary among the carriers."""
+    told = varies & (chance > 0)
+    stays: np.ndarray = np.where(told, 1 - found / np.where(told, chance, 1.0), 0.0)
+    return stays
 
 
 def _some(table: Table, samples: int, rng: np.random.Generator) -> Table:

@@ -42,7 +42,7 @@ def published(
         scaled = table.codes / table.codes.std(0)
     for factor, name in enumerate(table.names):
         groups = group(table, factor)
-        require_batch("kim_mnih", groups, name, batch)
+        require_batch("kim_mnih as published", groups, name, batch)
         rows = groups.batches(groups.values(samples, rng), batch, rng)
         with np.errstate(invalid="ignore"):
             variances = scaled[rows].var(1)
@@ -80,7 +80,7 @@ def dlib(
     votes = np.empty(train + test, np.int64)
     for factor, name in enumerate(table.names):
         groups, points = group(table, factor), np.flatnonzero(labels == factor)
-        require_batch("kim_mnih", groups, name, batch)
+        require_batch("kim_mnih dlib", groups, name, batch)
         rows = groups.batches(groups.values(len(points), rng), batch, rng)
         votes[points] = (codes[rows].var(1, ddof=1) / usual[alive]).argmin(1)
     chosen = count_votes(votes[:train], labels[:train], table).argmax(1)

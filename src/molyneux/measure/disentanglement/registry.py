@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from molyneux.core import ConfigError, nearest
 from molyneux.measure.disentanglement import dci, explicitness, higgins, irs, kim_mnih, mig, modularity, sap
-from molyneux.measure.disentanglement.outcome import Metric
+from molyneux.measure.disentanglement.outcome import Metric, Variant
 
 CHANCE_BELOW_ZERO = (-1.0, 1.0)
 
@@ -75,3 +77,29 @@ def find_metric(name: str) -> Metric:
     if name not in METRICS:
         raise ConfigError(f"unknown metric {name!r}; {nearest(str(name), METRICS)}")
     return METRICS[name]
+
+
+def find_metrics(names: Sequence[str] | None) -> list[Metric]:
+    """Metrics by name, all where none are named.
+
+    Raises:
+        ConfigError: there is none of that name.
+    """
+    if isinstance(names, str):
+        raise ConfigError(f"metrics: expected a list of names, got the text {names!r}: write [{names!r}]")
+    return [find_metric(name) for name in (METRICS if names is None else names)]
+
+
+def check_variants(variants: Sequence[Variant]) -> tuple[Variant, ...]:
+    """The variants, each of them one that some metric has.
+
+    Raises:
+        ConfigError: no metric has it.
+    """
+    if isinstance(variants, str):
+        raise ConfigError(f"variants: expected a list of names, got the text {variants!r}: write [{variants!r}]")
+    known = {variant for metric in METRICS.values() for variant in metric.ways}
+    for variant in variants:
+        if variant not in known:
+            raise ConfigError(f"unknown variant {variant!r}; {nearest(str(variant), known)}")
+    return tuple(variants)

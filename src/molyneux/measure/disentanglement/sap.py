@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from molyneux.core import NotApplicableError
 from molyneux.measure.disentanglement.groups import group, halves
 from molyneux.measure.disentanglement.information import joint
 from molyneux.measure.disentanglement.mig import gaps
@@ -17,7 +18,7 @@ from molyneux.measure.disentanglement.outcome import Outcome, nothing_live
 from molyneux.measure.disentanglement.table import Table
 
 SIGMAS = 4.0
-"""By how many standard errors an accuracy must exceed the majority's to count."""
+"""By how many standard errors an accuracy must exceed the majority's to count, see `exceeds`."""
 
 
 def published(table: Table, rng: np.random.Generator, *, samples: int = 10_000) -> Mapping[str, Outcome]:
@@ -45,7 +46,7 @@ def dlib(table: Table, rng: np.random.Generator, *, train: int = 10_000, test: i
     """
     table.require("sap", dimensions=2)
     table.require_complete("sap dlib")
-    fit, tested = train_and_test(len(table), rng, train=train, test=test)
+    fit, tested = train_and_test(table, rng, metric="sap dlib", train=train, test=test)
     columns = [_machines(table.codes, column, fit, tested, balanced=True) for column in table.factors.T]
     return _gap(np.stack(columns, 1))
 
@@ -53,8 +54,8 @@ def dlib(table: Table, rng: np.random.Generator, *, train: int = 10_000, test: i
 def recommended(table: Table, rng: np.random.Generator) -> Mapping[str, Outcome]:
     """Each bin of a dimension (`information.joint`) says its most common value on one half of the samples; scored on the other.
 
-    (accuracy - majority) / (1 - majority), both halves in turn, averaged; 0 where the accuracy is within 4 standard errors of the
-    majority's. Any code that determines the value gets 1, however its values are ordered.
+    (accuracy - majority) / (1 - majority), both halves in turn, averaged; 0 where the two differ by no more than 4 standard
+    errors (`exceeds`). Any code that determines the value gets 1, however its values are ordered.
 
     Raises:
         NotApplicableError: too few samples carry a factor.
@@ -77,14 +78,32 @@ def stratified_split(
     counts = np.bincount(values, minlength=table.values[factor])
     place = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
     fit = place < (0.8 * counts).astype(np.int64)[values]
+    require_two_values(metric, table.names[factor], values[fit])
     return rng.permutation(rows[fit]), rows[~fit]
 
 
-def train_and_test(count: int, rng: np.random.Generator, *, train: int, test: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to train and other rows to test; 2/3 and 1/3 where there are fewer than asked for."""
-    order = rng.permutation(count)
-    split = min(train, 2 * count // 3)
+def train_and_test(
+    table: Table, rng: np.random.Generator, *, metric: str, train: int, test: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to train and other rows to test; 2/3 and 1/3 where there are fewer than asked for.
+
+    Raises:
+        NotApplicableError: a factor takes one value only among those to train.
+    """
+    order = rng.permutation(len(table))
+    split = min(train, 2 * len(table) // 3)
+    for name, column in zip(table.names, table.factors.T, strict=True):
+        require_two_values(metric, name, column[order[:split]])
     return order[:split], order[split : split + test]
+
+
+def require_two_values(metric: str, name: str, fitted: np.ndarray) -> None:
+    """Raise NotApplicableError unless a factor takes two values among the samples that a classifier is fitted on."""
+    if len(np.unique(fitted)) < 2:
+        raise NotApplicableError(
+            f"{metric} needs two values of {name} among the {len(fitted):,} samples it fits, got one: "
+            f"give more samples or use the recommended variant"
+        )
 
 
 def _machines(codes: np.ndarray, labels: np.ndarray, fit: np.ndarray, test: np.ndarray, *, balanced: bool) -> np.ndarray:
@@ -99,18 +118,29 @@ def _machines(codes: np.ndarray, labels: np.ndarray, fit: np.ndarray, test: np.n
     return found
 
 
+def exceeds(gained: int, lost: int) -> bool:
+    """Whether one way to answer is right more often than another on the same samples, by more than `SIGMAS` standard errors.
+
+    Only samples on which one is right and the other wrong tell (McNemar 1947); their difference has the variance of their sum.
+
+    Args:
+        gained: samples on which only the first is right.
+        lost: samples on which only the other is right.
+    """
+    return gained - lost > SIGMAS * math.sqrt(max(gained + lost, 1))
+
+
 def _skill(parts: np.ndarray) -> float:
     """Accuracy beyond the majority's of a lookup by bin, from the counts (2, V, B) of two halves."""
-    right, usual = 0, 0
+    gained, lost, usual = 0, 0, 0
     for fit, test in (parts, parts[::-1]):
         majority = fit.sum(1).argmax()
         said = np.where(fit.sum(0) > 0, fit.argmax(0), majority)
-        right += int(test[said, np.arange(test.shape[1])].sum())
+        other = said != majority
+        gained += int(test[said, np.arange(test.shape[1])][other].sum())
+        lost += int(test[majority][other].sum())
         usual += int(test[majority].sum())
-    total = int(parts.sum())
-    accuracy, floor = right / total, usual / total
-    error = math.sqrt(max(floor * (1 - floor), 1 / total) / total)
-    return (accuracy - floor) / (1 - floor) if floor < 1 and accuracy - floor > SIGMAS * error else 0.0
+    return (gained - lost) / (int(parts.sum()) - usual) if exceeds(gained, lost) else 0.0
 
 
 def _gap(matrix: np.ndarray) -> dict[str, Outcome]:

@@ -12,8 +12,8 @@ import numpy as np
 from molyneux.core import ConfigError, NotApplicableError, Score, seeds
 from molyneux.core.intervals import CONFIDENCE, Interval
 from molyneux.measure.disentanglement.outcome import Metric, Outcome, Variant
-from molyneux.measure.disentanglement.registry import METRICS, find_metric
-from molyneux.measure.disentanglement.table import Table, tabulate
+from molyneux.measure.disentanglement.registry import check_variants, find_metric, find_metrics
+from molyneux.measure.disentanglement.table import DEAD, Table, tabulate
 from molyneux.measure.recorder import Recorder
 
 Values = dict[tuple[str, str], float]
@@ -49,7 +49,15 @@ class Repeats:
 
 
 def outcomes(
-    codes: Any, factors: Any, metric: str, *, variant: Variant = "recommended", names: Sequence[str] | None = None, seed: int = 0
+    codes: Any,
+    factors: Any,
+    metric: str,
+    *,
+    variant: Variant = "recommended",
+    names: Sequence[str] | None = None,
+    presence: bool = False,
+    dead: float = DEAD,
+    seed: int = 0,
 ) -> Mapping[str, Outcome]:
     """One metric of codes and factors, without chance and interval; by the name of the score.
 
@@ -59,6 +67,8 @@ def outcomes(
         metric: a name of `METRICS`.
         variant: which way of it.
         names: of the factors.
+        presence: whether the presence of a factor that some samples lack is a factor of its own.
+        dead: share of the largest variance below which recommended variants leave a dimension out; 0 where scales mean nothing.
         seed: of everything that is drawn.
 
     Raises:
@@ -66,7 +76,9 @@ def outcomes(
         ConfigError: unknown metric or variant.
     """
     way = find_metric(metric).way(variant)
-    return way(tabulate(codes, factors, names=names), seeds.generator(seed, FAMILY, metric, variant))
+    return way(
+        tabulate(codes, factors, names=names, presence=presence, dead=dead), seeds.generator(seed, FAMILY, metric, variant)
+    )
 
 
 def score_codes(
@@ -76,6 +88,8 @@ def score_codes(
     names: Sequence[str] | None = None,
     metrics: Sequence[str] | None = None,
     variants: Sequence[Variant] = ("recommended",),
+    presence: bool = False,
+    dead: float = DEAD,
     repeats: Repeats | None = None,
     seed: int = 0,
 ) -> tuple[Score, ...]:
@@ -92,15 +106,18 @@ def score_codes(
         names: of the factors.
         metrics: names of `METRICS`; all by default.
         variants: those that a metric does not have are left out.
+        presence: whether the presence of a factor that some samples lack is a factor of its own.
+        dead: share of the largest variance below which recommended variants leave a dimension out, and a note says so; 0 where
+            scales mean nothing.
         repeats: how often chance and interval are computed.
         seed: of everything that is drawn.
 
     Raises:
-        DataError, NotApplicableError: see `tabulate`. ConfigError: unknown metric.
+        DataError, NotApplicableError: see `tabulate`. ConfigError: unknown metric or variant.
     """
-    table = tabulate(codes, factors, names=names)
-    recorder = Recorder(FAMILY, seeds.generator(seed, FAMILY), {}, {"seed": seed})
-    chosen = [find_metric(name) for name in (METRICS if metrics is None else metrics)]
+    chosen, variants = find_metrics(metrics), check_variants(variants)
+    table = tabulate(codes, factors, names=names, presence=presence, dead=dead)
+    recorder = Recorder(FAMILY, seeds.generator(seed, FAMILY), {}, {"seed": seed, "presence": presence, "dead": dead})
     return tuple(
         score
         for metric in chosen
@@ -126,6 +143,7 @@ def score_table(
         return
     permutations, resamples = repeats.of(metric)
     values = _values(found, table.names)
+    left_out = _left_out(table) if variant == "recommended" else ""
     bounds = metric.bounds if variant == "recommended" else (None, None)
     chance = [_again(table.permuted(stream("permuted", k)), metric, variant, stream("chance", k)) for k in range(permutations)]
     ceiling = _again(_ideal(table), metric, variant, stream("ceiling"))
@@ -133,7 +151,7 @@ def score_table(
     for (name, factor), value in values.items():
         about = recorder.on(factor=factor) if factor else recorder
         top = ceiling.get((name, factor), math.nan)
-        note = found[name].note
+        note = found[name].note or ("" if factor else left_out)
         yield about.score(
             name,
             value if math.isfinite(value) else None,
@@ -164,6 +182,12 @@ def interval_of(value: float, drawn: Sequence[float], bounds: tuple[float | None
     half = float(stdtrit(len(drawn) - 1, (1 + CONFIDENCE) / 2)) * float(np.std(drawn, ddof=1))
     low, high = bounds
     return max(value - half, -math.inf if low is None else low), min(value + half, math.inf if high is None else high)
+
+
+def _left_out(table: Table) -> str:
+    """What a recommended variant does not look at; empty where it looks at everything."""
+    dead = int(np.count_nonzero(~table.alive))
+    return f"{dead} of {table.dimensions} dimensions left out as dead" if dead else ""
 
 
 def _again(table: Table, metric: Metric, variant: Variant, rng: np.random.Generator) -> Values:

@@ -147,9 +147,12 @@ def _number(column: np.ndarray) -> tuple[np.ndarray, int]:
 
 def _codes(codes: Any) -> np.ndarray:
     try:
-        array = np.ascontiguousarray(codes, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        given = np.asarray(codes)
+        array = np.ascontiguousarray(given, dtype=np.float64) if given.dtype.kind in "biuf" else None
+    except (TypeError, ValueError, RuntimeError) as error:
         raise DataError(f"codes: expected numbers (samples, dimensions), got what makes no such array: {error}") from error
+    if array is None:
+        raise DataError(f"codes: expected real numbers (samples, dimensions), got {given.dtype}")
     if array.ndim != 2 or array.shape[0] < 2 or array.shape[1] < 1:
         raise DataError(f"codes: expected (samples, dimensions), at least 2 and 1, got shape {array.shape}")
     if not np.isfinite(array).all():

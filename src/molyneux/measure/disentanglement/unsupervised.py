@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from molyneux.core import DataError
+from molyneux.core import ConfigError, DataError, nearest
 from molyneux.measure.disentanglement.linear import standardised
 from molyneux.measure.disentanglement.ranks import sort_columns
+
+Relation = Literal["lasso", "spearman"]
+_ROUNDINGS = 16
+"""Eigenvalues below so many times the error of their computation are 0."""
 
 
 def hoyer(codes: np.ndarray, *, scaled: bool = True, centred: bool = False) -> float:
@@ -27,7 +31,7 @@ def hoyer(codes: np.ndarray, *, scaled: bool = True, centred: bool = False) -> f
     Raises:
         DataError: another shape, or fewer than two dimensions in use.
     """
-    _check(codes)
+    codes = _checked(codes)
     values = codes - codes.mean(0) if centred else codes
     if scaled:
         varies = np.ptp(codes, axis=0) > 0
@@ -49,16 +53,17 @@ def gaussian_total_correlation(codes: np.ndarray) -> float:
     Args:
         codes: (N, D).
     """
-    _check(codes)
+    codes = _checked(codes)
     varies = np.ptp(codes, axis=0) > 0
     if np.count_nonzero(varies) < 2:
         return 0.0
-    sign, log_determinant = np.linalg.slogdet(np.corrcoef(codes[:, varies], rowvar=False))
-    return float(-0.5 * log_determinant) if sign > 0 else float("inf")
+    spread = np.linalg.eigvalsh(np.corrcoef(codes[:, varies].astype(np.float64), rowvar=False))
+    rounding = spread.max() * len(spread) * np.finfo(np.float64).eps * _ROUNDINGS
+    return float(-0.5 * np.log(spread).sum()) if spread.min() > rounding else float("inf")
 
 
 def unsupervised_ranking(
-    codes: Sequence[np.ndarray], *, active: Sequence[np.ndarray] | None = None, relation: Literal["lasso", "spearman"] = "lasso"
+    codes: Sequence[np.ndarray], *, active: Sequence[np.ndarray] | None = None, relation: Relation = "lasso"
 ) -> np.ndarray:
     """Unsupervised disentanglement ranking: how well a model's dimensions match those of the same model with other seeds, (M,).
 
@@ -72,19 +77,25 @@ def unsupervised_ranking(
         relation: how R is found.
 
     Raises:
-        DataError: fewer than two models, or codes of different samples.
+        DataError: fewer than two models, codes of different samples, or masks of other sizes. ConfigError: unknown relation.
     """
-    if len(codes) < 2 or len({len(part) for part in codes}) > 1:
-        raise DataError(f"expected codes of the same samples by at least two models, got {[part.shape for part in codes]}")
-    for part in codes:
-        _check(part)
-    masks = [np.ptp(part, axis=0) > 0 for part in codes] if active is None else [np.asarray(mask, bool) for mask in active]
-    kept = [part[:, mask] for part, mask in zip(codes, masks, strict=True)]
+    if relation not in get_args(Relation):
+        raise ConfigError(f"unknown relation {relation!r}; {nearest(str(relation), get_args(Relation))}")
+    parts = [_checked(part) for part in codes]
+    if len(parts) < 2 or len({len(part) for part in parts}) > 1:
+        raise DataError(f"expected codes of the same samples by at least two models, got {[part.shape for part in parts]}")
+    masks = [np.ptp(part, axis=0) > 0 for part in parts] if active is None else [np.asarray(mask, bool) for mask in active]
+    if [mask.shape for mask in masks] != [part.shape[1:] for part in parts]:
+        raise DataError(
+            f"active: expected a mask for each model with one entry a dimension, got {[mask.shape for mask in masks]} "
+            f"for codes {[part.shape for part in parts]}"
+        )
+    kept = [part[:, mask] for part, mask in zip(parts, masks, strict=True)]
     if relation == "spearman":
         kept = [sort_columns(np.ascontiguousarray(part)).ranks for part in kept]
     kept = [standardised(part, part) for part in kept]
     pairs = np.array([[_agreement(_relation(one, other, relation)) for other in kept] for one in kept])
-    return np.array([np.median(np.delete(pairs[:, model], model)) for model in range(len(codes))])
+    return np.array([np.median(np.delete(pairs[:, model], model)) for model in range(len(parts))])
 
 
 def _relation(one: np.ndarray, other: np.ndarray, relation: str) -> np.ndarray:
@@ -108,6 +119,11 @@ def _agreement(strength: np.ndarray) -> float:
     return float(np.concatenate(parts).mean())
 
 
-def _check(codes: np.ndarray) -> None:
-    if codes.ndim != 2 or len(codes) < 2 or not np.isfinite(codes).all():
-        raise DataError(f"expected finite codes (samples, dimensions) of at least 2 samples, got shape {codes.shape}")
+def _checked(codes: Any) -> np.ndarray:
+    values = np.asarray(codes)
+    if values.ndim != 2 or len(values) < 2 or values.dtype.kind not in "biuf":
+        raise DataError(f"expected codes (samples, dimensions) of at least 2 samples, got {values.dtype} of shape {values.shape}")
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0].tolist()
+        raise DataError(f"codes: expected finite numbers, got {values[row, column]} in row {row}, dimension {column}")
+    return values

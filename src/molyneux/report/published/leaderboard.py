@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -20,10 +20,17 @@ Place = tuple[str, tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True)
 class Figure:
-    """A published number: mean and, where given, standard deviation over seeds."""
+    """A published number.
+
+    Args:
+        mean: over seeds.
+        sd: standard deviation over seeds, where given.
+        step: one unit of the last digit that was printed; what was rounded lies within half of it.
+    """
 
     mean: float
     sd: float | None = None
+    step: float = 0.0
 
     @property
     def text(self) -> str:
@@ -86,12 +93,23 @@ def published(world: str, level: str) -> Leaderboard | None:
 
 def _leaderboard(record: Mapping[str, Any], level: str) -> Leaderboard:
     places = [_place(column["score"], column["about"]) for column in record["columns"]]
+    rows = record["levels"][level]
+    steps = [_step([number for row in rows.values() for number in row[column] or ()]) for column in range(len(places))]
     figures = {
-        model: {place: Figure(*numbers) for place, numbers in zip(places, row, strict=True) if numbers is not None}
-        for model, row in record["levels"][level].items()
+        model: {
+            place: Figure(numbers[0], numbers[1] if len(numbers) > 1 else None, step)
+            for place, numbers, step in zip(places, row, steps, strict=True)
+            if numbers is not None
+        }
+        for model, row in rows.items()
     }
     head = {name: record[name] for name in ("title", "source", "protocol", "chance", "seeds")}
     return Leaderboard(**head, models=tuple(record["models"]), figures=figures, variants=record.get("variants", False))
+
+
+def _step(numbers: Sequence[float]) -> float:
+    """One unit of the last digit that any number of a column has."""
+    return 10.0 ** -max((len(f"{number:g}".partition(".")[2]) for number in numbers), default=0)
 
 
 def _place(name: str, about: Mapping[str, str]) -> Place:

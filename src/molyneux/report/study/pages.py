@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from molyneux.core import DataError
+from molyneux.core import DataError, nearest
 from molyneux.report import wording
 from molyneux.report.page import Page, Section
 from molyneux.report.settings import seen_of, split_of
@@ -53,16 +53,24 @@ def study_findings(runs: Sequence[StudyRun]) -> Table:
 def chosen_tables(
     runs: Sequence[StudyRun], shown: Sequence[tuple[str, Mapping[str, str]]], *, published: bool = False
 ) -> list[Table]:
-    """For every level a table of chosen scores, for pages that show nothing else; errors as `write_study`.
+    """For every level a table of chosen scores, for pages that show nothing else.
 
     Args:
         runs: records.
         shown: scores, each by its name and all of what it is about.
         published: whether published numbers stand beside them.
+
+    Raises:
+        DataError: there are no runs, or a score that none of them has.
     """
     keys = [(name, tuple(sorted(about.items()))) for name, about in shown]
-    tables = []
-    for part in _parts(runs):
+    tables, parts = [], _parts(runs)
+    for name, about in keys:
+        if not any(part.has((name, about)) for part in parts):
+            known = {str(dict(score.about)) for run in runs for score in run.scores if score.name == name}
+            hint = f" {nearest(str(dict(about)), known)}" if known else ""
+            raise DataError(f"no run has the score {name} about {dict(about)};{hint or ' measure it, or leave it out'}")
+    for part in parts:
         grid = part.grid([key for key in keys if part.has(key)])
         board = part.leaderboard if published else None
         source = () if board is None else (*board.notes, _SPREAD_PUBLISHED.format(board.seeds))

@@ -65,8 +65,12 @@ def over_seeds(scores: Sequence[Score]) -> OverSeeds:
 
 
 def published_interval(figure: Figure, seeds: int, score: Score) -> Interval:
-    """The t-interval of a number published where `score` stands; the number itself where no deviation was given."""
-    return (figure.mean, figure.mean) if figure.sd is None else student(figure.mean, figure.sd, seeds, score.bounds)
+    """The t-interval of a number published where `score` stands, wider by what was rounded; of no deviation that alone."""
+    half = figure.step / 2
+    if figure.sd is None:
+        return figure.mean - half, figure.mean + half
+    low, high = student(figure.mean, figure.sd + half, seeds, score.bounds)
+    return low - half, high + half
 
 
 def above(over: OverSeeds, interval: Interval) -> bool | None:
