@@ -58,6 +58,7 @@ def test_steps_one_by_one(molyneux: Run, tmp_path: Path) -> None:
         ("models", {"AE", "HSVAE", "VAE", "MVAE", "MMVAE", "MoPoE", "DMVAE"}),
         ("objectives", {"Adversarial", "Capacity", "CovarianceMatch", "Divergence", "SparseMatch", "TotalCorrelation"}),
         ("measures", {"Coherence", "LatentProbe", "PosteriorGap", "Reconstruction"}),
+        ("metrics", {"mig", "dci", "sap"}),
         ("nets", {"CharacterTransformer", "Convolutional"}),
     ],
 )

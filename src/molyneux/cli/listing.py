@@ -15,6 +15,7 @@ from molyneux.learn.judges import Judge, load_judge, shipped_judges
 from molyneux.learn.nets import Net
 from molyneux.learn.objectives import Objective
 from molyneux.measure import Measure
+from molyneux.measure.disentanglement import METRICS
 
 _FAMILIES: dict[str, tuple[type, str]] = {
     "measures": (Measure, "molyneux.measure"),
@@ -42,13 +43,14 @@ def listing(kind: str, *, configs: Path = Path("configs")) -> dict[str, str]:
     """Names and summaries of everything of a kind, sorted by name.
 
     Args:
-        kind: `configs`, `judges`, `measures`, `models`, `nets`, `objectives` or `worlds`.
+        kind: `configs`, `judges`, `measures`, `metrics`, `models`, `nets`, `objectives` or `worlds`.
         configs: the folder in which experiment files are looked for.
     """
     if kind in _FAMILIES:
         base, room = _FAMILIES[kind]
         return {name: _summary(found) for name, found in short_names(base, room=room).items()}
-    return dict(_configs(configs) if kind == "configs" else _judges())
+    others = {"configs": lambda: _configs(configs), "judges": _judges, "metrics": _metrics}
+    return dict(others[kind]())
 
 
 def _summary(found: type) -> str:
@@ -69,6 +71,12 @@ def _judges() -> Iterator[tuple[str, str]]:
         worst = min(share for level in judge.record.accuracy.values() for share in level.values())
         reads = ", ".join(factor.name for factor in judge.record.factors)
         yield f"{world} {modality}", f"Reads {reads}; at least {worst:.1%} right{_refusals(judge)}."
+
+
+def _metrics() -> Iterator[tuple[str, str]]:
+    """The metrics of disentanglement, and the variants that each of them has."""
+    for name, metric in METRICS.items():
+        yield name, f"{metric.says} Variants: {', '.join(metric.ways)}."
 
 
 def _refusals(judge: Judge) -> str:

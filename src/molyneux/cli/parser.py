@@ -11,7 +11,7 @@ from typing import NoReturn
 from molyneux.version import __version__
 
 _GOES_ON = "the same command goes on where this stopped"
-_KINDS = ("configs", "judges", "measures", "models", "nets", "objectives", "worlds")
+_KINDS = ("configs", "judges", "measures", "metrics", "models", "nets", "objectives", "worlds")
 
 
 @dataclass(frozen=True)

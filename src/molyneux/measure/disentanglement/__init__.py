@@ -3,6 +3,7 @@
 from molyneux.measure.disentanglement.code_use import CodeUse
 from molyneux.measure.disentanglement.comparison import correlation_matrix, top_counts
 from molyneux.measure.disentanglement.disentanglement import Disentanglement
+from molyneux.measure.disentanglement.files import read_codes, write_codes
 from molyneux.measure.disentanglement.information import expected_information, knowledge
 from molyneux.measure.disentanglement.outcome import Metric, Outcome
 from molyneux.measure.disentanglement.registry import METRICS
@@ -24,8 +25,10 @@ __all__ = [
     "hoyer",
     "knowledge",
     "outcomes",
+    "read_codes",
     "score_codes",
     "tabulate",
     "top_counts",
     "unsupervised_ranking",
+    "write_codes",
 ]

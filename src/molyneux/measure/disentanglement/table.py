@@ -114,7 +114,7 @@ def tabulate(
     Raises:
         DataError: not such arrays; the message says where. NotApplicableError: a factor takes fewer than two values.
     """
-    checked, known = _codes(codes), _factors(factors)
+    checked, known = check_codes(codes), _factors(factors)
     if len(checked) != len(known):
         raise DataError(f"expected a row of factors for each code, got {len(checked)} codes and {len(known)} rows of factors")
     names = tuple(names) if names is not None else tuple(f"factor {column + 1}" for column in range(known.shape[1]))
@@ -145,7 +145,8 @@ def _number(column: np.ndarray) -> tuple[np.ndarray, int]:
     return numbers[column + 1], int(np.count_nonzero(occurs))
 
 
-def _codes(codes: Any) -> np.ndarray:
+def check_codes(codes: Any) -> np.ndarray:
+    """Codes as (N, D) float64; raises DataError where they are not finite real numbers of at least two samples."""
     try:
         given = np.asarray(codes)
         array = np.ascontiguousarray(given, dtype=np.float64) if given.dtype.kind in "biuf" else None
