@@ -34,7 +34,7 @@ class Drawings:
     Args:
         title: a line above them; empty where the section's heading says it.
         panels: drawings with their titles.
-        keys: what lines and marks mean: pairs of a style (`solid`, `dashed`, `chance`, `ceiling`, `interval`) and words.
+        keys: what lines and marks mean, a style (`solid`, `dashed`, `dotted`, `chance`, `ceiling`, `interval`) and words.
         note: a sentence above.
     """
 

@@ -12,7 +12,7 @@ from molyneux.report.gallery import DrawnGallery, draw_galleries
 from molyneux.report.headlines import headlines
 from molyneux.report.numbers import write_count
 from molyneux.report.page import Block, Drawings, Facts, Listing, Page, Picture, Section
-from molyneux.report.plots import factor_bars, learning_curves, png_uri, projections
+from molyneux.report.plots import factor_bars, few_shot_curves, learning_curves, png_uri, projections
 from molyneux.report.published import published_beside
 from molyneux.report.run_records import RunRecords, read_run
 from molyneux.report.settings import flatten, model_of, seen_of, short, split_of, world_of
@@ -22,6 +22,13 @@ from molyneux.report.write import check_formats, write_page
 _SECTIONS = {"confusion": "factors", "homotopy": "codes", "posterior": "codes", "traversal": "codes"}
 _SHEET_LIMIT = 600_000
 _BAR_KEYS = (("solid", "accuracy"), ("interval", "95 % interval"), ("chance", "guessing"), ("ceiling", "judge ceiling"))
+_SHOT_KEYS = (
+    ("solid", "code"),
+    ("interval", "95 % interval"),
+    ("dashed", "bag of words"),
+    ("dotted", "random projection"),
+    ("chance", "guessing"),
+)
 _CURVE_KEYS = (("solid", "training"), ("dashed", "validation"))
 
 
@@ -51,7 +58,7 @@ def run_page(run: RunRecords) -> Page:
         Section("coherence", "Coherence", _COHERENCE, _blocks(coherence_table(run.scores, board))),
         Section("factors", "Factors", _FACTORS, (*_factors(run.scores), *galleries["factors"])),
         Section("made", "What it makes", "", tuple(galleries["made"])),
-        Section("measures", "Further measures", "", tuple(family_tables(_rest(run.scores)))),
+        Section("measures", "Further measures", "", (*family_tables(_rest(run.scores)), *_shots(run.scores))),
         Section("codes", "Inside the codes", "", (*galleries["codes"], *_projections(run))),
         Section("training", "Training", "", _curves(run)),
         Section("samples", "Samples", "", _sheet(run)),
@@ -98,6 +105,11 @@ def _factors(scores: Sequence[Score]) -> tuple[Block, ...]:
 def _rest(scores: Sequence[Score]) -> list[Score]:
     shown = {id(score) for score in (*coherence_scores(scores), *factor_scores(scores))}
     return [score for score in scores if id(score) not in shown]
+
+
+def _shots(scores: Sequence[Score]) -> tuple[Block, ...]:
+    panels = few_shot_curves(scores)
+    return (Drawings("Labels from a few samples", tuple(panels), _SHOT_KEYS),) if panels else ()
 
 
 def _galleries(run: RunRecords) -> dict[str, list[DrawnGallery]]:

@@ -6,8 +6,8 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from molyneux.core import Scatter
-from molyneux.report.plots import factor_bars, learning_curves, projections, standalone, theme
+from molyneux.core import Scatter, Score
+from molyneux.report.plots import factor_bars, few_shot_curves, learning_curves, projections, standalone, theme
 from molyneux.report.plots.dots import DotRow, Lines, dot_panel
 from molyneux.report.tables import factor_scores
 
@@ -33,7 +33,24 @@ def panels(made):
     dots = dot_panel(
         "dots", "Dots", [DotRow("MVAE", (40.0, 50.0), 45.0, (30.0, 60.0), (20.0, (10.0, 30.0)))], Lines(0, 100, 3.3, 99.9)
     )
-    return [*learning_curves(HISTORY), *factor_bars(factor_scores(made.coherence())), *projections(scatter), dots]
+    curves = [*learning_curves(HISTORY), *few_shot_curves([few_shot(1, 35.0), few_shot(10, 52.0)])]
+    return [*curves, *factor_bars(factor_scores(made.coherence())), *projections(scatter), dots]
+
+
+def few_shot(per_class, value, factor="label"):
+    about = {"source": "text", "code": "shared", "factor": factor, "per_class": str(per_class)}
+    interval = None if value is None else (value - 6, value + 6)
+    controls = {"bag of words": 80.0, "random projection": 30.0}
+    return Score("downstream.few_shot", value, about, interval=interval, unit="%", chance=25.0, controls=controls)
+
+
+def test_few_shot_curves_have_a_panel_for_each_factor_and_leave_out_what_has_no_value():
+    scores = [few_shot(10, 52.0), few_shot(1, 35.0), few_shot(100, None), few_shot(10, 60.0, "tone")]
+    label, tone = few_shot_curves(scores)
+    assert (label.title, tone.title) == ("text, code shared, label", "text, code shared, tone")
+    assert ">10<" in label.svg
+    assert ">100<" not in label.svg
+    assert few_shot_curves([Score("downstream.accuracy", 50.0)]) == []
 
 
 def test_every_panel_is_xml_and_fetches_nothing(made):
