@@ -48,6 +48,12 @@ def test_divergence_agrees_with_torch(family):
     torch.testing.assert_close(ours.kl(), ours.kl_per_dimension().sum(-1))
 
 
+def test_divergence_by_hand():
+    """(0 + 1 + 1 - 1) / 2 of mean 1 and log-variance 0, (1 + 0.25 + exp(-1) - 1) / 2 of mean -0.5 and log-variance -1."""
+    posterior = DiagonalNormal(torch.tensor([[1.0, -0.5]], dtype=torch.float64), torch.tensor([[0.0, -1.0]], dtype=torch.float64))
+    assert posterior.kl().item() == pytest.approx(0.8089397206, abs=1e-10)
+
+
 def test_divergence_agrees_with_monte_carlo(family):
     ours, prior = draw(family), family.standard(SHAPE)
     codes = ours.rsample((200_000,), torch.Generator().manual_seed(1))
