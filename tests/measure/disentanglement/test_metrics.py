@@ -175,7 +175,7 @@ def test_noise_is_worth_nothing_however_many_values_factors_have(metric, values)
 
 def test_batches_of_rare_values_are_not_told_by_their_noise():
     """A linear classifier gains 0.04 from batches of 10 beside such of 64 where all else is alike."""
-    assert np.mean(noise_scores("higgins", (2, 500), samples=10_000, seeds=8)) == pytest.approx(0.0, abs=0.02)
+    assert np.mean(noise_scores("higgins", (2, 500), samples=10_000, seeds=20)) == pytest.approx(0.0, abs=0.03)
 
 
 def noise_scores(metric, values, *, samples, seeds):

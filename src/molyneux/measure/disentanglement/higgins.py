@@ -6,7 +6,7 @@ of their codes over a batch of pairs is a feature; a linear classifier says whic
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -87,22 +87,21 @@ def recommended(table: Table, rng: np.random.Generator, *, batch: int = 64, samp
     if not table.dimensions:
         return nothing_live(("higgins",), len(table.names))
     half, ranks = halves(len(table), rng), table.sorted.ranks
-    found = _told(table, ranks, half, (samples, batch), rng)
-    dealt = [_told(table, ranks[rng.permutation(len(ranks))], half, (samples, batch), rng) for _ in range(_PERMUTATIONS)]
+    everyone = np.arange(len(table))
+    deals = [everyone, *(rng.permutation(everyone) for _ in range(_PERMUTATIONS))]
+    fitted, tested = (_relative(table, ranks, side, (samples, batch), deals, rng) for side in (half, ~half))
+    found, *dealt = (_told(fit, test, len(table.names)) for fit, test in zip(fitted, tested, strict=True))
     chance = max(1 / len(table.names), float(np.mean(dealt)))
     by_factor = (found - chance) / (1 - chance) if chance < 1 else np.zeros(len(found))
     return {"higgins": Outcome(float(by_factor.mean()), by_factor)}
 
 
-def _told(table: Table, ranks: np.ndarray, half: np.ndarray, size: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
-    """Of each factor the share of its batches that is told from those of the others, fitted on one half, (F,)."""
-    samples, batch = size
-    count = len(table.names)
-    sides = [_relative(table, ranks, side, batch, samples, rng) for side in (half, ~half)]
-    labels = np.repeat(np.arange(count), samples)
-    weights, offsets = discriminants(standardised(sides[0], sides[0]), labels, classes=count)
-    right = (standardised(sides[1], sides[0]) @ weights + offsets).argmax(1) == labels
-    told: np.ndarray = right.reshape(count, samples).mean(1)
+def _told(fitted: np.ndarray, tested: np.ndarray, factors: int) -> np.ndarray:
+    """Of each factor the share of its batches that is told from those of the others, (F,)."""
+    labels = np.repeat(np.arange(factors), len(fitted) // factors)
+    weights, offsets = discriminants(standardised(fitted, fitted), labels, classes=factors)
+    right = (standardised(tested, fitted) @ weights + offsets).argmax(1) == labels
+    told: np.ndarray = right.reshape(factors, -1).mean(1)
     return told
 
 
@@ -116,16 +115,28 @@ def require_batch(metric: str, groups: Groups, name: str, batch: int) -> None:
 
 
 def _relative(
-    table: Table, ranks: np.ndarray, side: np.ndarray, batch: int, samples: int, rng: np.random.Generator
+    table: Table,
+    ranks: np.ndarray,
+    side: np.ndarray,
+    size: tuple[int, int],
+    deals: Sequence[np.ndarray],
+    rng: np.random.Generator,
 ) -> np.ndarray:
-    """Features of every factor on one side, (F x samples, D): differences of samples that share its value over any carriers'."""
+    """Features of every factor on one side: differences of samples that share its value over any carriers'.
+
+    Args:
+        table: codes and factors.
+        ranks: (N, D) of the codes.
+        side: (N,) bool, the samples that are drawn from.
+        size: how many batches of each factor, and of how many pairs.
+        deals: which sample's code each sample gets, (N,) each.
+        rng: draws batches, the same for all deals.
+
+    Returns:
+        (deals, F x batches, D).
+    """
+    samples, batch = size
     features, everyone = [], np.flatnonzero(side)
-
-    def anywhere() -> np.ndarray:
-        rows = rng.choice(everyone, (samples, 2 * batch))
-        usual = mean_difference(ranks[rng.choice(everyone, _USUAL)])
-        return relative(_differences(ranks, rows[:, ::2], rows[:, 1::2]), usual)
-
     for factor, name in enumerate(table.names):
         groups = group(table, factor, side)
         if groups.counts.max() < LEAST:
@@ -133,10 +144,22 @@ def _relative(
                 f"higgins needs a value of {name} with {2 * LEAST} samples: give more samples or leave it out"
             )
         values = groups.values(samples, rng, least=LEAST)
-        usual = mean_difference(ranks[groups.sample(_USUAL, rng)])
-        rows = groups.batches(values, 2 * batch, rng)
-        features.append(ratios(_differences(ranks, rows[:, ::2], rows[:, 1::2]), usual, anywhere))
-    return np.concatenate(features)
+        carriers, rows = groups.sample(_USUAL, rng), groups.batches(values, 2 * batch, rng)
+        other, any_rows = rng.choice(everyone, _USUAL), rng.choice(everyone, rows.shape)
+        features.append([_ratios(ranks, deal, (rows, carriers), (any_rows, other)) for deal in deals])
+    return np.concatenate(features, 1)
+
+
+def _ratios(
+    ranks: np.ndarray, deal: np.ndarray, drawn: tuple[np.ndarray, np.ndarray], anywhere: tuple[np.ndarray, np.ndarray]
+) -> np.ndarray:
+    """Differences in batches over those among carriers; where these do not vary, of batches of any samples over any samples'."""
+
+    def found(rows: np.ndarray, sample: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        dealt = np.where(rows >= 0, deal[rows], -1)
+        return _differences(ranks, dealt[:, ::2], dealt[:, 1::2]), mean_difference(ranks[deal[sample]])
+
+    return ratios(*found(*drawn), lambda: relative(*found(*anywhere)))
 
 
 def mean_difference(values: np.ndarray) -> np.ndarray:
