@@ -49,6 +49,7 @@ LETTERS = (
     ("code_use.distortion", {"source": "text", "target": "text"}),
     ("homotopy.ends", {"modality": "text"}),
     ("homotopy.single_change", NORMAL),
+    ("homotopy.readable", NORMAL),
     ("homotopy.single_change", LEGS),
     ("homotopy.factors_per_moving_leg", LEGS),
     ("homotopy.readable", LEGS),

@@ -83,6 +83,8 @@ measure: [coherence]
         (["run", "x.yaml", "--learn.epochs"], "expected a value after --learn.epochs; see molyneux run --help"),
         (["measure", "."], "expected the folder of a run, got ., which has no config.yaml: name a folder made by molyneux run"),
         (["list", "wolrds"], "argument KIND: invalid choice: 'wolrds'"),
+        (["list", "worlds", "cdsprite"], "unknown class 'cdsprite'; did you mean \"CdSprites\"?"),
+        (["list", "metrics", "migg"], "metrics has no 'migg'; did you mean \"mig\"?"),
         (
             ["data", "cdsprites-v9", "--out", "x"],
             "world: expected a version that this package has, cdsprites-v1, got",

@@ -71,6 +71,26 @@ def test_lists(molyneux: Run, kind: str, names: set[str]) -> None:
     assert set(json.loads(molyneux("list", kind, "--json").stdout)) == set(found)
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "said"),
+    [
+        ("worlds", "pos", "PartsOfSpeech: Sentences such as"),
+        ("worlds", "pos-v1", "cap: 10000\nlimit: 9\n"),
+        ("objectives", "capacity", "    beta: weight of the distance.\n"),
+        ("nets", "Slots", "  class_path: molyneux.learn.nets.Recurrent\n"),
+        ("models", "mvae", "\nDefaults:\nlatent_dim: 24\n"),
+        ("metrics", "mig", "mig: One dimension knows more of a factor than any other. Variants: "),
+    ],
+)
+def test_all_of_one_thing(molyneux: Run, kind: str, name: str, said: str) -> None:
+    done = molyneux("list", kind, name)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert said in done.stdout
+    assert "spec," not in done.stdout.partition("Required:")[2]
+    told = json.loads(molyneux("list", kind, name, "--json").stdout)
+    assert done.stdout.startswith(f"{told['name']}: {told['says']}\n")
+
+
 def test_list_of_configs(molyneux: Run, tmp_path: Path) -> None:
     (tmp_path / "configs").mkdir()
     (tmp_path / "configs" / "a.yaml").write_text("# What it is.\nseed: 1\n")

@@ -1,15 +1,20 @@
-"""`molyneux list`: what there is, one line each: the first line of every docstring."""
+"""`molyneux list`: what there is, one line each: the first line of every docstring; and all of one of them."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from molyneux.cli.output import say, say_json
 from molyneux.cli.parser import Arguments
-from molyneux.core import Learns
-from molyneux.core.config import short_names
+from molyneux.cli.worlds import class_name
+from molyneux.core import ConfigError, Learns, nearest
+from molyneux.core.config import dump_document, find_class, short_names
+from molyneux.core.config.plain import plain
+from molyneux.core.config.signature import REQUIRED
+from molyneux.core.config.signature import arguments as constructor
 from molyneux.data import World
 from molyneux.learn.judges import Judge, load_judge, shipped_judges
 from molyneux.learn.nets import Net
@@ -26,10 +31,17 @@ _FAMILIES: dict[str, tuple[type, str]] = {
 }
 """By kind: what its classes are, and the room that exports them where that is another than theirs."""
 
+_GIVEN = {"spec"}
+"""What is required of nobody, for an experiment knows it."""
+
 
 def list_things(arguments: Arguments) -> int:
-    """`molyneux list KIND`."""
-    lines = listing(arguments.options.kind)
+    """`molyneux list KIND` and `molyneux list KIND NAME`."""
+    kind, name = arguments.options.kind, arguments.options.name
+    if name is not None:
+        _tell(about(kind, name), json=arguments.json)
+        return 0
+    lines = listing(kind)
     if arguments.json:
         say_json(lines)
         return 0
@@ -51,6 +63,39 @@ def listing(kind: str, *, configs: Path = Path("configs")) -> dict[str, str]:
         return {name: _summary(found) for name, found in short_names(base, room=room).items()}
     others = {"configs": lambda: _configs(configs), "judges": _judges, "metrics": _metrics}
     return dict(others[kind]())
+
+
+def about(kind: str, name: str) -> dict[str, Any]:
+    """What one of a kind does, `says`; for a class also its settings: those `required`, and plain `defaults` of the others.
+
+    Raises:
+        ConfigError: there is no such thing.
+    """
+    if kind not in _FAMILIES:
+        known = listing(kind)
+        if name not in known:
+            raise ConfigError(f"{kind} has no {name!r}; {nearest(name, known)}")
+        return {"name": name, "says": known[name]}
+    base, room = _FAMILIES[kind]
+    found = find_class(class_name(name) if kind == "worlds" else name, base, room=room)
+    settings = constructor(found)
+    return {
+        "name": found.__name__,
+        "says": inspect.getdoc(found) or "",
+        "required": [name for name, item in settings.items() if item.default is REQUIRED and name not in _GIVEN],
+        "defaults": {name: plain(item.default) for name, item in settings.items() if item.default is not REQUIRED},
+    }
+
+
+def _tell(record: dict[str, Any], *, json: bool) -> None:
+    if json:
+        say_json(record)
+        return
+    say(f"{record['name']}: {record['says']}")
+    if required := record.get("required"):
+        say(f"\nRequired: {', '.join(required)}")
+    if defaults := record.get("defaults"):
+        say(f"\nDefaults:\n{dump_document(defaults)}".rstrip())
 
 
 def _summary(found: type) -> str:

@@ -71,8 +71,9 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         command.add_argument("run", type=Path, metavar="RUN", help="folder of a run, or the file of an experiment")
         command.add_argument("--quiet", action="store_true", help="no progress on the terminal")
     _add_sweep(add("sweep", "Run a study: many experiments over settings and seeds; goes on where it stopped."))
-    listing = add("list", "What there is, one line each.")
+    listing = add("list", "What there is, one line each; with a name, all that can be said of it.")
     listing.add_argument("kind", choices=_KINDS, metavar="KIND", help=", ".join(_KINDS))
+    listing.add_argument("name", nargs="?", metavar="NAME", help="one of them, such as CdSprites: what it does and its settings")
     _add_judge(add("judge", "Train a judge: a network that reads factors in the views of a world.", open_settings=True))
     return parser, commands
 
@@ -86,7 +87,9 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = "Settings of the world are given by their names: --level 5 --image-size 128"
+    parser.epilog = (
+        "Settings of the world are given by their names: --level 5 --image-size 128; molyneux list worlds WORLD tells them."
+    )
     parser.add_argument("world", metavar="WORLD", help="name of a world, as in molyneux list worlds")
     parser.add_argument("--size", type=int, default=10_000, help="number of samples (default: 10000)")
     parser.add_argument("--split", default="train", help="train, validation, test or heldout (default: train)")

@@ -15,14 +15,18 @@ def find_world(name: str, settings: Mapping[str, object]) -> World:
     Raises:
         ConfigError: with every problem; also where the world has another version.
     """
-    short, _, version = name.partition("-v")
-    short = _classes_by_world().get(short.lower(), short)
+    short, version = class_name(name), name.partition("-v")[2]
     world: World = build(World, {"class_path": short, "init_args": dict(settings)}, "world").value
     if version and world.name != name.lower():
         raise ConfigError(f"world: expected a version that this package has, {world.name}, got {name}")
     return world
 
 
-def _classes_by_world() -> dict[str, str]:
-    """Class names by the worlds' own names without version, which may be shorter: `pos` is `PartsOfSpeech`."""
-    return {kind().name.partition("-v")[0]: name for name, kind in short_names(World, room="molyneux.data").items()}
+def class_name(name: str) -> str:
+    """The name of a world's class, by the world's own name, which may be shorter: `pos` and `pos-v1` are `PartsOfSpeech`.
+
+    A name that no world has is given back, without its version.
+    """
+    known = {kind().name.partition("-v")[0]: found for found, kind in short_names(World, room="molyneux.data").items()}
+    short = name.partition("-v")[0]
+    return known.get(short.lower(), short)
