@@ -12,7 +12,7 @@ from molyneux.core import Cell, ConfigError, Decodes, Encodes, Gallery, Reader, 
 from molyneux.measure.evaluation import Evaluation, Measure, Measurement
 from molyneux.measure.galleries.cells import view_cells
 from molyneux.measure.galleries.steps import Walk, read_walk, stepped_cells
-from molyneux.measure.homotopy.pairs import Pairs, decode_path, draw_pairs
+from molyneux.measure.homotopy.pairs import Pairs, decode_paths, draw_pairs
 from molyneux.measure.homotopy.scores import leg_scores, path_scores
 from molyneux.measure.recorder import Recorder, percent
 
@@ -74,19 +74,24 @@ class Homotopy(Measure):
         reader, spec = evaluation.reader(name), evaluation.spec
         recorder = Recorder(self.name, evaluation.rng(self.name, name), {"modality": name}, evaluation.provenance([name]))
         walks, ends, rows = list[Walk](), list[Tensor](), list[tuple[Cell, ...]]()
-        for pair in range(len(pairs)):
-            path = pairs.path(name, pair, steps=self.steps)
-            made = decode_path(evaluation, pairs, name, pair=pair, path=path)
-            ends.append(made[[0, self.steps - 1]])
+        for chosen in self._portions(evaluation, pairs, name):
+            paths = pairs.paths(name, chosen, steps=self.steps)
+            made = decode_paths(evaluation, pairs, name, chosen=chosen, paths=paths)
+            ends.append(made[:, [0, self.steps - 1]])
             if reader is not None:
-                walks.append(read_walk(reader, spec, made, shape=path.shape[:2]))
-            if pair < self.shown:
-                rows += self._rows(evaluation, pairs, name, pair=pair, path=path, made=made)
+                walks.append(read_walk(reader, spec, made.flatten(0, 1), shape=paths.shape[:3]))
+            for place in np.flatnonzero(chosen < self.shown):
+                rows += self._rows(evaluation, pairs, name, pair=chosen[place], path=paths[place], made=made[place])
         scores = [_ends(evaluation, pairs, name, ends, recorder)]
         if reader is not None:
             scores += _walk_scores(evaluation, pairs, reader, walks, recorder)
         galleries = (self._gallery(name, rows),) if rows else ()
         return Measurement(tuple(score for score in scores if score is not None), galleries)
+
+    def _portions(self, evaluation: Evaluation, pairs: Pairs, name: str) -> list[np.ndarray]:
+        """The pairs, so many at a time that their codes are about a batch: views of all of them would not fit into memory."""
+        together = max(1, evaluation.batch_size // (self.steps * (1 + sum(pairs.parts(name).values()))))
+        return np.split(np.arange(len(pairs)), range(together, len(pairs), together))
 
     def _rows(
         self, evaluation: Evaluation, pairs: Pairs, name: str, *, pair: int, path: np.ndarray, made: Tensor
@@ -115,7 +120,7 @@ class Homotopy(Measure):
 
 def _walk_scores(evaluation: Evaluation, pairs: Pairs, reader: Reader, walks: list[Walk], recorder: Recorder) -> list[Score]:
     """The scores of the line and of the legs."""
-    codes, readable = (np.stack([getattr(walk, what) for walk in walks]) for what in ("codes", "readable"))
+    codes, readable = (np.concatenate([getattr(walk, what) for walk in walks]) for what in ("codes", "readable"))
     truth = read_walk(reader, evaluation.spec, pairs.batch.views[reader.modality], shape=(2, len(pairs)))
     differ = (truth.codes[0] != truth.codes[1]).sum(-1)
     leap = differ if truth.readable.all() else None
@@ -131,7 +136,7 @@ def _walk_scores(evaluation: Evaluation, pairs: Pairs, reader: Reader, walks: li
 def _ends(evaluation: Evaluation, pairs: Pairs, name: str, ends: list[Tensor], recorder: Recorder) -> Score | None:
     """How often the ends say what the samples say; None where nobody can tell."""
     modality, reader = evaluation.spec.modality(name), evaluation.reader(name)
-    made, true = torch.stack(ends, 1).flatten(0, 1), pairs.batch.views[name]
+    made, true = torch.cat(ends).transpose(0, 1).flatten(0, 1), pairs.batch.views[name]
     swapped = true.roll(len(pairs), 0)
     if modality.kind == "text":
         said, meant, other = (np.array(views.text_strings(modality, view)) for view in (made, true, swapped))

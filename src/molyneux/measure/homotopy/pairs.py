@@ -34,11 +34,11 @@ class Pairs:
         """The codes that reach a modality, with their numbers of dimensions."""
         return {code: self.means[code].shape[1] for code in ("shared", f"private.{modality}") if code in self.means}
 
-    def path(self, modality: str, pair: int, *, steps: int) -> np.ndarray:
-        """The codes between the samples of a pair, (1 + D, steps, D): the straight line, then one leg for each dimension."""
-        rows = [pair, pair + len(self)]
-        first, second = np.concatenate([self.means[code][rows] for code in self.parts(modality)], 1)
-        return np.concatenate([homotopy_codes(first, second, steps)[None], dimensionwise_codes(first, second, steps)])
+    def paths(self, modality: str, chosen: np.ndarray, *, steps: int) -> np.ndarray:
+        """The codes between the samples of P chosen pairs, (P, 1 + D, steps, D): the line, then a leg for each dimension."""
+        means = np.concatenate([self.means[code] for code in self.parts(modality)], 1)
+        first, second = means[chosen], means[chosen + len(self)]
+        return np.concatenate([homotopy_codes(first, second, steps)[:, None], dimensionwise_codes(first, second, steps)], 1)
 
 
 def draw_pairs(evaluation: Evaluation, pairs: int) -> Pairs:
@@ -66,19 +66,24 @@ def draw_pairs(evaluation: Evaluation, pairs: int) -> Pairs:
     return Pairs(_joined(kept)[:count], {name: torch.cat(part)[:count].double().cpu().numpy() for name, part in found.items()})
 
 
-def decode_path(evaluation: Evaluation, pairs: Pairs, modality: str, *, pair: int, path: np.ndarray) -> Tensor:
-    """The stored views that the model makes of codes (..., D) of a modality, (N, *shape); other codes stay those of the pair."""
-    flat = torch.from_numpy(path.reshape(-1, path.shape[-1])).to(evaluation.device, torch.float32)
-    sizes = pairs.parts(modality)
+def decode_paths(evaluation: Evaluation, pairs: Pairs, modality: str, *, chosen: np.ndarray, paths: np.ndarray) -> Tensor:
+    """The stored views that the model makes of codes (P, ..., D) of a modality; other codes stay those of the first samples.
+
+    Returns:
+        (P, N, *shape) for the N codes of each chosen pair.
+    """
+    flat = torch.from_numpy(paths.reshape(-1, paths.shape[-1])).to(evaluation.device, torch.float32)
+    each, sizes = len(flat) // len(chosen), pairs.parts(modality)
     moved = dict(zip(sizes, torch.split(flat, list(sizes.values()), dim=1), strict=True))
-    still = {name: torch.from_numpy(mean[pair]).to(flat).expand(len(flat), -1) for name, mean in pairs.means.items()}
+    still = {name: torch.from_numpy(mean[chosen]).to(flat).repeat_interleave(each, 0) for name, mean in pairs.means.items()}
     parts = {name.removeprefix("private."): code for name, code in {**still, **moved}.items()}
     codes = Codes(parts.pop("shared"), parts)
-    made = [
+    portions = [
         decoded(evaluation.model, codes[start : start + evaluation.batch_size], evaluation.spec, only=[modality])[modality]
         for start in range(0, len(flat), evaluation.batch_size)
     ]
-    return torch.cat(made)
+    made = torch.cat(portions)
+    return made.reshape(len(chosen), each, *made.shape[1:])
 
 
 def _joined(parts: list[Batch]) -> Batch:
