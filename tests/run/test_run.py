@@ -12,7 +12,8 @@ import pytest
 
 from molyneux.core import ConflictError, CorruptFileError, DataError, MolyneuxError, StoreError, store
 from molyneux.data import StoredSource, generate
-from molyneux.run import Experiment, Outcome, Silent, open_experiment, read_experiment, run_experiment
+from molyneux.measure import evaluate
+from molyneux.run import Experiment, Outcome, Silent, open_evaluation, open_experiment, read_experiment, run_experiment
 from molyneux.run.folder import RunFolder
 
 
@@ -51,6 +52,22 @@ def test_a_run_leaves_four_stages_and_a_report(finished: Outcome, experiment: Ex
     assert {score.name for score in finished.scores} >= {"coherence.strict", "coherence.features"}
     assert [page.name for page in finished.pages] == ["report.html", "report.md"]
     assert open_experiment(finished.folder).identity == experiment.identity
+
+
+def test_a_run_is_taken_up_again(finished: Outcome, copy: Path, tmp_path: Path) -> None:
+    opened = open_evaluation(finished.folder)
+    assert not opened.model.training
+    assert opened.model.encode(opened.source.batch(np.arange(5)), ["word"]).mean.shared.shape == (5, 4)
+    again = evaluate(open_experiment(finished.folder).measure.measures, opened)
+    assert again.scores == finished.scores
+    (copy / "model" / "weights.safetensors").write_bytes(b"")
+    with pytest.raises(CorruptFileError, match="weights"):
+        open_evaluation(copy)
+    with pytest.raises(StoreError, match=r"which has no config\.yaml"):
+        open_evaluation(tmp_path)
+    (copy / "model" / "stage.json").unlink()
+    with pytest.raises(StoreError, match=r"expected a trained model .* run molyneux learn"):
+        open_evaluation(copy)
 
 
 def test_the_model_learns(finished: Outcome, settings: dict[str, Any], tmp_path: Path) -> None:

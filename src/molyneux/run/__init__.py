@@ -9,7 +9,7 @@ from molyneux.run.judging import make_judge
 from molyneux.run.memory import keep_freed_memory
 from molyneux.run.pool import Finished, SweepProgress
 from molyneux.run.progress import RunProgress, Silent
-from molyneux.run.run import Outcome, run_experiment
+from molyneux.run.run import Outcome, open_evaluation, run_experiment
 from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
 from molyneux.run.steps import Step
 from molyneux.run.study import Goal, Range, Study, check_study, load_study
@@ -38,6 +38,7 @@ __all__ = [
     "load_study",
     "make_judge",
     "make_model",
+    "open_evaluation",
     "open_experiment",
     "read_experiment",
     "run_experiment",

@@ -1,4 +1,4 @@
-"""An experiment is run: data, learn, measure, report, skipping what is there."""
+"""An experiment is run: data, learn, measure, report, skipping what is there; and its model is taken up again."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from molyneux.core import ConfigError, Score, nearest
+from molyneux.core import ConfigError, Score, StoreError, nearest
+from molyneux.measure import Evaluation
 from molyneux.run.experiment import Experiment
-from molyneux.run.folder import held
+from molyneux.run.folder import RunFolder, held, open_experiment
 from molyneux.run.progress import RunProgress, Silent
-from molyneux.run.steps import STEPS, Step, Work, read_scores
+from molyneux.run.steps import STEPS, Step, Work, evaluation, read_scores
 
 
 @dataclass(frozen=True)
@@ -59,3 +60,26 @@ def run_experiment(
         scores = tuple(read_scores(folder)) if ours.measure.current else ()
         pages = tuple(sorted(ours.report.folder.glob("report.*"))) if ours.report.current else ()
     return Outcome(folder, scores, pages)
+
+
+def open_evaluation(folder: Path) -> Evaluation:
+    """What the measures of a run are given: its trained model, in evaluation mode, the samples and who reads them.
+
+    `evaluate([...], open_evaluation(folder))` measures the model with anything; `.model.encode(batch)` gives its codes of the
+    batches of `.source`. The files of the model are checked against their checksums; the folder is only read.
+
+    Args:
+        folder: of a run whose model is trained.
+
+    Raises:
+        StoreError: it is no folder of a run, or its model is not trained yet. ConfigError: its settings are no longer valid.
+        CorruptFileError: a file of the model was truncated or altered.
+    """
+    experiment = open_experiment(folder)
+    work = Work(RunFolder(folder, experiment), Silent())
+    if not work.folder.model.complete:
+        raise StoreError(f"expected a trained model in {folder}, got none: run molyneux learn {folder} first")
+    work.folder.model.verify()
+    found = evaluation(work)
+    found.model.eval()
+    return found
