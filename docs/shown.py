@@ -54,6 +54,7 @@ LETTERS = (
     ("homotopy.factors_per_moving_leg", LEGS),
     ("homotopy.readable", LEGS),
 )
+RANKING = tuple(("ranking.agreement", {**CODE, "relation": relation}) for relation in ("lasso", "spearman", "information"))
 RECOMMENDED = {**CODE, "variant": "recommended"}
 BEST = (
     *(
@@ -70,6 +71,7 @@ SHOWN: dict[str, tuple[Shown, bool]] = {
     "leading": (BEST[:4], False),
     "letters": (LETTERS, False),
     "limits": (LIMITS, False),
+    "ranking": (RANKING, False),
     "published": (metrics("published"), False),
     "recommended": (metrics("recommended"), False),
     "recommended-image": (metrics("recommended", {"source": "image", "code": "shared"}), False),

@@ -7,7 +7,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from molyneux.core import ConfigError, DataError
+from molyneux.core import ConfigError, DataError, NotApplicableError
 from molyneux.measure.disentanglement import (
     correlation_matrix,
     gaussian_total_correlation,
@@ -110,7 +110,7 @@ def test_total_correlation_of_a_correlated_pair():
     assert gaussian_total_correlation(codes[:, :1]) == 0.0
 
 
-@pytest.mark.parametrize("relation", ["lasso", "spearman"])
+@pytest.mark.parametrize("relation", ["lasso", "spearman", "information"])
 def test_seeds_that_agree_up_to_order_and_sign_rank_first(relation):
     rng = np.random.default_rng(0)
     codes = rng.normal(size=(2000, 4))
@@ -119,11 +119,24 @@ def test_seeds_that_agree_up_to_order_and_sign_rank_first(relation):
     found = unsupervised_ranking([*alike, codes @ rotation], relation=relation)
     assert found[:3] == pytest.approx(np.full(3, found[0]), abs=0.02)
     assert found[3] < found[0] - 0.2
-    assert found[0] == pytest.approx(1.0 if relation == "spearman" else 0.9, abs=0.12)
+    assert found[0] == pytest.approx(0.9 if relation == "lasso" else 1.0, abs=0.12)
     hidden = unsupervised_ranking(alike, active=[np.ones(4, bool), np.ones(4, bool), np.zeros(5, bool)], relation=relation)
     assert hidden[2] == 0.0
     with pytest.raises(DataError, match="at least two models"):
         unsupervised_ranking([codes])
+
+
+def test_information_does_not_ask_for_an_order_of_values():
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 20, (5000, 3))
+    one, other = (rng.uniform(-1, 1, (3, 20))[range(3), factors] for _ in range(2))
+    assert unsupervised_ranking([one, other], relation="information") == pytest.approx([1.0, 1.0])
+    assert unsupervised_ranking([one, other[rng.permutation(5000)]], relation="information").tolist() == [0.0, 0.0]
+    for relation in ("lasso", "spearman"):
+        assert unsupervised_ranking([one, other], relation=relation).max() < 0.6
+    few = [part[:50] for part in (one, other)]
+    with pytest.raises(NotApplicableError, match="needs at least"):
+        unsupervised_ranking(few, relation="information")
 
 
 def test_agreement_of_two_models_by_hand():

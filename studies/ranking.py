@@ -1,0 +1,88 @@
+"""Do trainings of a model from different seeds find the same dimensions? Asked of runs of a study, without their factors.
+
+    python studies/ranking.py NAME RUNS...
+
+Duan et al., "Unsupervised model selection for variational disentangled representation learning" (ICLR 2020): a model whose
+dimensions come back, in any order and sign, whatever the seed, is likely to be disentangled. For every variant in the folders of
+runs, codes of the same test sentences are compared across its seeds. Chance: the same codes dealt to other sentences. The
+record goes to `studies/results/ranking-NAME`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from molyneux.core import Score, seeds
+from molyneux.measure.disentanglement import unsupervised_ranking
+from molyneux.report import StudyRun, save_study
+from molyneux.run import open_evaluation, open_experiment
+
+RESULTS = Path(__file__).parent / "results"
+_ACTIVE = 0.01
+"""Variance of an active unit (Burda et al., ICLR 2016)."""
+
+
+def variants(folders: Sequence[Path]) -> dict[str, dict[int, Path]]:
+    """Runs by variant and seed: a run of a study is called `VARIANT-seedN-...`."""
+    found: dict[str, dict[int, Path]] = defaultdict(dict)
+    for folder in folders:
+        for path in sorted(folder.glob("*-seed*-*/config.yaml")):
+            name, _, rest = path.parent.name.rpartition("-seed")
+            found[name][int(rest.partition("-")[0])] = path.parent
+    return found
+
+
+def codes_of(folder: Path, samples: int) -> np.ndarray:
+    """Posterior means (N, D) of the first test sentences in an order that is the same for all seeds of a model."""
+    model, world = open_evaluation(folder).model, open_experiment(folder).data.world
+    assert world is not None
+    source = world.source("test", samples, seed=0)
+    with torch.inference_mode():
+        parts = [
+            model.encode(source.batch(np.arange(start, min(start + 500, samples))), ["text"]).mean.shared
+            for start in range(0, samples, 500)
+        ]
+    return torch.cat(parts).double().numpy()
+
+
+def ranked(name: str, runs: Mapping[int, Path], samples: int) -> list[StudyRun]:
+    """The ranking of every seed of a variant."""
+    codes = [codes_of(path, samples) for path in runs.values()]
+    rng = seeds.generator(0, "ranking", name)
+    dealt = [part[rng.permutation(samples)] for part in codes]
+    active = [part.var(0) > _ACTIVE for part in codes]
+    scores = defaultdict(list)
+    for relation in ("lasso", "spearman", "information"):
+        values = (unsupervised_ranking(part, active=active, relation=relation) for part in (codes, dealt))
+        for seed, value, chance in zip(runs, *values, strict=True):
+            about = {"source": "text", "code": "shared", "relation": relation}
+            found = Score("ranking.agreement", float(value), about, n=samples, bounds=(0, 1), chance=float(chance))
+            scores[seed].append(found)
+    model = open_experiment(next(iter(runs.values()))).resolved["learn"]["model"]
+    return [StudyRun({"name": name, "seed": seed, "learn": {"model": model}}, tuple(found)) for seed, found in scores.items()]
+
+
+def main() -> None:
+    """Make the record."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", help="of the record, such as ynoc")
+    parser.add_argument("runs", type=Path, nargs="+", help="folders of the runs of studies")
+    parser.add_argument("--samples", type=int, default=10_000, help="test sentences (default: %(default)s)")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    records: list[StudyRun] = []
+    for name, runs in variants(options.runs).items():
+        if len(runs) > 1:
+            records += ranked(name, runs, options.samples)
+            print(name, *(f"{score.about['relation']} {score.value:.3f} ({score.chance:.3f})" for score in records[-1].scores))
+    save_study(RESULTS / f"ranking-{options.name}" / "records.jsonl", records)
+
+
+if __name__ == "__main__":
+    main()
