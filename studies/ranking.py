@@ -51,21 +51,20 @@ def codes_of(folder: Path, samples: int) -> np.ndarray:
     return torch.cat(parts).double().numpy()
 
 
-def ranked(name: str, runs: Mapping[int, Path], samples: int) -> list[StudyRun]:
-    """The ranking of every seed of a variant."""
+def ranked(name: str, runs: Mapping[int, Path], samples: int) -> StudyRun:
+    """The mean ranking of a variant's seeds; without an interval, for they are compared with each other and not independent."""
     codes = [codes_of(path, samples) for path in runs.values()]
     rng = seeds.generator(0, "ranking", name)
     dealt = [part[rng.permutation(samples)] for part in codes]
     active = [part.var(0) > _ACTIVE for part in codes]
-    scores = defaultdict(list)
+    scores = []
     for relation in ("lasso", "spearman", "information"):
-        values = (unsupervised_ranking(part, active=active, relation=relation) for part in (codes, dealt))
-        for seed, value, chance in zip(runs, *values, strict=True):
-            about = {"source": "text", "code": "shared", "relation": relation}
-            found = Score("ranking.agreement", float(value), about, n=samples, bounds=(0, 1), chance=float(chance))
-            scores[seed].append(found)
+        found, chance = (float(unsupervised_ranking(part, active=active, relation=relation).mean()) for part in (codes, dealt))
+        about = {"source": "text", "code": "shared", "relation": relation}
+        origin = {"seeds": list(runs), "split": "test"}
+        scores.append(Score("ranking.agreement", found, about, n=samples, bounds=(0, 1), chance=chance, origin=origin))
     model = open_experiment(next(iter(runs.values()))).resolved["learn"]["model"]
-    return [StudyRun({"name": name, "seed": seed, "learn": {"model": model}}, tuple(found)) for seed, found in scores.items()]
+    return StudyRun({"name": name, "seed": 0, "learn": {"model": model}}, tuple(scores))
 
 
 def main() -> None:
@@ -79,7 +78,7 @@ def main() -> None:
     records: list[StudyRun] = []
     for name, runs in variants(options.runs).items():
         if len(runs) > 1:
-            records += ranked(name, runs, options.samples)
+            records.append(ranked(name, runs, options.samples))
             print(name, *(f"{score.about['relation']} {score.value:.3f} ({score.chance:.3f})" for score in records[-1].scores))
     save_study(RESULTS / f"ranking-{options.name}" / "records.jsonl", records)
 
