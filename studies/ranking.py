@@ -13,13 +13,15 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from molyneux.core import Score, seeds
+from molyneux.core import ConfigError, ConflictError, MolyneuxError, Score, seeds
 from molyneux.measure.disentanglement import unsupervised_ranking
+from molyneux.measure.latents import collect_codes
 from molyneux.report import StudyRun, save_study
 from molyneux.run import open_evaluation, open_experiment
 
@@ -29,40 +31,44 @@ _ACTIVE = 0.01
 
 
 def variants(folders: Sequence[Path]) -> dict[str, dict[int, Path]]:
-    """Runs by variant and seed: a run of a study is called `VARIANT-seedN-...`."""
+    """Runs by variant and seed: a run of a study is called `VARIANT-seedN-...`; variants of a single seed are left out.
+
+    Raises:
+        ConflictError: two runs of one variant and seed. ConfigError: no variant has two seeds.
+    """
     found: dict[str, dict[int, Path]] = defaultdict(dict)
-    for folder in folders:
-        for path in sorted(folder.glob("*-seed*-*/config.yaml")):
-            name, _, rest = path.parent.name.rpartition("-seed")
-            found[name][int(rest.partition("-")[0])] = path.parent
-    return found
+    for path in (config.parent for folder in folders for config in sorted(folder.glob("*-seed*-*/config.yaml"))):
+        name, _, rest = path.name.rpartition("-seed")
+        first = found[name].setdefault(int(rest.partition("-")[0]), path)
+        if first != path:
+            raise ConflictError(f"expected one run of each variant and seed, got {first} and {path}: name one of their folders")
+    several = {name: runs for name, runs in found.items() if len(runs) > 1}
+    if not several:
+        said = ", ".join(map(str, folders))
+        raise ConfigError(f"expected runs VARIANT-seedN-... of at least two seeds in {said}, got none: name folders of sweeps")
+    return several
 
 
 def codes_of(folder: Path, samples: int) -> np.ndarray:
     """Posterior means (N, D) of the first test sentences in an order that is the same for all seeds of a model."""
-    model, world = open_evaluation(folder).model, open_experiment(folder).data.world
-    assert world is not None
-    source = world.source("test", samples, seed=0)
+    opened, world = open_evaluation(folder), open_experiment(folder).data.world
+    source = opened.source if world is None else world.source("test", samples, seed=0)
     with torch.inference_mode():
-        parts = [
-            model.encode(source.batch(np.arange(start, min(start + 500, samples))), ["text"]).mean.shared
-            for start in range(0, samples, 500)
-        ]
-    return torch.cat(parts).double().numpy()
+        return collect_codes(replace(opened, source=source, samples=samples), ("text",)).means["shared"]
 
 
 def ranked(name: str, runs: Mapping[int, Path], samples: int) -> StudyRun:
     """The mean ranking of a variant's seeds; without an interval, for they are compared with each other and not independent."""
     codes = [codes_of(path, samples) for path in runs.values()]
     rng = seeds.generator(0, "ranking", name)
-    dealt = [part[rng.permutation(samples)] for part in codes]
+    dealt = [rng.permutation(part) for part in codes]
     active = [part.var(0) > _ACTIVE for part in codes]
     scores = []
     for relation in ("lasso", "spearman", "information"):
         found, chance = (float(unsupervised_ranking(part, active=active, relation=relation).mean()) for part in (codes, dealt))
         about = {"source": "text", "code": "shared", "relation": relation}
         origin = {"seeds": list(runs), "split": "test"}
-        scores.append(Score("ranking.agreement", found, about, n=samples, bounds=(0, 1), chance=chance, origin=origin))
+        scores.append(Score("ranking.agreement", found, about, n=len(codes[0]), bounds=(0, 1), chance=chance, origin=origin))
     model = open_experiment(next(iter(runs.values()))).resolved["learn"]["model"]
     return StudyRun({"name": name, "seed": 0, "learn": {"model": model}}, tuple(scores))
 
@@ -76,10 +82,12 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     records: list[StudyRun] = []
-    for name, runs in variants(options.runs).items():
-        if len(runs) > 1:
+    try:
+        for name, runs in variants(options.runs).items():
             records.append(ranked(name, runs, options.samples))
             print(name, *(f"{score.about['relation']} {score.value:.3f} ({score.chance:.3f})" for score in records[-1].scores))
+    except MolyneuxError as error:
+        parser.error(str(error))
     save_study(RESULTS / f"ranking-{options.name}" / "records.jsonl", records)
 
 

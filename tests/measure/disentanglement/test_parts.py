@@ -16,6 +16,7 @@ from molyneux.measure.disentanglement import (
     top_counts,
     unsupervised_ranking,
 )
+from molyneux.measure.disentanglement.bins import equal_mass
 from molyneux.measure.disentanglement.dci import completeness, disentanglement
 from molyneux.measure.disentanglement.higgins import mean_difference
 from molyneux.measure.disentanglement.linear import discriminants, softmax_nets
@@ -196,3 +197,11 @@ def test_what_cannot_be_compared_is_refused_in_one_sentence():
         with pytest.raises(error, match=message):
             call()
     assert hoyer(codes.tolist()) == hoyer(codes)
+
+
+def test_bins_of_equal_mass_keep_equal_codes_together():
+    codes = np.stack([np.arange(100)[::-1] ** 3, np.repeat([0.5, -2.0, 7.0, 0.5], 25), np.repeat(np.arange(50), 2)], 1)
+    found = equal_mass(codes, 10)
+    assert found[:, 0].tolist() == [place // 10 for place in range(100)][::-1]
+    assert found[:, 1].tolist() == np.repeat([1, 0, 2, 1], 25).tolist()
+    assert found[:, 2].tolist() == [place // 10 for place in range(100)]

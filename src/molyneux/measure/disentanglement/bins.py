@@ -5,12 +5,15 @@
 | `equal_width` | equal width over the range, exact edges | in the last bin | changes bins |
 | `published_bins` | the same edges as the text study computes them | lost where the last edge falls below it | changes bins |
 | `library_bins` | disentanglement_lib: `np.digitize` at the edges of `np.histogram` | in the last bin | changes bins |
+| `equal_mass` | equal mass among all samples, equal codes together | in the last bin | changes nothing |
 | `information.joint` | equal mass among the samples that carry the factor | in the last bin | changes nothing |
 """
 
 from __future__ import annotations
 
 import numpy as np
+
+from molyneux.measure.disentanglement.ranks import sort_columns
 
 BINS = 20
 
@@ -44,3 +47,13 @@ def library_bins(codes: np.ndarray, bins: int = BINS) -> np.ndarray:
     """Bin numbers 0..bins-1 as disentanglement_lib's `_histogram_discretize` finds them, (N, D)."""
     columns = [np.digitize(column, np.histogram(column, bins)[1][:-1]) - 1 for column in codes.T]
     return np.stack(columns, 1)
+
+
+def equal_mass(codes: np.ndarray, bins: int = BINS) -> np.ndarray:
+    """Bin numbers 0..bins-1 of each dimension by middle rank, (N, D); a dimension of at most `bins` values has a bin for each."""
+    found = sort_columns(codes)
+    numbers: np.ndarray = np.minimum((found.ranks * bins).astype(np.int64), bins - 1)
+    for column, (order, level) in enumerate(zip(found.order, found.level, strict=True)):
+        if level[-1] < bins:
+            numbers[order, column] = level
+    return numbers

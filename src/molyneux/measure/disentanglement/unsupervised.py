@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from molyneux.core import ConfigError, DataError, nearest
-from molyneux.measure.disentanglement.bins import BINS
+from molyneux.measure.disentanglement.bins import equal_mass
 from molyneux.measure.disentanglement.information import knowledge
 from molyneux.measure.disentanglement.linear import standardised
 from molyneux.measure.disentanglement.ranks import sort_columns
@@ -102,32 +102,23 @@ def unsupervised_ranking(
         kept = [sort_columns(np.ascontiguousarray(part)).ranks for part in kept]
     if relation != "information":
         kept = [standardised(part, part) for part in kept]
-    pairs = np.array([[_agreement(_relation(one, other, relation)) for other in kept] for one in kept])
+    others = [equal_mass(part) for part in kept] if relation == "information" else kept
+    pairs = np.array([[_agreement(_relation(one, other, relation)) for other in others] for one in kept])
     return np.array([np.median(np.delete(pairs[:, model], model)) for model in range(len(parts))])
 
 
 def _relation(one: np.ndarray, other: np.ndarray, relation: str) -> np.ndarray:
-    """Strength between each dimension of one model and each of another, (D1, D2)."""
+    """Strength between each dimension of one model and each of another, (D1, D2); the other's are bins for `information`."""
     if not one.shape[1] or not other.shape[1]:
         return np.zeros((one.shape[1], other.shape[1]))
     if relation == "spearman":
         return np.asarray(np.abs(one.T @ other / len(one)))
     if relation == "information":
-        return knowledge(tabulate(one, _bins(other), dead=0))
+        return knowledge(tabulate(one, other, dead=0))
     from sklearn.linear_model import Lasso
 
     coefficients = Lasso(alpha=0.1).fit(one, other).coef_
     return np.asarray(np.abs(np.reshape(coefficients, (other.shape[1], one.shape[1]))).T)
-
-
-def _bins(codes: np.ndarray) -> np.ndarray:
-    """Numbers of bins of equal mass, (N, D) int; of a dimension with fewer values, of its values."""
-    found = sort_columns(codes)
-    bins: np.ndarray = np.minimum((found.ranks * BINS).astype(np.int64), BINS - 1)
-    for column, (order, level) in enumerate(zip(found.order, found.level, strict=True)):
-        if level[-1] < BINS:
-            bins[order, column] = level
-    return bins
 
 
 def _agreement(strength: np.ndarray) -> float:
