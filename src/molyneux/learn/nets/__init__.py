@@ -1,5 +1,6 @@
 """Encoders and decoders by kind of modality."""
 
+from molyneux.learn.nets.averaging import Averaging
 from molyneux.learn.nets.causal import CausalTransformer
 from molyneux.learn.nets.convolutional import Convolutional
 from molyneux.learn.nets.default import default_net
@@ -12,6 +13,7 @@ from molyneux.learn.nets.slots import Slots
 from molyneux.learn.nets.transformer import CharacterTransformer
 
 __all__ = [
+    "Averaging",
     "CausalTransformer",
     "CharacterTransformer",
     "Convolutional",

@@ -15,7 +15,7 @@ from molyneux.learn.likelihoods import ViewLikelihood
 from molyneux.learn.nets.net import Net
 from molyneux.learn.nets.recurrent import Recurrent
 from molyneux.learn.nets.roles import PositionRoles, SymbolRoles
-from molyneux.learn.nets.writing import Vectors, choice_problems
+from molyneux.learn.nets.writing import Vectors, choice_problems, writer_problems
 
 Assignment = Literal["soft", "gumbel", "balanced"]
 Role = Literal["position", "symbol"]
@@ -83,8 +83,7 @@ class Slots(Net):
         problems += choice_problems("assignment", self.assignment, get_args(Assignment))
         if not self.sharpness > 0:
             problems.append(f"sharpness: expected a number above 0, got {self.sharpness}")
-        if not isinstance(self.writer, Net) or "text" not in self.writer.kinds:
-            problems.append(f"writer: expected a net for text, got {type(self.writer).__name__}")
+        problems += writer_problems(self.writer)
         if problems:
             raise ConfigError(problems)
 

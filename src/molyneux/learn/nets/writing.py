@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from molyneux.core import ConfigError, Modality, nearest
 from molyneux.learn.likelihoods import Categorical, ViewLikelihood, WrittenTexts
+from molyneux.learn.nets.net import Net
 
 Decoding = Literal["greedy", "beam"]
 
@@ -41,6 +42,12 @@ def writing_problems(settings: Writes) -> Iterator[str]:
     yield from choice_problems("decoding", settings.decoding, get_args(Decoding))
     if settings.beams < 1:
         yield f"beams: expected at least 1, got {settings.beams}"
+
+
+def writer_problems(writer: Net) -> Iterator[str]:
+    """What is wrong with the net that writes where another reads."""
+    if not isinstance(writer, Net) or "text" not in writer.kinds:
+        yield f"writer: expected a net for text, got {type(writer).__name__}"
 
 
 def choice_problems(name: str, value: object, known: tuple[str, ...]) -> Iterator[str]:
