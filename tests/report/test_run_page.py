@@ -168,8 +168,9 @@ def test_the_contact_sheet_is_shown_if_it_is_small(run_folder):
     (run_folder / "model" / "history.csv").unlink()
     sheet = run_folder / "samples" / "contact_sheet.png"
     sheet.write_bytes(b"\x89PNG small")
-    write_run(run_folder, formats=("html",))
+    write_run(run_folder)
     assert "Samples of the world with their captions" in (run_folder / "report" / "report.html").read_text()
+    assert "## Samples" not in (run_folder / "report" / "report.md").read_text()  # a heading with nothing under it
     sheet.write_bytes(b"\x89PNG" + bytes(700_000))
     write_run(run_folder, formats=("html",))
     assert "Samples of the world with their captions" not in (run_folder / "report" / "report.html").read_text()

@@ -22,7 +22,7 @@ def render_html(page: Page) -> str:
 
 
 def render_markdown(page: Page) -> str:
-    """The page's words and tables; galleries as tables of what was read, drawings left out."""
+    """The page's words and tables; drawings by their files, galleries as tables of what was read, pictures left out."""
     return _environment(False).get_template("page.md.j2").render(page=page).rstrip() + "\n"
 
 
@@ -39,7 +39,7 @@ def _environment(web: bool) -> Environment:
     environment.filters["stacked"] = _stacked
     environment.filters["lone"] = _lone
     environment.filters["unbroken"] = _unbroken
-    environment.filters["markdown"] = _markdown
+    environment.filters["told"] = _told
     environment.filters["escape_markdown"] = escape_markdown
     return environment
 
@@ -58,6 +58,12 @@ def _lone(section: Section) -> bool:
     """Whether a section opens with its only table, which then needs no title of its own."""
     tables = [isinstance(block, Table) for block in section.blocks]
     return tables[0] and sum(tables) == 1
+
+
+def _told(page: Page) -> list[tuple[Section, list[str]]]:
+    """The sections that have something to say in Markdown, with their blocks."""
+    told = [(section, [text for block in section.blocks if (text := _markdown(block))]) for section in page.filled]
+    return [(section, texts) for section, texts in told if texts]
 
 
 def _markdown(block: Block) -> str:
