@@ -6,9 +6,11 @@ from torch.distributions import Categorical, Independent, Normal
 
 from molyneux.core import Batch, Codes, ConfigError, Modality, NotApplicableError, Posterior, Spec
 from molyneux.data import ArraySource
+from molyneux.learn.likelihoods.categorical import CategoricalViews
 from molyneux.learn.posteriors import DiagonalNormal
 from molyneux.measure import CodeUse, Evaluation
 from molyneux.measure.disentanglement import hoyer
+from molyneux.measure.reconstruction.frequencies import Frequencies
 
 SPEC = Spec((Modality("table", "tabular", (4,)),))
 N = 20_000
@@ -87,6 +89,39 @@ def test_distortion_of_texts_stands_beside_the_frequencies_of_their_symbols():
     (score,) = (score for score in scores if score.name == "code_use.distortion")
     assert score.value == pytest.approx(2 * np.log(4))
     assert score.controls["constant"] == pytest.approx(sum(entropy(np.bincount(column)) for column in ids.T))
+
+
+def test_texts_are_counted_up_to_their_end():
+    """The control is what a model of these frequencies pays, padding apart: none of the symbols behind `end` is asked for."""
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(1, 4, 500)
+    ids = np.where(
+        np.arange(4) < lengths[:, None], rng.integers(2, 4, (500, 4)), np.where(np.arange(4) == lengths[:, None], 1, 0)
+    )
+    spec = Spec((Modality("text", "text", (4,), "uint8", symbols=tuple("_.ab"), end=1, padding=0),))
+    frequencies = Frequencies(spec.modality("text"))
+    for part in (ids[:123], ids[123:]):
+        frequencies.add(torch.from_numpy(part.astype(np.uint8)))
+    counted = np.arange(4) <= lengths[:, None]
+    logits = np.full((4, 4), -np.inf)
+    for place in range(4):
+        shares = np.bincount(ids[counted[:, place], place], minlength=4) / max(1, counted[:, place].sum())
+        logits[place] = np.log(np.where(shares > 0, shares, 1e-30))
+    model = CategoricalViews(torch.from_numpy(logits.T).expand(500, 4, 4), torch.Size([500]), spec.modality("text"))
+    assert frequencies.log_likelihood == pytest.approx(float(model.log_prob(torch.from_numpy(ids)).mean()))
+
+
+def test_a_dimension_that_only_some_resamples_vary_in_has_no_interval():
+    """Posterior means of a collapsed dimension may differ in their last bit for a few samples."""
+    table = np.random.default_rng(0).standard_normal((400, 4)).astype(np.float32)
+    table[:, 1], table[:2, 1] = 0.5, 0.6
+    source = ArraySource(SPEC, Batch({"table": torch.from_numpy(table)}))
+    scores = {
+        (score.name, score.about.get("variant", "")): score
+        for score in CodeUse()(Evaluation(Deterministic(), source, seed=1, samples=400)).scores
+    }
+    assert scores["code_use.hoyer", ""].value > 0.5
+    assert scores["code_use.hoyer", ""].interval is None
 
 
 def test_a_model_without_a_prior_has_no_rate():

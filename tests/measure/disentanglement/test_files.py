@@ -32,14 +32,16 @@ def test_what_was_written_is_read_to_the_last_bit_with_either_line_ends(tmp_path
         ("", "expected a header and rows of numbers"),
         ("index,dim1\n0,1.0,2.0\n", "expected a header and rows of numbers"),
         ("dim1,dim2\n0,1.0\n1,2.0\n", "expected the header index,dim1,...,dimD, got dim1,dim2"),
+        ("index,d\u00e9m1\n0,1\n1,2\n", "expected a header and rows of numbers"),
         ("index\n0\n1\n", "expected the header index,dim1,...,dimD, got index"),
         ("index,dim1\n1,1.0\n0,2.0\n", "expected rows numbered 0, 1, ... in the order of the sentences"),
-        ("index,dim1\n0,1.0\n1,x\n", "codes: expected real numbers"),
+        ("index,dim1\n0,1.0\n1,x\n", "expected numbers in the column dim1, got string"),
+        ("index,dim1\n0,true\n1,false\n", "expected numbers in the column dim1, got bool"),
         ("index,dim1\n0,1.0\n1,nan\n", r"the first \(nan\) in row 1, dimension 0"),
     ],
 )
 def test_other_files_are_refused(tmp_path, text, message):
-    (tmp_path / "codes.csv").write_text(text)
+    (tmp_path / "codes.csv").write_text(text, "latin-1")
     with pytest.raises(DataError, match=rf"codes\.csv: .*{message}"):
         read_codes(tmp_path / "codes.csv")
 

@@ -86,15 +86,17 @@ def test_joint_counts_of_carriers_in_bins_of_equal_mass():
 
 
 def test_bins_grow_with_values_and_shrink_with_samples():
-    assert [bins_for(n, values) for n, values in ((10_000, 2), (10_000, 30), (100_000, 140), (60, 3), (20, 5))] == [
-        20,
-        60,
-        280,
-        12,
-        5,
-    ]
+    even = [bins_for(np.full(values, n // values)) for n, values in ((10_000, 2), (10_000, 30), (100_000, 140), (60, 3), (20, 5))]
+    assert even == [20, 60, 280, 12, 5]
     with pytest.raises(NotApplicableError, match="factor 1 has 50 values and needs at least 250 samples that carry it, got 100"):
         knowledge(tabulate(np.random.default_rng(0).normal(size=(100, 1)), np.arange(100)[:, None] % 50))
+
+
+def test_rare_values_fill_bins_of_their_own():
+    assert bins_for(np.array([9760, 240])) == 70  # 240 and three standard errors, of 10,000, in two bins
+    assert bins_for(np.array([240, 9760])) == 70
+    assert bins_for(np.array([990, 10])) == 25  # 20 samples for each value and bin
+    assert bins_for(np.full(40, 100)) == 80
 
 
 def test_knowledge_is_between_nothing_and_everything():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from molyneux.core import ConfigError, NotApplicableError
-from molyneux.measure.disentanglement import METRICS, outcomes, tabulate
+from molyneux.measure.disentanglement import METRICS, Repeats, outcomes, score_codes, tabulate
 from molyneux.measure.disentanglement.table import DEAD
 
 RANKED = sorted(set(METRICS) - {"explicitness"})
@@ -142,7 +142,7 @@ def test_published_draws_need_enough_of_each_value(metric):
     with pytest.raises(NotApplicableError, match=f"{metric} as published draws 64 samples of one value, got a value of factor 2"):
         outcomes(codes, factors, metric, variant="published")
     rare = np.where(np.arange(300) < 3, 0, np.arange(300) // 3)
-    with pytest.raises(NotApplicableError, match=f"{metric} needs a value of factor 1 with 8 samples"):
+    with pytest.raises(NotApplicableError, match=f"{metric} needs a value of factor 1 with 4 samples in each"):
         METRICS[metric].ways["recommended"](tabulate(codes, np.stack([rare, factors[:, 0]], 1)), np.random.default_rng(0))
 
 
@@ -150,6 +150,8 @@ def test_unknown_names_are_answered_with_the_nearest():
     codes, factors = mixed(100)
     with pytest.raises(ConfigError, match="unknown metric 'migg'; did you mean \"mig\""):
         outcomes(codes, factors, "migg")
+    with pytest.raises(ConfigError, match=r"unknown metric \['mig'\]"):
+        outcomes(codes, factors, ["mig"])
     with pytest.raises(ConfigError, match="mig has no variant 'paper'"):
         outcomes(codes, factors, "mig", variant="paper")
 
@@ -176,6 +178,51 @@ def test_noise_is_worth_nothing_however_many_values_factors_have(metric, values)
 def test_batches_of_rare_values_are_not_told_by_their_noise():
     """A linear classifier gains 0.04 from batches of 10 beside such of 64 where all else is alike."""
     assert np.mean(noise_scores("higgins", (2, 500), samples=10_000, seeds=20)) == pytest.approx(0.0, abs=0.03)
+
+
+@pytest.mark.parametrize("metric", ["mig", "sap", "dci", "modularity"])
+def test_codes_of_intervals_know_nearly_everything_however_rare_a_value_is(metric):
+    """Each value is an interval of its dimension, as of posterior means; all but what bins mix on their edges is known."""
+    rng = np.random.default_rng(0)
+    zipf = rng.choice(10, 20_000, p=1 / np.arange(1, 11) / np.sum(1 / np.arange(1, 11)))
+    even = rng.integers(0, [2, 40], (20_000, 2))
+    factors = np.column_stack([rng.random(20_000) < 0.024, rng.random(20_000) < 0.075, zipf, even]).astype(int)
+    for name, outcome in outcomes(factors + rng.uniform(0, 0.5, factors.shape), factors, metric).items():
+        found = outcome.value if outcome.factors is None else outcome.factors
+        assert np.min(found) > (0.85 if name == "sap" else 0.92), name
+
+
+@pytest.mark.parametrize("metric", ["higgins", "kim_mnih", "mig", "sap", "modularity", "explicitness"])
+@pytest.mark.parametrize("kind", ["one of two", "all three"])
+def test_codes_that_are_nearly_always_the_same_tell_nothing_by_small_batches(metric, kind):
+    """A factor of many values has small batches, in which a sparse dimension often does not vary at all."""
+    found = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        factors, normal = rng.integers(0, (2, 300), (5000, 2)), rng.normal(size=(5000, 3))
+        sparse = np.column_stack([normal[:, 0] > 2, normal[:, 1]]).astype(float)
+        codes = sparse if kind == "one of two" else np.maximum(normal - [0, 1, 2], 0)
+        found += scores(codes, factors, metric, seed=seed).values()
+    spread = 0.15 if metric == "higgins" else 0.05
+    assert np.mean(found) == pytest.approx(0.0, abs=4 * spread / np.sqrt(8))
+
+
+def test_scores_of_dimensions_that_are_hardly_used_stay_in_bounds():
+    """The 99 % quantile is 0 or 1 by chance for a dimension that is another number in 0.9 % of the samples."""
+    rng = np.random.default_rng(0)
+    factors = np.stack([rng.integers(0, k, 10_000) for k in (2, 5)], 1)
+    codes = (rng.random((10_000, 2)) < 0.009).astype(float)
+    for seed in range(4):
+        assert -1 <= scores(codes, factors, "irs", seed=seed)["irs"] <= 1
+        (score, *_) = score_codes(codes, factors, metrics=["irs"], repeats=Repeats(permutations=1, resamples=3), seed=seed)
+        assert -1 <= score.interval[0] <= score.value <= score.interval[1] <= 1
+
+
+@pytest.mark.parametrize("factor", [1e155, 1e-170])
+def test_codes_may_be_huge_or_tiny(factor):
+    codes, factors = mixed()
+    for metric in ("mig", "kim_mnih"):
+        assert scores(factor * codes, factors, metric) == pytest.approx(scores(codes, factors, metric))
 
 
 def noise_scores(metric, values, *, samples, seeds):

@@ -10,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 from molyneux.core import ConfigError, DataError, NotApplicableError
 from molyneux.measure.disentanglement import (
     correlation_matrix,
+    expected_information,
     gaussian_total_correlation,
     hoyer,
     outcomes,
@@ -193,10 +194,40 @@ def test_what_cannot_be_compared_is_refused_in_one_sentence():
         (lambda: correlation_matrix(codes, kind="kendal"), ConfigError, "unknown kind 'kendal'"),
         (lambda: gaussian_total_correlation(spoilt), DataError, "got nan in row 0, dimension 1"),
         (lambda: hoyer([["a", "b"], ["c", "d"]]), DataError, "expected codes"),
+        (lambda: hoyer([[1, 2], [3]]), DataError, "rows of different lengths"),
+        (lambda: correlation_matrix([[1, 2], [3]]), DataError, "expected a table"),
+        (lambda: correlation_matrix([["a"], ["b"], ["c"]]), DataError, "expected a table"),
+        (lambda: top_counts(codes, higher_is_better=[True]), DataError, "one answer for each of 3 measures"),
+        (lambda: top_counts(codes, top=0), ConfigError, "at least 1 place"),
+        (lambda: unsupervised_ranking([codes, codes], relation="information"), NotApplicableError, "100 samples, got 50"),
+        (lambda: expected_information([3, 4], [5, 3]), DataError, "7 in rows and 8 in columns"),
     ):
         with pytest.raises(error, match=message):
             call()
     assert hoyer(codes.tolist()) == hoyer(codes)
+    assert expected_information([3, 4], [5, 2]) > 0
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "float16", "float32"])
+def test_sparsity_of_small_numbers_does_not_overflow(kind):
+    codes = np.array([[100, 50, 3], [7, 100, 90], [120, 1, 60]])
+    for scaled in (False, True):
+        assert hoyer(codes.astype(kind), scaled=scaled) == pytest.approx(hoyer(codes.astype(float), scaled=scaled))
+    assert hoyer(np.array([[100, 0], [0, 100]], np.int8), scaled=False) == 1.0
+
+
+def test_dependence_of_huge_codes_is_that_of_small_ones():
+    codes = np.random.default_rng(0).normal(size=(1000, 2))
+    codes[:, 1] += codes[:, 0]
+    assert gaussian_total_correlation(1e200 * codes) == pytest.approx(gaussian_total_correlation(codes))
+
+
+def test_a_dimension_that_does_not_vary_is_related_to_none():
+    codes = np.random.default_rng(0).normal(size=(200, 2))
+    still = np.column_stack([codes, np.zeros(200)])
+    for relation in ("spearman", "information"):
+        found = unsupervised_ranking([still, still], active=[np.ones(3, bool)] * 2, relation=relation)
+        assert found == pytest.approx(unsupervised_ranking([codes, codes], relation=relation) * 2 / 3)
 
 
 def test_bins_of_equal_mass_keep_equal_codes_together():

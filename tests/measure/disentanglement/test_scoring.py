@@ -82,6 +82,8 @@ def test_fewer_repeats_for_what_trains():
         ([[1.0], [2.0]], [[0.5], [1.0]], DataError, "factors: expected integers, got float64: number the values"),
         ([[1.0], [2.0]], [[0.0], [1.0]], DataError, "factors: expected integers, got float64: turn them into integers"),
         ([[1.0], [2.0]], [["a"], ["b"]], DataError, "factors: expected integers, got <U1: number the values"),
+        ([[1.0], [2.0]], [[False], [True]], DataError, "factors: expected integers, got bool: turn them into integers"),
+        ([[1.0], [2.0]], np.array([[0], [2**63]], np.uint64), DataError, "factors: expected numbers of values below 2"),
         ([[1.0], [2.0]], [[0], [-2]], DataError, "factors: expected codes from 0, and -1 for absent, got -2"),
         ([[1.0], [2.0]], [0, 1], DataError, r"factors: expected \(samples, factors\), got shape \(2,\)"),
         ([[1.0], [2.0]], [[0], [1], [0]], DataError, "expected a row of factors for each code, got 2 codes and 3 rows"),
@@ -137,6 +139,15 @@ def test_words_that_nobody_knows_are_refused(settings, message):
 def test_names_have_to_fit():
     with pytest.raises(DataError, match=r"expected a different name for each of 1 factors, got \['a', 'b'\]"):
         tabulate([[1.0], [2.0]], [[0], [1]], names=("a", "b"))
+    for names in ("a", [""], [1]):
+        with pytest.raises(DataError, match="names: expected a list of texts that are not empty"):
+            tabulate([[1.0], [2.0]], [[0], [1]], names=names)
+
+
+@pytest.mark.parametrize("dead", [-1, 1, np.nan])
+def test_dead_is_a_share(dead):
+    with pytest.raises(ConfigError, match="dead: expected a share of at least 0 and below 1"):
+        outcomes(*noisy(100, 0), "mig", dead=dead)
 
 
 class Place:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import ClassVar, final
 
@@ -37,8 +37,9 @@ class CodeUse(Measure):
     With source and target:
 
     - `code_use.distortion` nats: mean of -log p(x | z), unscaled, z one posterior sample ("Rec"); rate and distortion add up to
-      the negative evidence lower bound. Control for symbols: `constant`, the best distribution that knows each position's
-      frequencies and nothing else.
+      the negative evidence lower bound. Control for symbols: `constant`, the frequencies of symbols at each position of the very
+      samples measured on, so no distribution that knows nothing else does better; of large vocabularies and few samples, none
+      fitted on others comes near.
 
     Args:
         samples: at most so many samples; null takes all that are measured on.
@@ -119,6 +120,14 @@ def _scores(table: CodeTable, code: str, recorder: Recorder) -> Iterator[Score]:
     )
 
 
+def _or_nan(statistic: Callable[[np.ndarray], float], rows: np.ndarray) -> float:
+    """A statistic; NaN where it has no value, as where all rows that made a dimension vary were left out by chance."""
+    try:
+        return statistic(rows)
+    except DataError:
+        return float("nan")
+
+
 def _sparsity(means: np.ndarray, recorder: Recorder, *, centred: bool) -> Score:
     fields = {"n": len(means), "bounds": (0.0, 1.0), "higher_is_better": None}
     statistic = partial(hoyer, centred=centred)
@@ -127,5 +136,5 @@ def _sparsity(means: np.ndarray, recorder: Recorder, *, centred: bool) -> Score:
     except DataError as error:
         return recorder.score("hoyer", None, **fields, note=str(error))
     controls = {"normal codes": statistic(recorder.rng.standard_normal(means.shape))}
-    interval = statistic_interval(statistic, means, recorder.rng)
+    interval = statistic_interval(lambda rows: _or_nan(statistic, rows), means, recorder.rng)
     return recorder.score("hoyer", value, interval=interval, controls=controls, **fields)

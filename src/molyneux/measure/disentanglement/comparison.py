@@ -51,10 +51,14 @@ def top_counts(table: np.ndarray, *, higher_is_better: Sequence[bool] | None = N
         top: how many are counted as best.
 
     Raises:
-        DataError: fewer models than places.
+        DataError: fewer models than places, or not one direction a measure. ConfigError: no place is counted.
     """
+    if top < 1:
+        raise ConfigError(f"top: expected at least 1 place, got {top}")
     values = _checked(table, top)
     better = np.ones(values.shape[1], bool) if higher_is_better is None else np.asarray(higher_is_better)
+    if better.shape != values.shape[1:]:
+        raise DataError(f"higher_is_better: expected one answer for each of {values.shape[1]} measures, got {better.tolist()}")
     values = np.where(np.isfinite(values), np.where(better, values, -values), -np.inf)
     above = (values[None] > values[:, None]).sum(1)
     level = (values[None] == values[:, None]).sum(1)
@@ -64,7 +68,10 @@ def top_counts(table: np.ndarray, *, higher_is_better: Sequence[bool] | None = N
 
 
 def _checked(table: np.ndarray, least: int) -> np.ndarray:
-    values = np.asarray(table, np.float64)
+    try:
+        values = np.asarray(table, np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"expected a table (runs, measures) of numbers, got what makes none: {error}") from error
     if values.ndim != 2 or len(values) < least:
         raise DataError(f"expected a table (runs, measures) of at least {least} runs, got shape {values.shape}")
     return values

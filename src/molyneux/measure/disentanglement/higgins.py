@@ -92,7 +92,7 @@ def recommended(table: Table, rng: np.random.Generator, *, batch: int = 64, samp
     fitted, tested = (_relative(table, ranks, side, (samples, batch), deals, rng) for side in (half, ~half))
     found, *dealt = (_told(fit, test, len(table.names)) for fit, test in zip(fitted, tested, strict=True))
     chance = max(1 / len(table.names), float(np.mean(dealt)))
-    by_factor = (found - chance) / (1 - chance) if chance < 1 else np.zeros(len(found))
+    by_factor = np.maximum((found - chance) / (1 - chance), -1.0) if chance < 1 else np.zeros(len(found))
     return {"higgins": Outcome(float(by_factor.mean()), by_factor)}
 
 
@@ -141,7 +141,8 @@ def _relative(
         groups = group(table, factor, side)
         if groups.counts.max() < LEAST:
             raise NotApplicableError(
-                f"higgins needs a value of {name} with {2 * LEAST} samples: give more samples or leave it out"
+                f"higgins needs a value of {name} with {LEAST} samples in each of two random halves "
+                f"({4 * LEAST} in all will do): give more samples or leave it out"
             )
         values = groups.values(samples, rng, least=LEAST)
         carriers, rows = groups.sample(_USUAL, rng), groups.batches(values, 2 * batch, rng)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from molyneux.core import NotApplicableError
+from molyneux.core import DataError, NotApplicableError
 from molyneux.core.compiled import compiled
 from molyneux.measure.disentanglement.bins import BINS
 from molyneux.measure.disentanglement.table import Table
@@ -16,6 +16,8 @@ SIGNIFICANCE = 1e-3
 
 PER_VALUE = 5
 """Samples that a factor needs for each of its values, on average, to say what a code knows of it."""
+
+_PER_CELL = 20
 
 
 def entropy(counts: np.ndarray, axis: int = -1) -> np.ndarray:
@@ -58,15 +60,30 @@ def expected_information(rows: np.ndarray, columns: np.ndarray) -> float:
     Args:
         rows: (V,) counts.
         columns: (B,) counts with the same sum.
+
+    Raises:
+        DataError: the sums differ.
     """
+    rows, columns = np.asarray(rows, np.int64), np.asarray(columns, np.int64)
+    if rows.sum() != columns.sum():
+        raise DataError(f"expected counts of the same samples, got {rows.sum()} in rows and {columns.sum()} in columns")
     sizes, repeats = np.unique(rows[rows > 0], return_counts=True)
     widths, times = np.unique(columns[columns > 0], return_counts=True)
     return float(_expected(sizes, repeats, widths, times, int(rows.sum())))
 
 
-def bins_for(carriers: int, values: int) -> int:
-    """How many bins tell a factor: twice its values, at least 20, at most a fifth of the carriers (and as many as values)."""
-    return max(values, min(max(2 * values, BINS), carriers // 5))
+def bins_for(counts: np.ndarray) -> int:
+    """How many bins tell a factor whose values occur so often, (V,) counts.
+
+    Two for each value, at least 20, at most a fifth of the carriers (and as many as values). A value rarer than its two bins
+    would drown among others: then so many that its share fills two, as long as 20 samples are expected for each value and bin.
+    What is rare is told from its count and three standard errors, so that even values have two bins each in every draw. (Noise of
+    few samples a cell costs codes that know a value in part more than finer bins bring to those that know it.)
+    """
+    carriers, values = int(counts.sum()), len(counts)
+    rarest = (counts.min() + 3 * math.sqrt(counts.min())) / carriers
+    finer = min(math.ceil(2 / rarest), carriers // (_PER_CELL * values))
+    return max(values, min(max(2 * values, BINS), carriers // 5), finer)
 
 
 def require_carriers(table: Table, factor: int) -> int:
@@ -83,9 +100,10 @@ def require_carriers(table: Table, factor: int) -> int:
 def joint(table: Table, factor: int, half: np.ndarray | None = None) -> np.ndarray:
     """Joint counts of a factor and of each dimension's codes, on the samples that carry the factor: (D, 2, V, B) int64.
 
-    Bins hold equal shares of the carriers, by middle rank, so that equal codes share a bin; where there are no more distinct
-    codes than bins, each has its own. Only the order of codes counts: strictly rising rescaling changes nothing, and a change
-    of sign at most the bin of samples that lie on an edge.
+    Bins (`bins_for`) hold equal shares of the carriers, by middle rank, so that equal codes share a bin; where there are no more
+    distinct codes than bins, each has its own. A code of intervals, one for each value, loses what bins on their edges mix: a few
+    percent of even values, up to a fifth of a value of a few percent. Only the order of codes counts: strictly rising rescaling
+    changes nothing, and a change of sign at most the bin of samples that lie on an edge.
 
     Args:
         table: codes and factors.
@@ -98,7 +116,8 @@ def joint(table: Table, factor: int, half: np.ndarray | None = None) -> np.ndarr
     carriers, values = require_carriers(table, factor), table.values[factor]
     labels = np.ascontiguousarray(table.factors[:, factor])
     parts = np.zeros(len(table), np.int8) if half is None else half.astype(np.int8)
-    counts = np.zeros((table.dimensions, 2, values, bins_for(carriers, values)), np.int64)
+    bins = bins_for(np.bincount(labels[labels >= 0], minlength=values))
+    counts = np.zeros((table.dimensions, 2, values, bins), np.int64)
     for column in range(table.dimensions):
         order = table.sorted.order[column]
         _count(table.sorted.level[column], labels[order], parts[order], carriers, counts[column])

@@ -45,8 +45,9 @@ def recommended(table: Table, rng: np.random.Generator, *, quantile: float = 0.9
 
     1 - deviation / chance by dimension and factor; chance is the mean over 5 permutations of the values among carriers, because
     few samples of a value deviate less than many do. The largest over factors is above 0 by chance alone, so a dimension's score
-    is (largest - chance) / (1 - chance), where chance is the mean of what each permutation gives against the others. Up to
-    20,000 samples; dimensions count alike.
+    is (largest - chance) / (1 - chance), at least -1, where chance is the mean of what each permutation gives against the others.
+    Up to 20,000 samples; dimensions count alike. A dimension that is another number than usual in about one sample of a hundred
+    has its quantile on a cliff: its score, and with it the mean, may be anything from draw to draw, which the interval shows.
 
     Raises:
         NotApplicableError: too few samples carry a factor.
@@ -66,6 +67,7 @@ def recommended(table: Table, rng: np.random.Generator, *, quantile: float = 0.9
         matrix[1:, :, factor] = _stays(drawn, others, varies)
     found, chance = matrix[0].max(1), matrix[1:].max(2).mean(0)
     by_dimension = np.where(chance < 1, (found - chance) / np.where(chance < 1, 1 - chance, 1.0), 0.0)
+    by_dimension = np.maximum(by_dimension, -1.0)
     return {"irs": Outcome(float(by_dimension.mean()), dimensions=by_dimension, matrix=matrix[0])}
 
 

@@ -7,6 +7,7 @@ the majority vote.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 
@@ -16,12 +17,14 @@ from molyneux.core import NotApplicableError
 from molyneux.measure.disentanglement.groups import group, halves, ratios, relative
 from molyneux.measure.disentanglement.higgins import require_batch
 from molyneux.measure.disentanglement.outcome import Outcome, nothing_live
+from molyneux.measure.disentanglement.sap import SIGMAS
 from molyneux.measure.disentanglement.table import Table
 
 LEAST = 4
 """Samples of a value in each half that the recommended variant needs to fix it."""
 
 _USUAL = 10_000
+_PERMUTATIONS = 3
 _PRUNED = 0.05
 """Standard deviation below which disentanglement_lib's configuration drops a dimension."""
 
@@ -91,7 +94,9 @@ def recommended(table: Table, rng: np.random.Generator, *, batch: int = 64, samp
     """Ranks of live dimensions, variances relative to those among carriers, voted on one half, scored on the other.
 
     A factor's variance is compared with that of the samples that carry it: that a sentence has an adverb says nothing about
-    which. (accuracy - 1/F) / (1 - 1/F), so that 0 is chance. Batches are of up to 64 samples.
+    which. (accuracy - chance) / (1 - chance), where chance is 1/F or, where it is more than the draws explain, what the same
+    codes get dealt to other samples: a dimension that is nearly always the same number tells small batches, which rare values
+    make, from large ones. Batches are of up to 64 samples.
 
     Raises:
         NotApplicableError: a factor of which no value has 4 samples in each half.
@@ -101,15 +106,26 @@ def recommended(table: Table, rng: np.random.Generator, *, batch: int = 64, samp
     if not table.dimensions:
         return nothing_live(("kim_mnih",), len(table.names))
     half, ranks, count = halves(len(table), rng), table.sorted.ranks, len(table.names)
+    right = _right(table, ranks, half, (samples, batch), rng)
+    deals = (rng.permutation(len(table)) for _ in range(_PERMUTATIONS))
+    dealt = float(np.mean([_right(table, ranks[deal], half, (samples, batch), rng) for deal in deals]))
+    chance = 1 / count
+    if dealt - chance > SIGMAS * math.sqrt(chance * (1 - chance) / (_PERMUTATIONS * count * samples)):
+        chance = dealt
+    by_factor = np.maximum((right - chance) / (1 - chance), -1.0) if chance < 1 else np.zeros(count)
+    return {"kim_mnih": Outcome(float(by_factor.mean()), by_factor)}
+
+
+def _right(table: Table, ranks: np.ndarray, half: np.ndarray, size: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+    """Of each factor the share of its batches whose vote on one half says what it says on the other, (F,)."""
+    count, samples = len(table.names), size[0]
     fitted, tested = (
-        np.concatenate([_votes(table, ranks, factor, side, (samples, batch), rng) for factor in range(count)])
-        for side in (half, ~half)
+        np.concatenate([_votes(table, ranks, factor, side, size, rng) for factor in range(count)]) for side in (half, ~half)
     )
     labels = np.repeat(np.arange(count), samples)
     chosen = count_votes(fitted, labels, table).argmax(1)
-    right = (chosen[tested] == labels).reshape(count, samples).mean(1)
-    by_factor = (right - 1 / count) / (1 - 1 / count)
-    return {"kim_mnih": Outcome(float(by_factor.mean()), by_factor)}
+    found: np.ndarray = (chosen[tested] == labels).reshape(count, samples).mean(1)
+    return found
 
 
 def count_votes(votes: np.ndarray, labels: np.ndarray, table: Table) -> np.ndarray:
@@ -125,7 +141,8 @@ def _votes(
     groups = group(table, factor, side)
     if groups.counts.max() < LEAST:
         raise NotApplicableError(
-            f"kim_mnih needs a value of {table.names[factor]} with {2 * LEAST} samples: give more samples or leave it out"
+            f"kim_mnih needs a value of {table.names[factor]} with {LEAST} samples in each of two random halves "
+            f"({4 * LEAST} in all will do): give more samples or leave it out"
         )
     samples, batch = size
     rows = groups.batches(groups.values(samples, rng, least=LEAST), batch, rng)

@@ -74,7 +74,7 @@ def find_metric(name: str) -> Metric:
     Raises:
         ConfigError: there is none.
     """
-    if name not in METRICS:
+    if not isinstance(name, str) or name not in METRICS:
         raise ConfigError(f"unknown metric {name!r}; {nearest(str(name), METRICS)}")
     return METRICS[name]
 

@@ -55,7 +55,8 @@ def recommended(table: Table, rng: np.random.Generator) -> Mapping[str, Outcome]
     """Each bin of a dimension (`information.joint`) says its most common value on one half of the samples; scored on the other.
 
     (accuracy - majority) / (1 - majority), both halves in turn, averaged; 0 where the two differ by no more than 4 standard
-    errors (`exceeds`). Any code that determines the value gets 1, however its values are ordered.
+    errors (`exceeds`). A code with a number for each value gets 1, however its values are ordered; one with an interval for each
+    gets a little less, see `information.joint`.
 
     Raises:
         NotApplicableError: too few samples carry a factor.

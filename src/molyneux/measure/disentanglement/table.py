@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from molyneux.core import DataError, NotApplicableError
+from molyneux.core import ConfigError, DataError, NotApplicableError
 from molyneux.measure.disentanglement.ranks import Sorted, sort_columns
 
 DEAD = 1e-4
@@ -56,8 +56,11 @@ class Table:
     @property
     def alive(self) -> np.ndarray:
         """Which dimensions are not dead, (D,) bool."""
-        variance = np.where(np.ptp(self.codes, axis=0) > 0, self.codes.var(0), 0.0)
-        found: np.ndarray = variance > self.dead * variance.max(initial=0.0)
+        varies = np.ptp(self.codes, axis=0) > 0
+        if not varies.any():
+            return varies
+        variance = np.where(varies, _scaled(self.codes).var(0), 0.0)
+        found: np.ndarray = varies & (variance > self.dead * variance.max())
         return found
 
     @cached_property
@@ -113,10 +116,15 @@ def tabulate(
 
     Raises:
         DataError: not such arrays; the message says where. NotApplicableError: a factor takes fewer than two values.
+        ConfigError: `dead` is no share.
     """
     checked, known = check_codes(codes), _factors(factors)
     if len(checked) != len(known):
         raise DataError(f"expected a row of factors for each code, got {len(checked)} codes and {len(known)} rows of factors")
+    if not 0 <= dead < 1:
+        raise ConfigError(f"dead: expected a share of at least 0 and below 1, got {dead}")
+    if isinstance(names, str) or any(not isinstance(name, str) or not name for name in names or ()):
+        raise DataError(f"names: expected a list of texts that are not empty, one a factor, got {names!r}")
     names = tuple(names) if names is not None else tuple(f"factor {column + 1}" for column in range(known.shape[1]))
     if len(names) != known.shape[1] or len(set(names)) < len(names):
         raise DataError(f"expected a different name for each of {known.shape[1]} factors, got {list(names)}")
@@ -130,6 +138,13 @@ def tabulate(
     return table.with_presence() if presence else table
 
 
+def _scaled(codes: np.ndarray) -> np.ndarray:
+    """Codes whose squares are neither infinite nor 0; the same ones where that holds already."""
+    largest = np.abs(codes).max()
+    return codes if _TINY < largest < 1 / _TINY else codes / largest
+
+
+_TINY = 1e-100
 _COUNTS = {0: "no value", 1: "one value only"}
 _COUNTED = 1_000_000
 """Values below this are numbered by counting them, which is faster than sorting."""
@@ -174,9 +189,11 @@ def _factors(factors: Any) -> np.ndarray:
     if array.ndim != 2 or array.shape[1] < 1:
         raise DataError(f"factors: expected (samples, factors), got shape {array.shape}")
     if array.dtype.kind not in "iu":
-        whole = array.dtype.kind == "f" and bool((array == np.round(array)).all())
+        whole = array.dtype.kind == "b" or (array.dtype.kind == "f" and bool((array == np.round(array)).all()))
         hint = "turn them into integers" if whole else "number the values of each factor 0, 1, ..."
         raise DataError(f"factors: expected integers, got {array.dtype}: {hint}")
     if array.size and array.min() < -1:
         raise DataError(f"factors: expected codes from 0, and -1 for absent, got {array.min()}")
+    if array.size and array.max() > np.iinfo(np.int64).max:
+        raise DataError(f"factors: expected numbers of values below 2^63, got {array.max()}")
     return array.astype(np.int64)

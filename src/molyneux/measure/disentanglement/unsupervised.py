@@ -7,14 +7,15 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from molyneux.core import ConfigError, DataError, nearest
-from molyneux.measure.disentanglement.bins import equal_mass
-from molyneux.measure.disentanglement.information import knowledge
+from molyneux.core import ConfigError, DataError, NotApplicableError, nearest
+from molyneux.measure.disentanglement.bins import BINS, equal_mass
+from molyneux.measure.disentanglement.information import PER_VALUE, knowledge
 from molyneux.measure.disentanglement.linear import standardised
 from molyneux.measure.disentanglement.ranks import sort_columns
 from molyneux.measure.disentanglement.table import tabulate
 
 Relation = Literal["lasso", "spearman", "information"]
+_HUGE = 1e100
 _ROUNDINGS = 16
 """Eigenvalues below so many times the error of their computation are 0."""
 
@@ -55,12 +56,15 @@ def gaussian_total_correlation(codes: np.ndarray) -> float:
 
     Args:
         codes: (N, D).
+
+    Raises:
+        DataError: another shape, or numbers that are not finite.
     """
     codes = _checked(codes)
     varies = np.ptp(codes, axis=0) > 0
     if np.count_nonzero(varies) < 2:
         return 0.0
-    spread = np.linalg.eigvalsh(np.corrcoef(codes[:, varies].astype(np.float64), rowvar=False))
+    spread = np.linalg.eigvalsh(np.corrcoef(_small(codes[:, varies]), rowvar=False))
     rounding = spread.max() * len(spread) * np.finfo(np.float64).eps * _ROUNDINGS
     return float(-0.5 * np.log(spread).sum()) if spread.min() > rounding else float("inf")
 
@@ -114,7 +118,12 @@ def _relation(one: np.ndarray, other: np.ndarray, relation: str) -> np.ndarray:
     if relation == "spearman":
         return np.asarray(np.abs(one.T @ other / len(one)))
     if relation == "information":
-        return knowledge(tabulate(one, other, dead=0))
+        if len(one) < PER_VALUE * BINS:
+            raise NotApplicableError(f"information needs at least {PER_VALUE * BINS} samples, got {len(one)}")
+        found, varies = np.zeros((one.shape[1], other.shape[1])), [np.ptp(part, axis=0) > 0 for part in (one, other)]
+        if all(part.any() for part in varies):
+            found[np.ix_(*varies)] = knowledge(tabulate(one[:, varies[0]], other[:, varies[1]], dead=0))
+        return found
     from sklearn.linear_model import Lasso
 
     coefficients = Lasso(alpha=0.1).fit(one, other).coef_
@@ -130,11 +139,20 @@ def _agreement(strength: np.ndarray) -> float:
     return float(np.concatenate(parts).mean())
 
 
+def _small(codes: np.ndarray) -> np.ndarray:
+    """Codes that are huge somewhere, each dimension as a share of its largest, so that their squares are finite."""
+    largest = np.abs(codes).max(0)
+    return codes / largest if (largest > _HUGE).any() else codes
+
+
 def _checked(codes: Any) -> np.ndarray:
-    values = np.asarray(codes)
+    try:
+        values = np.asarray(codes)
+    except ValueError as error:
+        raise DataError("expected codes (samples, dimensions), got rows of different lengths") from error
     if values.ndim != 2 or len(values) < 2 or values.dtype.kind not in "biuf":
         raise DataError(f"expected codes (samples, dimensions) of at least 2 samples, got {values.dtype} of shape {values.shape}")
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0].tolist()
         raise DataError(f"codes: expected finite numbers, got {values[row, column]} in row {row}, dimension {column}")
-    return values
+    return values.astype(np.float64)  # squares of small integers and of half precision overflow
