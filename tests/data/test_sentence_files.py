@@ -84,6 +84,8 @@ def test_own_files(folder):
         ("test.txt", "", "test.txt is empty"),
         ("test.txt", b"\xff\n", "expected text in UTF-8"),
         ("vocab.txt", "likes\nlikes\n", "vocab.txt, line 2: expected one word, and none twice, got 'likes'"),
+        ("vocab.txt", "likes\nAnn\tBob\n", "vocab.txt, line 2: expected one word, and none twice, got 'Ann.tBob'"),
+        ("vocab.txt", "likes\nAnn\u2003Bob\n", "vocab.txt, line 2: expected one word, and none twice, got 'Ann.u2003Bob'"),
         ("vocab.txt", "likes\nAnn\n", "expected all words of root.txt, got none of Bob, tea"),
         ("root.txt", "who Ann Bob\n", "root.txt, line 1: expected 'factor: word word ...', got 'who Ann Bob'"),
         ("root.txt", "who: Ann\nwho: Bob\n", "no two of one name"),
@@ -117,3 +119,39 @@ def test_files_that_are_not_there(folder):
         load_sentences(folder)
     with pytest.raises(StoreError, match=r"root\.txt"):
         load_sentences(folder / "nowhere")
+
+
+@pytest.mark.parametrize("definition", ["ordered", "positions"])
+def test_sentences_without_a_factor_of_two_words_are_read(folder, definition):
+    (folder / "root.txt").write_text("who: Ann\nwhat: tea\n")
+    (folder / "test.txt").write_text("Ann likes tea\nAnn likes drink milk\n")
+    (folder / "train.txt").unlink()
+    source = load_sentences(folder, factors=definition)["test"]
+    assert source.spec.factors == ()
+    batch = source.batch(np.arange(2)).check(source.spec)
+    assert batch.views["text"].tolist() == [[4, 3, 7, 2, 0], [4, 3, 10, 6, 2]]
+    assert batch.factors.shape == (2, 0)
+
+
+def test_byte_order_marks_belong_to_no_word(folder, same):
+    (folder / "structure.txt").write_text("who+verb+what+mark\n")
+    (folder / "root.txt").write_text("who: Ann Bob\nverb: likes\nwhat: tea milk\nmark: .\n")
+    (folder / "train.txt").write_text("Ann likes tea .\nBob likes milk .\n")
+    plain = load_sentences(folder, nuisances=["structure"])
+    for path in folder.iterdir():
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    marked = load_sentences(folder, nuisances=["structure"])
+    assert [factor.name for factor in marked["train"].spec.factors] == ["who", "what", "structure"]
+    assert marked["train"].spec == plain["train"].spec
+    assert all(same(marked[split].batch(np.arange(1)), plain[split].batch(np.arange(1))) for split in plain)
+
+
+def test_a_text_in_place_of_a_list_of_nuisances_is_one_mistake(folder):
+    for make in (
+        lambda: load_sentences(folder, nuisances="structure"),
+        lambda: PartsOfSpeech(nuisances="structure"),
+        lambda: Ynoc(nuisances="structure"),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            make()
+        assert caught.value.problems == ("nuisances: expected a list of names, got the text 'structure': write [structure]",)

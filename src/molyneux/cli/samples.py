@@ -8,19 +8,32 @@ from functools import partial
 
 from molyneux.cli.arguments import values
 from molyneux.cli.output import say, say_json
-from molyneux.cli.parser import Arguments
+from molyneux.cli.parser import Arguments, parse
 from molyneux.cli.progress import shown
 from molyneux.cli.worlds import find_world
-from molyneux.core import ConfigError, ConflictError, Source, nearest, store
+from molyneux.core import ConfigError, ConflictError, nearest, store
 from molyneux.core.config import collected
-from molyneux.data import contact_sheet, export_hdf5, export_parquet, export_png, generate, is_contact_sheet
+from molyneux.data import (
+    World,
+    contact_sheet,
+    export_hdf5,
+    export_parquet,
+    export_png,
+    export_sentences,
+    generate,
+    is_contact_sheet,
+)
+from molyneux.data.worlds import WorldSource
+from molyneux.data.worlds.sentences import SentenceWorld
 
 _Writer = Callable[..., object]
+_SENTENCES = "sentences"
 _FORMATS: dict[str, _Writer] = {
     "hdf5": export_hdf5,
     "native": generate,
     "parquet": export_parquet,
     "png": export_png,
+    _SENTENCES: export_sentences,
 }
 
 
@@ -28,24 +41,46 @@ def data(arguments: Arguments) -> int:
     """`molyneux data WORLD`."""
     options = arguments.options
     writer, source = collected([partial(_writer, arguments), partial(_source, arguments)])
+    split, total = _extent(arguments, source.world)
     sheet = options.contact_sheet
     if sheet is not None and (store.is_file(sheet) or sheet.is_dir()) and not is_contact_sheet(sheet):
         raise ConflictError(f"{options.contact_sheet} is there already: choose another file, or delete it")
-    record = {"world": source.world.name, "split": options.split, "seed": options.seed, "samples": options.size}
+    record = {"world": source.world.name, "split": split, "seed": options.seed, "samples": total}
     if options.contact_sheet is not None:
         contact_sheet(source, options.contact_sheet)
         record["contact_sheet"] = str(options.contact_sheet)
     if options.out is not None:
         started = time.perf_counter()
-        _write(arguments, writer, source)
+        _write(arguments, partial(writer, source), total)
         record |= {"out": str(options.out), "seconds": round(time.perf_counter() - started, 3)}
     _tell(arguments, record)
     return 0
 
 
-def _source(arguments: Arguments) -> Source:
+def _source(arguments: Arguments) -> WorldSource:
     options = arguments.options
-    return find_world(options.world, dict(values(arguments))).source(options.split, options.size, seed=options.seed)
+    world = find_world(options.world, dict(values(arguments)))
+    if options.format == _SENTENCES:
+        return _all_sentences(arguments, world)
+    return world.source(options.split, options.size, seed=options.seed)
+
+
+def _all_sentences(arguments: Arguments, world: World) -> WorldSource:
+    """A source of a world that can be written as sentences: all of its splits are, so none may be asked for."""
+    options, unsaid = arguments.options, parse(["data", "WORLD"]).options
+    if not isinstance(world, SentenceWorld):
+        others = ", ".join(name for name in _FORMATS if name != _SENTENCES)
+        raise ConfigError(f"expected a world of sentences for --format {_SENTENCES}, got {world.name}: choose one of {others}")
+    if (options.split, options.size) != (unsaid.split, unsaid.size):
+        raise ConfigError(f"--format {_SENTENCES} writes every sentence of all splits: leave --split and --size out")
+    return world.source("train", world.sizes["train"], seed=options.seed)
+
+
+def _extent(arguments: Arguments, world: World) -> tuple[str, int]:
+    """Of which split samples are written, and how many."""
+    if arguments.options.format == _SENTENCES and isinstance(world, SentenceWorld):
+        return "all", sum(world.sizes.values())
+    return arguments.options.split, arguments.options.size
 
 
 def _writer(arguments: Arguments) -> _Writer:
@@ -59,11 +94,13 @@ def _writer(arguments: Arguments) -> _Writer:
     if problems:
         raise ConfigError(problems)
     writer = _FORMATS[options.format]
+    if options.format == _SENTENCES:
+        return lambda source, folder, progress: writer(source.world, folder, seed=options.seed, progress=progress)
     return partial(writer, jobs=options.jobs) if options.format == "native" else writer
 
 
-def _write(arguments: Arguments, writer: _Writer, source: Source) -> None:
-    total, done = len(source), 0
+def _write(arguments: Arguments, writer: _Writer, total: int) -> None:
+    done = 0
     with shown(quiet=arguments.options.quiet or arguments.json) as progress:
         progress.begin("data", "making samples")
 
@@ -72,7 +109,7 @@ def _write(arguments: Arguments, writer: _Writer, source: Source) -> None:
             done += count
             progress.advance(done, total)
 
-        writer(source, arguments.options.out, progress=tell)
+        writer(arguments.options.out, progress=tell)
 
 
 def _tell(arguments: Arguments, record: dict[str, object]) -> None:
@@ -80,9 +117,9 @@ def _tell(arguments: Arguments, record: dict[str, object]) -> None:
         say_json(record)
         return
     if "out" in record:
-        options = arguments.options
-        rate = options.size / max(float(str(record["seconds"])), 1e-3)
-        what = f"{options.size:,} {options.split} samples of {record['world']} (seed {options.seed})"
+        total = int(str(record["samples"]))
+        rate = total / max(float(str(record["seconds"])), 1e-3)
+        what = f"{total:,} {record['split']} samples of {record['world']} (seed {record['seed']})"
         say(f"{what} in {record['out']}: {record['seconds']} s, {rate:,.0f} samples/s")
     if "contact_sheet" in record:
         say(f"Contact sheet: {record['contact_sheet']}")

@@ -25,10 +25,11 @@ def load_sentences(folder: Path, *, factors: Definition = "ordered", nuisances: 
     """The sentences of `train.txt`, `valid.txt` and `test.txt`, as far as these files are there, in memory and in their order.
 
     Words are numbered as in `vocab.txt`, from 3, after the special symbols; views, factors and absence are those of
-    `SentenceWorld`. `root.txt` names the factors and their words; words that it does not have belong to no factor. Where there
-    is a `structure.txt`, every sentence has to have one of its structures; else the sentences themselves show the forms. Line
-    ends may be those of Windows. The files are those of Zhang et al., "Unsupervised Representation Disentanglement of Text"
-    (RepL4NLP 2021), https://github.com/lanzhang128/disentanglement; `export_sentences` writes them for a world.
+    `SentenceWorld`. `root.txt` names the factors and their words; words that it does not have belong to no factor, and a factor
+    of one word is none. Where there is a `structure.txt`, every sentence has to have one of its structures; else the sentences
+    themselves show the forms. Line ends and byte-order marks may be those of Windows. The files are those of Zhang et al.,
+    "Unsupervised Representation Disentanglement of Text" (RepL4NLP 2021), https://github.com/lanzhang128/disentanglement;
+    `export_sentences` writes them for a world.
 
     Args:
         folder: where the files lie.
@@ -75,7 +76,7 @@ def _vocabulary(path: Path, groups: Sequence[Group]) -> tuple[str, ...]:
     words: dict[str, int] = {}
     for number, line in enumerate(_lines(path), 1):
         word = line.strip()
-        if not word or " " in word or word in SPECIAL or word in words:
+        if word.split() != [word] or word in SPECIAL or word in words:
             raise DataError(f"{path}, line {number}: expected one word, and none twice, got {word!r}")
         words[word] = number
     if missing := [word for group in groups for word in group.words if word not in words]:
@@ -84,9 +85,9 @@ def _vocabulary(path: Path, groups: Sequence[Group]) -> tuple[str, ...]:
 
 
 def _lines(path: Path) -> list[str]:
-    """The lines of a file without their ends."""
+    """The lines of a file without their ends, nor the byte-order mark that some editors put before the first."""
     try:
-        text = path.read_bytes().decode()
+        text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise store.read_error(error, path) from error
     except UnicodeDecodeError as error:

@@ -109,6 +109,12 @@ def test_long_texts_are_cut_without_an_end_and_empty_ones_are_an_end(tmp_path):
     assert (text.padding, text.start, text.end) == (0, 1, 2)
 
 
+def test_a_byte_order_mark_belongs_to_no_class(files, tmp_path):
+    folder = files(AGNews, tmp_path)
+    (folder / "classes.txt").write_text("a\nb\nc\nd\n", encoding="utf-8-sig")
+    assert AGNews(folder=folder).spec.factor("label").values == ("a", "b", "c", "d")
+
+
 def test_fields_are_chosen(files, tmp_path):
     folder = files(YahooAnswers, tmp_path)
     world = YahooAnswers(folder=folder, fields=("best_answer", "question_title"))
@@ -156,6 +162,42 @@ def test_files_that_are_something_else_are_refused(content, complaint, files, tm
         _ = AGNews(folder=folder).sizes
 
 
+WHOLE = b'"1","a b","He said ""hi"",\r\nand left"\n"2","c","""quoted"""\r\n3,5" disk,no quotes\n"4","","end"'
+
+
+@pytest.mark.parametrize("ending", [b"", b"\n", b"\r\n", b'\n"1","x","says ""so"""', b'\n4,an 8" disk,plain', b'\n"1","x",""'])
+@pytest.mark.parametrize("block", [1, 7, 1 << 20])
+def test_whole_files_are_read_whatever_their_quotes(files, tmp_path, monkeypatch, ending, block):
+    monkeypatch.setattr("molyneux.data.benchmarks.quotes._BLOCK", block)
+    folder = files(AGNews, tmp_path)
+    (folder / "train.csv").unlink()
+    (folder / "test.csv").write_bytes(WHOLE + ending)
+    rows = 4 + (len(ending) > 2)
+    assert len(read_labels(folder / "test.csv", ("title", "description"), classes=4)) == rows
+
+
+@pytest.mark.parametrize("block", [1, 7, 1 << 20])
+@pytest.mark.parametrize(
+    ("cut", "line"),
+    [
+        (b'\n"1","abc","de', 7),
+        (b'\n"1","abc","de\n', 7),
+        (b'\n"1","abc","', 7),
+        (b'\n"1","abc","say ""so""', 7),
+        (b'\n"1","abc","one\ntwo\nthree', 7),
+        (b'\n"1","abc","it"\n"1', 8),
+        (b'\n3,5" disk,"de', 7),
+    ],
+)
+def test_a_file_that_was_cut_within_quotes_is_refused(files, tmp_path, monkeypatch, cut, line, block):
+    monkeypatch.setattr("molyneux.data.benchmarks.quotes._BLOCK", block)
+    folder = files(AGNews, tmp_path)
+    (folder / "test.csv").write_bytes(b"\n".join([WHOLE.replace(b"4", b"1"), b'"2","a","b"']) + cut)
+    told = f"{folder / 'test.csv'}, line {line}: expected a quote that closes the field before the end of the file, got none"
+    with pytest.raises(DataError, match=f"^{re.escape(told)}"):
+        _ = AGNews(folder=folder).sizes
+
+
 def test_classes_that_do_not_fit_are_refused(files, tmp_path):
     folder = files(AGNews, tmp_path)
     (folder / "classes.txt").write_text("a\nb\n")
@@ -168,6 +210,9 @@ def test_bad_settings_are_told_at_once():
         AGNews(fields=("titel",), words=0, length=0, per_class=(1, 0, 1))
     assert len(caught.value.problems) == 4
     assert 'did you mean "title"' in caught.value.problems[0]
+    with pytest.raises(ConfigError) as caught:
+        AGNews(fields="title")
+    assert caught.value.problems == ("fields: expected a list of names, got the text 'title': write [title]",)
 
 
 def test_samples_outside_of_a_split_are_refused(files, tmp_path):

@@ -14,9 +14,33 @@ FACTORS = (Factor("noun", ("dogs", "cats")), Factor("adverb", ("really", "recent
 def test_a_step_says_what_it_changed_also_to_and_from_absence():
     codes = np.array([[0, -1], [0, -1], [1, 0], [1, 1], [1, 1], [0, 1]])
     walk = Walk(FACTORS, codes, np.array([True, True, True, True, False, True]))
-    assert changes(walk) == ["", "", "noun: dogs → cats, adverb: absent → really", "adverb: really → recently", "", ""]
-    assert walk.known.tolist() == [True, True, True, False, False]
-    assert walk.changed.sum(1).tolist() == [0, 2, 1, 0, 0]
+    told = ["", "", "noun: dogs → cats, adverb: absent → really", "adverb: really → recently", "", "noun: cats → dogs"]
+    assert changes(walk) == told
+    assert walk.known.tolist() == [True, True, True, False, True]
+    assert walk.before.tolist() == [0, 1, 2, 3, 3]
+    assert walk.changed.sum(1).tolist() == [0, 2, 1, 0, 1]
+
+
+def test_steps_are_those_of_a_loop_and_of_neighbours_where_all_is_readable():
+    rng = np.random.default_rng(0)
+    codes, readable = rng.integers(-1, 2, (50, 3, 6, 2)), rng.random((50, 3, 6)) < 0.6
+    walk = Walk(FACTORS, codes, readable)
+    for place in np.ndindex(50, 3):
+        last, expected = None, np.zeros((5, 2), bool)
+        for view in range(6):
+            if readable[place][view]:
+                if last is not None:
+                    expected[view - 1] = codes[place][view] != last
+                last = codes[place][view]
+        assert (walk.changed[place] == expected).all()
+    whole = Walk(FACTORS, codes, np.ones_like(readable))
+    assert (whole.changed == (codes[..., 1:, :] != codes[..., :-1, :])).all()
+    assert whole.known.all()
+
+
+def test_nothing_is_said_before_the_first_readable_view():
+    walk = Walk(FACTORS, np.array([[-1, -1], [0, 0], [1, 0]]), np.array([False, True, True]))
+    assert changes(walk) == ["", "", "noun: dogs → cats"]
 
 
 def test_what_a_reader_objects_to_is_unreadable_and_what_is_absent_is_not():

@@ -8,9 +8,12 @@ import pytest
 import torch
 from torch.distributions import Categorical, Independent
 
-from molyneux.core import Codes, ConfigError, Posterior, load_exhibits, save_exhibits
+from molyneux.core import Codes, ConfigError, DataError, Factor, Posterior, load_exhibits, save_exhibits
 from molyneux.data import Letters, ideal_codes
 from molyneux.measure import Evaluation, Homotopy, Traversals
+from molyneux.measure.galleries.steps import Walk
+from molyneux.measure.homotopy.scores import leg_scores, path_scores
+from molyneux.measure.recorder import Recorder
 
 LETTERS = Letters()
 TEXT = LETTERS.spec.modality("text")
@@ -66,6 +69,25 @@ class Collapsed(Ideal):
 
     def letters(self, codes):
         return torch.zeros(len(codes), 4, dtype=torch.long)
+
+
+class Hesitant(Turned):
+    """Writes sentences at the codes of samples alone, and something else on the way."""
+
+    def decode(self, codes, only=None):
+        straight = codes.shared @ self.turn.T
+        far = (straight - torch.from_numpy(VALUES).float()[self.letters(straight), torch.arange(4)]).abs().amax(1) > 1e-3
+        ids = torch.cat([self.letters(straight) + 3 + 20 * torch.arange(4), torch.full((len(far), 1), TEXT.end)], 1)
+        ids[far] = 3
+        return {"text": Independent(Categorical(logits=100.0 * torch.nn.functional.one_hot(ids, 83)), 1)}
+
+
+class Lost(Ideal):
+    """Has no code of the samples that begin with A1."""
+
+    def encode(self, batch, observed=None):
+        codes = super().encode(batch).shared.mean
+        return Posterior(Fixed(torch.where(batch.factors[:, :1] == 0, torch.nan, codes)))
 
 
 class Mute(Ideal):
@@ -144,6 +166,53 @@ def test_what_cannot_be_read_changes_nothing():
     assert scores["readable", "normal"].value == scores["readable", "dimension-wise"].value == 0
     assert scores["readable", "normal"].controls == {"judge ceiling": 100}
     assert scores["single_change", "dimension-wise"].value is None
+
+
+def test_what_changes_behind_unreadable_outputs_is_counted():
+    scores = values(measured(Hesitant()))
+    assert scores["ends", None].value == 100
+    assert 0 < scores["readable", "dimension-wise"].value < 20
+    legs = [scores[name, "dimension-wise"] for name in ("single_change", "factors_per_leg", "factors_per_moving_leg")]
+    assert legs[0].value == legs[0].controls["one leap"]
+    assert [legs[1].value, legs[2].value] == [legs[1].controls["one leap"] / 4, legs[2].controls["one leap"]]
+    assert scores["single_change", "normal"].value == scores["single_change", "normal"].controls["one leap"]
+
+
+def walked(*legs, pairs=20):
+    """Scores of walks of which each output is a pair of letters, or None where it cannot be read."""
+    codes = np.array([[(-1, -1) if output is None else output for output in leg] for leg in legs])
+    readable = np.array([[output is not None for output in leg] for leg in legs])
+    walk = Walk(
+        (Factor("A", ("1", "2", "3")), Factor("B", ("1", "2", "3"))), *(np.stack(pairs * [part]) for part in (codes, readable))
+    )
+    recorder = Recorder("homotopy", np.random.default_rng(0))
+    found = [*path_scores(walk, recorder, leap=None, ceiling=100.0), *leg_scores(walk, recorder, leap=None)]
+    return {score.name.partition(".")[2]: score.value for score in found}
+
+
+def test_a_leg_over_an_unreadable_output_changes_what_it_changes():
+    scores = walked([(0, 0), None, (1, 1)])
+    assert (scores["single_change"], scores["factors_per_leg"], scores["factors_per_moving_leg"]) == (0, 2, 2)
+    assert scores["readable"] == pytest.approx(200 / 3)
+    assert walked([(0, 0), None, None, (1, 0)])["single_change"] == 100
+    assert walked([(0, 0), None, (0, 0)])["single_change"] is None
+    assert walked([None, None, (1, 1)])["factors_per_leg"] == 0
+
+
+def test_a_leg_that_begins_unreadably_goes_on_from_the_legs_before_it():
+    scores = walked([(0, 0), (0, 0), None], [None, None, None], [None, (1, 1), (1, 2)])
+    assert scores["factors_per_leg"] == pytest.approx(2 / 3)
+    assert scores["factors_per_moving_leg"] == 2
+    assert scores["single_change"] == 50
+    apart = walked([(0, 0), (1, 0)], [(2, 2), (2, 1)])
+    assert (apart["factors_per_leg"], apart["single_change"]) == (1, 100), "legs that begin readably are told by themselves"
+
+
+def test_codes_that_are_not_finite_are_refused():
+    for measure in (Homotopy(pairs=100), Traversals()):
+        evaluation = Evaluation(Lost(), LETTERS.source("test", 500, seed=1), exact=LETTERS.readers())
+        with pytest.raises(DataError, match=r"^codes shared given text: expected finite numbers, got .* in row \d+, dimension 0"):
+            measure(evaluation)
 
 
 def test_exhibits_are_stored_and_pairs_follow_the_seed(tmp_path):

@@ -42,3 +42,20 @@ def test_codes_that_do_not_fit_are_refused(ends):
         homotopy_codes(*ends, steps=1)
     with pytest.raises(DataError, match=r"one shape, got \(5, 3\) and \(5, 2\)"):
         dimensionwise_codes(ends[0], ends[1, :, :2])
+
+
+@pytest.mark.parametrize("path", [homotopy_codes, dimensionwise_codes])
+def test_codes_that_are_not_finite_and_parts_of_steps_are_refused(ends, path):
+    with pytest.raises(
+        DataError, match=r"^z1: expected finite numbers, got 1 that are not, the first \(nan\) in row 0, dimension 0"
+    ):
+        path([np.nan], [0.0])
+    ends[1, 4, 2] = np.inf
+    with pytest.raises(
+        DataError, match=r"^z2: expected finite numbers, got 1 that are not, the first \(inf\) in row 4, dimension 2"
+    ):
+        path(*ends)
+    for steps in (2.5, "6", None):
+        with pytest.raises(ConfigError, match="steps: expected a whole number of at least 2"):
+            path([0.0], [1.0], steps=steps)
+    assert path([0.0], [1.0], steps=np.int64(2)).ravel().tolist() == [0, 1]

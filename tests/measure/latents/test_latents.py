@@ -5,7 +5,7 @@ import pytest
 import torch
 from sklearn.decomposition import PCA
 
-from molyneux.core import ConfigError, NotApplicableError, Posterior
+from molyneux.core import ConfigError, DataError, NotApplicableError, Posterior
 from molyneux.measure import LatentProbe, PosteriorGap, Projection
 from molyneux.measure.latents import collect_codes, principal_directions
 
@@ -20,7 +20,7 @@ class Normal:
         return self.mean + self.scale * torch.randn(*sample_shape, *self.mean.shape, generator=generator)
 
     def log_prob(self, value):
-        return torch.distributions.Normal(self.mean, self.scale).log_prob(value).sum(-1)
+        return torch.distributions.Normal(self.mean, self.scale, validate_args=False).log_prob(value).sum(-1)
 
 
 class Coder:
@@ -41,6 +41,20 @@ class Coder:
 
     def decode(self, codes, only=None):
         raise NotImplementedError
+
+
+class Broken(Coder):
+    """Codes of the image that are not numbers for one sample: the mean, or what is drawn."""
+
+    def __init__(self, part):
+        self.part = part
+
+    def encode(self, batch, observed=None):
+        found = super().encode(batch, observed)
+        private = found.private["image"]
+        where = torch.arange(len(private.mean))[:, None] == 3
+        mean, scale = (torch.where(where & (self.part == name), torch.nan, getattr(private, name)) for name in ("mean", "scale"))
+        return Posterior(found.shared, {"image": Normal(mean, scale)})
 
 
 @pytest.fixture
@@ -176,3 +190,15 @@ def test_bad_settings_and_unsuited_sources(tiny):
     source = tiny.Source(tiny.rows(20), present={"text": nobody, "image": nobody})
     with pytest.raises(NotApplicableError, match="no sample has any modality"):
         LatentProbe()(tiny.evaluation(Coder(), source=source))
+
+
+@pytest.mark.parametrize(("part", "what"), [("mean", "codes"), ("scale", "samples of the codes")])
+def test_codes_that_are_not_finite_are_refused_by_name_row_and_dimension(tiny, part, what):
+    evaluation = tiny.evaluation(Broken(part), n=200)
+    message = (
+        rf"^{what} private.image given image: expected finite numbers, got 2 .*, the first \(nan\) in row 3, dimension 0: mend"
+    )
+    for measure in (LatentProbe(draw="mean" if part == "mean" else "sample"), PosteriorGap(), Projection()):
+        with pytest.raises(DataError, match=message):
+            measure(evaluation)
+    assert collect_codes(evaluation, ("text",)).means["shared"].shape == (200, 4)

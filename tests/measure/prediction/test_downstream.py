@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from molyneux.core import Batch, ConfigError, Factor, Modality, NotApplicableError, Posterior, Spec
+from molyneux.core import Batch, ConfigError, DataError, Factor, Modality, NotApplicableError, Posterior, Spec
 from molyneux.measure import Downstream, Evaluation
 from molyneux.measure.latents import collect_codes
 from molyneux.measure.prediction.controls import control_features
@@ -138,3 +138,12 @@ def test_bad_settings_are_told_at_once():
     with pytest.raises(ConfigError) as caught:
         Downstream(shots=(0,), draws=0, samples=1, regularization=0)
     assert len(caught.value.problems) == 4
+
+
+def test_codes_that_are_not_finite_are_refused():
+    class Endless(Knows):
+        def encode(self, batch, observed=None):
+            return Posterior(Fixed(super().encode(batch).shared.mean / (torch.arange(len(batch)) != 7)[:, None]))
+
+    with pytest.raises(DataError, match=r"^codes shared given text: expected finite numbers, got .* in row 7, dimension 0"):
+        measured(Endless(), Texts(200))

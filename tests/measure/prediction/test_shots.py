@@ -78,7 +78,7 @@ def test_intervals_hold_what_draws_and_what_test_samples_leave_open():
 
 def test_arrays_that_do_not_fit_are_refused():
     codes, labels = clouds(20, 0)
-    with pytest.raises(DataError, match="got 20, 19, 20 and 20"):
+    with pytest.raises(DataError, match="got codes of 20 samples and 19 labels"):
         few_shot(codes, labels[1:], test_codes=codes, test_labels=labels, rng=np.random.default_rng(0))
     with pytest.raises(ConfigError, match="draws and shots of at least 1"):
         curve(draws=0)
@@ -105,3 +105,68 @@ def test_it_trains_where_measures_run():
     with torch.inference_mode():
         said = net_predictions(codes, labels, codes, generator=torch.Generator().manual_seed(0))
     assert (said == labels).mean() > 0.8
+
+
+def few(codes, labels, test_codes, test_labels):
+    rng = np.random.default_rng(0)
+    return few_shot(codes, labels, test_codes=test_codes, test_labels=test_labels, rng=rng, shots=(2,), draws=2)[0].accuracies
+
+
+def published(codes, labels, test, _=None):
+    return net_predictions(codes, labels, test, generator=torch.Generator().manual_seed(0))
+
+
+def holed(codes):
+    codes = codes.copy()
+    codes[3, 1] = np.nan
+    return codes
+
+
+@pytest.mark.parametrize("classify", [few, published])
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"codes": holed}, r"(codes|train): expected finite numbers, got 1 .* \(nan\) in row 3, dimension 1"),
+        ({"test": holed}, r"test(_codes)?: expected finite numbers, got 1 .* \(nan\) in row 3, dimension 1"),
+        ({"codes": lambda codes: codes[:, 0]}, r"(codes|train): expected \(samples, dimensions\), .*, got shape \(20,\)"),
+        ({"test": lambda codes: codes[:, :2]}, r"test(_codes)?: expected 4 dimensions, as the codes to fit have, got 2"),
+        ({"codes": lambda codes: [[1.0], [1.0, 2.0]]}, r"(codes|train): expected numbers .*, got what makes no such array"),
+        ({"codes": lambda codes: codes.astype(str)}, "(codes|train): expected real numbers .*, got <U"),
+        ({"labels": lambda labels: labels + 0.5}, r"labels: expected whole numbers from 0, got \d\.5 in row 0"),
+        ({"labels": lambda labels: labels * np.nan}, "labels: expected whole numbers from 0, got nan in row 0"),
+        ({"labels": lambda labels: labels - 1 - labels.min()}, r"labels: .*, got -1 in row \d+: leave out .* absent"),
+        ({"labels": lambda labels: labels[:, None]}, r"labels: expected whole numbers \(samples,\), got int64 \(20, 1\)"),
+        ({"labels": lambda labels: labels[1:]}, "expected codes with a label each, .* of 20 samples and 19 labels"),
+        (
+            {"codes": lambda codes: codes[:0], "labels": lambda labels: labels[:0]},
+            "expected codes .*, at least one, got .* 0 samples and 0 labels",
+        ),
+    ],
+)
+def test_what_cannot_be_classified_is_told_in_one_sentence(classify, change, told):
+    codes, labels = clouds(20, 0)
+    parts = {"codes": codes, "labels": labels, "test": codes, "truth": labels}
+    with pytest.raises(DataError, match=f"^{told}"):
+        classify(*(change.get(name, lambda same: same)(part) for name, part in parts.items()))
+
+
+def test_lists_are_arrays_and_whole_numbers_are_integers():
+    codes, labels = clouds(40, 0)
+    plain = few(codes, labels, codes, labels)
+    assert (few(codes.tolist(), labels.tolist(), codes.tolist(), labels.tolist()) == plain).all()
+    assert (few(codes, labels.astype(float), codes, labels.astype(np.uint8)) == plain).all()
+    assert (published(codes.tolist(), labels.astype(float), codes) == published(codes, labels, codes)).all()
+
+
+def test_words_that_are_not_finite_are_found_where_they_stand():
+    codes, labels = clouds(20, 0)
+    words = sparse.csr_array(holed(codes))
+    with pytest.raises(DataError, match=r"^codes: expected finite numbers, got 1 .* in row 3, dimension 1"):
+        few(words, labels, words, labels)
+
+
+def test_a_point_without_draws_has_no_mean():
+    point = FewShot(3, np.empty(0), 10)
+    for what in ("mean", "interval"):
+        with pytest.raises(DataError, match=r"at least one draw .*, got none: a class has fewer than 3 samples"):
+            getattr(point, what)

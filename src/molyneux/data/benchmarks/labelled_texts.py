@@ -56,7 +56,7 @@ class LabelledTexts(FiniteWorld):
         per_class: tuple[int, int, int] | None = (10_000, 1_000, 1_000),
         split_seed: int = 0,
     ) -> None:
-        fields = self.published.fields if fields is None else tuple(fields)
+        fields = self.published.fields if fields is None else fields if isinstance(fields, str) else tuple(fields)
         limits = None if per_class is None else (*per_class,)
         self._folder, self._settings = folder, TextSettings(fields, words, length, limits, split_seed)
         if problems := self._settings.problems(self.published.fields):

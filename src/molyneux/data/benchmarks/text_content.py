@@ -53,14 +53,20 @@ class TextSettings:
 
     def problems(self, known: Sequence[str]) -> list[str]:
         """One sentence for everything that is wrong; `known` are the fields there are."""
-        found = [f"fields: no field {name!r}; {nearest(name, known)}" for name in self.fields if name not in known]
-        if not self.fields or len(set(self.fields)) < len(self.fields):
-            found.append(f"fields: expected at least one, and none twice, got {self.fields}")
+        found = self._field_problems(known)
         sizes = {"words": self.words, "length": self.length}
         found += [f"{name}: expected at least 1, got {value}" for name, value in sizes.items() if value < 1]
         if self.per_class is not None and (len(self.per_class) != 3 or min(self.per_class) < 1):
             what = "three numbers of at least 1, for training, validation and testing"
             found.append(f"per_class: expected {what}, got {self.per_class}")
+        return found
+
+    def _field_problems(self, known: Sequence[str]) -> list[str]:
+        if isinstance(self.fields, str):
+            return [f"fields: expected a list of names, got the text {self.fields!r}: write [{self.fields}]"]
+        found = [f"fields: no field {name!r}; {nearest(name, known)}" for name in self.fields if name not in known]
+        if not self.fields or len(set(self.fields)) < len(self.fields):
+            found.append(f"fields: expected at least one, and none twice, got {self.fields}")
         return found
 
     def plain(self) -> dict[str, Any]:
@@ -123,7 +129,7 @@ def _ids(
 
 def _class_names(path: Path, count: int) -> tuple[str, ...]:
     try:
-        names = tuple(filter(None, map(str.strip, path.read_text(encoding="utf-8").splitlines())))
+        names = tuple(filter(None, map(str.strip, path.read_text(encoding="utf-8-sig").splitlines())))
     except OSError as error:
         raise store.read_error(error, path) from error
     except UnicodeDecodeError as error:

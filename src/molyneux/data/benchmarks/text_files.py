@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from molyneux.core import DataError, store
+from molyneux.data.benchmarks.quotes import require_closed
 
 _CLASS = "class"
 _BLOCK = 16 << 20
@@ -27,8 +28,11 @@ def read_labels(path: Path, fields: Sequence[str], *, classes: int) -> np.ndarra
         classes: how many there are.
 
     Raises:
-        StoreError: the file cannot be read. DataError: names file and row of what is no class.
+        StoreError: the file cannot be read. DataError: names file and row of what is no class, or file and line of a quote that
+            is not closed at the end of the file.
     """
+    with _reading(path):
+        require_closed(path)
     found = [np.empty(0, np.int64)]
     for start, batch in _batches(path, fields, (_CLASS,)):
         words = batch.column(0)

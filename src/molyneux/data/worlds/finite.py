@@ -6,8 +6,10 @@ from abc import abstractmethod
 from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 
 from molyneux.core import ConfigError, DataError, nearest
+from molyneux.data.positions import row_of_integers
 from molyneux.data.worlds.world import Split, World, WorldSource
 
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
@@ -45,13 +47,13 @@ class FiniteWorld(World):
             raise ConfigError(f"unknown split {split!r}; {nearest(str(split), SPLITS)}")
         return self.sizes[split]
 
-    def positions(self, indices: np.ndarray, split: Split) -> np.ndarray:
+    def positions(self, indices: npt.ArrayLike, split: Split) -> np.ndarray:
         """Positions (n,) of a split as int64.
 
         Raises:
-            ConfigError: see `count`. DataError: a position outside the split.
+            ConfigError: see `count`. DataError: no integers in one row, or a position outside the split.
         """
-        indices, count = np.asarray(indices, np.int64), self.count(split)
+        indices, count = row_of_integers(indices, "positions"), self.count(split)
         if len(indices) and (indices.min() < 0 or indices.max() >= count):
             got = f"{indices.min()} to {indices.max()}"
             raise DataError(

@@ -81,7 +81,8 @@ def bins_for(counts: np.ndarray) -> int:
     few samples a cell costs codes that know a value in part more than finer bins bring to those that know it.)
     """
     carriers, values = int(counts.sum()), len(counts)
-    rarest = (counts.min() + 3 * math.sqrt(counts.min())) / carriers
+    fewest = int(counts.min())
+    rarest = (fewest + 3 * math.sqrt(fewest)) / carriers
     finer = min(math.ceil(2 / rarest), carriers // (_PER_CELL * values))
     return max(values, min(max(2 * values, BINS), carriers // 5), finer)
 

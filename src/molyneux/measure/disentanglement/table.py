@@ -56,7 +56,7 @@ class Table:
     @property
     def alive(self) -> np.ndarray:
         """Which dimensions are not dead, (D,) bool."""
-        varies = np.ptp(self.codes, axis=0) > 0
+        varies: np.ndarray = np.ptp(self.codes, axis=0) > 0
         if not varies.any():
             return varies
         variance = np.where(varies, _scaled(self.codes).var(0), 0.0)

@@ -1,4 +1,4 @@
-"""What changes from one view of a row to the next: the factors that a reader reads in both."""
+"""What changes from one readable view of a row to the next: the factors that a reader reads in both."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from molyneux.measure.galleries.cells import view_cells
 class Walk:
     """What a reader read in views that follow each other in rows.
 
+    A step ends at a readable view and begins at the last readable one before it: a change that happens behind unreadable views
+    is a change of the step that comes out of them.
+
     Args:
         factors: the factors that are read, F of them.
         codes: (..., S, F) what was read in each of S views of a row; -1 = absent or unreadable.
@@ -28,15 +31,23 @@ class Walk:
     readable: np.ndarray
 
     @property
+    def before(self) -> np.ndarray:
+        """(..., S - 1) number of the last readable view before each view but the first; -1 where there is none."""
+        numbers = np.where(self.readable[..., :-1], np.arange(self.readable.shape[-1] - 1), -1)
+        before: np.ndarray = np.maximum.accumulate(numbers, axis=-1)
+        return before
+
+    @property
     def known(self) -> np.ndarray:
-        """(..., S - 1) whether both views of a step are readable."""
-        known: np.ndarray = self.readable[..., 1:] & self.readable[..., :-1]
+        """(..., S - 1) whether a step ends at each view but the first: it is readable, and so is one before it."""
+        known: np.ndarray = self.readable[..., 1:] & (self.before >= 0)
         return known
 
     @property
     def changed(self) -> np.ndarray:
-        """(..., S - 1, F) whether a factor changes in a step; False where a view of the step is unreadable."""
-        changed: np.ndarray = (self.codes[..., 1:, :] != self.codes[..., :-1, :]) & self.known[..., None]
+        """(..., S - 1, F) whether a factor changes in the step that ends at a view; False where none does."""
+        begun = np.take_along_axis(self.codes, np.maximum(self.before, 0)[..., None], axis=-2)
+        changed: np.ndarray = (self.codes[..., 1:, :] != begun) & self.known[..., None]
         return changed
 
 
@@ -63,12 +74,13 @@ def read_walk(reader: Reader, spec: Spec, made: Tensor, *, shape: Sequence[int])
 def changes(walk: Walk) -> list[str]:
     """For each view of one row (S,), the factors that its step changed, such as `A: A9 → A1`.
 
-    Nothing is said of the first view, of one that is read like the view before, and where one of the two is unreadable.
+    Nothing is said of an unreadable view, of the first readable one, and of one that is read like the last readable one before.
     """
     said: list[list[str]] = [[] for _ in walk.readable]
+    before = walk.before
     for step, column in np.argwhere(walk.changed):
         factor = walk.factors[column]
-        old, new = (_value(factor, walk.codes[row, column]) for row in (step, step + 1))
+        old, new = (_value(factor, walk.codes[row, column]) for row in (before[step], step + 1))
         said[step + 1].append(f"{factor.name}: {old} → {new}")
     return [", ".join(parts) for parts in said]
 

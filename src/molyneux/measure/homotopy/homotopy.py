@@ -31,10 +31,11 @@ class Homotopy(Measure):
     Scores, with `about` naming the modality and the path; n is the number of pairs:
 
     - `homotopy.readable`: outputs that the reader can read, %; control: true views.
-    - `homotopy.single_change`: of the steps between readable outputs that change any factor, those that change one, %; control:
-      going from sample to sample in one leap.
+    - `homotopy.single_change`: of the steps that change any factor, those that change one, %; control: going from sample to
+      sample in one leap. A step goes from one readable output to the next readable one, over unreadable ones between them.
     - `homotopy.factors_per_leg`, `homotopy.factors_per_moving_leg`: how many factors change while one dimension moves, over all
-      dimensions and over those that change anything: 1 where each dimension is one factor or a part of one. Same control.
+      dimensions and over those that change anything: 1 where each dimension is one factor or a part of one. Same control. Where
+      a leg begins unreadably, what it changes is told from the last readable output of the legs before it.
     - `homotopy.ends`: first and last outputs that say what their sample says, %: the same text, or the same factors where a
       reader reads them; control: the other sample of the pair; n is the number of ends.
 

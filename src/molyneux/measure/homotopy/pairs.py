@@ -13,6 +13,7 @@ from molyneux.core import Batch, Codes, NotApplicableError
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import decoded, having
 from molyneux.measure.homotopy.paths import dimensionwise_codes, homotopy_codes
+from molyneux.measure.latents.finite import require_finite
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def draw_pairs(evaluation: Evaluation, pairs: int) -> Pairs:
     """Pairs of the evaluation's samples, drawn at random; fewer where there are not enough with all modalities.
 
     Raises:
-        NotApplicableError: there are not two such samples.
+        NotApplicableError: there are not two such samples. DataError: a code is not finite; names code, row and dimension.
     """
     names, wanted = evaluation.spec.names, 2 * pairs
     order = evaluation.rng("homotopy", "pairs").permutation(evaluation.size)
@@ -63,7 +64,10 @@ def draw_pairs(evaluation: Evaluation, pairs: int) -> Pairs:
         raise NotApplicableError("homotopy needs two samples that have all modalities: measure on another source")
     found = {"shared": [code.shared for code in means]}
     found |= {f"private.{name}": [code.private[name] for code in means] for name in means[0].private}
-    return Pairs(_joined(kept)[:count], {name: torch.cat(part)[:count].double().cpu().numpy() for name, part in found.items()})
+    codes = {name: torch.cat(part)[:count].double().cpu().numpy() for name, part in found.items()}
+    for name, values in codes.items():
+        require_finite(f"codes {name} given {'+'.join(names)}", values)
+    return Pairs(_joined(kept)[:count], codes)
 
 
 def decode_paths(evaluation: Evaluation, pairs: Pairs, modality: str, *, chosen: np.ndarray, paths: np.ndarray) -> Tensor:

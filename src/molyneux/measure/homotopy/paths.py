@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from molyneux.core import ConfigError, DataError
+from molyneux.measure.latents.finite import require_finite
 
 
 def homotopy_codes(z1: np.ndarray, z2: np.ndarray, steps: int = 6) -> np.ndarray:
@@ -21,7 +22,7 @@ def homotopy_codes(z1: np.ndarray, z2: np.ndarray, steps: int = 6) -> np.ndarray
         (..., steps, D). The ends are `z1` and `z2` to the last bit.
 
     Raises:
-        ConfigError: fewer than two steps. DataError: shapes that differ.
+        ConfigError: no whole number of at least two steps. DataError: shapes that differ, or numbers that are not finite.
     """
     z1, z2 = _checked(z1, z2, steps)
     share = np.linspace(0.0, 1.0, steps)[:, None]
@@ -44,7 +45,7 @@ def dimensionwise_codes(z1: np.ndarray, z2: np.ndarray, steps: int = 6) -> np.nd
         (..., D, steps, D): leg, step, dimension.
 
     Raises:
-        ConfigError: fewer than two steps. DataError: shapes that differ.
+        ConfigError: no whole number of at least two steps. DataError: shapes that differ, or numbers that are not finite.
     """
     z1, z2 = _checked(z1, z2, steps)
     size = z1.shape[-1]
@@ -59,9 +60,11 @@ def _mixed(z1: np.ndarray, z2: np.ndarray, share: np.ndarray) -> np.ndarray:
 
 
 def _checked(z1: np.ndarray, z2: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    if steps < 2:
-        raise ConfigError(f"steps: expected at least 2, both ends included, got {steps}")
+    if not isinstance(steps, int | np.integer) or steps < 2:
+        raise ConfigError(f"steps: expected a whole number of at least 2, both ends included, got {steps!r}")
     first, second = np.asarray(z1, np.float64), np.asarray(z2, np.float64)
     if first.shape != second.shape or first.ndim < 1:
         raise DataError(f"expected two codes (..., D) of one shape, got {first.shape} and {second.shape}")
+    require_finite("z1", first)
+    require_finite("z2", second)
     return first, second

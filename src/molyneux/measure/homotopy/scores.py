@@ -19,6 +19,8 @@ LEAP = "one leap"
 def path_scores(walk: Walk, recorder: Recorder, *, leap: np.ndarray | None, ceiling: float) -> list[Score]:
     """How many outputs are readable, and in how many steps that change anything a single factor changes.
 
+    A step goes from one readable output to the next readable one, see `changes_of_legs`.
+
     Args:
         walk: P pairs, L legs and S steps of each: codes (P, L, S, F).
         recorder: writes the scores.
@@ -27,7 +29,7 @@ def path_scores(walk: Walk, recorder: Recorder, *, leap: np.ndarray | None, ceil
     """
     pairs = len(walk.readable)
     outputs = walk.readable.reshape(pairs, -1)
-    counts = walk.changed.sum(-1).reshape(pairs, -1)
+    counts = changes_of_legs(walk).sum(-1).reshape(pairs, -1)
     readable = np.stack([outputs.sum(1), np.full(pairs, outputs.shape[1])], 1)
     single = np.stack([(counts == 1).sum(1), (counts > 0).sum(1)], 1)
     controls = {} if leap is None or not leap.any() else {LEAP: 100.0 * float((leap == 1).sum() / (leap > 0).sum())}
@@ -40,12 +42,14 @@ def path_scores(walk: Walk, recorder: Recorder, *, leap: np.ndarray | None, ceil
 def leg_scores(walk: Walk, recorder: Recorder, *, leap: np.ndarray | None) -> list[Score]:
     """How many factors change while one dimension moves: the mean over all dimensions, and over those that change anything.
 
+    Changes behind unreadable outputs count in the leg in which they can be read, see `changes_of_legs`.
+
     Args:
         walk: P pairs, one leg for each dimension, S steps: codes (P, D, S, F).
         recorder: writes the scores.
         leap: as in `path_scores`.
     """
-    counts = walk.changed.any(2).sum(-1)
+    counts = changes_of_legs(walk).any(2).sum(-1)
     highest = float(len(walk.factors))
     controls = {} if leap is None else {LEAP: float(leap.mean())}
     moving = np.stack([counts.sum(1), (counts > 0).sum(1)], 1)
@@ -64,6 +68,18 @@ def leg_scores(walk: Walk, recorder: Recorder, *, leap: np.ndarray | None) -> li
             note=note,
         ),
     ]
+
+
+def changes_of_legs(walk: Walk) -> np.ndarray:
+    """Whether a factor changes in the step that ends at an output, (P, L, S - 1, F), for P pairs of L legs of S outputs.
+
+    Each readable output is compared with the last readable one before it. Legs share their end points: where a leg begins
+    unreadably, that is the last readable output of the legs before it. Nothing is compared with the first output of a leg.
+    """
+    pairs, legs, steps, factors = walk.codes.shape
+    whole = Walk(walk.factors, walk.codes.reshape(pairs, legs * steps, factors), walk.readable.reshape(pairs, legs * steps))
+    first = np.zeros((pairs, 1, factors), bool)
+    return np.concatenate([first, whole.changed], 1).reshape(pairs, legs, steps, factors)[:, :, 1:]
 
 
 def _ratio(name: str, rows: np.ndarray, recorder: Recorder, *, scale: float = 100.0, **fields: Any) -> Score:

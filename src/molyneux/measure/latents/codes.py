@@ -13,6 +13,10 @@ from torch import Tensor
 from molyneux.core import Codes, Decodes, NotApplicableError, Posterior
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import having
+from molyneux.measure.latents.finite import require_finite
+
+_WORDS = {"mean": "codes", "sample": "samples of the codes"}
+"""By kind, what has to be finite; rates may be infinite, which their scores say."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ def code_tables(evaluation: Evaluation, samples: int | None = None) -> dict[str,
     """The codes given each modality alone and given all together, by source (`image+text`), where any sample has them.
 
     Raises:
-        NotApplicableError: no sample has any modality.
+        NotApplicableError: no sample has any modality. DataError: see `collect_codes`.
     """
     tables = {}
     for observed in observed_sets(evaluation):
@@ -60,7 +64,7 @@ def collect_codes(evaluation: Evaluation, observed: tuple[str, ...], samples: in
     Private codes of what is not observed follow the prior and are left out.
 
     Raises:
-        NotApplicableError: no sample has all of them.
+        NotApplicableError: no sample has all of them. DataError: a code is not finite; names code, row and dimension.
     """
     piles: dict[tuple[str, str], list[np.ndarray]] = defaultdict(list)
     factors = []
@@ -79,6 +83,8 @@ def collect_codes(evaluation: Evaluation, observed: tuple[str, ...], samples: in
     tables: dict[str, dict[str, np.ndarray]] = {"mean": {}, "sample": {}, "rate": {}}
     for (kind, name), parts in piles.items():
         tables[kind][name] = np.concatenate(parts)
+        if kind in _WORDS:
+            require_finite(f"{_WORDS[kind]} {name} given {'+'.join(observed)}", tables[kind][name])
     return CodeTable(tables["mean"], tables["sample"], tables["rate"], np.concatenate(factors))
 
 

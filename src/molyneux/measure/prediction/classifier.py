@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from molyneux.measure.prediction.checks import finite_codes, labelled
+
 HIDDEN, EPOCHS, BATCH, RATE = 1024, 15, 512, 1e-3
 
 
@@ -22,11 +24,16 @@ def net_predictions(train: np.ndarray, labels: np.ndarray, test: np.ndarray, *, 
     Glorot-uniform, as in Keras. Runs on the CPU.
 
     Args:
-        train: (N, D) features.
+        train: (N, D) finite features, N at least 1.
         labels: (N,) integers from 0.
-        test: (M, D) features.
+        test: (M, D) finite features.
         generator: of the CPU; draws starts and shuffles.
+
+    Raises:
+        DataError: arrays that do not fit; the message says where.
     """
+    train, labels = labelled(train, labels, names=("train", "labels"))
+    test = finite_codes(test, "test", width=train.shape[1])
     # Measures run in inference mode, where nothing can be trained.
     with torch.inference_mode(False), torch.enable_grad():
         inputs, targets = torch.tensor(train, dtype=torch.float32), torch.tensor(labels, dtype=torch.int64)

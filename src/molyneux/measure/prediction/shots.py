@@ -11,6 +11,7 @@ import numpy as np
 from molyneux.core import ConfigError, DataError
 from molyneux.core.intervals import Interval, share_interval, student
 from molyneux.measure.logistic import logistic_predictions
+from molyneux.measure.prediction.checks import labelled
 
 
 @dataclass(frozen=True)
@@ -29,14 +30,21 @@ class FewShot:
 
     @property
     def mean(self) -> float:
-        """The mean over draws, 0..1."""
+        """The mean over draws, 0..1.
+
+        Raises:
+            DataError: there are no draws.
+        """
+        if not len(self.accuracies):
+            what = f"a class has fewer than {self.per_class} samples"
+            raise DataError(f"expected at least one draw for a mean and an interval, got none: {what}, leave this point out")
         return float(self.accuracies.mean())
 
     @property
     def interval(self) -> Interval:
         """95 % interval of the mean, 0..1: the smallest that holds both Student's over the draws and that of the test samples.
 
-        All draws are scored on the same samples, so more draws say nothing about these.
+        All draws are scored on the same samples, so more draws say nothing about these. Errors as `mean`.
         """
         low, high = share_interval(round(self.mean * self.tests), self.tests)
         if len(self.accuracies) < 2:
@@ -47,10 +55,10 @@ class FewShot:
 
 def few_shot(
     codes: Any,
-    labels: np.ndarray,
+    labels: Any,
     *,
     test_codes: Any,
-    test_labels: np.ndarray,
+    test_labels: Any,
     rng: np.random.Generator,
     shots: Sequence[int] = (1, 10, 100),
     draws: int = 5,
@@ -61,23 +69,22 @@ def few_shot(
     Another representation of the same samples with a stream of the same name is fitted on the same draws.
 
     Args:
-        codes: (N, D) to draw from; or a sparse SciPy matrix.
-        labels: (N,) integers; the classes are those that occur.
+        codes: (N, D) to draw from, finite; or a sparse SciPy matrix.
+        labels: (N,) integers from 0; the classes are those that occur.
         test_codes: (M, D) to score on.
-        test_labels: (M,) integers.
+        test_labels: (M,) integers from 0.
         rng: the stream that draws.
         shots: samples of each class.
         draws: how often samples are drawn.
         regularization: see `logistic_predictions`.
 
     Raises:
-        ConfigError: no draws, or shots below 1. DataError: arrays that do not fit.
+        ConfigError: no draws, or shots below 1. DataError: arrays that do not fit; the message says where.
     """
     if draws < 1 or any(count < 1 for count in shots):
         raise ConfigError(f"expected draws and shots of at least 1, got {draws} and {tuple(shots)}")
-    if codes.shape[0] != len(labels) or test_codes.shape[0] != len(test_labels) or not len(labels) or not len(test_labels):
-        sizes = f"{codes.shape[0]}, {len(labels)}, {test_codes.shape[0]} and {len(test_labels)}"
-        raise DataError(f"expected codes with a label each to fit and to score, at least one, got {sizes}")
+    codes, labels = labelled(codes, labels, names=("codes", "labels"))
+    test_codes, test_labels = labelled(test_codes, test_labels, names=("test_codes", "test_labels"), width=codes.shape[1])
     points = []
     for count in shots:
         rows = _drawn(labels, count, draws, rng)

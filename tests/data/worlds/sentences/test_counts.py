@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from molyneux.core import ConfigError, DataError
 from molyneux.core.views import text_strings
 from molyneux.data import Letters, PartsOfSpeech, Ynoc
 from molyneux.data.worlds.sentences.structures import KINDS, structures
@@ -162,3 +163,31 @@ def test_bytes_of_the_version(world, digest):
     batch = world.batch(np.arange(1000), split="train", seed=1)
     content = batch.views["text"].numpy().tobytes() + batch.factors.numpy().astype("<i8").tobytes()
     assert hashlib.sha256(content).hexdigest()[:16] == digest
+
+
+@pytest.mark.parametrize("cap", ["5", 7.5, 4])
+def test_a_cap_is_a_whole_number(cap):
+    with pytest.raises(ConfigError) as caught:
+        PartsOfSpeech(cap=cap)
+    assert caught.value.problems == (
+        f"expected cap as a whole number of at least 5, which gives each split a sentence, or null, got {cap!r}",
+    )
+
+
+def test_numbers_of_sentences_are_integers_in_a_row():
+    world = Letters()
+    assert (world.language.write([1, 2]).ids == world.language.write(np.array([1, 2])).ids).all()
+    assert (
+        world.sentences([3, 0], split="test", seed=1).ids == world.sentences(np.array([3, 0]), split="test", seed=1).ids
+    ).all()
+    assert len(world.language.write([]).ids) == len(world.sentences([], split="test", seed=1).ids) == 0
+    for numbers, got in (
+        ([[0, 1], [2, 3]], r"int64 \(2, 2\)"),
+        ([0.7], r"float64 \(1,\)"),
+        (3, r"int64 \(\)"),
+        ([[1], [1, 2]], "what makes"),
+    ):
+        with pytest.raises(DataError, match=f"^expected numbers of sentences as one row of integers, got {got}"):
+            world.language.write(numbers)
+        with pytest.raises(DataError, match=f"^expected positions as one row of integers, got {got}"):
+            world.sentences(numbers, split="test", seed=1)

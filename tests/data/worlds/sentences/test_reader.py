@@ -146,6 +146,9 @@ def test_rows_that_are_no_rows():
     assert len(reader.read(torch.zeros(0, 13, dtype=torch.uint8)).codes) == 0
     with pytest.raises(SpecError, match=r"shape \(B, 13\), got \(2, 12\)"):
         reader.read(torch.zeros(2, 12))
+    for dtype in (torch.float32, torch.bool):
+        with pytest.raises(SpecError, match=f"^expected sentences as ids, which are integers, got {str(dtype)[6:]}"):
+            reader.read(torch.zeros(2, 13, dtype=dtype))
 
 
 def test_languages_that_cannot_be_read():

@@ -75,7 +75,9 @@ def _place(word: str, known: Mapping[str, Group]) -> Place:
 
 
 def label_problems(chosen: Sequence[str], known: Sequence[str]) -> list[str]:
-    """One sentence for each nuisance that no form has, or that is named twice."""
+    """One sentence for each nuisance that no form has, or that is named twice; one for a text in place of a list."""
+    if isinstance(chosen, str):
+        return [f"nuisances: expected a list of names, got the text {chosen!r}: write [{chosen}]"]
     problems = [f"unknown nuisance {name!r}; {nearest(str(name), known)}" for name in chosen if name not in known]
     return problems + ([f"expected nuisances that differ, got {', '.join(chosen)}"] if len(set(chosen)) < len(chosen) else [])
 

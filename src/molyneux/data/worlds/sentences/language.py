@@ -8,8 +8,10 @@ from functools import cached_property
 from itertools import permutations
 
 import numpy as np
+import numpy.typing as npt
 
 from molyneux.core import ConfigError, DataError, Factor, Modality
+from molyneux.data.positions import row_of_integers
 from molyneux.data.worlds.sentences import kernels
 from molyneux.data.worlds.sentences.forms import Definition, Form, Group, check_words
 
@@ -111,18 +113,19 @@ class Language:
         labels = [Factor(name, tuple(dict.fromkeys(form.labels[name] for form in self.forms))) for name in self.nuisances]
         return (*found, *labels)
 
-    def write(self, numbers: np.ndarray) -> Sentences:
+    def write(self, numbers: npt.ArrayLike) -> Sentences:
         """The sentences of these numbers (n,).
 
         Raises:
-            DataError: a number below 0, or not below `size`.
+            DataError: no integers in one row, a number below 0, or one not below `size`.
         """
+        numbers = row_of_integers(numbers, "numbers of sentences")
         rows = len(numbers)
         if rows and (numbers.min() < 0 or numbers.max() >= self.size):
             raise DataError(f"expected numbers of sentences below {self.size} from 0, got {numbers.min()} to {numbers.max()}")
         ids = np.full((rows, self.length), PADDING, self.modality.dtype)
         codes, forms = np.empty((rows, len(self._columns)), np.int64), np.empty(rows, np.int64)
-        kernels.write(np.ascontiguousarray(numbers, np.int64), self.tables, END, ids, codes, forms)
+        kernels.write(np.ascontiguousarray(numbers), self.tables, END, ids, codes, forms)
         return Sentences(ids, self._with_labels(codes, forms), forms)
 
     def read(self, ids: np.ndarray, forms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -162,7 +165,7 @@ class Language:
             order=self._orders(names),
             occurrences=self._occurrences,
             sizes=sizes,
-            factors=np.array([(names.index(item.name), position) for item, position in self._columns], np.int64),
+            factors=np.array([(names.index(item.name), position) for item, position in self._columns], np.int64).reshape(-1, 2),
             offsets=self._offsets(),
             owner=owner,
             local=local,

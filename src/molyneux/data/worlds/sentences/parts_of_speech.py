@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from molyneux.core import ConfigError
 from molyneux.data.worlds.sentences.forms import Definition, check_choice
 from molyneux.data.worlds.sentences.language import Language
@@ -50,9 +52,11 @@ class PartsOfSpeech(SentenceWorld):
         split_seed: int = 0,
     ) -> None:
         problems = check_choice("factors", factors, ("ordered", "positions"))
-        problems += setting_problems(split, tuple(nuisances), ("structure", "kind"))
-        if cap is not None and cap < 5:
-            problems.append(f"expected cap of at least 5, which gives each split a sentence, or null, got {cap}")
+        problems += setting_problems(split, nuisances, ("structure", "kind"))
+        if cap is not None and (not isinstance(cap, int | np.integer) or cap < 5):
+            problems.append(
+                f"expected cap as a whole number of at least 5, which gives each split a sentence, or null, got {cap!r}"
+            )
         if limit not in LIMITS:
             problems.append(f"expected limit from {LIMITS[0]} to {LIMITS[-1]}, got {limit}")
         if split == "published" and (cap, limit) != (_CAP, _LIMIT):

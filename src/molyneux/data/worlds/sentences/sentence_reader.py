@@ -51,11 +51,15 @@ class SentenceReader:
         """Factor codes of sentences (B, length) of ids; -1 for what is absent or unreadable; reasons where a row is no sentence.
 
         Raises:
-            SpecError: the ids do not have the language's length.
+            SpecError: the ids do not have the language's length, or are no integers.
         """
         if view.ndim != 2 or view.shape[1] != self._language.length:
             raise SpecError(f"expected sentences of shape (B, {self._language.length}), got {tuple(view.shape)}")
         ids = view.detach().cpu().numpy()
+        if ids.dtype.kind not in "iu":
+            raise SpecError(
+                f"expected sentences as ids, which are integers, got {ids.dtype}: give the symbols, not their embeddings"
+            )
         codes, accepted = self.codes(ids)
         rejected = np.flatnonzero(~accepted)
         reasons = _Reasons(self._language, self._outlines, dict(zip(rejected.tolist(), ids[rejected], strict=True)))

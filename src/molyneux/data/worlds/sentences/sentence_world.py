@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -75,7 +75,8 @@ class SentenceWorld(FiniteWorld):
         """The sentences at these positions (n,) of a split, any order.
 
         Raises:
-            ConfigError: the split `heldout`, or one that does not exist. DataError: a position outside the split.
+            ConfigError: the split `heldout`, or one that does not exist. DataError: no integers in one row, or a position outside
+                the split.
         """
         return self._language.write(self._division.numbers(self.positions(indices, split), split=split, seed=seed))
 
@@ -107,6 +108,6 @@ def divided(
     return KeyedDivision(world.name, language.blocks if by_form else (language.size,), cap=cap, seed=seed)
 
 
-def setting_problems(split: str, nuisances: tuple[str, ...], known: tuple[str, ...]) -> list[str]:
+def setting_problems(split: str, nuisances: Sequence[str], known: tuple[str, ...]) -> list[str]:
     """One sentence for everything that is wrong with what all worlds of sentences can be told."""
     return [*check_choice("split", split, ("keyed", "published")), *label_problems(nuisances, known)]

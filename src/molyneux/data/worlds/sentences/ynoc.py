@@ -54,7 +54,7 @@ class Ynoc(SentenceWorld):
             article = "agreeing" if vocabulary == "realistic" else "a/an"
         problems = check_choice("vocabulary", vocabulary, ("placeholder", "realistic"))
         problems += check_choice("article", article, ("a/an", "agreeing"))
-        problems += setting_problems(split, tuple(nuisances), ("template",))
+        problems += setting_problems(split, nuisances, ("template",))
         if problems:
             raise ConfigError(problems)
         self._settings = {

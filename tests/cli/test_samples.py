@@ -1,0 +1,67 @@
+"""Sentences from the command line in the published files."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from molyneux.data import PartsOfSpeech, export_sentences, load_sentences
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+SENTENCES = ("--format", "sentences", "--quiet")
+
+
+def test_sentences_are_written_as_published(molyneux: Run, tmp_path: Path) -> None:
+    done = molyneux("data", "pos", "--cap", 5, "--seed", 3, "--out", "mine", *SENTENCES)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("1,475 all samples of pos-v1 (seed 3) in mine: ")
+    export_sentences(PartsOfSpeech(cap=5), tmp_path / "expected", seed=3)
+    names = {"root.txt", "structure.txt", "vocab.txt", "train.txt", "valid.txt", "test.txt"}
+    assert {path.name for path in (tmp_path / "mine").iterdir()} == names
+    assert all((tmp_path / "mine" / name).read_bytes() == (tmp_path / "expected" / name).read_bytes() for name in names)
+    assert set(load_sentences(tmp_path / "mine")) == {"train", "validation", "test"}
+
+
+def test_what_was_written_is_told_to_machines(molyneux: Run, tmp_path: Path) -> None:
+    words = ("--cap", 5, "--out", "mine", "--contact-sheet", "sheet.png", "--json")
+    told = json.loads(molyneux("data", "pos", *words, *SENTENCES).stdout)
+    assert told.pop("seconds") >= 0
+    expected = {"world": "pos-v1", "split": "all", "seed": 1, "samples": 1475, "contact_sheet": "sheet.png", "out": "mine"}
+    assert told == expected
+    assert (tmp_path / "sheet.png").is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ("cdsprites", "--out", "x", *SENTENCES),
+            "expected a world of sentences for --format sentences, got cdsprites-v1: choose one of hdf5, native, parquet, png",
+        ),
+        (
+            ("letters", "--out", "x", "--split", "test", *SENTENCES),
+            "--format sentences writes every sentence of all splits: leave",
+        ),
+        (("letters", "--out", "x", "--size", 10, *SENTENCES), "--format sentences writes every sentence of all splits: leave"),
+        (("letters", *SENTENCES), "expected --out, a place for the samples"),
+        (("letters", "--out", "x", "--format", "sentence"), "unknown format 'sentence'; did you mean \"sentences\"?"),
+    ],
+)
+def test_what_cannot_be_written_is_told_in_one_sentence(
+    molyneux: Run, tmp_path: Path, words: tuple[object, ...], told: str
+) -> None:
+    done = molyneux("data", *words)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"molyneux: {told}")
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_overwritten_with_sentences(molyneux: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    done = molyneux("data", "pos", "--cap", 5, "--out", "mine", *SENTENCES)
+    assert done.returncode == 2
+    assert done.stderr == "molyneux: mine is there already: choose another place with --out, or delete it\n"
