@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from molyneux.data import PartsOfSpeech, export_sentences, load_sentences
+from molyneux.data import Letters, PartsOfSpeech, export_sentences, load_sentences
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 SENTENCES = ("--format", "sentences", "--quiet")
@@ -22,6 +22,13 @@ def test_sentences_are_written_as_published(molyneux: Run, tmp_path: Path) -> No
     assert {path.name for path in (tmp_path / "mine").iterdir()} == names
     assert all((tmp_path / "mine" / name).read_bytes() == (tmp_path / "expected" / name).read_bytes() for name in names)
     assert set(load_sentences(tmp_path / "mine")) == {"train", "validation", "test"}
+
+
+def test_settings_that_have_the_name_of_an_option_are_told_apart(molyneux: Run, tmp_path: Path) -> None:
+    done = molyneux("data", "letters", "--world.split", "published", "--out", "mine", *SENTENCES)
+    assert (done.returncode, done.stderr) == (0, "")
+    export_sentences(Letters(split="published"), tmp_path / "expected")
+    assert (tmp_path / "mine" / "test.txt").read_bytes() == (tmp_path / "expected" / "test.txt").read_bytes()
 
 
 def test_what_was_written_is_told_to_machines(molyneux: Run, tmp_path: Path) -> None:

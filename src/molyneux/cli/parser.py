@@ -88,7 +88,8 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
-        "Settings of the world are given by their names: --level 5 --image-size 128; molyneux list worlds WORLD tells them."
+        "Settings of the world are given by their names: --level 5 --image-size 128; molyneux list worlds WORLD tells them. "
+        "One that has the name of an option is told apart by the word world: --world.split published."
     )
     parser.add_argument("world", metavar="WORLD", help="name of a world, as in molyneux list worlds")
     parser.add_argument("--size", type=int, default=10_000, help="number of samples (default: 10000)")

@@ -59,7 +59,8 @@ def data(arguments: Arguments) -> int:
 
 def _source(arguments: Arguments) -> WorldSource:
     options = arguments.options
-    world = find_world(options.world, dict(values(arguments)))
+    settings = {name.removeprefix("world."): value for name, value in values(arguments)}
+    world = find_world(options.world, settings)
     if options.format == _SENTENCES:
         return _all_sentences(arguments, world)
     return world.source(options.split, options.size, seed=options.seed)
