@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from molyneux.core import Batch, DataError, Source, Spec, seeds
+from molyneux.core import Batch, DataError, Modality, Source, Spec, seeds
 
 
 @dataclass(frozen=True)
@@ -93,18 +93,38 @@ def _fetch(source: Source, number: int, indices: np.ndarray) -> NumberedBatch:
 
 
 def _check_numbers(batch: Batch, spec: Spec, indices: np.ndarray) -> None:
-    """Refuse NaN and infinity in what is present; what lies behind a presence mask is never read."""
+    """Refuse NaN, infinity and ids of no symbol in what is present; what lies behind a presence mask is never read."""
     for modality in spec.modalities:
         view = batch.views[modality.name]
-        if view.is_floating_point() and not bool(view.isfinite().all()):
-            broken = _broken(view) & batch.mask(modality.name)
-            if bool(broken.any()):
-                sample = indices[int(broken.nonzero()[0, 0])]
-                raise DataError(
-                    f"modality {modality.name}: expected finite numbers, got NaN or infinity in sample {sample}: "
-                    "correct the data or mark the modality as absent in that sample"
-                )
+        if not _is_sound(modality, view):
+            broken = _broken(modality, view)
+            rows = (broken.any(1) & batch.mask(modality.name)).nonzero().flatten().tolist()
+            if rows:
+                value = view[rows[0]].flatten()[broken[rows[0]]][0].item()
+                raise DataError(_complaint(modality, value, int(indices[rows[0]])))
 
 
-def _broken(view: Tensor) -> Tensor:
-    return ~view.flatten(1).isfinite().all(1)
+def _is_sound(modality: Modality, view: Tensor) -> bool:
+    """Whether a view is sound, masked or not; it costs one look at each value."""
+    if modality.symbols and view.numel():
+        lowest, highest = (end.item() for end in view.aminmax())  # both are NaN if one value is
+        return lowest >= 0 and highest < len(modality.symbols)
+    return not view.is_floating_point() or bool(view.isfinite().all())
+
+
+def _broken(modality: Modality, view: Tensor) -> Tensor:
+    """Which values are no numbers or no ids, (B, values)."""
+    values = view.reshape(len(view), -1).double()
+    return ~((values >= 0) & (values < len(modality.symbols))) if modality.symbols else ~values.isfinite()
+
+
+def _complaint(modality: Modality, value: float, sample: int) -> str:
+    """What was expected of the value of a sample, what came, and what to do."""
+    count = len(modality.symbols)
+    expected, got = f"ids 0..{count - 1} of its {count} symbols", f"{value}"
+    if not count:
+        expected, got = "finite numbers", "NaN or infinity"
+    return (
+        f"modality {modality.name}: expected {expected}, got {got} in sample {sample}: "
+        "correct the data or mark the modality as absent in that sample"
+    )

@@ -6,7 +6,7 @@ import pytest
 import torch
 from scipy import stats
 
-from molyneux.core import Modality
+from molyneux.core import ConfigError, Modality
 from molyneux.learn.likelihoods import WrittenTexts
 
 ENDED = Modality("text", "text", (4,), "uint8", ("<pad>", "<bos>", "<eos>", "a"), 0, 1, 2)
@@ -127,3 +127,9 @@ def test_the_same_generator_draws_the_same_texts():
     first, again, other = (texts(OPEN).sample((50,), torch.Generator().manual_seed(seed)) for seed in (1, 1, 2))
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
+
+
+@pytest.mark.parametrize("beams", [0, -1])
+def test_a_search_needs_a_beam(beams):
+    with pytest.raises(ConfigError, match=f"beams: expected at least 1, got {beams}"):
+        texts(ENDED).best(beams)

@@ -113,3 +113,16 @@ def test_published_couplings_of_the_code():
 def test_words_that_are_not_read_cannot_be_dropped():
     with pytest.raises(ConfigError, match="word_dropout: expected 0"):
         Recurrent(coupling="concat-only", word_dropout=0.1)
+
+
+def test_the_candidate_state_of_a_gru_has_one_bias_outside_its_reset_gate():
+    torch.manual_seed(0)
+    gates, value, before = Gates("gru", 3, width=5, layers=1), torch.randn(4, 3), torch.randn(4, 5)
+    with torch.no_grad():
+        gates.biases[0].normal_()
+    read = (value @ gates.kernels[0].t() + gates.biases[0]).chunk(3, 1)
+    kept = (before @ gates.recurrent_kernels[0].t()).chunk(3, 1)
+    reset, update = (torch.sigmoid(read[gate] + kept[gate]) for gate in range(2))
+    candidate = torch.tanh(read[2] + reset * kept[2])  # reset after the product
+    outputs, _ = gates(value.unsqueeze(0), (before.unsqueeze(0),))
+    torch.testing.assert_close(outputs[0], (1 - update) * candidate + update * before)

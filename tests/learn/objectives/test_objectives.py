@@ -51,6 +51,21 @@ def test_bad_settings_are_told_all_at_once(kind):
 
 
 @pytest.mark.parametrize("kind", OBJECTIVES)
+@pytest.mark.parametrize("weight", ["a", None])
+def test_weights_that_are_none_are_told_all_at_once(kind, weight):
+    weights = [item.name for item in dataclasses.fields(kind) if item.type == "Weight"]
+    with pytest.raises(ConfigError) as caught:
+        kind(**dict.fromkeys(weights, weight))
+    assert [problem.partition(":")[0] for problem in caught.value.problems] == weights
+
+
+def test_a_weight_that_may_be_left_out_may_be_nothing():
+    assert CovarianceMatch(diagonal=None) == CovarianceMatch()
+    with pytest.raises(ConfigError, match="diagonal: expected a number of at least 0 or a schedule"):
+        CovarianceMatch(diagonal="a")
+
+
+@pytest.mark.parametrize("kind", OBJECTIVES)
 def test_the_rate_is_reported_whatever_is_minimised(kind, sample, cost_of):
     sampled = sample(400, 2)
     total, terms = cost_of(kind(**({"width": 8} if kind is Adversarial else {})), sampled)

@@ -2,11 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from molyneux.core import ConfigError, Progress
 from molyneux.core.config import build
-from molyneux.learn.objectives import Cyclical, Warmup, WarmupSteps, Weight, weight_at
+from molyneux.learn.objectives import Cyclical, Warmup, WarmupSteps, Weight, weight_at, weight_problems
 
 
 @pytest.mark.parametrize(("step", "weight"), [(0, 1.0), (100, 1.4), (500, 3.0), (5000, 3.0)])
@@ -55,3 +56,51 @@ def test_all_problems_at_once(make, problems):
     with pytest.raises(ConfigError) as caught:
         make()
     assert len(caught.value.problems) == problems
+
+
+@pytest.mark.parametrize(("cycles", "steps"), [(200, 100), (100, 100), (51, 100), (4, 7), (1, 1)])
+def test_a_cycle_of_less_than_two_steps_is_refused(cycles, steps):
+    message = f"cycles: expected at least 2 steps of the training in a cycle, got {cycles} cycles in {steps} steps: choose fewer"
+    with pytest.raises(ConfigError, match=message):
+        Cyclical(cycles).at(Progress(0, steps))
+
+
+@pytest.mark.parametrize(("cycles", "steps"), [(50, 100), (4, 8), (3, 7), (1, 2)])
+def test_a_cycle_of_two_steps_rises(cycles, steps):
+    schedule = Cyclical(cycles)
+    found = [schedule.at(Progress(step, steps)) for step in range(steps)]
+    assert sum(value > 0 for value in found) >= cycles
+    assert schedule.at(Progress(steps, steps)) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("make", "problems"),
+    [
+        (lambda: Warmup("x", fraction=None, start=[]), ["value", "start", "fraction"]),
+        (lambda: WarmupSteps("many", value=None), ["value", "steps"]),
+        (lambda: Cyclical("many", value="x", rising="x"), ["value", "cycles", "rising"]),
+    ],
+)
+def test_what_is_no_number_is_told_all_at_once(make, problems):
+    with pytest.raises(ConfigError) as caught:
+        make()
+    assert [problem.partition(":")[0] for problem in caught.value.problems] == problems
+    assert all("expected" in problem and ", got " in problem for problem in caught.value.problems)
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert weight_at(WarmupSteps(np.int64(4), value=np.float32(2.0)), Progress(2, 10)) == 1.0
+    assert weight_problems(beta=np.float32(0.5), gamma=np.int64(2)) == []
+    assert weight_at(np.float32(0.5), Progress(0, 1)) == 0.5
+
+
+@pytest.mark.parametrize("weight", ["a", None, Warmup, [1.0], {"value": 1.0}])
+def test_a_weight_is_a_number_or_a_schedule(weight):
+    (problem,) = weight_problems(beta=weight)
+    assert problem.startswith("beta: expected a number of at least 0 or a schedule (Cyclical, Warmup or WarmupSteps), got ")
+    assert problem.endswith(repr(weight))
+
+
+@pytest.mark.parametrize("weight", [-1.0, math.nan, math.inf])
+def test_a_weight_that_is_a_number_is_at_least_zero(weight):
+    assert weight_problems(beta=weight) == [f"beta: expected a number of at least 0, got {weight}"]

@@ -66,7 +66,32 @@ def test_without_a_size_its_gradient_is_that_of_disentanglement_lib(samples, sam
             (float(torch.as_tensor(correlation).detach()), sampled.posterior.loc.grad, sampled.posterior.log_variance.grad)
         )
     torch.testing.assert_close(gradients[0][1:], gradients[1][1:])
-    assert gradients[0][0] - gradients[1][0] == pytest.approx(2 * math.log(9 * (samples or 1)))
+    assert gradients[0][0] - gradients[1][0] == pytest.approx(2 * math.log(9))
+
+
+def test_the_loss_is_the_published_estimate_and_the_parts_have_no_constants(sample, cost_of):
+    # Chen et al., section 4.1: log q(z) is estimated by log 1 / (N M) sum_j q(z | x_j), and so is each log q(z_d).
+    size, samples, dimensions = 16, 1000, 3
+    sampled, weights = sample(size), {"alpha": 0.2, "beta": 6.0, "gamma": 0.5}
+    total, terms = cost_of(TotalCorrelation(**weights, samples=samples), sampled)
+    each, excess = densities(sampled), math.log(size * samples)
+    joint = (each.sum(-1).logsumexp(1) - excess).mean()
+    product = (each.logsumexp(1) - excess).sum(-1).mean()
+    own = sampled.posterior.log_prob(sampled.codes).mean()
+    prior = Normal(0.0, 1.0).log_prob(sampled.codes).sum(-1).mean()
+    published = {"alpha": own - joint, "beta": joint - product, "gamma": product - prior}
+    expected = sampled.posterior.kl().mean() + sum((weights[name] - 1) * part for name, part in published.items())
+    assert total.item() == pytest.approx(expected.item())
+
+    names = ("information", "total_correlation", "dimensions")
+    _, of_batch = cost_of(TotalCorrelation(**weights), sample(size))
+    assert [terms[name] for name in names] == pytest.approx([of_batch[name] for name in names])
+    assert sum(terms[name] for name in names) == pytest.approx((own - prior).item())
+    assert 0 < terms["information"] <= math.log(size)
+    constants = [math.log(samples) * factor for factor in (1, dimensions - 1, -dimensions)]
+    assert [part.item() for part in published.values()] == pytest.approx(
+        [terms[name] + constant for name, constant in zip(names, constants, strict=True)]
+    )
 
 
 def test_the_gradient_of_the_aggregated_posterior():

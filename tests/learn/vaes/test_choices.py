@@ -5,9 +5,9 @@ import torch
 
 from molyneux.core import ConfigError, Modality, Progress, Spec
 from molyneux.learn.likelihoods import Normal
-from molyneux.learn.objectives import Warmup
+from molyneux.learn.objectives import Capacity, Warmup
 from molyneux.learn.posteriors import DiagonalLaplace, DiagonalNormal
-from molyneux.learn.vaes import DMVAE, MMVAE, MVAE, VAE, MoPoE
+from molyneux.learn.vaes import DMVAE, HSVAE, MMVAE, MVAE, VAE, MoPoE
 
 
 def test_family_of_mmvae(build):
@@ -36,6 +36,12 @@ def test_private_codes_by_modality(build, batch_of):
         (DMVAE, {"private_dim": {"image": -1}}, "private_dims.image: expected at least 0, got -1"),
         (MVAE, {"drawn": ["sound"]}, "drawn: no modality 'sound'"),
         (VAE, {"scales": {"image": 0.0}}, r"scales.image"),
+        (VAE, {"beta": "a"}, "beta: expected a number of at least 0 or a schedule .*, got 'a'"),
+        (VAE, {"beta": Warmup}, "beta: expected a number of at least 0 or a schedule .*, got <class"),
+        (MVAE, {"beta": None}, "beta: expected a number of at least 0 or a schedule .*, got None"),
+        (HSVAE, {"psi": "a"}, "psi: expected a number of at least 0 or a schedule .*, got 'a'"),
+        (VAE, {"objective": Capacity}, r"objective: expected an Objective, such as Divergence\(\), got <class .*Capacity"),
+        (VAE, {"objective": "Capacity", "beta": 1.0}, "objective: expected an Objective, .* got 'Capacity'"),
     ],
 )
 def test_choices_that_do_not_exist(build, model, settings, message):

@@ -7,7 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load, save
 
-from molyneux.core import ConfigError, Decodes, Encodes, Learns, Likelihood, Progress, Representation, SpecError
+from molyneux.core import ConfigError, DataError, Decodes, Encodes, Learns, Likelihood, Progress, Representation, SpecError
 from molyneux.learn.nets import CharacterTransformer, Dense, Patches
 from molyneux.learn.vaes import AE, DMVAE, HSVAE, VAE
 
@@ -86,6 +86,16 @@ def test_an_absent_modality_costs_nothing(model_class, build, batch_of):
     posterior, prior = model.encode(nothing), model.prior(len(batch))
     codes = prior.rsample(5, noise())
     torch.testing.assert_close(posterior.log_prob(codes), prior.log_prob(codes))
+
+
+def test_a_batch_of_nothing_has_codes_and_no_loss(model_class, build, batch_of):
+    model = build(model_class, 3)
+    nothing = batch_of(model.spec)[:0]
+    assert model.encode(nothing).mean.shared.shape == (0, 4)
+    with pytest.raises(DataError, match=r"at least one sample in a batch for its loss, .* got none: leave it out"):
+        loss_of(model, nothing)
+    needs_density(model_class)
+    assert model.log_likelihood(nothing, 3, noise()).shape == (0,)
 
 
 def test_a_missing_modality_only_changes_its_own_samples(model_class, build, batch_of):

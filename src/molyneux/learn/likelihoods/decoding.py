@@ -8,7 +8,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from molyneux.core import Modality
+from molyneux.core import ConfigError, Modality
 from molyneux.core.views import padded
 
 State = tuple[Tensor, ...]
@@ -66,7 +66,12 @@ def best_of_beams(writer: Writer, codes: Tensor, beams: int) -> Tensor:
 
     Each step keeps the `beams` most probable beginnings of each text; those that are closed stay as they are. Probabilities are
     those of `log_prob`: there is no premium on length. As many beams as there are texts find the most probable of all.
+
+    Raises:
+        ConfigError: there is no beam.
     """
+    if beams < 1:
+        raise ConfigError(f"beams: expected at least 1, got {beams}")
     modality, rows, width = writer.modality, len(codes), 1
     end = -1 if modality.end is None else modality.end
     ids = torch.zeros(rows, 1, *modality.shape, dtype=torch.long, device=codes.device)
@@ -75,7 +80,7 @@ def best_of_beams(writer: Writer, codes: Tensor, beams: int) -> Tensor:
     closed = torch.zeros(rows, 1, dtype=torch.bool, device=codes.device)
     for position in range(modality.shape[0]):
         logits, state = writer.step(symbols, state)
-        each = _continued(logits.log_softmax(-1).reshape(rows, width, -1), closed)
+        each = _continued(logits.log_softmax(-1).reshape(rows, width, logits.shape[-1]), closed)
         candidates = (score.unsqueeze(-1) + each).flatten(1)
         score, chosen = candidates.topk(min(beams, candidates.shape[1]))
         parent, symbol = chosen // each.shape[-1], chosen % each.shape[-1]
@@ -92,6 +97,6 @@ def best_of_beams(writer: Writer, codes: Tensor, beams: int) -> Tensor:
 
 def _continued(each: Tensor, closed: Tensor) -> Tensor:
     """Log-probabilities (N, K, V) of the next symbol; a closed text (N, K) has one continuation, at no cost."""
-    nothing = torch.full_like(each[0, 0], -torch.inf)
+    nothing = each.new_full(each.shape[-1:], -torch.inf)
     nothing[0] = 0.0
     return each.where(~closed.unsqueeze(-1), nothing)

@@ -15,11 +15,15 @@ Memory = tuple[Tensor, ...]
 
 
 class Gates(nn.Module):
-    """LSTM (Hochreiter & Schmidhuber, 1997) or GRU (Cho et al., 2014) layers over time.
+    """LSTM (Hochreiter & Schmidhuber, 1997) or GRU (after Cho et al., 2014) layers over time.
 
-    torch has two biases for each gate, which do the work of one; here the second is 0 and not trained. Weights start as in
-    Keras: kernels LeCun-normal (as in the code of Zhang et al., RepL4NLP 2021), recurrent kernels orthogonal, biases 0, those
-    of an LSTM's forget gates 1 (Jozefowicz et al., ICML 2015).
+    torch has two biases for each gate; here the second is 0 and not trained. They are added up, so one does the work of both, in
+    every gate but one: the candidate state of a GRU is `tanh(W x + b + r * (U h))` here, and torch and Keras have a bias of its
+    own beside U h, inside the reset gate r. This GRU has that bias fewer. As theirs, it resets after the product with U, where
+    Cho et al. have `U (r * h)`.
+
+    Weights start as in Keras: kernels LeCun-normal (as in the code of Zhang et al., RepL4NLP 2021), recurrent kernels
+    orthogonal, biases 0, those of an LSTM's forget gates 1 (Jozefowicz et al., ICML 2015).
 
     Args:
         cell: the kind.

@@ -93,8 +93,9 @@ class TransformerEncoder(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """Ids (B, L) to raw numbers (B, outputs)."""
-        beyond = self._beyond(ids)
-        hidden = self.layers(self.embedding(ids) + self.positions, src_key_padding_mask=beyond)
+        beyond, symbols = self._beyond(ids), self.embedding(ids) + self.positions
+        # torch's attention takes no batch of nothing.
+        hidden = self.layers(symbols, src_key_padding_mask=beyond) if len(ids) else symbols
         kept = (~beyond).unsqueeze(-1)
         mean = hidden.where(kept, 0.0).sum(1) / kept.sum(1)
         raw: Tensor = self.last(mean)

@@ -76,7 +76,7 @@ class Vectors(nn.Embedding):
     def forward(self, ids: Tensor) -> Tensor:
         """Vectors (..., size) of ids (...)."""
         # The gradient of a selection is added up three times as fast as that of an embedding, on a CPU.
-        return self.weight.index_select(0, ids.flatten()).reshape(*ids.shape, -1)
+        return self.weight.index_select(0, ids.flatten()).reshape(*ids.shape, self.embedding_dim)
 
 
 class SymbolTable(Vectors):

@@ -59,6 +59,8 @@ def permute_dimensions(codes: Tensor, generator: torch.Generator | None = None) 
 
 
 class _Discriminated(Penalty):
+    fewest = 2
+
     def __init__(self, settings: Adversarial, latent_dim: int) -> None:
         super().__init__()
         self.settings = settings

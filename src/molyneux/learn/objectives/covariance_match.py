@@ -49,6 +49,8 @@ class CovarianceMatch(Objective):
 
 
 class _Covariance(Penalty):
+    fewest = 2
+
     def __init__(self, settings: CovarianceMatch) -> None:
         super().__init__()
         self.settings = settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from molyneux.core import ConfigError, Progress
-from molyneux.learn.objectives.warmup import levels_below_zero
+from molyneux.learn.objectives.warmup import counts_below_one, levels_below_zero, shares_out_of_range
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class Cyclical:
 
     Cyclical Annealing Schedule: A Simple Approach to Mitigating KL Vanishing. In each of the cycles, which are equally long, the
     code is first used while it costs little, and what it has learned by then is kept in the next. Once training is over, where
-    validation looks at it from, it has its final value.
+    validation looks at it from, it has its final value. A cycle has at least two steps, for in a single one nothing rises.
 
     Args:
         cycles: how often it rises (the paper: 4).
@@ -33,16 +33,23 @@ class Cyclical:
 
     def __post_init__(self) -> None:
         problems = levels_below_zero(value=self.value, start=self.start)
-        if self.cycles < 1:
-            problems.append(f"cycles: expected at least 1, got {self.cycles}")
-        if not 0 < self.rising <= 1:
-            problems.append(f"rising: expected a share of a cycle in 0..1, above 0, got {self.rising}")
+        problems += counts_below_one(cycles=self.cycles)
+        problems += shares_out_of_range("a cycle", rising=self.rising)
         if problems:
             raise ConfigError(problems)
 
     def at(self, progress: Progress) -> float:
-        """The weight at this point of the training."""
+        """The weight at this point of the training.
+
+        Raises:
+            ConfigError: the training is too short for so many cycles.
+        """
         if progress.step >= progress.steps:
             return self.value
+        if progress.steps < 2 * self.cycles:
+            raise ConfigError(
+                f"cycles: expected at least 2 steps of the training in a cycle, got {self.cycles} cycles in {progress.steps} "
+                "steps: choose fewer cycles or train longer"
+            )
         within = progress.step * self.cycles % progress.steps / progress.steps
         return self.start + (self.value - self.start) * min(1.0, within / self.rising)

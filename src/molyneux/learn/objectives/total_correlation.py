@@ -30,6 +30,11 @@ class TotalCorrelation(Objective):
     and ours differ by the constant (D - 1) ln B, which it leaves out. In the stratified weights a sample's own posterior counts
     1/N, as the appendix says, and not that of the first sample, as in the authors' code.
 
+    The published weights of minibatch-weighted sampling, 1/(N B), add up to 1/N and not to 1, which makes the information larger
+    by ln N, the total correlation by (D - 1) ln N, and the divergence of the dimensions smaller by D ln N. The loss has these
+    constants, which no gradient sees, as published. What is reported as `information`, `total_correlation` and `dimensions` has
+    weights of 1/B: estimates of densities, of which the information is at most ln B.
+
     Args:
         beta: weight of the total correlation.
         alpha: weight of the mutual information.
@@ -114,7 +119,20 @@ class _Decomposition(Penalty):
         weights = (weight_at(weight, sampled.progress) for weight in (settings.alpha, settings.beta, settings.gamma))
         added = [(weight - 1) * part for weight, part in zip(weights, parts, strict=True) if weight != 1]
         total = torch.stack([rate.sum(-1).mean(), *added]).sum()
-        return Loss(total, {name: part.detach() for name, part in parts._asdict().items()})
+        reported = self._reported(parts, sampled.codes.shape[-1])
+        return Loss(total, {name: part.detach() for name, part in reported._asdict().items()})
+
+    def _reported(self, parts: Decomposition, dimensions: int) -> Decomposition:
+        """The parts with weights that add up to 1: without the constants that 1/(N B) brings into them."""
+        settings = self.settings
+        if settings.samples is None or settings.estimator == "stratified":
+            return parts
+        excess = math.log(settings.samples)
+        return Decomposition(
+            parts.information - excess,
+            parts.total_correlation - (dimensions - 1) * excess,
+            parts.dimensions + dimensions * excess,
+        )
 
     def _log_weights(self, codes: Tensor) -> Tensor:
         size, samples = len(codes), self.settings.samples

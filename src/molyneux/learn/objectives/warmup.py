@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from molyneux.core import ConfigError, Progress
 
@@ -27,8 +28,7 @@ class Warmup:
 
     def __post_init__(self) -> None:
         problems = levels_below_zero(value=self.value, start=self.start)
-        if not 0 < self.fraction <= 1:
-            problems.append(f"fraction: expected a share of the training in 0..1, above 0, got {self.fraction}")
+        problems += shares_out_of_range("the training", fraction=self.fraction)
         if problems:
             raise ConfigError(problems)
 
@@ -61,8 +61,7 @@ class WarmupSteps:
 
     def __post_init__(self) -> None:
         problems = levels_below_zero(value=self.value, start=self.start)
-        if self.steps < 1:
-            problems.append(f"steps: expected at least 1, got {self.steps}")
+        problems += counts_below_one(steps=self.steps)
         if problems:
             raise ConfigError(problems)
 
@@ -75,5 +74,35 @@ class WarmupSteps:
 def levels_below_zero(**levels: float) -> list[str]:
     """A problem for each level that no weight can have."""
     return [
-        f"{name}: expected a number of at least 0, got {level}" for name, level in levels.items() if not 0 <= level < math.inf
+        f"{name}: expected a number of at least 0, got {shown(level)}"
+        for name, level in levels.items()
+        if not (is_number(level) and 0 <= level < math.inf)
     ]
+
+
+def counts_below_one(**counts: float) -> list[str]:
+    """A problem for each number of steps or cycles that there cannot be."""
+    return [
+        f"{name}: expected at least 1, got {shown(count)}"
+        for name, count in counts.items()
+        if not (is_number(count) and count >= 1)
+    ]
+
+
+def shares_out_of_range(whole: str, **shares: float) -> list[str]:
+    """A problem for each share of the whole in which nothing can rise."""
+    return [
+        f"{name}: expected a share of {whole} in 0..1, above 0, got {shown(share)}"
+        for name, share in shares.items()
+        if not (is_number(share) and 0 < share <= 1)
+    ]
+
+
+def is_number(value: object) -> bool:
+    """Whether a setting that came from anywhere is a number."""
+    return isinstance(value, Real)
+
+
+def shown(value: object) -> str:
+    """A setting that came from anywhere, as a message shows it."""
+    return f"{value}" if is_number(value) else f"{value!r}"

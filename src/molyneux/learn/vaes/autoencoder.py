@@ -17,6 +17,7 @@ from molyneux.core import (
     CodeDistribution,
     Codes,
     ConfigError,
+    DataError,
     Loss,
     Modality,
     Posterior,
@@ -237,6 +238,12 @@ class Autoencoder(nn.Module, ABC):
         if self.most_modalities is not None and len(spec.modalities) > self.most_modalities:
             problems.append(f"{type(self).__name__} takes at most {self.most_modalities} modalities, got {len(spec.modalities)}")
         return problems + [_reserved(modality) for modality in spec.modalities if hasattr(nn.ModuleDict, modality.name)]
+
+
+def check_samples(batch: Batch) -> None:
+    """Raise DataError for a batch of nothing: a loss is a mean over samples."""
+    if not len(batch):
+        raise DataError("expected at least one sample in a batch for its loss, which is a mean over them, got none: leave it out")
 
 
 def unknown_names(spec: Spec, by_modality: Mapping[str, Collection[str]]) -> list[str]:

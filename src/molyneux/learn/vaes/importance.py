@@ -27,7 +27,7 @@ def importance_log_likelihood(model: Autoencoder, batch: Batch, k: int, generato
     names = tuple(name for name in model.spec.names if name in batch.views)
     observation = model.observe(batch, names)
     posterior = model.posterior(observation)
-    chunk = max(1, ROWS // len(batch))
+    chunk = max(1, ROWS // max(1, len(batch)))
     counts = [min(chunk, k - start) for start in range(0, k, chunk)]
     weights = [_log_weights(model, observation, posterior, count, generator) for count in counts]
     return torch.cat(weights).logsumexp(0) - math.log(k)

@@ -14,7 +14,7 @@ from molyneux.learn.nets import Net
 from molyneux.learn.objectives import Evidence, Weight, negative_elbo, weight_at, weight_problems
 from molyneux.learn.posteriors import draw_component
 from molyneux.learn.priors import ExPostMixture
-from molyneux.learn.vaes.autoencoder import Autoencoder, unknown_names
+from molyneux.learn.vaes.autoencoder import Autoencoder, check_samples, unknown_names
 from molyneux.learn.vaes.observation import Observation
 
 
@@ -63,7 +63,9 @@ class MultimodalVAE(Autoencoder):
 
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
         """The negative of the model's bound; see `core.Learns`. Divergences are from the family's standard distribution."""
-        evidence = self.evidence(self.observe(batch, self.spec.names), generator)
+        observation = self.observe(batch, self.spec.names)
+        check_samples(batch)
+        evidence = self.evidence(observation, generator)
         return negative_elbo(evidence, scales=self.scales, beta=weight_at(self.beta, progress))
 
     def distortion(

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from molyneux.core import Batch, Loss, Progress
 from molyneux.learn.posteriors import Diagonal
-from molyneux.learn.vaes.autoencoder import Autoencoder
+from molyneux.learn.vaes.autoencoder import Autoencoder, check_samples
 from molyneux.learn.vaes.observation import Observation
 
 
@@ -30,6 +30,7 @@ class UnimodalAutoencoder(Autoencoder):
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
         """See `core.Learns`; the distortion is reported unscaled."""
         observation = self.observe(batch, self.spec.names)
+        check_samples(batch)
         codes, cost = self.code(observation, progress, generator)
         (name,) = observation.names
         with self.decoding(progress):

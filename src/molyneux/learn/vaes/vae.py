@@ -53,7 +53,9 @@ class VAE(UnimodalAutoencoder):
         prior: ExPostMixture | None = None,
     ) -> None:
         problems = [] if beta is None else weight_problems(beta=beta)
-        if beta is not None and objective is not None:
+        if objective is not None and not isinstance(objective, Objective):
+            problems.append(f"objective: expected an Objective, such as Divergence(), got {objective!r}")
+        elif beta is not None and objective is not None:
             problems.append(f"beta: the objective {type(objective).__name__} has its own weights: give one of the two")
         super().__init__(
             spec, latent_dim=latent_dim, nets=nets, likelihoods=likelihoods, scales=scales, prior=prior, problems=problems
