@@ -24,7 +24,7 @@ LEAST = 4
 """Samples of a value in each half that the recommended variant needs to fix it."""
 
 _USUAL = 10_000
-_PERMUTATIONS = 3
+_PERMUTATIONS, _SHARE = 3, 4
 _PRUNED = 0.05
 """Standard deviation below which disentanglement_lib's configuration drops a dimension."""
 
@@ -107,10 +107,10 @@ def recommended(table: Table, rng: np.random.Generator, *, batch: int = 64, samp
         return nothing_live(("kim_mnih",), len(table.names))
     half, ranks, count = halves(len(table), rng), table.sorted.ranks, len(table.names)
     right = _right(table, ranks, half, (samples, batch), rng)
-    deals = (rng.permutation(len(table)) for _ in range(_PERMUTATIONS))
-    dealt = float(np.mean([_right(table, ranks[deal], half, (samples, batch), rng) for deal in deals]))
+    deals, fewer = (rng.permutation(len(table)) for _ in range(_PERMUTATIONS)), -(-samples // _SHARE)
+    dealt = float(np.mean([_right(table, ranks[deal], half, (fewer, batch), rng) for deal in deals]))
     chance = 1 / count
-    if dealt - chance > SIGMAS * math.sqrt(chance * (1 - chance) / (_PERMUTATIONS * count * samples)):
+    if dealt - chance > SIGMAS * math.sqrt(chance * (1 - chance) / (_PERMUTATIONS * count * fewer)):
         chance = dealt
     by_factor = np.maximum((right - chance) / (1 - chance), -1.0) if chance < 1 else np.zeros(count)
     return {"kim_mnih": Outcome(float(by_factor.mean()), by_factor)}
