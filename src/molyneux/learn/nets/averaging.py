@@ -22,9 +22,9 @@ class Averaging(Net):
 
     The deep averaging network of Iyyer et al., Deep Unordered Composition Rivals Syntactic Methods for Text Classification (ACL
     2015): vectors of symbols, their mean, hidden layers. Every word is one step away from the code, and not as many as it has
-    words after it. With a writer that hears the code alone (`Recurrent`
-    of coupling "concat-only") it comes near the neural variational document model of Miao, Yu and Blunsom, Neural Variational
-    Inference for Text Processing (ICML 2016), which has bags of words on both sides.
+    words after it. With a writer that hears the code alone (`Recurrent` of coupling "concat-only") it comes near the neural
+    variational document model of Miao, Yu and Blunsom, Neural Variational Inference for Text Processing (ICML 2016), which has
+    bags of words on both sides.
 
     Args:
         embedding: length of the vector of each symbol.

@@ -12,7 +12,7 @@ from molyneux.measure.disentanglement.information import knowledge
 from molyneux.measure.disentanglement.outcome import Variant
 from molyneux.measure.disentanglement.registry import check_variants, find_metrics
 from molyneux.measure.disentanglement.scoring import Repeats, score_table
-from molyneux.measure.disentanglement.table import DEAD, Table, tabulate
+from molyneux.measure.disentanglement.table import DEAD, Table, check_dead, tabulate
 from molyneux.measure.evaluation import Evaluation, Measure, Measurement
 from molyneux.measure.generation import Draw, check_draw
 from molyneux.measure.latents import CodeTable
@@ -59,8 +59,7 @@ class Disentanglement(Measure):
         permutations: int = 3,
         resamples: int = 10,
     ) -> None:
-        if not 0 <= dead < 1:
-            raise ConfigError(f"dead: expected a share of at least 0 and below 1, got {dead}")
+        check_dead(dead)
         if samples < 20:
             raise ConfigError(f"samples: expected at least 20, got {samples}")
         self.metrics = find_metrics(metrics)

@@ -22,15 +22,15 @@ def read_codes(path: Path) -> np.ndarray:
     path = Path(path)
     try:
         table = csv.read_csv(path)
-        table.column_names  # noqa: B018 - names are decoded when they are asked for
+        names = table.column_names  # decoded when they are asked for
     except OSError as error:
         raise store.read_error(error, path) from error
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         raise DataError(f"{path}: expected a header and rows of numbers, separated by commas: {error}") from error
     expected = _header(table.num_columns - 1)
-    if table.num_columns < 2 or table.column_names != expected:
-        raise DataError(f"{path}: expected the header index,dim1,...,dimD, got {','.join(table.column_names)[:60]}")
-    for name, column in zip(table.column_names, table.columns, strict=True):
+    if table.num_columns < 2 or names != expected:
+        raise DataError(f"{path}: expected the header index,dim1,...,dimD, got {','.join(names)[:60]}")
+    for name, column in zip(names, table.columns, strict=True):
         if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
             raise DataError(f"{path}: expected numbers in the column {name}, got {column.type}")
     if not np.array_equal(table.column(0).to_numpy(), np.arange(table.num_rows)):

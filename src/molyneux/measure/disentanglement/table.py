@@ -11,6 +11,7 @@ import numpy as np
 
 from molyneux.core import ConfigError, DataError, NotApplicableError
 from molyneux.measure.disentanglement.ranks import Sorted, sort_columns
+from molyneux.measure.latents.finite import require_finite
 
 DEAD = 1e-4
 """A dimension is dead if it is constant or its variance is less than this share of the liveliest dimension's: the posterior means
@@ -121,8 +122,7 @@ def tabulate(
     checked, known = check_codes(codes), _factors(factors)
     if len(checked) != len(known):
         raise DataError(f"expected a row of factors for each code, got {len(checked)} codes and {len(known)} rows of factors")
-    if not 0 <= dead < 1:
-        raise ConfigError(f"dead: expected a share of at least 0 and below 1, got {dead}")
+    check_dead(dead)
     if isinstance(names, str) or any(not isinstance(name, str) or not name for name in names or ()):
         raise DataError(f"names: expected a list of texts that are not empty, one a factor, got {names!r}")
     names = tuple(names) if names is not None else tuple(f"factor {column + 1}" for column in range(known.shape[1]))
@@ -136,6 +136,12 @@ def tabulate(
         values.append(count)
     table = Table(checked, numbered, names, tuple(values), dead)
     return table.with_presence() if presence else table
+
+
+def check_dead(dead: float) -> None:
+    """Raise ConfigError if this is no share below which a dimension may be dead, see `DEAD`."""
+    if not 0 <= dead < 1:
+        raise ConfigError(f"dead: expected a share of at least 0 and below 1, got {dead}")
 
 
 def _scaled(codes: np.ndarray) -> np.ndarray:
@@ -171,13 +177,7 @@ def check_codes(codes: Any) -> np.ndarray:
         raise DataError(f"codes: expected real numbers (samples, dimensions), got {given.dtype}")
     if array.ndim != 2 or array.shape[0] < 2 or array.shape[1] < 1:
         raise DataError(f"codes: expected (samples, dimensions), at least 2 and 1, got shape {array.shape}")
-    if not np.isfinite(array).all():
-        bad = np.argwhere(~np.isfinite(array))
-        row, column = bad[0].tolist()
-        raise DataError(
-            f"codes: expected finite numbers, got {len(bad)} that are not, the first ({array[row, column]}) in row {row}, "
-            f"dimension {column}: mend the model or leave the samples out"
-        )
+    require_finite("codes", array)
     return array
 
 
