@@ -47,12 +47,13 @@ reprot: [html]
         'data.tran: unknown setting; did you mean "train"?',
         "learn.model.class_path: unknown class 'MMVEA'; did you mean \"MMVAE\"?",
         "learn.epochs: expected int, got 'many'",
+        "learn.learning_rate: expected a number above 0, got -1.0",
         'learn.bacth_size: unknown setting; did you mean "batch_size"?',
         "measure.measures.0: unknown class 'coherense'; did you mean \"Coherence\"?",
         'reprot: unknown setting; did you mean "report"?',
     ):
         assert sum(line.startswith(start) for line in told) == 1, told
-    assert len(told) == 7
+    assert len(told) == 8
     assert [path.name for path in tmp_path.iterdir()] == ["bad.yaml"]
 
 

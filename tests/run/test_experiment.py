@@ -99,6 +99,18 @@ def test_problems_of_the_model_are_told_beside_others(settings: dict[str, Any]) 
     }
 
 
+def test_values_out_of_range_are_told_at_once_in_all_sections(settings: dict[str, Any]) -> None:
+    changes = [("seed", -1), ("data.train", 0), ("learn.epochs", 0), ("learn.batch_size", "x"), ("learn.model.latent_dim", 0)]
+    assert problems(settings, *changes, ("measure.samples", 0)) == {
+        "seed: expected 0 or more, got -1",
+        "data.train: expected at least 1, got 0",
+        "learn.epochs: expected at least 1, got 0",
+        "learn.batch_size: expected int, got 'x'",
+        "learn.model.init_args.latent_dim: expected at least 1, got 0",
+        "measure.samples: expected at least 1, got 0",
+    }
+
+
 def test_settings_that_do_not_go_together(settings: dict[str, Any]) -> None:
     found = problems(settings, ("learn.batch_size", 601), ("data.modalities", ["point", "wrod"]))
     assert len(found) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -119,16 +120,20 @@ def _with_lists(tree: Mapping[str, Any]) -> dict[str, Any]:
 
 def _problems_as_a_whole(data: DataSettings, learn: LearnSettings, seed: int) -> list[str]:
     """What only shows when sections meet: samples that are not there, a model that does not fit them."""
-    problems = list[str]()
-    try:
-        make_model(learn, Samples(data, seed).check(), seed)
-    except ConfigError as error:
-        problems += error.problems
+    problems = _problems_of_the_model(data, learn, seed)
     try:
         learn.total_steps(data.train)
     except ConfigError as error:
         problems += [f"learn.{problem}" for problem in error.problems]
     return problems
+
+
+def _problems_of_the_model(data: DataSettings, learn: LearnSettings, seed: int) -> list[str]:
+    try:
+        make_model(learn, Samples(data, seed).check(), seed)
+    except ConfigError as error:
+        return list(error.problems)
+    return []
 
 
 def _problems_of_measuring(experiment: Experiment) -> list[str]:
@@ -148,9 +153,17 @@ def _problems_of_measuring(experiment: Experiment) -> list[str]:
 
 def _deeper_problems(tree: Mapping[str, Any]) -> list[str]:
     """Problems as a whole of a file that has others, so that they need no second look."""
-    sections = {"data": DataSettings, "learn": LearnSettings}
-    try:
-        made = {name: build(kind, tree[name], name).value for name, kind in sections.items()}
-    except (ConfigError, KeyError):
-        return []  # these sections have problems of their own, which are told
-    return _problems_as_a_whole(**made, seed=0)
+    with suppress(ConfigError, KeyError):
+        return _problems_as_a_whole(
+            build(DataSettings, tree["data"]).value, build(LearnSettings, tree["learn"], "learn").value, 0
+        )
+    with suppress(ConfigError):  # what these sections lack is told elsewhere; the rest of them may do for a model
+        kept = _only(tree, "data", "world", "folder", "modalities")
+        data = build(DataSettings, {**kept, "train": 1, "validation": 1, "test": 1})
+        return _problems_of_the_model(data.value, build(LearnSettings, _only(tree, "learn", "model"), "learn").value, 0)
+    return []
+
+
+def _only(tree: Mapping[str, Any], section: str, *names: str) -> dict[str, Any]:
+    given = tree.get(section)
+    return {name: given[name] for name in names if name in given} if isinstance(given, Mapping) else {}

@@ -156,6 +156,24 @@ def test_all_problems_of_a_file_are_told_at_once() -> None:
     }
 
 
+def test_what_constructors_refuse_is_told_beside_settings_that_cannot_be_read() -> None:
+    found = problems(
+        {
+            "shape": {"class_path": "Square", "init_args": {"side": -1, "colours": 3}},
+            "inner": {"rate": -1, "size": 1.5},
+            "shapes": [{"class_path": "BigSquare", "init_args": {"side": -2, "factor": "many"}}],
+        }
+    )
+    assert set(found) == {
+        "shape.init_args.colours: expected a list of a word or sentence, got 3",
+        "shape.init_args.side: expected more than 0, got -1.0",
+        "inner.size: expected int or auto, got 1.5",
+        "inner.rate: expected at least 0, got -1.0",  # and not that rate and size do not go together, as no size was read
+        "shapes.0.init_args.factor: expected int, got 'many'",
+        "shapes.0.init_args.side: expected more than 0, got -2.0",
+    }
+
+
 def test_constructors_may_tell_several_problems() -> None:
     assert problems({"shape": "Square", "inner": {"rate": -1}}) == (
         "inner.rate: expected at least 0, got -1.0",

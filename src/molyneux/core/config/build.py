@@ -10,8 +10,9 @@ import dataclasses
 import functools
 import inspect
 import operator
+import re
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from molyneux.core.config.classes import find_class, public_path
@@ -61,8 +62,7 @@ def build(kind: Any, value: Any, at: str = "") -> Built:
 
 def build_fields(kind: type, tree: Mapping[str, Any], **later: Any) -> Built:
     """Make a dataclass from the mapping of a whole file; arguments in `later` are given here and not in the file."""
-    settings = _settings(kind, dict(tree), "", tuple(later))
-    return Built(_make(kind, {**settings.value, **later}, ""), settings.plain)
+    return _instance(kind, dict(tree), "", later)
 
 
 def collected(parts: Iterable[Callable[[], Any]]) -> list[Any]:
@@ -132,11 +132,10 @@ def _mapping(kind: Any, value: Any, at: str) -> Built:
 def _object(base: type, value: Any, at: str) -> Built:
     """A dataclass from its fields, or any class by its name."""
     if dataclasses.is_dataclass(base) and isinstance(value, dict) and "class_path" not in value:
-        settings = _settings(base, value, at, ())
-        return Built(_make(base, settings.value, at), settings.plain)
+        return _instance(base, value, at, {})
     target, given, place = _class(base, value, at, "")
-    settings = _settings(target, given, place, ())
-    return Built(_make(target, settings.value, place), _record(target, base, settings.plain))
+    made = _instance(target, given, place, {})
+    return Built(made.value, _record(target, base, made.plain))
 
 
 def _recipe(base: type, value: Any, at: str, later: Later) -> Built:
@@ -187,6 +186,33 @@ def _settings(target: type, given: dict[str, Any], at: str, later: tuple[str, ..
     parts = [part(name, argument) for name, argument in there.items()]
     made = dict(zip(there, collected([*parts, lambda: _refuse(unknown + missing)]), strict=False))
     return Built({name: item.value for name, item in made.items()}, {name: item.plain for name, item in made.items()})
+
+
+def _instance(target: type, given: dict[str, Any], at: str, later: Mapping[str, Any]) -> Built:
+    """An object from the arguments of its class."""
+    try:
+        settings = _settings(target, given, at, tuple(later))
+    except ConfigError as error:
+        raise ConfigError([*error.problems, *_further_problems(target, given, at, later, error.problems)]) from error
+    return Built(_make(target, {**settings.value, **later}, at), settings.plain)
+
+
+def _further_problems(target: type, given: dict[str, Any], at: str, later: Mapping[str, Any], told: Sequence[str]) -> list[str]:
+    """What a class would say of its other arguments, were those with problems right, so that it needs no second look.
+
+    It is made with their defaults, or None, and what it says of these does not count.
+    """
+    known = {name: argument for name, argument in arguments(target).items() if name not in later}
+    wrong = {name for name in known if any(re.match(rf"{re.escape(_join(at, name))}\b", problem) for problem in told)}
+    rest = {name: value for name, value in given.items() if name in known and name not in wrong}
+    absent = {name: None for name in wrong if known[name].default is REQUIRED}
+    try:
+        _make(target, {**_settings(target, rest, at, (*later, *absent)).value, **absent, **later}, at)
+    except ConfigError as error:
+        return [problem for problem in error.problems if not wrong.intersection(re.findall(r"\w+", problem.removeprefix(at)))]
+    except (AttributeError, TypeError):  # a class may stumble over a None, which has been told
+        return []
+    return []
 
 
 def _refuse(problems: list[str]) -> None:
