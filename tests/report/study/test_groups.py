@@ -60,6 +60,19 @@ def test_settings_that_change_together_are_called_by_the_name_of_the_run(study_o
     assert label(group_runs(runs, [axis])[1], [axis]) == "published"
 
 
+def test_one_setting_that_all_variants_have_says_as_much_as_their_names(study_of):
+    runs = [study_of(1, name=f"epochs-{count}", learn__epochs=count) for count in (1, 2, 3)]
+    (axis,) = find_axes(runs)
+    assert axis.path == "learn.epochs"
+
+
+def test_a_setting_that_some_variants_lack_does_not_stand_for_their_names(study_of):
+    runs = [study_of(1, name=f"weight-{weight}", learn__weight=weight, learn__rate=1e-3) for weight in (1, 2)]
+    runs.append(study_of(1, name="none", learn__rate=1e-4))
+    (axis,) = find_axes(runs)
+    assert (axis.path, axis.values) == ("name", ("weight-1", "weight-2", "none"))
+
+
 def test_names_alone_make_no_groups(study_of):
     runs = [study_of(seed, name=f"run{seed}") for seed in (1, 2)]
     assert find_axes(runs) == []

@@ -141,10 +141,11 @@ def _classes(runs: Sequence[StudyRun], paths: Sequence[str]) -> int:
 
 
 def _variants(runs: Sequence[StudyRun], models: Sequence[str], varied: Sequence[str]) -> list[str]:
-    """The names of runs, where they stand for settings and say more than the class of the model."""
+    """The names of runs, where they stand for settings and say more than the class of the model or one setting that all have."""
     stand_for_settings = _classes(runs, [*varied, "name"]) == _classes(runs, varied)
     say_more = _classes(runs, [*models, "name"]) > _classes(runs, models)
-    alone = [path for path in varied if _classes(runs, [path, "name"]) == _classes(runs, [path]) == _classes(runs, ["name"])]
+    everywhere = [path for path in varied if all(path in run.settings for run in runs)]
+    alone = [path for path in everywhere if _classes(runs, [path, "name"]) == _classes(runs, [path]) == _classes(runs, ["name"])]
     return ["name"] if stand_for_settings and say_more and len(alone) != 1 else []
 
 
