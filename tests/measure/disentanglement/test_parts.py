@@ -192,8 +192,8 @@ def test_what_cannot_be_compared_is_refused_in_one_sentence():
         (lambda: unsupervised_ranking([codes, codes], relation="spaerman"), ConfigError, 'did you mean "spearman"'),
         (lambda: unsupervised_ranking([codes, codes], active=[[True], [True]]), DataError, "one entry a dimension"),
         (lambda: correlation_matrix(codes, kind="kendal"), ConfigError, "unknown kind 'kendal'"),
-        (lambda: gaussian_total_correlation(spoilt), DataError, "got nan in row 0, dimension 1"),
-        (lambda: hoyer([["a", "b"], ["c", "d"]]), DataError, "expected codes"),
+        (lambda: gaussian_total_correlation(spoilt), DataError, r"the first \(nan\) in row 0, dimension 1"),
+        (lambda: hoyer([["a", "b"], ["c", "d"]]), DataError, "expected real numbers"),
         (lambda: hoyer([[1, 2], [3]]), DataError, "rows of different lengths"),
         (lambda: correlation_matrix([[1, 2], [3]]), DataError, "expected a table"),
         (lambda: correlation_matrix([["a"], ["b"], ["c"]]), DataError, "expected a table"),
@@ -214,6 +214,12 @@ def test_sparsity_of_small_numbers_does_not_overflow(kind):
     for scaled in (False, True):
         assert hoyer(codes.astype(kind), scaled=scaled) == pytest.approx(hoyer(codes.astype(float), scaled=scaled))
     assert hoyer(np.array([[100, 0], [0, 100]], np.int8), scaled=False) == 1.0
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_sparsity_of_huge_codes_is_that_of_small_ones(scaled):
+    codes = np.random.default_rng(0).normal(size=(1000, 3)) * [1, 2, 0]
+    assert hoyer(codes * 1e200, scaled=scaled) == pytest.approx(hoyer(codes, scaled=scaled))
 
 
 def test_dependence_of_huge_codes_is_that_of_small_ones():

@@ -171,7 +171,9 @@ def check_codes(codes: Any) -> np.ndarray:
     try:
         given = np.asarray(codes)
         array = np.ascontiguousarray(given, dtype=np.float64) if given.dtype.kind in "biuf" else None
-    except (TypeError, ValueError, RuntimeError) as error:
+    except ValueError as error:
+        raise DataError("codes: expected numbers (samples, dimensions), got rows of different lengths") from error
+    except (TypeError, RuntimeError) as error:
         raise DataError(f"codes: expected numbers (samples, dimensions), got what makes no such array: {error}") from error
     if array is None:
         raise DataError(f"codes: expected real numbers (samples, dimensions), got {given.dtype}")

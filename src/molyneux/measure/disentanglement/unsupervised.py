@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from molyneux.measure.disentanglement.bins import BINS, equal_mass
 from molyneux.measure.disentanglement.information import PER_VALUE, knowledge
 from molyneux.measure.disentanglement.linear import standardised
 from molyneux.measure.disentanglement.ranks import sort_columns
-from molyneux.measure.disentanglement.table import tabulate
+from molyneux.measure.disentanglement.table import check_codes, tabulate
 
 Relation = Literal["lasso", "spearman", "information"]
 _HUGE = 1e100
@@ -35,7 +35,7 @@ def hoyer(codes: np.ndarray, *, scaled: bool = True, centred: bool = False) -> f
     Raises:
         DataError: another shape, or fewer than two dimensions in use.
     """
-    codes = _checked(codes)
+    codes = _small(check_codes(codes), axis=0 if scaled else None)
     values = codes - codes.mean(0) if centred else codes
     if scaled:
         varies = np.ptp(codes, axis=0) > 0
@@ -60,11 +60,11 @@ def gaussian_total_correlation(codes: np.ndarray) -> float:
     Raises:
         DataError: another shape, or numbers that are not finite.
     """
-    codes = _checked(codes)
+    codes = _small(check_codes(codes), axis=0)
     varies = np.ptp(codes, axis=0) > 0
     if np.count_nonzero(varies) < 2:
         return 0.0
-    spread = np.linalg.eigvalsh(np.corrcoef(_small(codes[:, varies]), rowvar=False))
+    spread = np.linalg.eigvalsh(np.corrcoef(codes[:, varies], rowvar=False))
     rounding = spread.max() * len(spread) * np.finfo(np.float64).eps * _ROUNDINGS
     return float(-0.5 * np.log(spread).sum()) if spread.min() > rounding else float("inf")
 
@@ -92,7 +92,7 @@ def unsupervised_ranking(
     """
     if relation not in get_args(Relation):
         raise ConfigError(f"unknown relation {relation!r}; {nearest(str(relation), get_args(Relation))}")
-    parts = [_checked(part) for part in codes]
+    parts = [check_codes(part) for part in codes]
     if len(parts) < 2 or len({len(part) for part in parts}) > 1:
         raise DataError(f"expected codes of the same samples by at least two models, got {[part.shape for part in parts]}")
     masks = [np.ptp(part, axis=0) > 0 for part in parts] if active is None else [np.asarray(mask, bool) for mask in active]
@@ -139,20 +139,7 @@ def _agreement(strength: np.ndarray) -> float:
     return float(np.concatenate(parts).mean())
 
 
-def _small(codes: np.ndarray) -> np.ndarray:
-    """Codes that are huge somewhere, each dimension as a share of its largest, so that their squares are finite."""
-    largest = np.abs(codes).max(0)
-    return codes / largest if (largest > _HUGE).any() else codes
-
-
-def _checked(codes: Any) -> np.ndarray:
-    try:
-        values = np.asarray(codes)
-    except ValueError as error:
-        raise DataError("expected codes (samples, dimensions), got rows of different lengths") from error
-    if values.ndim != 2 or len(values) < 2 or values.dtype.kind not in "biuf":
-        raise DataError(f"expected codes (samples, dimensions) of at least 2 samples, got {values.dtype} of shape {values.shape}")
-    if not np.isfinite(values).all():
-        row, column = np.argwhere(~np.isfinite(values))[0].tolist()
-        raise DataError(f"codes: expected finite numbers, got {values[row, column]} in row {row}, dimension {column}")
-    return values.astype(np.float64)  # squares of small integers and of half precision overflow
+def _small(codes: np.ndarray, *, axis: int | None) -> np.ndarray:
+    """Codes that are huge somewhere as shares of the largest, of each dimension (`axis` 0) or all: their squares are finite."""
+    largest = np.abs(codes).max(axis)
+    return codes / np.where(largest > 0, largest, 1.0) if (largest > _HUGE).any() else codes
