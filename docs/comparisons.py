@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from shown import METRICS, USE, Shown, metrics
+from shown import DCI, METRICS, USE, Shown, metrics
 
 from molyneux.core import Score
+from molyneux.core.intervals import student
 from molyneux.measure.disentanglement import correlation_matrix, top_counts
 from molyneux.report import StudyRun
 from molyneux.report.published import Leaderboard
@@ -43,6 +44,21 @@ def correlations(runs: Sequence[StudyRun]) -> str:
     for row, name in enumerate(names):
         cells = [_number((above if row < column else below)[row, column], same=row == column) for column in range(len(names))]
         lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def dci_together(runs: Sequence[StudyRun]) -> str:
+    """The geometric mean of DCI's three recommended numbers for each model: its mean over seeds and the interval for new ones.
+
+    A number that does not apply, as where no dimension knows anything, counts as 0.
+    """
+    models = list(dict.fromkeys(str(run.settings["name"]) for run in runs))
+    lines = ["| model | DCI, geometric mean of the three |", "|---|---:|"]
+    for model in models:
+        found = np.array([_values(run, DCI) for run in runs if run.settings["name"] == model])
+        each = np.cbrt(np.clip(np.nan_to_num(found), 0, None).prod(1))
+        low, high = student(float(each.mean()), float(each.std(ddof=1)), len(each), (0.0, 1.0))
+        lines.append(f"| {model} | {each.mean():.2f} ({low:.2f}\N{EN DASH}{high:.2f}) |")
     return "\n".join(lines) + "\n"
 
 

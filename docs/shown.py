@@ -56,13 +56,8 @@ LETTERS = (
 )
 RANKING = tuple(("ranking.agreement", {**CODE, "relation": relation}) for relation in ("lasso", "spearman", "information"))
 RECOMMENDED = {**CODE, "variant": "recommended"}
-BEST = (
-    *(
-        (f"disentanglement.{name}", RECOMMENDED)
-        for name in ("mig", "dci_disentanglement", "dci_completeness", "dci_informativeness")
-    ),
-    *USE[:2],
-)
+DCI = tuple((f"disentanglement.dci_{part}", RECOMMENDED) for part in ("disentanglement", "completeness", "informativeness"))
+BEST = (("disentanglement.mig", RECOMMENDED), *DCI, *USE[:2])
 SHOWN: dict[str, tuple[Shown, bool]] = {
     "": (USE, True),
     "best": (BEST, False),

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from comparisons import best_by, correlations, top_three
+from comparisons import best_by, correlations, dci_together, top_three
 from costs import cost_table
 from shown import SHOWN
 
@@ -77,12 +77,14 @@ def leading(names: str) -> str:
 
 
 def compared(name: str) -> str:
-    """How measures of a study go together, and which models are best by them; empty where it has no records yet."""
+    """How measures of a study go together, which models are best by them, what DCI says in all; empty without records."""
     study_name, _, what = name.partition(".")
     runs = runs_of(study_name)
     if not runs:
         return ""
-    return correlations(runs) if what == "correlations" else top_three(runs, published(study_name, ""))
+    if what == "top":
+        return top_three(runs, published(study_name, ""))
+    return {"correlations": correlations, "dci": dci_together}[what](runs)
 
 
 def cost(name: str) -> str:
