@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from molyneux.core import ConflictError, CorruptFileError, DataError, MolyneuxError, StoreError, store
 from molyneux.data import StoredSource, generate
@@ -81,6 +82,7 @@ def test_the_model_learns(finished: Outcome, settings: dict[str, Any], tmp_path:
 def test_the_machine_is_described_without_names(finished: Outcome) -> None:
     text = (finished.folder / "machine.json").read_text()
     assert json.loads(text)["versions"]["torch"]
+    assert json.loads(text)["instructions"] == torch.backends.cpu.get_cpu_capability()
     for name in (socket.gethostname(), getpass.getuser(), str(Path.home()), str(finished.folder)):
         assert f'"{name}"' not in text
         assert len(name) < 6 or name not in text

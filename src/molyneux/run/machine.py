@@ -14,10 +14,11 @@ _PACKAGES = ("lightning", "molyneux", "numba", "numpy", "safetensors", "scikit-l
 
 
 def machine() -> dict[str, Any]:
-    """System, processor, cores, memory, threads and versions, as plain data."""
+    """System, processor, the instructions that torch has kernels for, cores, memory, threads and versions, as plain data."""
     return {
         "system": f"{platform.system()} {platform.release()}",
         "processor": _processor(),
+        "instructions": torch.backends.cpu.get_cpu_capability(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "memory_gib": _memory(),
         "gpu": torch.cuda.get_device_name(0) if torch.cuda.is_available() else None,
