@@ -20,7 +20,7 @@ TOP_THREE = ("disentanglement.top_three", ())
 
 def top_three(runs: Sequence[StudyRun], printed: Leaderboard | None) -> str:
     """In how many of the six metrics each model is among the best three, by the means over seeds; the paper's counts beside."""
-    models = list(dict.fromkeys(str(run.settings["name"]) for run in runs))
+    models = _models(runs)
     columns = {f"as {variant}": top_counts(_means(runs, models, metrics(variant))) for variant in ("published", "recommended")}
     lines = [f"| model | paper | {' | '.join(columns)} |", "|---|---:|---:|---:|"]
     for row, model in enumerate(models):
@@ -32,7 +32,7 @@ def top_three(runs: Sequence[StudyRun], printed: Leaderboard | None) -> str:
 
 def best_by(runs: Sequence[StudyRun], score: tuple[str, Mapping[str, str]]) -> str:
     """The model with the highest mean of a score over seeds."""
-    models = list(dict.fromkeys(str(run.settings["name"]) for run in runs))
+    models = _models(runs)
     return models[int(np.nanargmax(_means(runs, models, [score])[:, 0]))]
 
 
@@ -52,14 +52,24 @@ def dci_together(runs: Sequence[StudyRun]) -> str:
 
     A number that does not apply, as where no dimension knows anything, counts as 0.
     """
-    models = list(dict.fromkeys(str(run.settings["name"]) for run in runs))
+    models = _models(runs)
     lines = ["| model | DCI, geometric mean of the three |", "|---|---:|"]
     for model in models:
-        found = np.array([_values(run, DCI) for run in runs if run.settings["name"] == model])
-        each = np.cbrt(np.clip(np.nan_to_num(found), 0, None).prod(1))
+        each = _together([run for run in runs if run.settings["name"] == model], "value")
         low, high = student(float(each.mean()), float(each.std(ddof=1)), len(each), (0.0, 1.0))
         lines.append(f"| {model} | {each.mean():.2f} ({low:.2f}\N{EN DASH}{high:.2f}) |")
-    return "\n".join(lines) + "\n"
+    lines.append(f"| chance | {_together(runs, 'chance').mean():.2f} |")
+    return "\n".join(lines) + "\n\n- Means over seeds with the 95 % interval that holds for new seeds (Student's t).\n"
+
+
+def _together(runs: Sequence[StudyRun], what: str) -> np.ndarray:
+    """The geometric mean of the three parts in each run, of their values or their chance levels, (runs,)."""
+    found: np.ndarray = np.cbrt(np.clip(np.nan_to_num([_values(run, DCI, what) for run in runs]), 0, None).prod(1))
+    return found
+
+
+def _models(runs: Sequence[StudyRun]) -> list[str]:
+    return list(dict.fromkeys(str(run.settings["name"]) for run in runs))
 
 
 def _correlated(runs: Sequence[StudyRun], variant: str) -> np.ndarray:
@@ -73,8 +83,8 @@ def _means(runs: Sequence[StudyRun], models: Sequence[str], shown: Shown) -> np.
     return np.array([np.mean([_values(run, shown) for run in runs if run.settings["name"] == model], axis=0) for model in models])
 
 
-def _values(run: StudyRun, shown: Shown) -> list[float]:
-    found = {(score.name, tuple(sorted(score.about.items()))): score.value for score in run.scores}
+def _values(run: StudyRun, shown: Shown, what: str = "value") -> list[float]:
+    found = {(score.name, tuple(sorted(score.about.items()))): getattr(score, what) for score in run.scores}
     values = (found.get((name, tuple(sorted(about.items())))) for name, about in shown)
     return [float("nan") if value is None else value for value in values]
 

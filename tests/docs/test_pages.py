@@ -158,15 +158,16 @@ def test_the_parts_of_dci_are_one_number_that_is_low_where_one_of_them_is(monkey
     pages = runpy.run_path(str(ROOT / "docs" / "comparisons.py"))
 
     def run(name, seed, *parts):
-        scores = (Score(part, value, dict(about)) for (part, about), value in zip(pages["DCI"], parts, strict=True))
+        scores = (Score(part, value, dict(about), chance=0.25) for (part, about), value in zip(pages["DCI"], parts, strict=True))
         return StudyRun({"name": name, "seed": seed}, tuple(scores))
 
     runs = [run("a", 1, 1.0, 0.8, 0.1), run("a", 2, 1.0, 0.5, 1.0), run("b", 1, None, 0.0, 0.9), run("b", 2, 1.0, 0.0, 0.9)]
     found = [(1.0 * 0.8 * 0.1) ** (1 / 3), (1.0 * 0.5 * 1.0) ** (1 / 3)]
     assert found == pytest.approx([0.4309, 0.7937], abs=1e-4)
-    assert pages["dci_together"](runs).splitlines()[2:] == [
+    assert pages["dci_together"](runs).splitlines()[2:5] == [
         "| a | 0.61 (0.00\N{EN DASH}1.00) |",
         "| b | 0.00 (0.00\N{EN DASH}0.00) |",
+        "| chance | 0.25 |",
     ]
 
 

@@ -33,7 +33,7 @@ def hoyer(codes: np.ndarray, *, scaled: bool = True, centred: bool = False) -> f
         centred: subtract means first.
 
     Raises:
-        DataError: another shape, or fewer than two dimensions in use.
+        DataError: another shape, numbers that are not finite, or fewer than two dimensions in use.
     """
     codes = _small(check_codes(codes), axis=0 if scaled else None)
     values = codes - codes.mean(0) if centred else codes
