@@ -20,7 +20,7 @@ from record import Record, Value, options
 from timing import interleaved, peak_memory
 from torch import Tensor, nn
 
-from molyneux.core import Batch, Learns, Loss, Progress, Spec
+from molyneux.core import Batch, Trainable, Loss, Progress, Spec
 from molyneux.core.views import to_model
 from molyneux.data import CdSprites
 from molyneux.learn import DMVAE, MMVAE, MVAE, MoPoE
@@ -108,7 +108,7 @@ class Step:
     """
 
     def __init__(self, model: nn.Module, batch: Batch, *, bf16: bool = False) -> None:
-        assert isinstance(model, Learns)
+        assert isinstance(model, Trainable)
         self.model, self.batch, self.bf16 = model, batch, bf16
         if bf16:
             model.to(memory_format=torch.channels_last)

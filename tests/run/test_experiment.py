@@ -126,7 +126,7 @@ def test_settings_that_do_not_go_together(settings: dict[str, Any]) -> None:
         (("data.folder", "nowhere"), "data: expected stored samples in nowhere/train"),
         (("data.test", 0), "data.test: expected at least 1, got 0"),
         (("learn.model", "Coherence"), "learn.model: unknown class 'Coherence'"),
-        (("learn.model", "toy.Toy"), "learn.model: toy.Toy is no Learns"),
+        (("learn.model", "toy.Toy"), "learn.model: toy.Toy is no Trainable"),
         (("seed", -1), "seed: expected 0 or more, got -1"),
         (("name", "../x"), "name: expected letters, digits, - and _, got '../x'"),
     ],

@@ -10,7 +10,7 @@ from typing import Any
 from molyneux.cli.output import say, say_json
 from molyneux.cli.parser import Arguments
 from molyneux.cli.worlds import class_name
-from molyneux.core import ConfigError, Learns, nearest
+from molyneux.core import ConfigError, Trainable, nearest
 from molyneux.core.config import dump_document, find_class, short_names
 from molyneux.core.config.plain import plain
 from molyneux.core.config.signature import REQUIRED
@@ -24,7 +24,7 @@ from molyneux.measure.disentanglement import METRICS
 
 _FAMILIES: dict[str, tuple[type, str]] = {
     "measures": (Measure, "molyneux.measure"),
-    "models": (Learns, "molyneux.learn"),
+    "models": (Trainable, "molyneux.learn"),
     "nets": (Net, ""),
     "objectives": (Objective, ""),
     "worlds": (World, "molyneux.data"),

@@ -1,11 +1,12 @@
 """What passes through the doors between the rooms, and nothing else. This room imports no other.
 
-Samples go through as `Spec`, `Batch` and `Source`; models as the small protocols `Encodes`, `Decodes`, `Learns`,
-`Likelihood`, `Predicts`, `Representation` and `Settles`; results as `Score`. `seeds` names the random streams, `store` keeps
+Samples go through as `Spec`, `Batch` and `Source`; models as the small protocols `Encodes`, `Decodes`, `Likelihood`,
+`PostFit`, `Predicts`, `Representation` and `Trainable`; results as `Score`. `seeds` names the random streams, `store` keeps
 files, `views` converts stored views to what models compute with.
 """
 
 from molyneux.core.batch import Batch, Source
+from molyneux.core.dataset import Condition, Dataset
 from molyneux.core.errors import (
     ConfigError,
     ConflictError,
@@ -25,55 +26,62 @@ from molyneux.core.model import (
     ConditionalCode,
     Decodes,
     Encodes,
-    Learns,
     Likelihood,
     Loss,
     Posterior,
+    PostFit,
     Predicts,
     Progress,
     Representation,
-    Settles,
+    Trainable,
 )
 from molyneux.core.reader import Reader, Reading
-from molyneux.core.score import Score
-from molyneux.core.spec import Factor, Kind, Modality, Spec
+from molyneux.core.score import About, Score, about_names
+from molyneux.core.spec import Factor, Kind, Modality, Quantity, Spec, Target, Task
 
 __all__ = [
+    "About",
     "Batch",
     "Cell",
     "CodeDistribution",
     "Codes",
+    "Condition",
     "ConditionalCode",
     "ConfigError",
     "ConflictError",
     "CorruptFileError",
     "DataError",
+    "Dataset",
     "Decodes",
     "Encodes",
     "Exhibit",
     "Factor",
     "Gallery",
     "Kind",
-    "Learns",
     "Likelihood",
     "Loss",
     "Modality",
     "MolyneuxError",
     "NotApplicableError",
     "Posterior",
+    "PostFit",
     "Predicts",
     "Progress",
+    "Quantity",
     "Reader",
     "Reading",
     "Representation",
     "Scatter",
     "Score",
-    "Settles",
     "Source",
     "Spec",
     "SpecError",
     "StoreError",
+    "Target",
+    "Task",
+    "Trainable",
     "TrainingError",
+    "about_names",
     "load_exhibits",
     "nearest",
     "save_exhibits",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from molyneux.core.errors import SpecError
+from molyneux.core.errors import SpecError, nearest
 from molyneux.core.spec import Spec
 
-_TORCH = {"float32": torch.float32, "int64": torch.int64, "uint8": torch.uint8}
+_TORCH = {"bool": torch.bool, "float32": torch.float32, "int64": torch.int64, "uint8": torch.uint8}
 
 
 @dataclass(frozen=True)
@@ -23,36 +23,68 @@ class Batch:
     Args:
         views: one tensor per modality, (B, *modality.shape), as stored (images uint8 0..255, text ids).
         present: per modality a boolean mask (B,); a modality without a mask is present in every sample. What lies in
-            `views` where the mask is False means nothing and is never read.
+            `views` where the mask is False means nothing and is never read. This is the only way to say that a view is missing.
         factors: (B, F) int64 codes in the order of `Spec.factors`; -1 means absent.
-        target: (B, ...) what a predictor has to say.
+        lengths: per modality how much of its longest axis (`Modality.length_axis`) counts in each sample, (B,) int64, from 0 to
+            `Modality.max_length`; a modality without lengths counts whole. What lies beyond means nothing.
+        targets: per target (B, *target.stored_shape), see `core.Task`.
+        known: per target a boolean mask (B,); a target without a mask is known of every sample. What lies in `targets` where
+            the mask is False means nothing.
+        quantities: (B, Q) float32 in the order of `Spec.quantities`; NaN means absent.
     """
 
     views: Mapping[str, Tensor]
     present: Mapping[str, Tensor] = field(default_factory=dict)
     factors: Tensor | None = None
-    target: Tensor | None = None
+    lengths: Mapping[str, Tensor] = field(default_factory=dict)
+    targets: Mapping[str, Tensor] = field(default_factory=dict)
+    known: Mapping[str, Tensor] = field(default_factory=dict)
+    quantities: Tensor | None = None
 
     def __len__(self) -> int:
         return len(next(iter(self.views.values())))
 
     def __getitem__(self, index: slice | Tensor) -> Batch:
         """The samples at `index` (a slice, integer positions or a boolean mask)."""
-        return Batch(
-            {name: view[index] for name, view in self.views.items()},
-            {name: mask[index] for name, mask in self.present.items()},
-            None if self.factors is None else self.factors[index],
-            None if self.target is None else self.target[index],
-        )
+        return self.map(lambda tensor: tensor[index])
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on a device."""
+        return self.map(lambda tensor: tensor.to(device, non_blocking=True))
+
+    def map(self, change: Callable[[Tensor], Tensor]) -> Batch:
+        """The batch with every tensor replaced by what `change` makes of it."""
+
+        def each(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+            return {name: change(tensor) for name, tensor in tensors.items()}
+
         return Batch(
-            {name: view.to(device, non_blocking=True) for name, view in self.views.items()},
-            {name: mask.to(device, non_blocking=True) for name, mask in self.present.items()},
-            None if self.factors is None else self.factors.to(device, non_blocking=True),
-            None if self.target is None else self.target.to(device, non_blocking=True),
+            each(self.views),
+            each(self.present),
+            None if self.factors is None else change(self.factors),
+            each(self.lengths),
+            each(self.targets),
+            each(self.known),
+            None if self.quantities is None else change(self.quantities),
         )
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Every tensor by a name of its own: `view.<modality>`, `present.<modality>`, `length.<modality>`, `target.<target>`,
+        `known.<target>`, `factors`, `quantities`; `from_tensors` puts them together again.
+        """
+        found = {f"{part}.{name}": tensor for part, field_ in _PARTS.items() for name, tensor in getattr(self, field_).items()}
+        whole = {name: getattr(self, name) for name in ("factors", "quantities")}
+        return found | {name: tensor for name, tensor in whole.items() if tensor is not None}
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, Tensor]) -> Batch:
+        """The batch that `tensors` took apart."""
+        parts: dict[str, dict[str, Tensor]] = {field_: {} for field_ in _PARTS.values()}
+        for key, tensor in tensors.items():
+            part, dot, name = key.partition(".")
+            if dot and part in _PARTS:
+                parts[_PARTS[part]][name] = tensor
+        return cls(**parts, factors=tensors.get("factors"), quantities=tensors.get("quantities"))
 
     def mask(self, name: str) -> Tensor:
         """Presence of a modality, (B,) bool."""
@@ -61,25 +93,66 @@ class Batch:
         view = self.views[name]
         return torch.ones(len(view), dtype=torch.bool, device=view.device)
 
+    def known_mask(self, target: str) -> Tensor:
+        """Of which samples a target is known, (B,) bool."""
+        if target in self.known:
+            return self.known[target]
+        values = self.targets[target]
+        return torch.ones(len(values), dtype=torch.bool, device=values.device)
+
+    def positions(self, name: str, spec: Spec) -> Tensor:
+        """Which positions along the longest axis of a modality count, (B, max_length) bool, by its lengths.
+
+        Raises:
+            SpecError: samples of this kind have no lengths.
+        """
+        longest, view = spec.modality(name).max_length, self.views[name]
+        places = torch.arange(longest, device=view.device).expand(len(view), longest)
+        return places < self.lengths[name].unsqueeze(1) if name in self.lengths else torch.ones_like(places, dtype=torch.bool)
+
     def observe(self, names: Collection[str]) -> Batch:
         """The same samples with only the modalities `names` observed; the others are masked, not removed."""
         masked = {name: torch.zeros_like(self.mask(name)) for name in self.views if name not in names}
         return replace(self, present={**self.present, **masked})
 
     def check(self, spec: Spec) -> Batch:
-        """Return self if it fits `spec`; raise SpecError naming both sides otherwise."""
+        """Return self if names, shapes and dtypes fit `spec`; raise SpecError naming both sides otherwise.
+
+        Modalities, targets and masks beyond those of the spec are refused for targets, masks and lengths (a misspelt name would
+        be silently ignored), and allowed for views (a model of fewer modalities reads what it knows).
+        """
         size = len(self)
-        for modality in spec.modalities:
-            if modality.name not in self.views:
-                raise SpecError(f"expected modality {modality.name}, got only {', '.join(self.views)}")
-            view = self.views[modality.name]
-            expected = (size, *modality.shape)
-            if tuple(view.shape) != expected or view.dtype != _TORCH[modality.dtype]:
-                got = f"{view.dtype} {tuple(view.shape)}"
-                raise SpecError(f"modality {modality.name}: expected {modality.dtype} {expected}, got {got}")
-        if self.factors is not None and tuple(self.factors.shape) != (size, len(spec.factors)):
-            raise SpecError(f"expected factors {(size, len(spec.factors))}, got {tuple(self.factors.shape)}")
+        for what, name, tensor, dtype, shape in self._expected(spec):
+            if tensor is None:
+                raise SpecError(f"expected {what} {name}, got only {', '.join(self.views if what == 'modality' else self.targets)}")
+            if tuple(tensor.shape) != (size, *shape) or tensor.dtype != _TORCH[dtype]:
+                got = f"{tensor.dtype} {tuple(tensor.shape)}"
+                raise SpecError(f"{what} {name}: expected {dtype} {(size, *shape)}, got {got}")
         return self
+
+    def _expected(self, spec: Spec) -> Iterator[tuple[str, str, Tensor | None, str, tuple[int, ...]]]:
+        """What each tensor is, its name, itself, and the dtype and shape of one sample that it must have."""
+        for modality in spec.modalities:
+            yield "modality", modality.name, self.views.get(modality.name), modality.dtype, modality.shape
+        for target in spec.targets if self.targets else ():
+            yield "target", target.name, self.targets.get(target.name), target.dtype, target.stored_shape
+        for what, masks, known, dtype in (
+            ("the presence mask of", self.present, self.views, "bool"),
+            ("the lengths of", self.lengths, self.views, "int64"),
+            ("the mask of target", self.known, self.targets, "bool"),
+        ):
+            for name, tensor in masks.items():
+                if name not in known:
+                    raise SpecError(f"{what} {name}: there is none of that name; {nearest(name, known)}")
+                yield what, name, tensor, dtype, ()
+        if self.factors is not None:
+            yield "factors", f"({len(spec.factors)} columns)", self.factors, "int64", (len(spec.factors),)
+        if self.quantities is not None:
+            yield "quantities", f"({len(spec.quantities)} columns)", self.quantities, "float32", (len(spec.quantities),)
+
+
+_PARTS = {"view": "views", "present": "present", "length": "lengths", "target": "targets", "known": "known"}
+"""The first part of a tensor's name, and the field of a Batch that holds such tensors by name."""
 
 
 @runtime_checkable

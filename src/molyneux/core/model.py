@@ -110,10 +110,17 @@ def _given(part: CodeDistribution | ConditionalCode, shared: Tensor) -> CodeDist
 
 @dataclass(frozen=True)
 class Progress:
-    """Where training stands: `step` of `steps` optimiser steps; schedules (beta warm-up) are functions of it."""
+    """Where training stands: `step` of `steps` optimiser steps of the present stage; schedules (beta warm-up) are functions of it.
+
+    Args:
+        step: optimiser steps of this stage that are done.
+        steps: steps of this stage in all.
+        stage: name of the stage; empty where a training has only one.
+    """
 
     step: int
     steps: int
+    stage: str = ""
 
     @property
     def fraction(self) -> float:
@@ -130,7 +137,7 @@ class Loss:
 
 
 @runtime_checkable
-class Learns(Protocol):
+class Trainable(Protocol):
     """Has a training loss."""
 
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
@@ -139,11 +146,11 @@ class Learns(Protocol):
 
 
 @runtime_checkable
-class Settles(Protocol):
-    """Has something to estimate once its weights are final, such as a prior that is fitted to the codes."""
+class PostFit(Protocol):
+    """Estimates something after training, when its weights are final, such as a prior that is fitted to the codes."""
 
-    def settle(self, source: Source, *, seed: int) -> None:
-        """Estimate it from the samples the model learned from; the same source and seed give the same model."""
+    def post_fit(self, source: Source, *, seed: int) -> None:
+        """Estimate it from the training samples; the same source and seed give the same model."""
         ...
 
 
@@ -183,10 +190,14 @@ class Likelihood(Protocol):
 
 @runtime_checkable
 class Predicts(Protocol):
-    """Answers a supervised question."""
+    """Answers supervised questions."""
 
-    def predict(self, batch: Batch) -> Distribution:
-        """Distribution of the target, batch shape (B,)."""
+    def predict(self, batch: Batch, observed: Collection[str] | None = None) -> dict[str, Distribution]:
+        """A distribution per target of the Spec, given the modalities `observed` (all of the batch's by default).
+
+        Batch shape (B,): Categorical for `class`, Bernoulli for `agreement`, independent Bernoulli for `multilabel`, and a
+        distribution over numbers of the target's shape for `number`. Presence masks and lengths are respected.
+        """
         ...
 
 

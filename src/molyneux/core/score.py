@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from molyneux.core.errors import DataError
+
+About = Mapping[str, str | tuple[str, ...]]
+"""What a score is about: words by what they name, such as `{"source": ("image", "touch"), "target": "text"}`. Several modalities
+are a tuple of their names; a single one is a word."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +21,8 @@ class Score:
     Args:
         name: `family.measure`, such as `coherence.strict`.
         value: the number; None where the measure does not apply, with the reason in `note`.
-        about: what it is about, such as `{"source": "text", "target": "image", "factor": "shape"}`.
+        about: what it is about, such as `{"source": "text", "target": "image", "factor": "shape"}`; several modalities are a
+            tuple of names.
         interval: 95 % interval (low, high), or None where there is none.
         n: number of samples behind it.
         unit: such as `%`, `nats`, `1`.
@@ -34,7 +39,7 @@ class Score:
 
     name: str
     value: float | None
-    about: Mapping[str, str] = field(default_factory=dict)
+    about: About = field(default_factory=dict)
     interval: tuple[float, float] | None = None
     n: int = 0
     unit: str = "1"
@@ -61,9 +66,23 @@ class Score:
             return cls(
                 **{
                     **record,
+                    "about": {name: _about_value(value) for name, value in record.get("about", {}).items()},
                     "interval": None if interval is None else (interval[0], interval[1]),
                     "bounds": tuple(record.get("bounds", (None, None))),
                 }
             )
         except (TypeError, KeyError, IndexError) as error:
             raise DataError(f"expected the record of a Score, got one that cannot be read: {error}") from error
+
+
+def about_names(names: Sequence[str]) -> str | tuple[str, ...]:
+    """How `Score.about` says one or several modalities.
+
+    >>> about_names(["image"]), about_names(["image", "text"])
+    ('image', ('image', 'text'))
+    """
+    return names[0] if len(names) == 1 else tuple(names)
+
+
+def _about_value(value: Any) -> str | tuple[str, ...]:
+    return tuple(value) if isinstance(value, list) else value

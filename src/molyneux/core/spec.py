@@ -1,22 +1,36 @@
-"""What a batch looks like: modalities, factors, and the Spec that joins them.
+"""What a batch looks like: modalities, factors, quantities and targets, and the Spec that joins them.
 
 A `Spec` is enough to build a model without seeing the source. It is stored beside the samples as `spec.json`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, TypeVar, get_args
 
 from molyneux.core.errors import SpecError, nearest
 
-Kind = Literal["audio", "image", "label", "series", "set", "tabular", "text"]
+Kind = Literal["audio", "image", "label", "series", "set", "tabular", "text", "video"]
 """Kinds of modality. Shapes of one sample: image (C, H, W); text (L,) of symbol ids; series (T, D); audio (C, T);
-set (N, D); tabular (D,); label ()."""
+set (N, D); tabular (D,); label (); video (T, C, H, W)."""
 
-_RANKS: dict[str, int] = {"audio": 2, "image": 3, "label": 0, "series": 2, "set": 2, "tabular": 1, "text": 1}
+Task = Literal["agreement", "class", "multilabel", "number"]
+"""Kinds of target. Shapes of one sample: class () and agreement (), int64; multilabel (labels,) uint8; number float32."""
+
+_RANKS: dict[str, int] = {"audio": 2, "image": 3, "label": 0, "series": 2, "set": 2, "tabular": 1, "text": 1, "video": 4}
+_VARIABLE: dict[str, int] = {"audio": 1, "series": 0, "set": 0, "text": 0, "video": 0}
 _DTYPES = ("float32", "int64", "uint8")
+_LONGEST_NAME = 100
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+N = TypeVar("N", bound=_Named)
 
 
 @dataclass(frozen=True)
@@ -24,9 +38,9 @@ class Modality:
     """One sense of a sample.
 
     Args:
-        name: unique within a Spec.
+        name: unique within a Spec; any printable characters, such as `image`, `left-camera` or `BRK.B`.
         kind: one of `Kind`; decides the rank of `shape` and which nets fit.
-        shape: shape of one sample as stored, without the batch axis.
+        shape: shape of one sample as stored, without the batch axis; the maximum where samples have lengths.
         dtype: how it is stored: `uint8` (images 0..255, symbol ids), `float32` or `int64`.
         symbols: for text and label: the symbol of each id.
         padding: for text: the id that fills a sample up to its length. It may be a symbol of the language too
@@ -49,8 +63,7 @@ class Modality:
     end: int | None = None
 
     def __post_init__(self) -> None:
-        if not self.name.isidentifier():
-            raise SpecError(f"expected a modality name made of letters, digits and _, got {self.name!r}: rename it")
+        _check_name("modality", self.name)
         if self.kind not in get_args(Kind):
             raise SpecError(f"modality {self.name}: unknown kind {self.kind!r}; {nearest(str(self.kind), get_args(Kind))}")
         if len(self.shape) != _RANKS[self.kind] or any(size < 1 for size in self.shape):
@@ -69,20 +82,38 @@ class Modality:
     @property
     def size(self) -> int:
         """Number of values in one sample."""
-        total = 1
-        for axis in self.shape:
-            total *= axis
-        return total
+        return math.prod(self.shape)
+
+    @property
+    def length_axis(self) -> int | None:
+        """The axis of `shape` along which samples may have different lengths; None for a kind without one.
+
+        >>> Modality("sound", "audio", (1, 8000)).length_axis, Modality("x", "tabular", (4,)).length_axis
+        (1, None)
+        """
+        return _VARIABLE.get(self.kind)
+
+    @property
+    def max_length(self) -> int:
+        """The largest length of a sample.
+
+        Raises:
+            SpecError: samples of this kind have no length.
+        """
+        if self.length_axis is None:
+            raise SpecError(f"modality {self.name}: samples of kind {self.kind} have no lengths; {', '.join(_VARIABLE)} have")
+        return self.shape[self.length_axis]
 
 
 @dataclass(frozen=True)
 class Factor:
-    """A known cause of a sample. In a batch a factor is an integer code; -1 means absent."""
+    """A known discrete cause of a sample. In a batch a factor is an integer code; -1 means absent."""
 
     name: str
     values: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        _check_name("factor", self.name)
         if len(self.values) < 1 or len(set(self.values)) != len(self.values):
             raise SpecError(f"factor {self.name}: expected distinct values, at least one, got {self.values}")
 
@@ -94,23 +125,100 @@ class Factor:
 
 
 @dataclass(frozen=True)
+class Quantity:
+    """A known continuous cause of a sample, such as a position or an angle. In a batch it is a float; NaN means absent.
+
+    Args:
+        name: unique among the factors and quantities of a Spec.
+        bounds: smallest and largest value.
+        unit: such as `degrees`; empty where there is none.
+        periodic: whether the two bounds are the same value, as of an angle.
+
+    Raises:
+        SpecError: bounds that are not finite and rising.
+    """
+
+    name: str
+    bounds: tuple[float, float]
+    unit: str = ""
+    periodic: bool = False
+
+    def __post_init__(self) -> None:
+        _check_name("quantity", self.name)
+        low, high = self.bounds
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise SpecError(f"quantity {self.name}: expected finite bounds, the first below the second, got {self.bounds}")
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a predictor has to say about a sample.
+
+    Args:
+        name: unique among the targets of a Spec.
+        task: `class`, one of `symbols`; `multilabel`, any number of `symbols`; `number`, of the given `shape`; `agreement`,
+            whether the modalities of the sample agree (1) or not (0).
+        symbols: the names of the classes or labels; none for the other tasks.
+        shape: of a `number`; () is a single one.
+        bounds: smallest and largest value of a `number`; None for an open end.
+
+    Raises:
+        SpecError: symbols, shape or bounds that do not fit the task.
+    """
+
+    name: str
+    task: Task
+    symbols: tuple[str, ...] = ()
+    shape: tuple[int, ...] = ()
+    bounds: tuple[float | None, float | None] = (None, None)
+
+    def __post_init__(self) -> None:
+        _check_name("target", self.name)
+        if self.task not in get_args(Task):
+            raise SpecError(f"target {self.name}: unknown task {self.task!r}; {nearest(str(self.task), get_args(Task))}")
+        least = {"class": 2, "multilabel": 1}.get(self.task, 0)
+        if len(set(self.symbols)) != len(self.symbols) or len(self.symbols) < least or (self.symbols and not least):
+            wanted = f"at least {least} different symbols" if least else "no symbols"
+            raise SpecError(f"target {self.name}: task {self.task} needs {wanted}, got {self.symbols}")
+        if self.task != "number" and (self.shape or self.bounds != (None, None)):
+            raise SpecError(f"target {self.name}: shape and bounds belong to the task number, got {self.shape} and {self.bounds}")
+
+    @property
+    def dtype(self) -> str:
+        """How it is stored."""
+        return {"number": "float32", "multilabel": "uint8"}.get(self.task, "int64")
+
+    @property
+    def stored_shape(self) -> tuple[int, ...]:
+        """Shape of one sample's target."""
+        return (len(self.symbols),) if self.task == "multilabel" else self.shape
+
+
+@dataclass(frozen=True)
 class Spec:
     """What a batch of a source looks like.
 
     Args:
         modalities: the senses, in a fixed order; names are unique.
-        factors: the known causes, in the order of the columns of `Batch.factors`.
-        target: what a predictor has to say, described like a modality; None for unsupervised sources.
+        factors: the known discrete causes, in the order of the columns of `Batch.factors`.
+        targets: what a predictor has to say; none for unsupervised sources.
+        quantities: the known continuous causes, in the order of the columns of `Batch.quantities`.
+
+    Raises:
+        SpecError: two of one name.
     """
 
     modalities: tuple[Modality, ...]
     factors: tuple[Factor, ...] = ()
-    target: Modality | None = None
+    targets: tuple[Target, ...] = ()
+    quantities: tuple[Quantity, ...] = ()
 
     def __post_init__(self) -> None:
-        for what, names in (("modality", self.names), ("factor", tuple(factor.name for factor in self.factors))):
+        causes = (*self.factors, *self.quantities)
+        for what, items in (("modality", self.modalities), ("factor", causes), ("target", self.targets)):
+            names = [item.name for item in items]
             if len(set(names)) != len(names):
-                raise SpecError(f"expected {what} names that differ, got {names}")
+                raise SpecError(f"expected {what} names that differ, got {', '.join(names)}")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -119,25 +227,23 @@ class Spec:
 
     def modality(self, name: str) -> Modality:
         """The modality of that name; raises SpecError with the nearest name."""
-        for modality in self.modalities:
-            if modality.name == name:
-                return modality
-        raise SpecError(f"no modality {name!r}; {nearest(name, self.names)}")
+        return _find("modality", self.modalities, name)
 
     def factor(self, name: str) -> Factor:
         """The factor of that name; raises SpecError with the nearest name."""
-        return self.factors[self.factor_index(name)]
+        return _find("factor", self.factors, name)
 
     def factor_index(self, name: str) -> int:
         """Column of a factor in `Batch.factors`."""
-        names = [factor.name for factor in self.factors]
-        if name not in names:
-            raise SpecError(f"no factor {name!r}; {nearest(name, names)}")
-        return names.index(name)
+        return self.factors.index(self.factor(name))
 
-    def restrict(self, names: tuple[str, ...]) -> Spec:
+    def target(self, name: str) -> Target:
+        """The target of that name; raises SpecError with the nearest name."""
+        return _find("target", self.targets, name)
+
+    def restrict(self, names: Sequence[str]) -> Spec:
         """The same spec with only these modalities, in the order given."""
-        return Spec(tuple(self.modality(name) for name in names), self.factors, self.target)
+        return Spec(tuple(self.modality(name) for name in names), self.factors, self.targets, self.quantities)
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary; `from_json` reads it back."""
@@ -147,15 +253,34 @@ class Spec:
     def from_json(cls, record: Mapping[str, Any]) -> Spec:
         """Read what `to_json` wrote; raises SpecError if it is not that."""
         try:
-            target = record.get("target")
             return cls(
-                modalities=tuple(_modality(item) for item in record["modalities"]),
-                factors=tuple(Factor(item["name"], tuple(item["values"])) for item in record["factors"]),
-                target=None if target is None else _modality(target),
+                modalities=tuple(_made(Modality, item) for item in record["modalities"]),
+                factors=tuple(_made(Factor, item) for item in record["factors"]),
+                targets=tuple(_made(Target, item) for item in record["targets"]),
+                quantities=tuple(_made(Quantity, item) for item in record["quantities"]),
             )
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise SpecError(f"expected the record of a Spec, got one that cannot be read: {error!r}") from error
 
 
-def _modality(record: Mapping[str, Any]) -> Modality:
-    return Modality(**{**record, "shape": tuple(record["shape"]), "symbols": tuple(record["symbols"])})
+def _check_name(what: str, name: str) -> None:
+    """Names are what data sets call things; they reach files and pages only escaped."""
+    if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or name != name.strip():
+        raise SpecError(
+            f"expected a {what} name of 1 to {_LONGEST_NAME} printable characters without spaces at its ends, got {name!r}: rename it"
+        )
+
+
+def _find(what: str, items: Iterable[N], name: str) -> N:
+    known = {item.name: item for item in items}
+    if name not in known:
+        raise SpecError(f"no {what} {name!r}; {nearest(name, known)}")
+    return known[name]
+
+
+T = TypeVar("T")
+
+
+def _made(kind: type[T], record: Mapping[str, Any]) -> T:
+    """A part of a Spec from its record, whose lists are tuples."""
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in record.items()})

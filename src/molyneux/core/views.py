@@ -26,30 +26,39 @@ def to_stored(modality: Modality, view: Tensor) -> Tensor:
     return view.to({"uint8": torch.uint8, "int64": torch.int64, "float32": torch.float32}[modality.dtype])
 
 
-def text_lengths(modality: Modality, ids: Tensor) -> Tensor:
+def text_lengths(modality: Modality, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
     """Number of symbols of texts that say something, (...,) from ids (..., L).
 
     Those before the first `end` symbol; in a text that is not closed, those up to the last that is not padding.
+
+    Args:
+        modality: a text.
+        ids: the texts.
+        lengths: what the batch says of their lengths (`Batch.lengths`); symbols beyond count nowhere.
     """
     position = torch.arange(1, ids.shape[-1] + 1, device=ids.device)
     padding = -1 if modality.padding is None else modality.padding
-    lengths = (position * (ids != padding)).amax(-1)
+    inside = ids != padding if lengths is None else (ids != padding) & (position <= lengths.unsqueeze(-1))
+    found = (position * inside).amax(-1)
     if modality.end is None:
-        return lengths
-    closing = ids == modality.end
-    return torch.where(closing.any(-1), closing.int().argmax(-1), lengths)
+        return found if lengths is None else lengths
+    closing = (ids == modality.end) & (position <= (ids.shape[-1] if lengths is None else lengths.unsqueeze(-1)))
+    return torch.where(closing.any(-1), closing.int().argmax(-1), found)
 
 
-def counted_positions(modality: Modality, ids: Tensor) -> Tensor:
+def counted_positions(modality: Modality, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
     """Which positions of texts a likelihood counts, (..., L) bool from ids (..., L).
 
-    All, padding too, where texts have no `end` symbol: only the padding then says where a text ends. Else those up to the
-    first `end` symbol, which is counted; without one, all.
+    Those within `lengths` where the batch has them. Else all, padding too, where texts have no `end` symbol: only the padding
+    then says where a text ends; and those up to the first `end` symbol, which is counted, where they have; without one, all.
     """
+    within = torch.ones_like(ids, dtype=torch.bool)
+    if lengths is not None:
+        within = torch.arange(ids.shape[-1], device=ids.device) < lengths.unsqueeze(-1)
     if modality.end is None:
-        return torch.ones_like(ids, dtype=torch.bool)
+        return within
     closed = (ids == modality.end).int()
-    return closed.cumsum(-1) - closed == 0
+    return within & (closed.cumsum(-1) - closed == 0)
 
 
 def padded(modality: Modality, ids: Tensor) -> Tensor:

@@ -35,14 +35,14 @@ class Column:
         return f"{self.name}.npy"
 
 
-def columns(spec: Spec, present: tuple[str, ...], *, factors: bool = True, target: bool = True) -> tuple[Column, ...]:
+def columns(spec: Spec, present: tuple[str, ...], *, factors: bool = True, targets: bool = True) -> tuple[Column, ...]:
     """The arrays that hold batches of `spec`.
 
     Args:
         spec: what the batches look like.
         present: names of the modalities with presence masks.
         factors: whether the batches carry factors.
-        target: whether the batches carry a target.
+        targets: whether the batches carry targets.
 
     Raises:
         SpecError: a modality has the name of another array.
@@ -54,8 +54,8 @@ def columns(spec: Spec, present: tuple[str, ...], *, factors: bool = True, targe
     found += [Column(f"{name}.present", "bool", ()) for name in spec.names if name in present]
     if factors and spec.factors:
         found.append(Column("factors", "int64", (len(spec.factors),)))
-    if target and spec.target is not None:
-        found.append(Column("target", spec.target.dtype, spec.target.shape))
+    if targets:
+        found += [Column(f"target.{target.name}", target.dtype, target.stored_shape) for target in spec.targets]
     return tuple(found)
 
 
@@ -68,7 +68,7 @@ def columns_of(source: Source) -> tuple[Column, ...]:
     if len(source) < 1:
         raise DataError("expected a source with at least one sample, got an empty one: there is nothing to store")
     first = source.batch(np.arange(1)).check(source.spec)
-    return columns(source.spec, tuple(first.present), factors=first.factors is not None, target=first.target is not None)
+    return columns(source.spec, tuple(first.present), factors=first.factors is not None, targets=bool(first.targets))
 
 
 def read_arrays(source: Source, names: Collection[str], indices: np.ndarray) -> dict[str, np.ndarray]:
@@ -93,8 +93,7 @@ def to_arrays(batch: Batch) -> dict[str, np.ndarray]:
     tensors = {**batch.views, **{f"{name}.present": mask for name, mask in batch.present.items()}}
     if batch.factors is not None and batch.factors.shape[1]:
         tensors["factors"] = batch.factors
-    if batch.target is not None:
-        tensors["target"] = batch.target
+    tensors |= {f"target.{name}": values for name, values in batch.targets.items()}
     return {name: np.ascontiguousarray(tensor.numpy(force=True)) for name, tensor in tensors.items()}
 
 
@@ -104,7 +103,8 @@ def to_batch(arrays: Mapping[str, np.ndarray], spec: Spec) -> Batch:
     present = {name: tensors[f"{name}.present"] for name in spec.names if f"{name}.present" in tensors}
     size = len(next(iter(tensors.values())))
     factors = tensors.get("factors", None if spec.factors else torch.empty((size, 0), dtype=torch.int64))
-    return Batch({name: tensors[name] for name in spec.names}, present, factors, tensors.get("target"))
+    targets = {target.name: tensors[f"target.{target.name}"] for target in spec.targets if f"target.{target.name}" in tensors}
+    return Batch({name: tensors[name] for name in spec.names}, present, factors, targets=targets)
 
 
 def check_values(batch: Batch, spec: Spec, indices: np.ndarray) -> None:
@@ -115,8 +115,6 @@ def check_values(batch: Batch, spec: Spec, indices: np.ndarray) -> None:
     """
     for modality in spec.modalities:
         _check_view(modality, batch.views[modality.name].numpy(), batch.present.get(modality.name), indices)
-    if spec.target is not None and batch.target is not None:
-        _check_view(spec.target, batch.target.numpy(), None, indices)
     if batch.factors is not None:
         codes = batch.factors.numpy()
         sizes = np.array([len(factor.values) for factor in spec.factors], dtype=np.int64)

@@ -71,19 +71,10 @@ def load_weights(model: nn.Module, folder: Path) -> None:
 
 
 def save_batch(batch: Batch, path: Path) -> None:
-    """Write a batch into one safetensors file: `view.<modality>`, `present.<modality>`, `factors`, `target`."""
-    tensors = {f"view.{name}": view for name, view in batch.views.items()}
-    tensors |= {f"present.{name}": mask for name, mask in batch.present.items()}
-    tensors |= {name: value for name, value in (("factors", batch.factors), ("target", batch.target)) if value is not None}
-    save_tensors(path, tensors)
+    """Write a batch into one safetensors file, by the names of `Batch.tensors`."""
+    save_tensors(path, batch.tensors())
 
 
 def load_batch(path: Path) -> Batch:
     """Read what `save_batch` wrote; errors as `load_tensors`."""
-    tensors, _ = load_tensors(path)
-    return Batch(
-        {name.removeprefix("view."): tensor for name, tensor in tensors.items() if name.startswith("view.")},
-        {name.removeprefix("present."): tensor for name, tensor in tensors.items() if name.startswith("present.")},
-        tensors.get("factors"),
-        tensors.get("target"),
-    )
+    return Batch.from_tensors(load_tensors(path)[0])

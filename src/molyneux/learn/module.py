@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 from torch.optim import Adam, AdamW, Optimizer
 
-from molyneux.core import Batch, Learns, Loss, Progress, TrainingError, seeds
+from molyneux.core import Batch, Trainable, Loss, Progress, TrainingError, seeds
 from molyneux.learn.batches import NumberedBatch
 from molyneux.learn.checkpoints import Checkpoint, restore_moments
 from molyneux.learn.files import save_batch
@@ -31,7 +31,7 @@ class LearningModule(pl.LightningModule):
     and the schedules' final values, so that its losses can be compared.
 
     Args:
-        model: satisfies `Learns`.
+        model: satisfies `Trainable`.
         training: the settings.
         seed: root seed of all noise.
         steps: optimiser steps in all.
@@ -41,7 +41,7 @@ class LearningModule(pl.LightningModule):
 
     def __init__(self, model: nn.Module, training: Training, *, seed: int, steps: int, folder: Path, start: Checkpoint) -> None:
         super().__init__()
-        if not isinstance(model, Learns):
+        if not isinstance(model, Trainable):
             raise TrainingError(f"expected a model with a training loss, got a {type(model).__name__} without: give it `loss`")
         self.model, self.settings, self.seed, self.steps, self.folder = model, training, seed, steps, folder
         self.train_meter, self.validation_meter = Meter(), Meter()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from molyneux.core import Settles, Source, store
+from molyneux.core import PostFit, Source, store
 from molyneux.learn.batches import EvaluationBatches, TrainingBatches
 from molyneux.learn.checkpoints import Checkpoint, Checkpoints
 from molyneux.learn.hardware import threads, use_bf16, use_channels_last, use_gpu
@@ -44,11 +44,11 @@ def fit(
     After each epoch `folder` gets one consistent checkpoint (`checkpoints/`), the history (`history.csv`) and, if wanted, a
     TensorBoard log (`tensorboard/`). A call after a crash, a kill or Ctrl-C goes on after the last complete epoch, with as
     many threads as before unless `training` says how many, and gives, on the same machine, bit for bit what an uninterrupted
-    call gives. A call after the end trains no more. In the end a model that `Settles` does so. One call at a time in a process:
+    call gives. A call after the end trains no more. In the end a model that satisfies `PostFit` is post-fitted. One call at a time in a process:
     torch's own generator and its number of threads belong to the process.
 
     Args:
-        model: satisfies `core.Learns`; in the end it holds the weights that `training.keep` names, in eval mode.
+        model: satisfies `core.Trainable`; in the end it holds the weights that `training.keep` names, in eval mode.
         train: the samples to learn from.
         validation: the samples that choose the best epoch; None validates nothing.
         training: the settings.
@@ -78,8 +78,8 @@ def fit(
         if training.keep == "best":
             checkpoints.load_best(model, history)
         model.eval()
-        if isinstance(model, Settles):
-            model.settle(train, seed=seed)
+        if isinstance(model, PostFit):
+            model.post_fit(train, seed=seed)
     return history
 
 

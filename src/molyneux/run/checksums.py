@@ -12,11 +12,8 @@ from molyneux.core import Source
 def checksum(source: Source, *, samples: int = 1_000) -> str:
     """BLAKE2b of the first samples of a source (32 hex digits): every view, mask, factor and target, with names and shapes."""
     batch = source.batch(np.arange(min(samples, len(source))))
-    tensors = {f"view.{name}": view for name, view in batch.views.items()}
-    tensors |= {f"present.{name}": mask for name, mask in batch.present.items()}
-    tensors |= {name: value for name, value in (("factors", batch.factors), ("target", batch.target)) if value is not None}
     digest = hashlib.blake2b(digest_size=16)
-    for name, tensor in sorted(tensors.items()):
+    for name, tensor in sorted(batch.tensors().items()):
         array = np.ascontiguousarray(tensor.numpy(force=True))
         digest.update(f"{name} {array.dtype} {array.shape}\n".encode())
         digest.update(array.tobytes())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Literal
 
-from molyneux.core import ConfigError, Learns
+from molyneux.core import ConfigError, Trainable
 from molyneux.core.config import Later, Recipe
 from molyneux.data import World
 from molyneux.learn import Training
@@ -56,7 +56,7 @@ class LearnSettings(Training):
         model: class and settings; it is made when the samples are known.
     """
 
-    model: Annotated[Recipe[Learns], Later(arguments=("spec",), room="molyneux.learn")]
+    model: Annotated[Recipe[Trainable], Later(arguments=("spec",), room="molyneux.learn")]
 
     @property
     def training(self) -> Training:

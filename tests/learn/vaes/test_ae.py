@@ -50,7 +50,7 @@ def test_what_needs_a_prior_does_not_apply(build, batch_of):
 def test_a_fitted_prior_is_that_of_its_codes(build, batch_of):
     model = build(AE, prior=ExPostMixture(components=2, samples=300))
     batch = batch_of(model.spec, 300)
-    model.settle(ArraySource(model.spec, batch), seed=0)
+    model.post_fit(ArraySource(model.spec, batch), seed=0)
     codes, drawn = model.represent(batch)["shared"], model.prior(4000).rsample(1, noise())[0].shared
     torch.testing.assert_close(drawn.mean(0), codes.mean(0), atol=0.05, rtol=0.1)
     torch.testing.assert_close(drawn.std(0), codes.std(0), atol=0.05, rtol=0.1)
@@ -62,7 +62,7 @@ def test_it_is_measured_as_far_as_measures_apply(fitted):
     spec = Spec((Modality("table", "tabular", (4,)),), (Factor("shape", ("a", "b", "c")),))
     source = ArraySource(spec, Batch({"table": 5.0 * factors + torch.randn(300, 4, generator=noise())}, {}, factors))
     model = AE(spec, latent_dim=3, prior=ExPostMixture(components=2) if fitted else None).eval()
-    model.settle(source, seed=0)
+    model.post_fit(source, seed=0)
     scores = evaluate([LatentProbe(), PosteriorGap(), Likelihood()], Evaluation(model, source)).scores
     refused = {score.name for score in scores if score.note.startswith("not applicable: an autoencoder has no")}
     assert refused == ({"likelihood"} if fitted else {"likelihood", "posterior_gap"})

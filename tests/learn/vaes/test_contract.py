@@ -7,7 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load, save
 
-from molyneux.core import ConfigError, DataError, Decodes, Encodes, Learns, Likelihood, Progress, Representation, SpecError
+from molyneux.core import ConfigError, DataError, Decodes, Encodes, Trainable, Likelihood, Progress, Representation, SpecError
 from molyneux.learn.nets import CharacterTransformer, Dense, Patches
 from molyneux.learn.vaes import AE, DMVAE, HSVAE, VAE
 
@@ -161,7 +161,7 @@ def test_shapes(model_class, build, batch_of):
 
 def test_it_has_every_ability(model_class, build):
     model = build(model_class)
-    assert all(isinstance(model, ability) for ability in (Learns, Encodes, Decodes, Likelihood, Representation))
+    assert all(isinstance(model, ability) for ability in (Trainable, Encodes, Decodes, Likelihood, Representation))
 
 
 def test_nets_of_what_is_not_observed_are_not_run(model_class, build, batch_of):

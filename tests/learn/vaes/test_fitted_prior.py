@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy import integrate, stats
 
-from molyneux.core import ConfigError, Progress, Settles
+from molyneux.core import ConfigError, Progress, PostFit
 from molyneux.data import ArraySource
 from molyneux.learn.posteriors import DiagonalNormal
 from molyneux.learn.priors import CodeDensity, ExPostMixture, Somewhere, collect_codes
@@ -104,14 +104,14 @@ def test_a_model_settles(model, build, batch_of):
     made = build(model, 2, prior=ExPostMixture(components=4, samples=600), **settings)
     plain = build(model, 2, **settings)
     batch = batch_of(made.spec, 600)
-    assert isinstance(made, Settles)
+    assert isinstance(made, PostFit)
     source = ArraySource(made.spec, batch)
     before = made.prior(10).rsample(1, noise())[0].shared.std()
     with torch.no_grad():
         for part in made.encoders.values():
             *_, last = [item for item in part.modules() if isinstance(item, torch.nn.Linear)]
             last.bias[:4] = 5.0
-    made.settle(source, seed=3)
+    made.post_fit(source, seed=3)
     drawn = made.prior(4000).rsample(1, noise())[0]
     codes, private = collect_codes(made, made.spec, source, 600, seed=3)
     np.testing.assert_allclose(drawn.shared.mean(0).numpy(), codes.mean(0), atol=0.2)

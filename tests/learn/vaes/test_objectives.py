@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from molyneux.core import ConfigError, Learns, Modality, Progress, Spec, TrainingError, config
+from molyneux.core import ConfigError, Trainable, Modality, Progress, Spec, TrainingError, config
 from molyneux.data import Ynoc
 from molyneux.learn.nets import Recurrent
 from molyneux.learn.objectives import (
@@ -24,7 +24,7 @@ from molyneux.learn.priors import ExPostMixture
 from molyneux.learn.vaes import AE, VAE, Aggressive
 
 START = Progress(0, 10)
-MODEL = Annotated[config.Recipe[Learns], config.Later(arguments=("spec",), room="molyneux.learn")]
+MODEL = Annotated[config.Recipe[Trainable], config.Later(arguments=("spec",), room="molyneux.learn")]
 STATISTICS = [TotalCorrelation(), CovarianceMatch("II"), Capacity(capacity=3.0, per="batch"), Divergence(free_bits=0.2)]
 
 
@@ -165,7 +165,7 @@ def test_a_file_says_it():
     }
     recipe = config.build(MODEL, settings).value
     model = recipe.make(spec=Spec((Modality("a", "tabular", (3,)),)))
-    assert isinstance(model, Learns)
+    assert isinstance(model, Trainable)
     assert model.penalty.settings == Capacity(capacity=WarmupSteps(5000, value=10.0))
     assert model.aggressive == Aggressive(5)
     settings["init_args"]["objective"]["init_args"]["per"] = "word"

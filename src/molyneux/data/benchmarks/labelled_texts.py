@@ -109,7 +109,7 @@ class LabelledTexts(FiniteWorld):
         rows = _order(self.name, split, self.count(split), seed)[self.positions(indices, split)]
         labels = torch.from_numpy(self._content.labels[split][rows])
         ids = self._content.ids[split][rows].astype(self.spec.modality("text").dtype)
-        return Batch({"text": torch.from_numpy(ids)}, factors=labels[:, None], target=labels)
+        return Batch({"text": torch.from_numpy(ids)}, factors=labels[:, None], targets={"label": labels})
 
     def readers(self) -> Mapping[str, Reader]:
         """None: nobody reads the class of a text exactly."""

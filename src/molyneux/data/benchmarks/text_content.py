@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from molyneux.core import DataError, Factor, Modality, Spec, nearest, store
+from molyneux.core import DataError, Factor, Modality, Spec, Target, nearest, store
 from molyneux.data.benchmarks.division import TEST, TRAIN, Part, PerClass, divided
 from molyneux.data.benchmarks.files import existing, missing
 from molyneux.data.benchmarks.text_files import read_labels, read_texts
@@ -106,7 +106,7 @@ def load_content(folder: Path, published: Publication, settings: TextSettings) -
     symbols = (*SPECIAL, *words)
     dtype = "uint8" if len(symbols) <= 256 else "int64"
     text = Modality("text", "text", (settings.length,), dtype, symbols, PADDING, BEGIN, END)
-    spec = Spec((text,), (Factor("label", names),), Modality("label", "label", (), "int64", names))
+    spec = Spec((text,), (Factor("label", names),), (Target("label", "class", names),))
     return Content(spec, ids, {split: labels[part.file][part.rows] for split, part in parts.items()})
 
 

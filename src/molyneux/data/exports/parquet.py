@@ -53,7 +53,7 @@ def export_parquet(
 
 
 def _schema(spec: Spec) -> pa.Schema:
-    modalities = [*spec.modalities, *([_target(spec.target)] if spec.target else [])]
+    modalities = list(spec.modalities)
     names = [modality.name for modality in modalities] + [factor.name for factor in spec.factors]
     if len(set(names)) != len(names):
         raise SpecError(f"expected columns of different names, got {', '.join(names)}: rename a modality or a factor")
@@ -63,10 +63,6 @@ def _schema(spec: Spec) -> pa.Schema:
         fields.append(pa.field(factor.name, pa.int64()))
         features[factor.name] = {"names": list(factor.values), "_type": "ClassLabel"}
     return pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features}})})
-
-
-def _target(target: Modality) -> Modality:
-    return Modality("target", target.kind, target.shape, target.dtype, target.symbols, target.padding)
 
 
 def _arrow_type(modality: Modality) -> pa.DataType:
@@ -98,9 +94,6 @@ def _feature(modality: Modality) -> dict[str, Any]:
 
 def _columns(spec: Spec, batch: Batch, first: int, pool: Executor) -> dict[str, pa.Array]:
     found = {modality.name: _column(modality, batch, first, pool) for modality in spec.modalities}
-    if spec.target is not None and batch.target is not None:
-        target = _target(spec.target)
-        found["target"] = _column(target, Batch({"target": batch.target}), first, pool)
     if batch.factors is not None:
         codes = {factor.name: pa.array(batch.factors[:, column].numpy()) for column, factor in enumerate(spec.factors)}
         found.update(codes)

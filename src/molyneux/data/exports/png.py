@@ -69,6 +69,4 @@ def _lines(spec: Spec, batch: Batch, paths: dict[str, list[str | None]]) -> list
         codes = batch.factors.T.tolist()
         per_factor = {factor.name: words(factor.values, codes[column]) for column, factor in enumerate(spec.factors)}
         columns["factors"] = [dict(zip(per_factor, row, strict=True)) for row in zip(*per_factor.values(), strict=True)]
-    if spec.target is not None and batch.target is not None:
-        columns["target"] = plain(spec.target, Batch({spec.target.name: batch.target}))
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

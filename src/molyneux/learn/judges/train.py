@@ -39,7 +39,7 @@ _COMPOSED = {"pale": 1, "shapeless": 2, "smooth": 1}
 
 
 class Pupil(nn.Module):
-    """A judge's net while it learns; satisfies `core.Learns`.
+    """A judge's net while it learns; satisfies `core.Trainable`.
 
     Args:
         spec: one modality, and the factors to read in it.

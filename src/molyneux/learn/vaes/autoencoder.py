@@ -39,7 +39,7 @@ from molyneux.learn.vaes.observation import Observation
 class Autoencoder(nn.Module, ABC):
     """An encoder and a decoder for each modality, with one shared code and, for some models, private codes between them.
 
-    Satisfies `core.Learns`, `Encodes`, `Decodes`, `Likelihood`, `Representation` and `Settles`. In a training step every
+    Satisfies `core.Trainable`, `Encodes`, `Decodes`, `Likelihood`, `Representation` and `PostFit`. In a training step every
     modality is encoded once and decoded once, all posterior samples stacked along the batch.
 
     Args:
@@ -101,7 +101,7 @@ class Autoencoder(nn.Module, ABC):
 
     @abstractmethod
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
-        """What training minimises; see `core.Learns`."""
+        """What training minimises; see `core.Trainable`."""
 
     def experts(self, raw: Tensor) -> Diagonal:
         """The posterior given one modality, from what its encoder gives for a code: (..., numbers * D), loc (..., D)."""
@@ -147,8 +147,8 @@ class Autoencoder(nn.Module, ABC):
         }
         return Posterior(Rows(observation.present.any(0), shared, prior.shared), private)
 
-    def settle(self, source: Source, *, seed: int) -> None:
-        """Fit the prior, if one is to be fitted, to codes of training samples; see `core.Settles`."""
+    def post_fit(self, source: Source, *, seed: int) -> None:
+        """Fit the prior, if one is to be fitted, to codes of training samples; see `core.PostFit`."""
         if self.fitted is not None:
             self.fitted.fit(self, source, seed=seed)
 

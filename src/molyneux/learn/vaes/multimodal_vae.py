@@ -62,7 +62,7 @@ class MultimodalVAE(Autoencoder):
         """The terms of the model's bound on the evidence of a batch."""
 
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
-        """The negative of the model's bound; see `core.Learns`. Divergences are from the family's standard distribution."""
+        """The negative of the model's bound; see `core.Trainable`. Divergences are from the family's standard distribution."""
         observation = self.observe(batch, self.spec.names)
         check_samples(batch)
         evidence = self.evidence(observation, generator)

@@ -28,7 +28,7 @@ class UnimodalAutoencoder(Autoencoder):
         return experts.where(present)[0]
 
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
-        """See `core.Learns`; the distortion is reported unscaled."""
+        """See `core.Trainable`; the distortion is reported unscaled."""
         observation = self.observe(batch, self.spec.names)
         check_samples(batch)
         codes, cost = self.code(observation, progress, generator)

@@ -1,0 +1,68 @@
+"""Data sets, and the conditions that a model is measured under."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from molyneux.core.batch import Source
+from molyneux.core.reader import Reader
+from molyneux.core.score import About
+from molyneux.core.spec import Spec
+
+
+@runtime_checkable
+class Dataset(Protocol):
+    """Samples in splits. A world is a data set whose splits are endless and whose factors are known; a benchmark is read from files.
+
+    Attributes:
+        name: with version, such as `cdsprites-v1`; an attribute of the class, so that no data set is made to find one.
+        licence: under which terms the samples may be used; `Apache-2.0` for what is generated here.
+        origin: who published it, and where.
+    """
+
+    name: ClassVar[str]
+    licence: ClassVar[str]
+    origin: ClassVar[str]
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings as plain data: with name, split and seed they determine every byte."""
+        ...
+
+    @property
+    def spec(self) -> Spec:
+        """What a batch looks like."""
+        ...
+
+    @property
+    def splits(self) -> Mapping[str, int | None]:
+        """Names of the splits and how many samples each has; None for one that is endless."""
+        ...
+
+    def source(self, split: str, size: int | None = None, *, seed: int = 0) -> Source:
+        """The first `size` samples of a split; all by default, which an endless split cannot give.
+
+        Raises:
+            ConfigError: no such split, a size below 1 or beyond the split, or none for an endless split.
+        """
+        ...
+
+    def readers(self) -> Mapping[str, Reader]:
+        """The exact readers this data set has, by modality; none where nobody reads it exactly."""
+        ...
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Under what a model is measured: a corruption and its strength, a set of missing modalities, a partition, another split.
+
+    Args:
+        about: what tells its scores from those of other conditions, merged into `Score.about`, such as
+            `{"corruption": "noise", "strength": "0.5"}`; empty for the samples as they are.
+        source: the samples, as they are under this condition.
+    """
+
+    source: Source
+    about: About = field(default_factory=dict)
