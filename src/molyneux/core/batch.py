@@ -120,8 +120,8 @@ class Batch:
     def check(self, spec: Spec) -> Batch:
         """Return self if names, shapes and dtypes fit `spec`; raise SpecError naming both sides otherwise.
 
-        Views beyond those of the spec are allowed: a model of fewer modalities reads those it knows. A mask or lengths of something
-        that the batch does not have are refused: they are misspelt.
+        Views beyond those of the spec are allowed: a model of fewer modalities reads those it knows. A mask or lengths of
+        something that the batch does not have are refused: they are misspelt.
         """
         size = len(self)
         for what, name, tensor, dtype, shape in self._expected(spec):
