@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from molyneux.core import ConfigError, SpecError
-from molyneux.core.config import Later, Recipe, build, build_fields, override
+from molyneux.core.config import Factory, Supplied, build, build_fields, override
 from molyneux.core.store import fingerprint
 
 
@@ -86,7 +86,7 @@ class Outer:
     shape: Shape
     inner: Inner = field(default_factory=Inner)
     shapes: tuple[Shape, ...] = ()
-    model: Annotated[Recipe[NeedsSpec], Later(("spec",))] | None = None
+    model: Annotated[Factory[NeedsSpec], Supplied(("spec",))] | None = None
     name: str = "x"
     resolved: Mapping[str, Any] = field(default_factory=dict)
 
