@@ -103,7 +103,8 @@ def _summary(found: type) -> str:
 def _configs(folder: Path) -> Iterator[tuple[str, str]]:
     """Experiment and study files; the first comment line is the summary."""
     for path in sorted(folder.rglob("*.yaml")):
-        comments = (line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#"))
+        lines = path.read_text(encoding="utf-8").splitlines()
+        comments = (line for line in lines if line.startswith("#") and "$schema=" not in line)
         yield str(path), next(comments, "").lstrip("# ")
 
 

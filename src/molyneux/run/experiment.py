@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +21,7 @@ from torch import nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from molyneux.core import ConfigError, MolyneuxError, Spec, seeds
-from molyneux.core.config import build, build_fields, collected, override, read_document
+from molyneux.core.config import build, collected, override, read_document
 from molyneux.run.readers import find_readers
 from molyneux.run.samples import Samples
 from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
@@ -29,7 +29,7 @@ from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, 
 MOST_TENSORS = 20_000
 """Tensors of parameters that a model may have."""
 
-_LISTS = {"measure": "measures", "report": "formats"}
+LISTS = {"measure": "measures", "report": "formats"}
 """Sections that may be just a list, and the setting that is meant."""
 
 
@@ -53,7 +53,7 @@ class Experiment:
     learn: LearnSettings
     measure: MeasureSettings
     report: ReportSettings = field(default_factory=ReportSettings)
-    resolved: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    resolved: Mapping[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         word = self.name.strip("-_.") and len(self.name) <= 100
@@ -112,8 +112,9 @@ def parse_experiment(tree: Mapping[str, Any]) -> Experiment:
     Raises:
         ConfigError: with every setting that does not fit the signature of its class.
     """
-    built = build_fields(Experiment, _with_lists(tree), resolved={})
-    experiment: Experiment = replace(built.value, resolved=built.plain)
+    built = build(Experiment, _with_lists(tree))
+    experiment: Experiment = built.value
+    object.__setattr__(experiment, "resolved", built.plain)
     return experiment
 
 
@@ -172,7 +173,7 @@ def _size_checked() -> Iterator[None]:
 
 def _with_lists(tree: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: {_LISTS[name]: value} if name in _LISTS and isinstance(value, list | tuple | str) else value
+        name: {LISTS[name]: value} if name in LISTS and isinstance(value, list | tuple | str) else value
         for name, value in tree.items()
     }
 

@@ -5,11 +5,13 @@ expected, the file names one, by a short name (`CdSprites`, `latent_probe`) or b
 alone or with its arguments: `{class_path: CdSprites, init_args: {level: 2}}`.
 """
 
-from molyneux.core.config.build import Built, Factory, Supplied, build, build_fields, collected, plain, settings_model, typed
-from molyneux.core.config.classes import REQUIRED, Argument, arguments, find_class, public_path, short_names
+from molyneux.core.config.build import CHOICE, Built, Factory, Supplied, build, collected, plain, settings_model, typed
+from molyneux.core.config.classes import OMITTED, REQUIRED, Argument, arguments, find_class, public_path, short_names
 from molyneux.core.config.document import dump_document, override, parse_document, parse_value, read_document
 
 __all__ = [
+    "CHOICE",
+    "OMITTED",
     "REQUIRED",
     "Argument",
     "Built",
@@ -17,7 +19,6 @@ __all__ = [
     "Supplied",
     "arguments",
     "build",
-    "build_fields",
     "collected",
     "dump_document",
     "find_class",

@@ -103,14 +103,6 @@ def build(kind: Any, value: Any, at: str = "") -> Built:
     return Built(_value(tree), plain(tree))
 
 
-def build_fields(kind: type, tree: Mapping[str, Any], **supplied: Any) -> Built:
-    """Make a dataclass from the mapping of a whole file; `supplied` arguments are given here and not in the file."""
-    require_plain(tree)
-    with _reported(""):
-        settings = _settings(kind, tree, tuple(supplied))
-        return Built(_constructed(kind, {**settings, **supplied}), plain(settings))
-
-
 def collected(parts: Iterable[Callable[[], Any]]) -> list[Any]:
     """The results of all parts; all are tried, and the problems of all are raised as one ConfigError."""
     made, problems = [], list[str]()
@@ -166,7 +158,8 @@ def typed(kind: Any) -> Any:
     if origin in (Union, types.UnionType):
         return Annotated[Any, PlainValidator(functools.partial(_one_of, inner), json_schema_input_type=Union[*map(typed, inner)])]
     if origin is Literal:
-        return Annotated[kind, BeforeValidator(functools.partial(_choice, inner))]
+        written = Literal[*inner, *(int(word) for word in inner if isinstance(word, str) and word.isdecimal())]
+        return Annotated[kind, BeforeValidator(functools.partial(_choice, inner), json_schema_input_type=written)]
     if origin in _LISTS:
         parts = tuple[*(part if part is Ellipsis else typed(part) for part in inner)] if origin is tuple and inner else None
         form = tuple if parts else list
