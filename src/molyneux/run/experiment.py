@@ -16,9 +16,10 @@ from typing import Annotated, Any
 
 import numpy as np
 import torch
-from annotated_types import Ge
+from pydantic import Field
 from torch import nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
+from torch.overrides import TorchFunctionMode
 
 from molyneux.core import ConfigError, MolyneuxError, Spec, seeds
 from molyneux.core.config import build, collected, override, read_document
@@ -26,8 +27,8 @@ from molyneux.run.readers import find_readers
 from molyneux.run.samples import Samples
 from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
 
-MOST_TENSORS = 20_000
-"""Tensors of parameters that a model may have."""
+MOST_OPERATIONS = 50_000
+"""Tensor operations that may make a model; those of this package need a few hundred."""
 
 LISTS = {"measure": "measures", "report": "formats"}
 """Sections that may be just a list, and the setting that is meant."""
@@ -48,7 +49,7 @@ class Experiment:
     """
 
     name: str = "experiment"
-    seed: Annotated[int, Ge(0)] = 1
+    seed: Annotated[int, Field(ge=0)] = 1
     data: DataSettings
     learn: LearnSettings
     measure: MeasureSettings
@@ -147,26 +148,37 @@ def check_model(learn: LearnSettings, spec: Spec) -> None:
         make_model(learn, spec, 0)
 
 
+class _Limits(TorchFunctionMode):
+    """Refuses a model while it is made, as soon as its parameters are too many for this machine."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = self.used = 0
+        self.memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Count the operations: a layer is copied without being registered."""
+        self.calls += 1
+        if self.calls > MOST_OPERATIONS:
+            raise ConfigError(f"expected a model that is made by at most {MOST_OPERATIONS} tensor operations, got more: take fewer layers")
+        return func(*args, **(kwargs or {}))
+
+    def count(self, module: nn.Module, name: str, parameter: nn.Parameter | None) -> None:
+        """Count the bytes of a parameter that is registered."""
+        if parameter is not None and not isinstance(parameter, nn.parameter.UninitializedParameter):
+            self.used += parameter.numel() * parameter.element_size()
+        if self.used > self.memory:
+            size = f"{self.memory / 1e9:.0f} GB"
+            raise ConfigError(f"expected a model that fits into the {size} of memory of this machine, got a larger one: make it smaller")
+
+
 @contextmanager
 def _size_checked() -> Iterator[None]:
-    """Refuse a model while it is made, as soon as its parameters are too many for this machine."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    used = tensors = 0
-
-    def count(module: nn.Module, name: str, parameter: nn.Parameter | None) -> None:
-        nonlocal used, tensors
-        if parameter is None or isinstance(parameter, nn.parameter.UninitializedParameter):
-            return
-        tensors += 1
-        used += parameter.numel() * parameter.element_size()
-        if used > memory:
-            raise ConfigError(f"expected a model of less than the {memory / 1e9:.0f} GB of memory of this machine, got more: make it smaller")
-        if tensors > MOST_TENSORS:
-            raise ConfigError(f"expected a model of at most {MOST_TENSORS} tensors of parameters, got more: make it smaller")
-
-    hook = register_module_parameter_registration_hook(count)
+    limits = _Limits()
+    hook = register_module_parameter_registration_hook(limits.count)
     try:
-        yield
+        with limits:
+            yield
     finally:
         hook.remove()
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Le
+from pydantic import Field
 
 from molyneux.core import ConfigError, Dataset, Trainable
 from molyneux.core.config import Factory, Supplied
@@ -17,7 +17,7 @@ from molyneux.data.imperfections import Corruption
 from molyneux.learn import Training
 from molyneux.measure import Measure
 
-Count = Annotated[int, Ge(1), Le(10**12)]
+Count = Annotated[int, Field(ge=1, le=10**12)]
 """A number of samples."""
 EvaluationSplit = Literal["heldout", "test", "validation"]
 
@@ -102,7 +102,7 @@ class ConditionSettings:
     """
 
     corruption: Corruption | None = None
-    strengths: tuple[Annotated[float, Ge(0)], ...] = ()
+    strengths: tuple[Annotated[float, Field(ge=0)], ...] = ()
     missing: tuple[str, ...] = ()
     split: EvaluationSplit | None = None
 

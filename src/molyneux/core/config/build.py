@@ -46,6 +46,7 @@ _LISTS |= {Sequence: tuple, Set: frozenset}
 _STRICT = ConfigDict(strict=True, allow_inf_nan=False, extra="forbid", arbitrary_types_allowed=True)
 _WORDS = {"int_type": "an integer", "float_type": "a number", "bool_type": "true or false", "string_type": "a word or sentence"}
 _WORDS |= {"none_required": "null", "greater_than_equal": "at least {ge}", "less_than_equal": "at most {le}"}
+_WORDS |= {"list_type": "a list", "tuple_type": "a list", "dict_type": "`name: value` lines", "finite_number": "a finite number"}
 _WORDS |= {"greater_than": "more than {gt}", "less_than": "less than {lt}"}
 
 
@@ -248,7 +249,8 @@ def _named(base: type, value: Any, package: str) -> tuple[type, Mapping[str, Any
     """The class that a value names, and the arguments that it gives."""
     form = {"class_path": value} if isinstance(value, str) else value
     if not isinstance(form, Mapping) or not isinstance(form.get("class_path"), str):
-        raise _error([((), f"expected {class_in_words(base)}, got {_shown(value)}")])
+        words = "`name: value` lines" if dataclasses.is_dataclass(base) else class_in_words(base)
+        raise _error([((), f"expected {words}, got {_shown(value)}")])
     given = form.get("init_args") or {}
     beside = "unknown setting beside class_path; arguments of the class stand under init_args"
     problems: list[Problem] = [((name,), beside) for name in form if name not in ("class_path", "init_args")]
@@ -265,31 +267,21 @@ def _named(base: type, value: Any, package: str) -> tuple[type, Mapping[str, Any
 
 def _one_of(members: tuple[Any, ...], value: Any) -> Any:
     """What the first member of a union makes of a value, or the errors of the member that it was meant for."""
-    errors = list[tuple[Any, ValidationError]]()
+    errors = list[ValidationError]()
     for member in sorted(members, key=lambda member: member is float):
         try:
             return _adapter(member).validate_python(value)
         except ValidationError as error:
-            errors.append((member, error))
-    meant = [error for member, error in errors if _is_meant(member, value)]
-    if len(meant) == 1 or (meant and isinstance(value, Mapping)):
-        raise min(meant, key=lambda error: error.error_count())
-    sentences = [sentence for _, error in errors for place, sentence in _problems(error) if not place]
-    expected = dict.fromkeys(sentence.partition(", got ")[0].removeprefix("expected ") for sentence in sentences)
-    raise _error([((), f"expected {' or '.join(expected)}, got {_shown(value)}")])
-
-
-def _is_meant(kind: Any, value: Any) -> bool:
-    """Whether a value has the form that this member of a union is written in, and no other."""
-    origin = get_origin(kind) or kind
-    if isinstance(value, list | tuple):
-        return origin in _LISTS
-    named = inspect.isclass(origin) and origin not in (*_LISTS, *_SCALARS) and not issubclass(origin, enum.Enum)
-    return (
-        isinstance(value, str | Mapping)
-        and (named or origin is Annotated)
-        and (origin is not Mapping or isinstance(value, Mapping))
-    )
+            errors.append(error)
+    inner = [error for error in errors if all(place for place, _ in _problems(error))]
+    if inner and not isinstance(value, str):  # it has the form of this member
+        raise min(inner, key=lambda error: error.error_count())
+    sentences = list(dict.fromkeys(sentence for error in errors for place, sentence in _problems(error) if not place))
+    special = [sentence for sentence in sentences if not sentence.startswith("expected ")]
+    if len(special) == 1:
+        raise _error([((), special[0])])
+    expected = dict.fromkeys(text.partition(", got ")[0].removeprefix("expected ") for text in sentences if text not in special)
+    raise _error([((), f"expected {' or '.join(expected)}, got {_shown(value)}" if expected else special[0])])
 
 
 def _choice(choices: tuple[Any, ...], value: Any) -> Any:
@@ -326,7 +318,7 @@ def _problems(
     found = list[Problem]()
     for item in error.errors(include_url=False):
         kind, context, place = item["type"], item.get("ctx", {}), item["loc"]
-        words = _WORDS.get(kind, item["msg"].removeprefix("Input should be ")).format(**context)
+        words = _WORDS[kind].format(**context) if kind in _WORDS else item["msg"].removeprefix("Input should be ")
         sentence = f"expected {words}, got {_shown(item['input'])}"
         if kind == "problem":
             sentence = context["sentence"]

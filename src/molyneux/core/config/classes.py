@@ -80,7 +80,7 @@ def class_in_words(base: type) -> str:
     'the name of a class that has a training loss (`loss(batch, progress, generator)`)'
     """
     if not getattr(base, "_is_protocol", False):
-        return f"the name of a {base.__name__} class"
+        return f"the name of a{'n' * (base.__name__[0] in 'AEIOU')} {base.__name__} class"
     methods = [(name, item) for name, item in vars(base).items() if inspect.isfunction(item) and not name.startswith("_")]
     calls = [f"`{name}({', '.join([*inspect.signature(item).parameters][1:])})`" for name, item in methods]
     summary = (base.__doc__ or "is of this kind.").partition(".")[0]

@@ -179,7 +179,8 @@ def override(tree: Mapping[str, Any], path: str, value: Any) -> dict[str, Any]:
     Raises:
         ConfigError: the path leads through a value that has no settings of its own.
     """
-    require_plain([tree, value])
+    require_plain(tree)
+    require_plain(value, path)
     out: dict[str, Any] = copy.deepcopy(dict(tree))
     names = path.split(".")
     if not all(names):
