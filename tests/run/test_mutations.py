@@ -45,7 +45,22 @@ TEXTS = {  # what no tree can be dumped with
 ODD = [
     *TEXTS,
     *(None, True, False, 0, -1, 1, 3, 7, 1.5, -0.1, 1e-300, 1e300, 10**9, 10**20, -(10**20), 2**63, "", " ", "x", "off", "1"),
-    *("1e-3", "é", "日本語", "‮x", "a" * 100_000, "../../x", "/", "a/b", "no.such.Class", "pathlib.Path", ".", "a..b", "os.", "MVAE"),
+    *(
+        "1e-3",
+        "é",
+        "日本語",
+        "‮x",
+        "a" * 100_000,
+        "../../x",
+        "/",
+        "a/b",
+        "no.such.Class",
+        "pathlib.Path",
+        ".",
+        "a..b",
+        "os.",
+        "MVAE",
+    ),
     *("CdSprites", "VAE", "coherence", "molyneux.learn.MVAE", "auto", "none", [], {}, [[]], [1, "x", None], {"a": {"b": []}}),
     *({"class_path": "MVAE"}, {"class_path": 3}, {"class_path": "Recurrent", "init_args": []}, {"init_args": {}}, ["x"] * 1_000),
     *({"value": 1, "fraction": 2}, {"image": 1}, {"text": "x"}, {"low": 1}, {"x.y": 1, "<x>": 2}),
@@ -80,13 +95,22 @@ def mutated(path: Path, rng: random.Random) -> str:
             del around[name]
         elif kind == "swap":
             other = rng.choice([*places(tree)])
-            holder(tree, other)[other[-1]], around[name] = copy.deepcopy(around[name]), copy.deepcopy(holder(tree, other)[other[-1]])
+            holder(tree, other)[other[-1]], around[name] = (
+                copy.deepcopy(around[name]),
+                copy.deepcopy(holder(tree, other)[other[-1]]),
+            )
         elif kind == "wrap":
-            around[name] = rng.choice([[around[name]], {"init_args": around[name]}, {"class_path": around[name]}, {"x": around[name]}])
+            around[name] = rng.choice(
+                [[around[name]], {"init_args": around[name]}, {"class_path": around[name]}, {"x": around[name]}]
+            )
         elif isinstance(around, dict) and kind == "add":
-            around[rng.choice(["x", "", "class_path", "init_args", "é", "spec", "self", "name", "a.b", "model_config"])] = rng.choice(ODD)
+            around[rng.choice(["x", "", "class_path", "init_args", "é", "spec", "self", "name", "a.b", "model_config"])] = (
+                rng.choice(ODD)
+            )
         elif isinstance(around, dict):
-            word = "".join(rng.sample(str(name), len(str(name)))) if kind == "misspell" else rng.choice([1, None, True, 2.5, "data"])
+            word = (
+                "".join(rng.sample(str(name), len(str(name)))) if kind == "misspell" else rng.choice([1, None, True, 2.5, "data"])
+            )
             around[word] = around.pop(name)
     text = yaml.safe_dump(tree, sort_keys=False, allow_unicode=True)
     for word, odd in TEXTS.items():
@@ -146,8 +170,7 @@ def test_mutations_of_the_shipped_files(configs: Path, monkeypatch: pytest.Monke
                 assert len(problem) < 2_000
                 assert "object at 0x" not in problem
         except BaseException as error:
-            (Path("/tmp/mutations") / f"{number}.yaml").write_text(path.read_text(), encoding="utf-8")
-            error.add_note(f"mutation {number} of {source.name}")
+            error.add_note(f"mutation {number}, of {source.name}:\n{path.read_text(encoding='utf-8', errors='replace')[:5_000]}")
             raise
         assert time.process_time() - started < LONGEST, f"mutation {number} of {source.name}"
     assert refused > COUNT / 3

@@ -160,7 +160,9 @@ class _Limits(TorchFunctionMode):
         """Count the operations: a layer is copied without being registered."""
         self.calls += 1
         if self.calls > MOST_OPERATIONS:
-            raise ConfigError(f"expected a model that is made by at most {MOST_OPERATIONS} tensor operations, got more: take fewer layers")
+            raise ConfigError(
+                f"expected a model that is made by at most {MOST_OPERATIONS} tensor operations, got more: take fewer layers"
+            )
         return func(*args, **(kwargs or {}))
 
     def count(self, module: nn.Module, name: str, parameter: nn.Parameter | None) -> None:
@@ -169,7 +171,9 @@ class _Limits(TorchFunctionMode):
             self.used += parameter.numel() * parameter.element_size()
         if self.used > self.memory:
             size = f"{self.memory / 1e9:.0f} GB"
-            raise ConfigError(f"expected a model that fits into the {size} of memory of this machine, got a larger one: make it smaller")
+            raise ConfigError(
+                f"expected a model that fits into the {size} of memory of this machine, got a larger one: make it smaller"
+            )
 
 
 @contextmanager

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from molyneux.core.config import CHOICE, OMITTED, REQUIRED, arguments, plain, public_path, settings_model, short_names
@@ -21,7 +23,9 @@ def experiment_schema() -> dict[str, Any]:
     schema = _document(Experiment, "An experiment of Molyneux")
     for section, setting in LISTS.items():
         kind = schema["$defs"][f"{section.capitalize()}Settings"]["anyOf"][0]["properties"][setting]
-        schema["properties"][section] = {"anyOf": [schema["properties"][section], {"$ref": kind["$ref"]} if "$ref" in kind else kind]}
+        schema["properties"][section] = {
+            "anyOf": [schema["properties"][section], {"$ref": kind["$ref"]} if "$ref" in kind else kind]
+        }
         schema["properties"][section]["anyOf"].append(kind["items"])
     return schema
 
@@ -90,3 +94,10 @@ def _tidy(schema: Any, choices: dict[str, list[str]]) -> Any:
             choices[name] = schema[CHOICE]
         return {"$ref": f"#/$defs/{name}"}
     return {name: _tidy(item, choices) for name, item in schema.items() if not (name == "title" and isinstance(item, str))}
+
+
+def write_schemas(folder: Path) -> None:
+    """Write `schema.json` for the experiments in a folder, and one for the studies in its sub-folder `studies`."""
+    for place, schema in ((folder, experiment_schema()), (folder / "studies", study_schema())):
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "schema.json").write_text(json.dumps(schema, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
