@@ -138,7 +138,7 @@ def test_settings_that_do_not_go_together(settings: dict[str, Any]) -> None:
         (("learn.model", "Coherence"), "learn.model: unknown class 'Coherence'"),
         (
             ("learn.model", "toy.Toy"),
-            "learn.model: expected the name of a class that has a training loss (`loss(batch, progress, generator)`), got toy.Toy",
+            "learn.model: expected the name of a class that has a training loss (`loss(batch, progress, generator)`), got toy.",
         ),
         (("seed", -1), "seed: expected at least 0, got -1"),
         (("name", "../x"), "name: expected at most 100 letters, digits, - and _, got '../x'"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,11 +32,13 @@ class Samples:
         Raises:
             StoreError, CorruptFileError: stored samples are not there or damaged. ConfigError: there are too few.
         """
-        dataset, size = self.settings.dataset, self.asked(split)
+        dataset: Any = self.settings.dataset
+        size = self.asked(split)
         if self.settings.folder is None:
             if dataset is None:
                 raise ConfigError("data.world: is missing: name a world such as CdSprites")
-            return dataset.source(split, size, seed=self.seed)
+            source: Source = dataset.source(split, size, seed=self.seed)
+            return source
         stored = StoredSource(self.settings.folder / split, verify=False)
         if size is not None and len(stored) < size:
             raise ConfigError(f"data.{split}: expected at most the {len(stored)} samples stored in {stored.folder}, got {size}")
