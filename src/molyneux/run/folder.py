@@ -21,7 +21,7 @@ from typing import Any
 
 from molyneux.core import ConflictError, StoreError, store
 from molyneux.core.config import dump_document, read_document
-from molyneux.run.experiment import Experiment, read_experiment
+from molyneux.run.experiment import Experiment, parse_experiment
 from molyneux.run.machine import machine
 from molyneux.run.readers import judge_digests
 
@@ -33,7 +33,7 @@ class RunFolder:
 
     def __init__(self, path: Path, experiment: Experiment) -> None:
         self.path, self.experiment = path, experiment
-        resolved, world = experiment.resolved, experiment.data.world
+        resolved, world = experiment.resolved, experiment.data.dataset
         self.samples = self._stage(
             "samples", seed=experiment.seed, data=resolved["data"], version=None if world is None else world.name
         )
@@ -87,7 +87,7 @@ def open_experiment(path: Path) -> Experiment:
     """
     if not store.is_file(path / _CONFIG):
         raise StoreError(f"expected the folder of a run, got {path}, which has no {_CONFIG}: name a folder made by molyneux run")
-    return read_experiment(read_document(path / _CONFIG))
+    return parse_experiment(read_document(path / _CONFIG))
 
 
 def default_folder(experiment: Experiment) -> Path:

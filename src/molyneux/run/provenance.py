@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from molyneux.core import ConfigError, store
-from molyneux.core.config.signature import arguments
+from molyneux.core.config import arguments
 from molyneux.data import StoredSource, World
 from molyneux.run.experiment import Experiment
 from molyneux.run.readers import judge_digests
@@ -26,7 +26,7 @@ def provenance(experiment: Experiment) -> dict[str, Any]:
     Raises:
         StoreError, CorruptFileError: a file that the experiment names is not there or damaged.
     """
-    data, world = experiment.data, experiment.data.world
+    data, world = experiment.data, experiment.data.dataset
     folders = {} if data.folder is None else {split: data.folder / split for split in SPLITS}
     stored = {split: store.fingerprint(StoredSource(path, verify=False).origin) for split, path in folders.items()}
     judges = judge_digests(world, experiment.measure.judges)

@@ -123,7 +123,7 @@ def evaluation(work: Work) -> Evaluation:
     source = experiment.samples.measured(work.whole(settings.split))
     model = make_model(experiment.learn, source.spec, experiment.seed)
     load_weights(model, work.folder.model.folder)
-    readers = find_readers(experiment.data.world, source.spec, settings.judges)
+    readers = find_readers(experiment.data.dataset, source.spec, settings.judges)
     return Evaluation(
         model,
         source,
