@@ -1,4 +1,4 @@
-"""Total correlation as a discriminator sees it."""
+"""FactorVAE: total correlation estimated by a discriminator."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from torch import Tensor, nn
 from torch.nn.functional import softplus
 
 from molyneux.core import ConfigError, Loss
-from molyneux.learn.objectives.frozen import frozen
-from molyneux.learn.objectives.objective import Objective, Penalty, Sampled
-from molyneux.learn.objectives.weight import Weight, weight_at, weight_problems
+from molyneux.learn.objectives.bounds import Objective, Sampled
+from molyneux.learn.objectives.penalties import Penalty, frozen
+from molyneux.learn.objectives.weights import Weight, weight_at, weight_problems
 
 
 @dataclass(frozen=True)
-class Adversarial(Objective):
+class FactorVAE(Objective):
     """FactorVAE: Kim & Mnih, Disentangling by Factorising (ICML 2018), equation 2.
 
     `KL + gamma TC`, where the total correlation of the codes is the mean log-odds that a discriminator gives them of being codes
@@ -61,7 +61,7 @@ def permute_dimensions(codes: Tensor, generator: torch.Generator | None = None) 
 class _Discriminated(Penalty):
     fewest = 2
 
-    def __init__(self, settings: Adversarial, latent_dim: int) -> None:
+    def __init__(self, settings: FactorVAE, latent_dim: int) -> None:
         super().__init__()
         self.settings = settings
         sizes = [latent_dim, *[settings.width] * settings.layers]
