@@ -9,13 +9,13 @@ import torch
 from molyneux.core import Batch, Modality, Spec
 from molyneux.learn import Training, fit, load_weights, save_model, vaes
 from molyneux.learn.objectives import (
-    Adversarial,
-    Capacity,
-    CovarianceMatch,
+    CCI,
+    DIP,
+    MAT,
+    BetaTCVAE,
+    BetaVAE,
     Cyclical,
-    Divergence,
-    SparseMatch,
-    TotalCorrelation,
+    FactorVAE,
     WarmupSteps,
 )
 
@@ -25,12 +25,12 @@ SETTINGS = {item.__name__: (item, {}) for item in MODELS} | {
     f"VAE {number} {type(objective).__name__}": (vaes.VAE, {"objective": objective})
     for number, objective in enumerate(
         [
-            Adversarial(width=16, layers=2),
-            Capacity(capacity=WarmupSteps(3, value=2.0)),
-            CovarianceMatch("II"),
-            Divergence(Cyclical(2), free_bits=0.05),
-            SparseMatch(),
-            TotalCorrelation(samples=32, estimator="stratified"),
+            FactorVAE(width=16, layers=2),
+            CCI(capacity=WarmupSteps(3, value=2.0)),
+            DIP("II"),
+            BetaVAE(Cyclical(2), free_bits=0.05),
+            MAT(),
+            BetaTCVAE(samples=32, estimator="stratified"),
         ]
     )
 }

@@ -22,10 +22,12 @@ class ElboTerms:
     Args:
         distortion: expected negative log-likelihood of each modality, unscaled; 0 where it is absent.
         rate: divergence of each latent group (`shared`, `private.<modality>`) from the prior.
+        observed: samples of which some modality is present, (B,) bool; the others cost nothing.
     """
 
     distortion: Mapping[str, Tensor]
     rate: Mapping[str, Tensor]
+    observed: Tensor
 
 
 @dataclass(frozen=True)
@@ -159,16 +161,18 @@ class ELBO(Bound):
         distortion = {name: term.mean() for name, term in found.distortion.items()}
         rate = {name: term.mean() for name, term in found.rate.items()}
         cost = torch.stack([estimates.scales[name] * term for name, term in distortion.items()]).sum()
-        total = cost + weight_at(self.beta, estimates.progress) * self._divergence(found.rate, estimates.progress)
+        total = cost + weight_at(self.beta, estimates.progress) * self._divergence(found, estimates.progress)
         terms = {f"distortion.{name}": term.detach() for name, term in distortion.items()}
         return Loss(total, {**terms, **{f"rate.{name}": term.detach() for name, term in rate.items()}})
 
-    def _divergence(self, rate: Mapping[str, Tensor], progress: Progress) -> Tensor:
-        """What beta weighs, from rates (B,) by latent group."""
-        each = torch.stack([term if self.capacity is not None else term.mean() for term in rate.values()])
+    def _divergence(self, terms: ElboTerms, progress: Progress) -> Tensor:
+        """What beta weighs: the rates, their distance from the capacity, or what of them is not free."""
         if self.capacity is not None:
-            return (each.sum(0) - weight_at(self.capacity, progress)).abs().mean()
-        return (each.clamp_min(self.free_bits) if self.free_bits else each).sum()
+            whole = torch.stack(list(terms.rate.values())).sum(0)
+            return ((whole - weight_at(self.capacity, progress)).abs() * terms.observed).mean()
+        each = torch.stack([term.mean() for term in terms.rate.values()])
+        free = self.free_bits * terms.observed.float().mean()
+        return (torch.maximum(each, free) if self.free_bits else each).sum()
 
 
 @dataclass(frozen=True)

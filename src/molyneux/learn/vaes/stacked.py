@@ -99,7 +99,7 @@ class StackEstimates(Estimates):
             distortion[name] = self._distortion(name, codes[rows], weight, code)
             if private is not None:
                 rate[f"private.{name}"] = weight.sum(0) * private.kl()
-        return ElboTerms(distortion, rate)
+        return ElboTerms(distortion, rate, self.observation.present.any(0))
 
     def log_weights(self, k: int) -> LogWeights:
         """See `Estimates`."""

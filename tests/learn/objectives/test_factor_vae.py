@@ -5,8 +5,8 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from molyneux.core import Progress
-from molyneux.learn.objectives import Adversarial, Sampled
-from molyneux.learn.objectives.adversarial import permute_dimensions
+from molyneux.learn.objectives import FactorVAE, Sampled
+from molyneux.learn.objectives.factor_vae import permute_dimensions
 from molyneux.learn.posteriors import DiagonalNormal
 
 
@@ -19,7 +19,7 @@ def test_dimensions_are_permuted_each_by_itself():
 
 def test_gradients_are_those_of_two_optimisers(sample):
     torch.manual_seed(0)
-    penalty, sampled = Adversarial(3.0, width=5, layers=2).build(3).double(), sample(8)
+    penalty, sampled = FactorVAE(3.0, width=5, layers=2).build(3).double(), sample(8)
     generator_state = sampled.generator.get_state()
     penalty(sampled).total.backward()
     together = [sampled.posterior.loc.grad.clone(), *(item.grad.clone() for item in penalty.parameters())]
@@ -40,7 +40,7 @@ def test_gradients_are_those_of_two_optimisers(sample):
 
 
 def test_in_evaluation_the_discriminator_costs_nothing(sample):
-    penalty, sampled = Adversarial(3.0, width=5, layers=2).build(3).double().eval(), sample(8)
+    penalty, sampled = FactorVAE(3.0, width=5, layers=2).build(3).double().eval(), sample(8)
     loss = penalty(sampled)
     expected = loss.terms["rate.shared"] + 3 * loss.terms["total_correlation"]
     assert loss.total.item() == pytest.approx(expected.item())
@@ -50,7 +50,7 @@ def test_in_evaluation_the_discriminator_costs_nothing(sample):
 def test_the_discriminator_finds_the_total_correlation():
     torch.manual_seed(0)
     factor = torch.linalg.cholesky(torch.tensor([[1.0, 0.9], [0.9, 1.0]]))
-    penalty, generator = Adversarial(0.0, width=32, layers=2).build(2), torch.Generator().manual_seed(1)
+    penalty, generator = FactorVAE(0.0, width=32, layers=2).build(2), torch.Generator().manual_seed(1)
     optimizer = torch.optim.Adam(penalty.parameters(), lr=3e-3)
     found = []
     for step in range(400):

@@ -104,3 +104,18 @@ def test_a_weight_is_a_number_or_a_schedule(weight):
 @pytest.mark.parametrize("weight", [-1.0, math.nan, math.inf])
 def test_a_weight_that_is_a_number_is_at_least_zero(weight):
     assert weight_problems(beta=weight) == [f"beta: expected a number of at least 0, got {weight}"]
+
+
+@pytest.mark.parametrize(("step", "weight"), [(0, 0.5), (10, 1.25), (20, 2.0), (50, 2.0), (100, 2.0)])
+def test_a_warmup_rises_linearly_and_stays(step, weight):
+    assert weight_at(Warmup(2.0, fraction=0.2, start=0.5), Progress(step, 100)) == pytest.approx(weight)
+
+
+def test_a_number_is_constant():
+    assert weight_at(3, Progress(7, 10)) == 3.0
+
+
+def test_all_problems_of_a_warmup_at_once():
+    with pytest.raises(ConfigError) as caught:
+        Warmup(-1.0, fraction=0.0, start=math.inf)
+    assert len(caught.value.problems) == 3

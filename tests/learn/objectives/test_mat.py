@@ -8,8 +8,8 @@ import torch
 from scipy import stats
 
 from molyneux.core import ConfigError
-from molyneux.learn.objectives import SparseMatch
-from molyneux.learn.objectives.mmd import _tensor_sum, squared_mmd
+from molyneux.learn.objectives import MAT
+from molyneux.learn.objectives.mat import _tensor_sum, squared_mmd
 from molyneux.learn.priors import SpikeAndSlab
 
 SCALES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
@@ -86,7 +86,7 @@ def _by_tensors(first, codes):
 
 
 def test_the_cost_is_both_terms_with_their_weights(sample, cost_of):
-    settings, sampled = SparseMatch(beta=0.3, weight=0.7), sample(30)
+    settings, sampled = MAT(beta=0.3, weight=0.7), sample(30)
     state = sampled.generator.get_state()
     total, terms = cost_of(settings, sampled)
     codes = sampled.codes.detach().numpy()
@@ -97,7 +97,7 @@ def test_the_cost_is_both_terms_with_their_weights(sample, cost_of):
     discrepancy = by_loops(reference.detach().numpy(), codes, "published")
     assert terms == pytest.approx({"rate.shared": rate, "mmd": discrepancy}, rel=1e-5)
     assert total.item() == pytest.approx(0.3 * rate + 0.7 * discrepancy)
-    assert cost_of(SparseMatch(0.3, 0.7, mmd="paired"), sample(30))[0].item() != total.item()
+    assert cost_of(MAT(0.3, 0.7, mmd="paired"), sample(30))[0].item() != total.item()
 
 
 def test_codes_of_the_prior_match_it():
@@ -109,5 +109,5 @@ def test_codes_of_the_prior_match_it():
 
 def test_what_cannot_be_is_refused():
     with pytest.raises(ConfigError) as caught:
-        SparseMatch(mmd="biased", scales=())
+        MAT(mmd="biased", scales=())
     assert len(caught.value.problems) == 2
