@@ -1,6 +1,7 @@
 """The VAE with an objective: what it reports, whom it counts, what it generates from, and how a file says it."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -10,15 +11,7 @@ import torch
 from molyneux.core import ConfigError, Modality, Progress, Spec, Trainable, TrainingError, config
 from molyneux.data import Ynoc
 from molyneux.learn.nets import Recurrent
-from molyneux.learn.objectives import (
-    CCI,
-    DIP,
-    MAT,
-    BetaTCVAE,
-    BetaVAE,
-    FactorVAE,
-    WarmupSteps,
-)
+from molyneux.learn.objectives import CCI, DIP, ELBO, MAT, BetaTCVAE, BetaVAE, FactorVAE, Warmup, WarmupSteps
 from molyneux.learn.posteriors import SparseNormal
 from molyneux.learn.priors import ExPostMixture
 from molyneux.learn.vaes import AE, VAE, Aggressive
@@ -153,6 +146,25 @@ def text_model():
 def test_parameters_are_as_many_as_published(text_model):
     counts = [sum(parameter.numel() for parameter in text_model(kind)[0].parameters()) for kind in (VAE, AE)]
     assert counts == [13_929, 13_797]
+
+
+def test_a_model_in_a_file_of_the_user_is_found_by_its_path(monkeypatch, batch_of):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    settings = {"class_path": "mvtcae.MVTCAE", "init_args": {"latent_dim": 3, "alpha": 0.5, "beta": {"value": 2.0}}}
+    spec = Spec((Modality("a", "tabular", (3,)), Modality("b", "label", (), "int64", ("x", "y"))))
+    model = config.build(MODEL, settings).value.make(spec=spec)
+    assert (model.latent_dim, model.alpha) == (3, 0.5)
+    assert model.criterion.bound == ELBO(Warmup(2.0))
+    first = model.loss(batch_of(spec), Progress(10, 10), noise()).total.item()
+    model.criterion = ELBO().build(3)
+    terms = model.loss(batch_of(spec), Progress(10, 10), noise()).terms
+    assert first == pytest.approx(sum(term.item() for term in terms.values()) + terms["rate.shared"].item(), rel=1e-5)
+    settings["init_args"]["alpha"] = 2.0
+    with pytest.raises(ConfigError, match=r"alpha: expected a number in 0\.\.1"):
+        config.build(MODEL, settings).value.make(spec=spec)
+    settings["init_args"]["alhpa"] = 2.0
+    with pytest.raises(ConfigError, match='alhpa: unknown setting of MVTCAE; did you mean "alpha"'):
+        config.build(MODEL, settings)
 
 
 def test_a_file_says_it():
