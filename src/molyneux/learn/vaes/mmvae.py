@@ -22,7 +22,8 @@ class MMVAE(MultimodalVAE):
 
     `q(z|X) = 1/M sum_m q(z|x_m)`, the MoE joint variational posterior. The bound is stratified over the experts,
     one sample of each: `1/M sum_m E_{q(z|x_m)} [sum_r log p(x_r|z) - log q(z|X) + log p(z)]`, so every modality learns to
-    reconstruct every other, with weight 1. With the objective IWAE it is their importance-weighted bound, equation 3.
+    reconstruct every other, with weight 1. With the objective IWAE it is their importance-weighted bound, equation 3; stratified
+    over the experts, it does not reach the log-likelihood however many samples it has.
 
     Deviations from the paper: by default the bound with one sample (the ELBO); a prior of scale 1 that is not learned; variances
     as every model of this package has them, and not normalised by a softmax.
