@@ -12,7 +12,7 @@ from torch.distributions import MultivariateNormal
 from molyneux.core import Batch, Modality, Progress, Spec
 from molyneux.learn.likelihoods import Normal
 from molyneux.learn.nets import Net
-from molyneux.learn.nets.shaping import Reshape
+from molyneux.learn.nets.net import Reshape
 from molyneux.learn.objectives import IWAE
 from molyneux.learn.vaes import DMVAE, MMVAE, MVAE, VAE, MoPoE
 

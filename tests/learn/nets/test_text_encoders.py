@@ -4,8 +4,8 @@ import torch
 from molyneux.core import ConfigError, Modality, Spec, SpecError
 from molyneux.learn import VAE
 from molyneux.learn.likelihoods import default_likelihood
-from molyneux.learn.nets import CausalTransformer, Dense, Patches, Recurrent, Slots
-from molyneux.learn.nets.slots import SlotReader, balanced
+from molyneux.learn.nets import Averaging, CausalTransformer, Dense, Patches, Recurrent, Slots
+from molyneux.learn.nets.text_encoders import SlotEncoder, balanced
 
 TEXT = Modality("text", "text", (6,), "uint8", tuple(" abcde."), 0, end=6)
 SPEC = Spec((TEXT,))
@@ -127,8 +127,8 @@ def test_a_symbol_has_one_role_the_mean_over_its_positions(assignment):
     found = reader.logits(IDS, symbols, counted)
     torch.testing.assert_close(found[0, :, :3], means[0])
     torch.testing.assert_close(found[1], means[1])
-    torch.testing.assert_close(reader.of_symbols.table[1], means[0][:, 0])
-    assert reader.of_symbols.seen.tolist() == [False] + 6 * [True]  # padding does not count
+    torch.testing.assert_close(reader.symbol_means.table[1], means[0][:, 0])
+    assert reader.symbol_means.observed.tolist() == [False] + 6 * [True]  # padding does not count
 
 
 def test_roles_of_symbols_are_remembered_and_the_later_batches_count_more():
@@ -142,14 +142,14 @@ def test_roles_of_symbols_are_remembered_and_the_later_batches_count_more():
         reader(IDS)
         said = reader.roles(reader.table(IDS), reader.places)[1, :, 0].detach()
         expected = said if expected is None else 0.95 * expected + 0.05 * said
-    torch.testing.assert_close(reader.of_symbols.table[4], expected)
+    torch.testing.assert_close(reader.symbol_means.table[4], expected)
     reader.eval()
     other = torch.tensor([[4, 4, 0, 0, 0, 0]])
     found = reader.logits(other, reader.table(other), counted[:1])
     torch.testing.assert_close(found[0, :, :2], expected[:, None].expand(-1, 2))
     torch.testing.assert_close(found[0, :, 2:], reader.roles(reader.table(other), reader.places)[0, :, 2:])  # never seen
     weights = VAE(SPEC, latent_dim=4, nets={"text": Slots(slots=4)}).state_dict()
-    assert {"encoders.text.of_symbols.table", "encoders.text.of_symbols.seen"} <= set(weights)
+    assert {"encoders.text.symbol_means.table", "encoders.text.symbol_means.observed"} <= set(weights)
 
 
 @pytest.mark.parametrize("role", ["position", "symbol"])
@@ -197,7 +197,7 @@ def test_a_position_that_does_not_look_at_itself_has_its_slot_from_around_it():
 def test_location_and_variance_of_a_number_are_of_the_same_slot():
     model = VAE(SPEC, latent_dim=4, nets={"text": Slots(slots=2)})
     reader = model.encoders["text"]
-    assert isinstance(reader, SlotReader)
+    assert isinstance(reader, SlotEncoder)
     with torch.no_grad():
         reader.biases.copy_(torch.tensor([[1.0] * 4, [2.0] * 4]))
         reader.weights.zero_()
@@ -227,3 +227,60 @@ def test_all_problems_are_told_at_once():
     assert told == ["slots", "width", "reach", "features", "role", "assignment", "sharpness", "writer"]
     with pytest.raises(ConfigError, match=r"^reach: expected at least 1 where a position does not look at its own symbol, got 0"):
         Slots(reach=0)
+
+
+def test_a_text_is_the_mean_of_its_words_times_the_root_of_their_number():
+    torch.manual_seed(0)
+    reader = Averaging(embedding=4, width=5, layers=2).encoder(TEXT, 3)
+    first, second, last = (layer for layer in reader.layers if isinstance(layer, torch.nn.Linear))
+    for row, length in enumerate((3, 6)):
+        mean = reader.table.weight[IDS[row, :length]].mean(0)
+        expected = last(second(first(mean * length**0.5).relu()).relu())
+        torch.testing.assert_close(reader(IDS)[row], expected)
+
+
+def test_order_and_what_stands_after_the_end_do_not_count():
+    torch.manual_seed(0)
+    reader = Averaging().encoder(TEXT, 3)
+    raw = reader(torch.tensor([[1, 2, 3, 6, 0, 0], [3, 1, 2, 6, 5, 5], [1, 2, 4, 6, 0, 0]]))
+    torch.testing.assert_close(raw[0], raw[1])
+    assert (raw[0] != raw[2]).any()
+
+
+def test_words_are_left_out_in_training_alone():
+    torch.manual_seed(0)
+    reader = Averaging(dropout=0.25, layers=0, embedding=7).encoder(TEXT, 7)
+    with torch.no_grad():
+        reader.table.weight.copy_(torch.eye(7))
+        reader.layers[0].weight.copy_(torch.eye(7))
+        reader.layers[0].bias.zero_()
+    ids = IDS[1:].expand(4000, -1)
+    read = reader(ids) > 0
+    assert read[:, 1:].float().mean().item() == pytest.approx(0.75, abs=0.01)
+    assert not read[:, 0].any()
+    assert read.sum(1).min() < 4
+    assert (reader.eval()(ids)[:, 1:] > 0).all()
+
+
+def test_a_text_of_which_all_is_left_out_is_read_as_nothing():
+    reader = Averaging(dropout=0.99).encoder(TEXT, 3)
+    assert reader(IDS.repeat(50, 1)).isfinite().all()
+
+
+@pytest.mark.parametrize("writer", [Recurrent(), Recurrent(coupling="concat-only"), CausalTransformer(), Dense()])
+def test_the_decoder_of_averaging_is_that_of_another_net(writer):
+    model = VAE(Spec((TEXT,)), latent_dim=4, nets={"text": Averaging(writer=writer)})
+    assert type(model.decoders["text"]) is type(writer.decoder(TEXT, 4, default_likelihood(TEXT)))
+    assert model.decoders["text"](torch.zeros(2, 4)).view.shape == (2, 6)
+
+
+def test_all_problems_of_averaging_are_reported_at_once():
+    with pytest.raises(ConfigError) as caught:
+        Averaging(embedding=0, width=0, layers=-1, dropout=1.0, writer=Patches())
+    assert [problem.partition(":")[0] for problem in caught.value.problems] == [
+        "embedding",
+        "width",
+        "layers",
+        "dropout",
+        "writer",
+    ]

@@ -1,8 +1,7 @@
 import torch
 
 from molyneux.core import Modality
-from molyneux.learn.nets import Convolutional
-from molyneux.learn.nets.shaping import Centre, RawImage, crop
+from molyneux.learn.nets.images import Centre, Convolutional, RawImage, crop
 
 
 def test_size_of_the_published_image_net():
@@ -15,7 +14,7 @@ def test_crop_and_pad_undo_each_other():
     image = torch.rand(2, 3, 7, 9)
     assert torch.equal(crop(crop(image, 16, 12), 7, 9), image)
     assert crop(image, 16, 12).shape == (2, 3, 16, 12)
-    assert crop(image, 16, 12).sum() == image.sum()
+    assert torch.equal(crop(image, 16, 12).flatten().sort().values[-2 * 3 * 7 * 9 :], image.flatten().sort().values)
     assert crop(image, 7, 9) is image
 
 

@@ -7,7 +7,7 @@ import torch
 from scipy import stats
 
 from molyneux.core import ConfigError, Modality
-from molyneux.learn.likelihoods import WrittenTexts
+from molyneux.learn.likelihoods import AutoregressiveTexts
 
 ENDED = Modality("text", "text", (4,), "uint8", ("<pad>", "<bos>", "<eos>", "a"), 0, 1, 2)
 OPEN = Modality("text", "text", (3,), "uint8", tuple(" abc"), 0)
@@ -50,7 +50,7 @@ def texts_of(modality):
 
 
 def texts(modality, seed=0, **settings):
-    return WrittenTexts(Chances(modality, seed=seed), torch.arange(3.0).unsqueeze(-1), torch.Size((3,)), **settings)
+    return AutoregressiveTexts(Chances(modality, seed=seed), torch.arange(3.0).unsqueeze(-1), torch.Size((3,)), **settings)
 
 
 def table_of(distribution, modality):
@@ -91,7 +91,7 @@ def test_one_beam_is_greedy_and_more_are_no_worse_in_all(modality):
 def test_greedy_texts_take_the_best_symbol_at_each_position(modality):
     distribution = texts(modality)
     ids = distribution.greedy()
-    best = distribution.writer.forced(distribution.codes, ids).argmax(-1).t()
+    best = distribution.decoder.forced(distribution.codes, ids).argmax(-1).t()
     counted = torch.tensor([[2 not in row[:position] for position in range(len(row))] for row in ids.tolist()])
     counted = counted if modality is ENDED else torch.ones_like(counted)
     assert torch.equal(best[counted], ids[counted])
@@ -114,7 +114,7 @@ def test_samples_have_the_probabilities_of_log_prob(modality):
 
 
 def test_texts_broadcast_over_stacked_codes():
-    stacked = WrittenTexts(Chances(ENDED), torch.tensor([0.0, 1, 2, 2, 1, 0]).unsqueeze(-1), torch.Size((2, 3)))
+    stacked = AutoregressiveTexts(Chances(ENDED), torch.tensor([0.0, 1, 2, 2, 1, 0]).unsqueeze(-1), torch.Size((2, 3)))
     value = texts(ENDED).greedy()
     both = stacked.log_prob(value)
     torch.testing.assert_close(both[0], texts(ENDED).log_prob(value))

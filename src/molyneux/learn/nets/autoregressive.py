@@ -1,4 +1,4 @@
-"""What the nets that write texts symbol by symbol have in common."""
+"""What autoregressive text nets share: settings of decoding, embeddings, and the decoder that goes from symbol to symbol."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Literal, Protocol, get_args
 import torch
 from torch import Tensor, nn
 
-from molyneux.core import ConfigError, Modality, nearest
-from molyneux.learn.likelihoods import Categorical, ViewLikelihood, WrittenTexts
-from molyneux.learn.nets.net import Net
+from molyneux.core import ConfigError, Modality
+from molyneux.learn.likelihoods import AutoregressiveTexts, Categorical, ViewLikelihood
+from molyneux.learn.nets.net import Net, not_a_choice
 
 Decoding = Literal["greedy", "beam"]
 
 
-class Writes(Protocol):
-    """Settings of a net that writes symbol by symbol."""
+class DecodingSettings(Protocol):
+    """Settings that every autoregressive text net has."""
 
     @property
     def word_dropout(self) -> float:
@@ -31,42 +31,35 @@ class Writes(Protocol):
 
     @property
     def beams(self) -> int:
-        """Beams of the search."""
+        """Beams of the beam search."""
         ...
 
 
-def writing_problems(settings: Writes) -> Iterator[str]:
-    """What is wrong with the settings of writing, one sentence each."""
+def decoding_problems(settings: DecodingSettings) -> Iterator[str]:
+    """A sentence for each setting of decoding that cannot be used."""
     if not 0 <= settings.word_dropout < 1:
         yield f"word_dropout: expected a share in 0..1, below 1, got {settings.word_dropout}"
-    yield from choice_problems("decoding", settings.decoding, get_args(Decoding))
+    yield from not_a_choice("decoding", settings.decoding, get_args(Decoding))
     if settings.beams < 1:
         yield f"beams: expected at least 1, got {settings.beams}"
 
 
 def writer_problems(writer: Net) -> Iterator[str]:
-    """What is wrong with the net that writes where another reads."""
+    """A sentence if a net cannot be the decoder of a text net that is an encoder only."""
     if not isinstance(writer, Net) or "text" not in writer.kinds:
         yield f"writer: expected a net for text, got {type(writer).__name__}"
 
 
-def choice_problems(name: str, value: object, known: tuple[str, ...]) -> Iterator[str]:
-    """What is wrong with a setting that is one of a few words."""
-    if value not in known:
-        yield f"{name}: expected one of {', '.join(known)}, got {value!r}; {nearest(str(value), known)}"
-
-
 def check_likelihood(likelihood: ViewLikelihood, modality: Modality) -> None:
-    """Raise ConfigError unless the likelihood is that of texts that are written symbol by symbol."""
+    """Raise ConfigError unless the likelihood is that of an autoregressive decoder."""
     likelihood.check(modality)
     if not isinstance(likelihood, Categorical):
         raise ConfigError(
-            f"likelihoods.{modality.name}: a net that writes symbol by symbol has a Categorical likelihood, "
-            f"got {type(likelihood).__name__}"
+            f"likelihoods.{modality.name}: an autoregressive net needs a Categorical likelihood, got {type(likelihood).__name__}"
         )
 
 
-class Vectors(nn.Embedding):
+class SymbolEmbedding(nn.Embedding):
     """A learned vector for each of `count` symbols, drawn as in Keras: uniform in -0.05..0.05."""
 
     def __init__(self, count: int, size: int) -> None:
@@ -79,8 +72,8 @@ class Vectors(nn.Embedding):
         return self.weight.index_select(0, ids.flatten()).reshape(*ids.shape, self.embedding_dim)
 
 
-class SymbolTable(Vectors):
-    """Vectors of the symbols of a language, and of what a decoder reads beside them.
+class DecoderEmbedding(SymbolEmbedding):
+    """Vectors of the symbols of a language, and of the start symbol and of hidden symbols, which only a decoder reads.
 
     Args:
         modality: the texts.
@@ -97,8 +90,8 @@ class SymbolTable(Vectors):
         super().__init__(self.unknown + unknown, size)
 
 
-class TextWriter(nn.Module, ABC):
-    """A decoder that writes symbol by symbol; satisfies `likelihoods.Writer`.
+class TextDecoder(nn.Module, ABC):
+    """A decoder of texts, symbol by symbol; satisfies `likelihoods.AutoregressiveDecoder`.
 
     Args:
         modality: the texts.
@@ -106,18 +99,18 @@ class TextWriter(nn.Module, ABC):
         settings: of the net.
     """
 
-    def __init__(self, modality: Modality, table: SymbolTable | None, settings: Writes) -> None:
+    def __init__(self, modality: Modality, table: DecoderEmbedding | None, settings: DecodingSettings) -> None:
         super().__init__()
         self.modality, self.table, self.word_dropout = modality, table, settings.word_dropout
         self.first = 0 if table is None else table.first
         self.beams = settings.beams if settings.decoding == "beam" else None
 
-    def forward(self, codes: Tensor) -> WrittenTexts:
+    def forward(self, codes: Tensor) -> AutoregressiveTexts:
         """The distribution of texts given codes (..., inputs)."""
-        return WrittenTexts(self, codes.flatten(0, -2), codes.shape[:-1], beams=self.beams)
+        return AutoregressiveTexts(self, codes.flatten(0, -2), codes.shape[:-1], beams=self.beams)
 
     def forced(self, codes: Tensor, ids: Tensor) -> Tensor:
-        """See `Writer`. Symbols of the text are hidden here, in training: the first of all never is."""
+        """See `AutoregressiveDecoder`. In training, symbols before are hidden (word dropout), the start symbol never."""
         before = ids.t()[:-1]
         if self.table is not None and self.training and self.word_dropout:
             hidden = torch.rand(before.shape, device=before.device) < self.word_dropout
@@ -130,8 +123,8 @@ class TextWriter(nn.Module, ABC):
 
     @abstractmethod
     def begin(self, codes: Tensor) -> tuple[Tensor, ...]:
-        """See `Writer`."""
+        """See `AutoregressiveDecoder`."""
 
     @abstractmethod
     def step(self, symbols: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """See `Writer`."""
+        """See `AutoregressiveDecoder`."""

@@ -1,12 +1,16 @@
-"""Weights that make modalities of different sizes count alike in an objective."""
+"""The likelihood of each kind of modality where none is chosen, and the weight of each modality in an objective."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal
 
 from molyneux.core import ConfigError, Modality, Spec, nearest
+from molyneux.learn.likelihoods.independent import Bernoulli, Normal
+from molyneux.learn.likelihoods.likelihood import ViewLikelihood
+from molyneux.learn.likelihoods.symbols import Categorical
 
 Scales = Literal["auto", "none"] | Mapping[str, float]
 """Weights of the modalities' log-likelihoods: none, automatic by size, or numbers by name (1 for what is not named)."""
@@ -36,12 +40,27 @@ def likelihood_scales(spec: Spec, scales: Scales) -> dict[str, float]:
         raise ConfigError(f'scales: expected "none", "auto" or numbers by modality, got {scales!r}')
     problems = [f"scales: no modality {name!r}; {nearest(name, spec.names)}" for name in scales if name not in spec.names]
     problems += [
-        f"scales.{name}: expected a positive number, got {value}" for name, value in scales.items() if not _usable(value)
+        f"scales.{name}: expected a positive number, got {value}" for name, value in scales.items() if not 0 < value < math.inf
     ]
     if problems:
         raise ConfigError(problems)
     return {name: float(scales.get(name, 1.0)) for name in spec.names}
 
 
-def _usable(value: float) -> bool:
-    return 0 < value < math.inf
+_BY_KIND: MappingProxyType[str, ViewLikelihood] = MappingProxyType(
+    {
+        "audio": Normal(),
+        "image": Bernoulli(),
+        "label": Categorical(),
+        "series": Normal(),
+        "set": Normal(),
+        "tabular": Normal(),
+        "text": Categorical(),
+        "video": Bernoulli(),
+    }
+)
+
+
+def default_likelihood(modality: Modality) -> ViewLikelihood:
+    """The usual likelihood of a modality's kind: Bernoulli for images and videos, categorical for symbols, else normal."""
+    return _BY_KIND[modality.kind]
