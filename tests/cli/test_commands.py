@@ -56,7 +56,7 @@ def test_steps_one_by_one(molyneux: Run, tmp_path: Path) -> None:
     [
         ("worlds", {"CdSprites", "GeBiD"}),
         ("models", {"AE", "HSVAE", "VAE", "MVAE", "MMVAE", "MoPoE", "DMVAE"}),
-        ("objectives", {"Adversarial", "Capacity", "CovarianceMatch", "Divergence", "SparseMatch", "TotalCorrelation"}),
+        ("objectives", {"BetaTCVAE", "BetaVAE", "CCI", "DIP", "ELBO", "FactorVAE", "IWAE", "MAT"}),
         ("measures", {"Coherence", "LatentProbe", "PosteriorGap", "Reconstruction"}),
         ("metrics", {"mig", "dci", "sap"}),
         ("nets", {"CharacterTransformer", "Convolutional"}),

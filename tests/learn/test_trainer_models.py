@@ -1,6 +1,8 @@
 """Every shipped model is trained by the one trainer, and goes on exactly where it stopped."""
 
+import importlib.util
 import inspect
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,32 +10,37 @@ import torch
 
 from molyneux.core import Batch, Modality, Spec
 from molyneux.learn import Training, fit, load_weights, save_model, vaes
-from molyneux.learn.objectives import (
-    Adversarial,
-    Capacity,
-    CovarianceMatch,
-    Cyclical,
-    Divergence,
-    SparseMatch,
-    TotalCorrelation,
-    WarmupSteps,
-)
+from molyneux.learn.objectives import CCI, DIP, IWAE, MAT, BetaTCVAE, BetaVAE, Cyclical, FactorVAE, WarmupSteps
 
 LISTED = [getattr(vaes, name) for name in vaes.__all__]
-MODELS = [item for item in LISTED if issubclass(item, torch.nn.Module) and not inspect.isabstract(item)]
+MODELS = [
+    item for item in LISTED if isinstance(item, type) and issubclass(item, vaes.Autoencoder) and not inspect.isabstract(item)
+]
+
+
+def own_model():
+    """A model in a file of a user's own."""
+    spec = importlib.util.spec_from_file_location("mvtcae", Path(__file__).parent / "vaes" / "mvtcae.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.MVTCAE
+
+
 SETTINGS = {item.__name__: (item, {}) for item in MODELS} | {
     f"VAE {number} {type(objective).__name__}": (vaes.VAE, {"objective": objective})
     for number, objective in enumerate(
         [
-            Adversarial(width=16, layers=2),
-            Capacity(capacity=WarmupSteps(3, value=2.0)),
-            CovarianceMatch("II"),
-            Divergence(Cyclical(2), free_bits=0.05),
-            SparseMatch(),
-            TotalCorrelation(samples=32, estimator="stratified"),
+            FactorVAE(width=16, layers=2),
+            CCI(capacity=WarmupSteps(3, value=2.0)),
+            DIP("II"),
+            BetaVAE(Cyclical(2), free_bits=0.05),
+            MAT(),
+            BetaTCVAE(samples=32, estimator="stratified"),
         ]
     )
 }
+SETTINGS["MVTCAE"] = (own_model(), {})
+SETTINGS["MVAE IWAE"] = (vaes.MVAE, {"objective": IWAE(2)})
 SETTINGS["VAE aggressive"] = (vaes.VAE, {"aggressive": vaes.Aggressive(2, fraction=0.5)})
 
 

@@ -1,6 +1,6 @@
 """Between the stored form of a view and the form models compute with.
 
-Images are stored as uint8 0..255 and computed with as floats 0..1; text and labels are ids in both; everything else is
+Images and videos are stored as uint8 0..255 and computed with as floats 0..1; text and labels are ids in both; everything else is
 float32 in both.
 """
 
@@ -13,15 +13,15 @@ from molyneux.core.spec import Modality
 
 
 def to_model(modality: Modality, view: Tensor) -> Tensor:
-    """The floats (images 0..1) or int64 ids a model computes with, from a stored view (..., *shape)."""
-    if modality.kind == "image":
+    """The floats (images and videos 0..1) or int64 ids a model computes with, from a stored view (..., *shape)."""
+    if modality.kind in ("image", "video"):
         return view.float() / 255.0 if view.dtype == torch.uint8 else view
     return view.long() if modality.symbols else view.float()
 
 
 def to_stored(modality: Modality, view: Tensor) -> Tensor:
-    """The stored form of what a model made: images are clamped to 0..1 and rounded to 0..255."""
-    if modality.kind == "image" and modality.dtype == "uint8":
+    """The stored form of what a model made: images and videos are clamped to 0..1 and rounded to 0..255."""
+    if modality.kind in ("image", "video") and modality.dtype == "uint8":
         return view if view.dtype == torch.uint8 else (view.clamp(0, 1) * 255.0).round().to(torch.uint8)
     return view.to({"uint8": torch.uint8, "int64": torch.int64, "float32": torch.float32}[modality.dtype])
 

@@ -50,6 +50,6 @@ def test_half_precision_is_not_summed():
     assert ours.mean.dtype == torch.float32
 
 
-def test_it_describes_images_only():
-    with pytest.raises(SpecError, match="Bernoulli describes image, but modality touch is series"):
+def test_it_describes_images_and_videos_only():
+    with pytest.raises(SpecError, match="Bernoulli describes image, video, but modality touch is series"):
         Bernoulli().head(Modality("touch", "series", (8, 2)))

@@ -19,6 +19,7 @@ SHAPES = {
     "set": [(4, 3)],
     "tabular": [(6,)],
     "text": [(45,), (1,)],
+    "video": [(5, 1, 16, 16)],
 }
 
 
@@ -32,7 +33,7 @@ CASES = [(net, kind, shape) for net in concrete() for kind in sorted(net.kinds) 
 
 def modality_of(kind, shape):
     symbols = tuple("abcd") if kind in ("label", "text") else ()
-    dtype = {"image": "uint8", "label": "int64", "text": "uint8"}.get(kind, "float32")
+    dtype = {"image": "uint8", "label": "int64", "text": "uint8", "video": "uint8"}.get(kind, "float32")
     return Modality("sense", kind, shape, dtype, symbols, 0 if kind == "text" else None)
 
 
@@ -62,7 +63,7 @@ def test_shapes_and_gradients(net, kind, shape):
 
 
 @pytest.mark.parametrize(("net", "kind", "shape"), CASES)
-def test_neighbours_and_slots_in_the_batch_do_not_matter(net, kind, shape):
+def test_the_rest_of_the_batch_does_not_matter(net, kind, shape):
     torch.manual_seed(0)
     modality = modality_of(kind, shape)
     encoder = net().encoder(modality, 4).eval()
@@ -74,6 +75,34 @@ def test_neighbours_and_slots_in_the_batch_do_not_matter(net, kind, shape):
             torch.testing.assert_close(encoder(views[slot : slot + 1])[0], together[slot], atol=1e-5, rtol=1e-4)
             torch.testing.assert_close(decoder(codes[slot : slot + 1]).view[0].float(), decoded[slot], atol=1e-5, rtol=1e-4)
         torch.testing.assert_close(encoder(views.flip(0)).flip(0), together, atol=1e-5, rtol=1e-4)
+
+
+def run(net, modality, views, lengths):
+    """Raw numbers, log-probabilities and all gradients of an encoder and a decoder in training."""
+    torch.manual_seed(0)
+    encoder, decoder = net().encoder(modality, 12), net().decoder(modality, 12, default_likelihood(modality))
+    raw = encoder(views, lengths)
+    distribution = decoder(torch.randn(2, len(views), 12)).masked(lengths)
+    nats = distribution.fitted(views, torch.ones(2, len(views))).log_prob(views)
+    ((raw * torch.randn(raw.shape)).sum() + nats.sum()).backward()
+    return raw, nats, [part.grad for side in (encoder, decoder) for part in side.parameters()]
+
+
+@pytest.mark.parametrize(("net", "kind", "shape"), [case for case in CASES if modality_of(*case[1:]).length_axis is not None])
+def test_what_lies_beyond_the_length_changes_neither_output_nor_gradient(net, kind, shape):
+    modality = modality_of(kind, shape)
+    longest, axis = modality.max_length, 1 + modality.length_axis
+    lengths = torch.tensor([longest, (longest + 1) // 2, 1, 0])
+    views = views_of(modality, 4)
+    other = views_of(modality, 4, seed=1) if modality.symbols else torch.full(views.shape, torch.nan)
+    within = torch.arange(longest) < lengths[:, None]
+    within = within.reshape(4, *[longest if place == axis else 1 for place in range(1, views.dim())])
+    first, second = (run(net, modality, view, lengths) for view in (views, torch.where(within, views, other)))
+    torch.testing.assert_close(first, second, rtol=0, atol=0)
+    views = views.clamp(min=1) if modality.symbols else views  # no padding at the end, which is not read without lengths
+    whole, again = (run(net, modality, views, full) for full in (None, torch.full((4,), longest)))
+    torch.testing.assert_close(whole, again, rtol=1e-4, atol=1e-5)
+    assert (first[1][:, 3] == 0).all()  # nothing is predicted of an empty view
 
 
 @pytest.mark.parametrize("net", concrete())

@@ -8,7 +8,7 @@ from molyneux.core import ConfigError, Modality, Spec
 from molyneux.learn import VAE
 from molyneux.learn.likelihoods import Categorical
 from molyneux.learn.nets import Recurrent
-from molyneux.learn.nets.gates import Gates
+from molyneux.learn.nets.recurrent import RecurrentLayers
 
 ENDED = Modality("text", "text", (6,), "uint8", ("<pad>", "<bos>", "<eos>", "so", "be", "it", "then"), 0, 1, 2)
 
@@ -53,7 +53,7 @@ def test_both_sides_learn_the_same_vectors():
 
 @pytest.mark.parametrize(("cell", "reference"), [("lstm", nn.LSTM), ("gru", nn.GRU)])
 def test_gates_are_those_of_torch_with_one_bias(cell, reference):
-    ours, theirs, values = Gates(cell, 3, width=5, layers=2), reference(3, 5, 2), torch.randn(7, 4, 3)
+    ours, theirs, values = RecurrentLayers(cell, 3, width=5, layers=2), reference(3, 5, 2), torch.randn(7, 4, 3)
     with torch.no_grad():
         for layer in range(2):
             getattr(theirs, f"weight_ih_l{layer}").copy_(ours.kernels[layer])
@@ -69,7 +69,7 @@ def test_gates_are_those_of_torch_with_one_bias(cell, reference):
 
 def test_weights_start_as_in_keras():
     torch.manual_seed(0)
-    gates = Gates("lstm", 400, width=50, layers=1)
+    gates = RecurrentLayers("lstm", 400, width=50, layers=1)
     kernel, recurrent, bias = gates.kernels[0], gates.recurrent_kernels[0], gates.biases[0]
     assert kernel.std().item() == pytest.approx(400**-0.5, rel=0.02)
     assert kernel.abs().max().item() <= 2 * 400**-0.5 / 0.8796 * 1.001
@@ -91,18 +91,18 @@ def test_a_text_is_read_up_to_its_end():
 
 def test_the_code_is_what_is_remembered_at_the_end():
     encoder = Recurrent(embedding=3, width=5).encoder(ENDED, 4)
-    hidden, _ = encoder.gates(encoder.table(torch.tensor([[3], [5], [2]])))
+    hidden, _ = encoder.recurrent(encoder.table(torch.tensor([[3], [5], [2]])))
     torch.testing.assert_close(encoder(torch.tensor([[3, 5, 2, 0, 0, 0]])), encoder.last(hidden[-1]))
 
 
 def test_published_couplings_of_the_code():
     code = torch.randn(1, 2)
     opened = Recurrent(coupling="init").decoder(ENDED, 2, Categorical())
-    hidden, cell = opened._opened(code)
+    hidden, cell = opened._initial_state(code)
     torch.testing.assert_close(hidden[0], opened.opening(code))
     assert cell.abs().max() == 0
     beside = Recurrent(coupling="concat").decoder(ENDED, 2, Categorical())
-    assert all(part.abs().max() == 0 for part in beside._opened(code))
+    assert all(part.abs().max() == 0 for part in beside._initial_state(code))
     before = torch.tensor([[1], [4]])
     torch.testing.assert_close(beside._inputs(code, before), torch.cat([beside.table(before), code.expand(2, 1, 2)], dim=-1))
     only = Recurrent(coupling="concat-only").decoder(ENDED, 2, Categorical())
@@ -117,7 +117,7 @@ def test_words_that_are_not_read_cannot_be_dropped():
 
 def test_the_candidate_state_of_a_gru_has_one_bias_outside_its_reset_gate():
     torch.manual_seed(0)
-    gates, value, before = Gates("gru", 3, width=5, layers=1), torch.randn(4, 3), torch.randn(4, 5)
+    gates, value, before = RecurrentLayers("gru", 3, width=5, layers=1), torch.randn(4, 3), torch.randn(4, 5)
     with torch.no_grad():
         gates.biases[0].normal_()
     read = (value @ gates.kernels[0].t() + gates.biases[0]).chunk(3, 1)

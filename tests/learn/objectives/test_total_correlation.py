@@ -9,9 +9,8 @@ import torch
 from torch.distributions import Normal
 
 from molyneux.core import ConfigError, TrainingError
-from molyneux.learn.objectives import TotalCorrelation
-from molyneux.learn.objectives.aggregated import aggregated
-from molyneux.learn.objectives.total_correlation import decompose, stratified_weights
+from molyneux.learn.objectives import BetaTCVAE
+from molyneux.learn.objectives.total_correlation import aggregated, decompose, stratified_weights
 from molyneux.learn.posteriors import DiagonalNormal
 
 
@@ -59,7 +58,7 @@ def test_without_a_size_its_gradient_is_that_of_disentanglement_lib(samples, sam
             correlation = (each.sum(-1).logsumexp(1) - each.logsumexp(1).sum(-1)).mean()
             total = 5 * correlation + sampled.posterior.kl().mean()
         else:
-            total, terms = cost_of(TotalCorrelation(6.0, samples=samples), sampled)
+            total, terms = cost_of(BetaTCVAE(6.0, samples=samples), sampled)
             correlation = terms["total_correlation"]
         total.backward()
         gradients.append(
@@ -73,7 +72,7 @@ def test_the_loss_is_the_published_estimate_and_the_parts_have_no_constants(samp
     # Chen et al., section 4.1: log q(z) is estimated by log 1 / (N M) sum_j q(z | x_j), and so is each log q(z_d).
     size, samples, dimensions = 16, 1000, 3
     sampled, weights = sample(size), {"alpha": 0.2, "beta": 6.0, "gamma": 0.5}
-    total, terms = cost_of(TotalCorrelation(**weights, samples=samples), sampled)
+    total, terms = cost_of(BetaTCVAE(**weights, samples=samples), sampled)
     each, excess = densities(sampled), math.log(size * samples)
     joint = (each.sum(-1).logsumexp(1) - excess).mean()
     product = (each.logsumexp(1) - excess).sum(-1).mean()
@@ -84,7 +83,7 @@ def test_the_loss_is_the_published_estimate_and_the_parts_have_no_constants(samp
     assert total.item() == pytest.approx(expected.item())
 
     names = ("information", "total_correlation", "dimensions")
-    _, of_batch = cost_of(TotalCorrelation(**weights), sample(size))
+    _, of_batch = cost_of(BetaTCVAE(**weights), sample(size))
     assert [terms[name] for name in names] == pytest.approx([of_batch[name] for name in names])
     assert sum(terms[name] for name in names) == pytest.approx((own - prior).item())
     assert 0 < terms["information"] <= math.log(size)
@@ -109,10 +108,10 @@ def test_weights_weigh_the_parts(sample, cost_of):
     sampled = sample(5)
     parts = decompose(sampled.posterior, sampled.codes, torch.tensor(-math.log(5.0)))
     expected = sampled.posterior.kl().mean() + parts.information - 0.5 * parts.total_correlation + 2 * parts.dimensions
-    total, terms = cost_of(TotalCorrelation(beta=0.5, alpha=2.0, gamma=3.0), sampled)
+    total, terms = cost_of(BetaTCVAE(beta=0.5, alpha=2.0, gamma=3.0), sampled)
     assert total.item() == pytest.approx(expected.item())
     assert terms["information"] == pytest.approx(parts.information.item())
-    assert cost_of(TotalCorrelation(1.0), sampled)[0].item() == pytest.approx(sampled.posterior.kl().mean().item())
+    assert cost_of(BetaTCVAE(1.0), sampled)[0].item() == pytest.approx(sampled.posterior.kl().mean().item())
 
 
 def test_stratified_weights_have_no_bias_over_all_batches(sample):
@@ -133,12 +132,12 @@ def test_stratified_weights_are_used(sample, cost_of):
     weights = stratified_weights(4, 50).log().unsqueeze(-1)
     each = densities(sampled)
     joint, product = (each.sum(-1) + weights[..., 0]).logsumexp(1), (each + weights).logsumexp(1).sum(-1)
-    _, terms = cost_of(TotalCorrelation(samples=50, estimator="stratified"), sampled)
+    _, terms = cost_of(BetaTCVAE(samples=50, estimator="stratified"), sampled)
     assert terms["total_correlation"] == pytest.approx((joint - product).mean().item(), rel=1e-6)
 
 
 def test_what_cannot_be_is_refused(sample, cost_of):
     with pytest.raises(ConfigError, match="stratified weights need the size"):
-        TotalCorrelation(estimator="stratified")
+        BetaTCVAE(estimator="stratified")
     with pytest.raises(TrainingError, match="got 5 for a batch of 6"):
-        cost_of(TotalCorrelation(samples=5), sample(6))
+        cost_of(BetaTCVAE(samples=5), sample(6))

@@ -1,17 +1,19 @@
-"""Small senses of every kind, and every model of the family built for them."""
+"""Small modalities of every kind, and every model of the family built for them."""
 
+import importlib.util
 import inspect
+from pathlib import Path
 
 import pytest
 import torch
 
 from molyneux.core import Batch, Modality, Spec
 from molyneux.learn import vaes
-from molyneux.learn.objectives import Adversarial, Capacity, CovarianceMatch, Divergence, SparseMatch, TotalCorrelation
+from molyneux.learn.objectives import CCI, DIP, ELBO, IWAE, MAT, BetaTCVAE, BetaVAE, FactorVAE
 from molyneux.learn.priors import ExPostMixture
-from molyneux.learn.vaes import AE, VAE, Aggressive, Autoencoder, UnimodalAutoencoder
+from molyneux.learn.vaes import AE, DMVAE, MMVAE, MVAE, VAE, Aggressive, Autoencoder, MoPoE, UnimodalAutoencoder
 
-SENSES = (
+MODALITIES = (
     Modality("image", "image", (3, 8, 12), "uint8"),
     Modality("text", "text", (6,), "uint8", tuple(" abc"), 0),
     Modality("touch", "series", (9, 2)),
@@ -20,18 +22,31 @@ SENSES = (
     Modality("points", "set", (5, 2)),
 )
 LISTED = [getattr(vaes, name) for name in vaes.__all__]
-MODELS = [item for item in LISTED if issubclass(item, Autoencoder) and not inspect.isabstract(item)]
+MODELS = [item for item in LISTED if isinstance(item, type) and issubclass(item, Autoencoder) and not inspect.isabstract(item)]
+OWN = Path(__file__).with_name("mvtcae.py")
+
+
+def own_model():
+    """The model in a file of the user's own."""
+    spec = importlib.util.spec_from_file_location("mvtcae", OWN)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.MVTCAE
+
+
 OBJECTIVES = (
-    Divergence(beta=2.0, free_bits=0.01),
-    Capacity(capacity=3.0),
-    Capacity(capacity=3.0, per="batch"),
-    TotalCorrelation(),
-    TotalCorrelation(alpha=2.0, samples=500, estimator="stratified"),
-    Adversarial(width=16, layers=2),
-    CovarianceMatch(),
-    CovarianceMatch("II"),
-    SparseMatch(),
-    SparseMatch(mmd="paired"),
+    BetaVAE(beta=2.0, free_bits=0.01),
+    CCI(capacity=3.0),
+    CCI(capacity=3.0, per="batch"),
+    BetaTCVAE(),
+    BetaTCVAE(alpha=2.0, samples=500, estimator="stratified"),
+    FactorVAE(width=16, layers=2),
+    DIP(),
+    DIP("II"),
+    MAT(),
+    MAT(mmd="paired"),
+    ELBO(2.0, capacity=3.0),
+    IWAE(3),
 )
 
 
@@ -48,6 +63,9 @@ def variant(kind, name, **defaults):
 
 
 VARIANTS = [
+    own_model(),
+    *[variant(item, f"{item.__name__}-IWAE", objective=IWAE(2)) for item in (DMVAE, MMVAE, MVAE, MoPoE)],
+    variant(MMVAE, "MMVAE-ELBO", objective=ELBO(free_bits=0.01)),
     *[variant(VAE, f"VAE-{type(item).__name__}-{number}", objective=item) for number, item in enumerate(OBJECTIVES)],
     variant(VAE, "VAE-aggressive", aggressive=Aggressive(1, fraction=1.0)),
     variant(AE, "AE-fitted", prior=ExPostMixture(components=2, samples=50)),
@@ -64,18 +82,25 @@ def draw(modality, size, generator):
 
 
 @pytest.fixture(params=[*MODELS, *VARIANTS], ids=lambda model: model.__name__)
+def any_model(request):
+    """Every model with every objective."""
+    return request.param
+
+
+@pytest.fixture(params=[*MODELS, VARIANTS[0], VARIANTS[-1]], ids=lambda model: model.__name__)
 def model_class(request):
+    """Every model, the autoencoder also with a fitted prior."""
     return request.param
 
 
 @pytest.fixture
 def build():
-    """Builds a model of the first `count` senses, the same at every call; of one sense: the first, or by turns number `count`."""
+    """Builds a model of the first `count` modalities, the same at every call; of one modality: the first, or number `count`."""
 
-    def make(model, count=2, *, seed=0, senses=None, turns=False, **settings):
+    def make(model, count=2, *, seed=0, modalities=None, turns=False, **settings):
         torch.manual_seed(seed)
-        one = SENSES[count - 1 : count] if turns else SENSES[:1]
-        chosen = senses or (one if issubclass(model, UnimodalAutoencoder) else SENSES[:count])
+        one = MODALITIES[count - 1 : count] if turns else MODALITIES[:1]
+        chosen = modalities or (one if issubclass(model, UnimodalAutoencoder) else MODALITIES[:count])
         return model(Spec(tuple(chosen)), latent_dim=4, **settings).eval()
 
     return make

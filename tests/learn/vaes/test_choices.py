@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from molyneux.core import ConfigError, Modality, Progress, Spec
+from molyneux.core import ConfigError, Progress
 from molyneux.learn.likelihoods import Normal
-from molyneux.learn.objectives import Capacity, Warmup
+from molyneux.learn.objectives import CCI, IWAE, Warmup
 from molyneux.learn.posteriors import DiagonalLaplace, DiagonalNormal
 from molyneux.learn.vaes import DMVAE, HSVAE, MMVAE, MVAE, VAE, MoPoE
 
@@ -32,16 +32,19 @@ def test_private_codes_by_modality(build, batch_of):
         (MMVAE, {"family": "cauchy"}, 'family: expected "laplace" or "normal", got \'cauchy\''),
         (MMVAE, {"divergence": "exact"}, "divergence"),
         (MoPoE, {"samples": "sliced"}, "samples"),
-        (DMVAE, {"private_dim": 0}, "use MVAE instead"),
-        (DMVAE, {"private_dim": {"image": -1}}, "private_dims.image: expected at least 0, got -1"),
+        (DMVAE, {"private_dim": 0}, "use MVAE"),
+        (DMVAE, {"private_dim": {"image": -1}}, "private_dim.image: expected at least 0, got -1"),
         (MVAE, {"drawn": ["sound"]}, "drawn: no modality 'sound'"),
         (VAE, {"scales": {"image": 0.0}}, r"scales.image"),
         (VAE, {"beta": "a"}, "beta: expected a number of at least 0 or a schedule .*, got 'a'"),
         (VAE, {"beta": Warmup}, "beta: expected a number of at least 0 or a schedule .*, got <class"),
-        (MVAE, {"beta": None}, "beta: expected a number of at least 0 or a schedule .*, got None"),
+        (MVAE, {"beta": "a"}, "beta: expected a number of at least 0 or a schedule .*, got 'a'"),
+        (MVAE, {"beta": 1.0, "objective": IWAE()}, "beta: the objective IWAE has its own weights"),
+        (MoPoE, {"objective": CCI()}, r"objective: expected a bound, such as ELBO\(\) or IWAE\(\), got CCI"),
+        (MMVAE, {"drawn": ["image"], "objective": IWAE()}, "drawn: only the objective ELBO"),
         (HSVAE, {"psi": "a"}, "psi: expected a number of at least 0 or a schedule .*, got 'a'"),
-        (VAE, {"objective": Capacity}, r"objective: expected an Objective, such as Divergence\(\), got <class .*Capacity"),
-        (VAE, {"objective": "Capacity", "beta": 1.0}, "objective: expected an Objective, .* got 'Capacity'"),
+        (VAE, {"objective": CCI}, r"objective: expected an Objective, such as BetaVAE\(\), got <class .*CCI"),
+        (VAE, {"objective": "CCI", "beta": 1.0}, "objective: expected an Objective, .* got 'CCI'"),
     ],
 )
 def test_choices_that_do_not_exist(build, model, settings, message):
@@ -84,8 +87,3 @@ def test_the_optimal_scale_ignores_what_is_absent(build, batch_of):
         scales.append(model.decoders["image"].head.log_scale.item())
     assert scales[0] == pytest.approx(scales[1], rel=1e-5)
     assert scales[0] != 0.0
-
-
-def test_names_that_torch_uses_are_refused():
-    with pytest.raises(ConfigError, match="'values'"):
-        VAE(Spec((Modality("values", "tabular", (2,)),)))

@@ -5,10 +5,10 @@ import pytest
 import torch
 from scipy import integrate, stats
 
-from molyneux.core import ConfigError, Progress, PostFit
+from molyneux.core import ConfigError, PostFit, Progress
 from molyneux.data import ArraySource
-from molyneux.learn.posteriors import DiagonalNormal
-from molyneux.learn.priors import CodeDensity, ExPostMixture, Somewhere, collect_codes
+from molyneux.learn.posteriors import DiagonalNormal, WhereConditional
+from molyneux.learn.priors import CodeDensity, ExPostMixture, collect_codes
 from molyneux.learn.vaes import DMVAE, MVAE
 
 START = (Progress(0, 10), torch.Generator().manual_seed(1))
@@ -144,7 +144,7 @@ def test_what_is_not_observed_follows_the_prior_given_the_shared_code(build, bat
 
 def test_one_of_two_distributions():
     first, second = DiagonalNormal(torch.full((3, 1), 9.0), torch.full((3, 1), -9.0)), DiagonalNormal.standard((3, 1))
-    mixed = Somewhere(torch.tensor([True, False, True]), first, second).given(torch.zeros(3, 5))
+    mixed = WhereConditional(torch.tensor([True, False, True]), first, second).given(torch.zeros(3, 5))
     assert mixed.mean.flatten().tolist() == [9, 0, 9]
     drawn = mixed.rsample((100,), noise())
     assert drawn.shape == (100, 3, 1)

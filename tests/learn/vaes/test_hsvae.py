@@ -8,7 +8,7 @@ from torch.distributions import Normal
 from molyneux.core import Batch, ConfigError, Modality, Progress, Spec
 from molyneux.learn.likelihoods import Normal as NormalLikelihood
 from molyneux.learn.nets import Net
-from molyneux.learn.nets.shaping import Reshape
+from molyneux.learn.nets.net import Reshape
 from molyneux.learn.posteriors import SpikePrior
 from molyneux.learn.vaes import HSVAE
 

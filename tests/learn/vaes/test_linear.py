@@ -12,7 +12,8 @@ from torch.distributions import MultivariateNormal
 from molyneux.core import Batch, Modality, Progress, Spec
 from molyneux.learn.likelihoods import Normal
 from molyneux.learn.nets import Net
-from molyneux.learn.nets.shaping import Reshape
+from molyneux.learn.nets.net import Reshape
+from molyneux.learn.objectives import IWAE
 from molyneux.learn.vaes import DMVAE, MMVAE, MVAE, VAE, MoPoE
 
 SCALE, DIM, SIZES = 0.7, 2, (3, 4, 5)
@@ -199,9 +200,10 @@ def exact(model):
 
 
 def evidence(model, views, names):
-    weight = torch.cat([weights(model, name)[0] for name in names])
+    shared = torch.cat([weights(model, name)[0][:, :DIM] for name in names])
     bias = torch.cat([weights(model, name)[1] for name in names])
-    covariance = weight @ weight.T + SCALE**2 * torch.eye(len(bias))
+    private = torch.block_diag(*[weights(model, name)[0][:, DIM:] for name in names])  # makes the blocks of modalities larger
+    covariance = shared @ shared.T + private @ private.T + SCALE**2 * torch.eye(len(bias))
     return MultivariateNormal(bias, covariance).log_prob(torch.cat([views[name] for name in names], -1))
 
 
@@ -230,14 +232,40 @@ def test_importance_sampling_finds_the_evidence_of_every_model(kind):
     model = build(kind, 2, **settings)
     views = sample_of(model)
     estimate = model.log_likelihood(Batch(views), 200_000, torch.Generator().manual_seed(0)).item()
-    if kind is DMVAE:
-        # Private codes make the modalities' covariance blocks larger.
-        blocks = [weights(model, name) for name in model.spec.names]
-        shared = torch.cat([weight[:, :DIM] for weight, _ in blocks])
-        private = torch.block_diag(*[weight[:, DIM:] for weight, _ in blocks])
-        covariance = shared @ shared.T + private @ private.T + SCALE**2 * torch.eye(len(shared))
-        bias = torch.cat([bias for _, bias in blocks])
-        known = MultivariateNormal(bias, covariance).log_prob(torch.cat(list(views.values()), -1))
-    else:
-        known = evidence(model, views, model.spec.names)
-    assert estimate == pytest.approx(known.item(), abs=0.05)
+    assert estimate == pytest.approx(evidence(model, views, model.spec.names).item(), abs=0.05)
+
+
+@pytest.mark.parametrize("k", [1, 5])
+def test_the_importance_weighted_bound_of_an_exact_posterior_is_the_evidence(k):
+    model = build(MVAE, 3, subsets="all", objective=IWAE(k))
+    exact(model)
+    views = sample_of(model)
+    total = sum(-evidence(model, views, chosen).item() for chosen in subsets(model.spec.names))
+    assert model.loss(Batch(views), Progress(0, 1)).total.item() == pytest.approx(total, rel=1e-4)
+
+
+BOUNDS = [
+    (VAE, {}, [("m0",)]),
+    (MVAE, {}, [("m0",), ("m1",), ("m0", "m1")]),
+    (MMVAE, {"family": "normal"}, [("m0", "m1")]),
+    (MoPoE, {}, [("m0", "m1")]),
+    (DMVAE, {"private_dim": 1}, [("m0", "m1")] * 3),
+    (DMVAE, {"private_dim": 1, "cross": False}, [("m0", "m1"), ("m0",), ("m1",)]),
+]
+
+
+@pytest.mark.parametrize(("kind", "settings", "bounds"), BOUNDS, ids=lambda item: getattr(item, "__name__", ""))
+def test_the_importance_weighted_bounds_tend_to_the_evidence_from_below(kind, settings, bounds):
+    views, losses = None, {}
+    for k, copies in ((1, 5000), (8, 1000), (20_000, 5)):
+        model = build(kind, 1 if kind is VAE else 2, objective=IWAE(k), **settings)
+        for encoder in model.encoders.values():  # wide posteriors, whose importance weights vary little
+            encoder.bias.data[DIM : 2 * DIM] += 2.0
+        views = sample_of(model)
+        batch = Batch({name: view.expand(copies, -1) for name, view in views.items()})
+        with torch.no_grad():
+            losses[k] = model.loss(batch, Progress(0, 1), torch.Generator().manual_seed(5)).total.item()
+    total = sum(-evidence(model, views, chosen).item() for chosen in bounds)
+    assert losses[1] > losses[8] > losses[20_000] > total - 0.05
+    # Stratified over its experts, the bound of MMVAE is the mean of logarithms of means: it stays below (Jensen).
+    assert losses[20_000] < total + (1.0 if kind is MMVAE else 0.05)

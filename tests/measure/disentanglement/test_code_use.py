@@ -6,7 +6,7 @@ from torch.distributions import Categorical, Independent, Normal
 
 from molyneux.core import Batch, Codes, ConfigError, Modality, NotApplicableError, Posterior, Spec
 from molyneux.data import ArraySource
-from molyneux.learn.likelihoods.categorical import CategoricalViews
+from molyneux.learn.likelihoods import CategoricalViews
 from molyneux.learn.posteriors import DiagonalNormal
 from molyneux.measure import CodeUse, Evaluation
 from molyneux.measure.disentanglement import hoyer

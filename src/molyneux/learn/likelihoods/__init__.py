@@ -1,25 +1,22 @@
 """Likelihoods: what decoders return, as torch distributions over whole views, in nats."""
 
-from molyneux.learn.likelihoods.bernoulli import Bernoulli
-from molyneux.learn.likelihoods.categorical import Categorical
-from molyneux.learn.likelihoods.decoding import Writer
-from molyneux.learn.likelihoods.default import default_likelihood
+from molyneux.learn.likelihoods.defaults import Scales, default_likelihood, likelihood_scales
+from molyneux.learn.likelihoods.independent import Bernoulli, Laplace, Normal
 from molyneux.learn.likelihoods.likelihood import Head, ViewDistribution, ViewLikelihood
-from molyneux.learn.likelihoods.location_scale import Laplace, Normal
-from molyneux.learn.likelihoods.scaling import Scales, likelihood_scales
-from molyneux.learn.likelihoods.stepwise import WrittenTexts
+from molyneux.learn.likelihoods.symbols import AutoregressiveDecoder, AutoregressiveTexts, Categorical, CategoricalViews
 
 __all__ = [
+    "AutoregressiveDecoder",
+    "AutoregressiveTexts",
     "Bernoulli",
     "Categorical",
+    "CategoricalViews",
     "Head",
     "Laplace",
     "Normal",
     "Scales",
     "ViewDistribution",
     "ViewLikelihood",
-    "Writer",
-    "WrittenTexts",
     "default_likelihood",
     "likelihood_scales",
 ]

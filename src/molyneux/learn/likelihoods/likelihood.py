@@ -8,6 +8,7 @@ a distribution with batch shape (..., B) and event shape `shape`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from typing import ClassVar, Self
 
 import torch
@@ -21,16 +22,40 @@ class ViewDistribution(Distribution):
     """A distribution over whole views: batch shape (..., B), event shape the modality's.
 
     `log_prob` gives (..., B) nats summed over the event and broadcasts a value (B, *event) over leading axes. Arguments are
-    not validated: views are checked once, at the door.
+    not validated: views are checked once, when a batch enters the model.
+
+    Args:
+        batch_shape: (..., B).
+        event_shape: of one view.
+        length_axis: the axis of the event along which views may have different lengths (`Modality.length_axis`).
     """
 
     arg_constraints: ClassVar[dict[str, constraints.Constraint]] = {}
+    lengths: Tensor | None = None
 
-    def __init__(self, batch_shape: Size, event_shape: Size) -> None:
+    def __init__(self, batch_shape: Size, event_shape: Size, length_axis: int | None = None) -> None:
+        self.length_axis = length_axis
         super().__init__(batch_shape, event_shape, validate_args=False)
 
+    def masked(self, lengths: Tensor | None) -> Self:
+        """The distribution of the first positions of each view: what lies beyond neither counts nor gets a gradient.
+
+        Args:
+            lengths: (B,) int64, as in `Batch.lengths`; None counts every position and returns the distribution itself.
+
+        Raises:
+            SpecError: views of this kind have no lengths.
+        """
+        if lengths is None:
+            return self
+        if self.length_axis is None:
+            raise SpecError("expected no lengths, since views of this kind have none: leave them out of the batch")
+        shortened = copy(self)
+        shortened.lengths = lengths
+        return shortened
+
     def sample(self, sample_shape: Size | list[int] | tuple[int, ...] = (), generator: torch.Generator | None = None) -> Tensor:
-        """Views drawn without gradient, (*sample_shape, ..., B, *event)."""
+        """Views drawn without gradient, (*sample_shape, ..., B, *event), of the largest length."""
         with torch.no_grad():
             return self._draw((*sample_shape, *self.batch_shape, *self.event_shape), generator)
 
@@ -48,8 +73,26 @@ class ViewDistribution(Distribution):
         """
         return self
 
+    def _within(self, value: Tensor) -> Tensor:
+        """Values (..., B, *event) with zeros beyond the lengths."""
+        if self.lengths is None or self.length_axis is None:
+            return value
+        axis = self.length_axis - len(self.event_shape)
+        positions = torch.arange(self.event_shape[axis], device=value.device)
+        within = positions < self.lengths.to(value.device).unsqueeze(-1)
+        after = len(self.event_shape) - self.length_axis - 1
+        return value.masked_fill(~within.reshape(len(within), *(1,) * self.length_axis, -1, *(1,) * after), 0)
+
+    def _numbers(self) -> Tensor | int:
+        """How many values of each view count, (B,) or one number for all."""
+        whole = self.event_shape.numel()
+        if self.lengths is None or self.length_axis is None:
+            return whole
+        return self.lengths * (whole // self.event_shape[self.length_axis])
+
     def _sum(self, each: Tensor) -> Tensor:
-        """Sum over the event, (..., B, *event) -> (..., B)."""
+        """Sum over what counts of the event, (..., B, *event) -> (..., B)."""
+        each = self._within(each)
         return each.flatten(each.dim() - len(self.event_shape)).sum(-1) if self.event_shape else each
 
     def _draw(self, shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:

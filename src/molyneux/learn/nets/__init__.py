@@ -1,16 +1,12 @@
 """Encoders and decoders by kind of modality."""
 
-from molyneux.learn.nets.averaging import Averaging
-from molyneux.learn.nets.causal import CausalTransformer
-from molyneux.learn.nets.convolutional import Convolutional
-from molyneux.learn.nets.default import default_net
-from molyneux.learn.nets.dense import Dense
-from molyneux.learn.nets.net import Decoder, Net
-from molyneux.learn.nets.patches import Patches
+from molyneux.learn.nets.dense import Dense, default_net
+from molyneux.learn.nets.images import Convolutional, Patches
+from molyneux.learn.nets.net import Decoder, Encoder, Net
 from molyneux.learn.nets.recurrent import Recurrent
-from molyneux.learn.nets.series import Series
-from molyneux.learn.nets.slots import Slots
-from molyneux.learn.nets.transformer import CharacterTransformer
+from molyneux.learn.nets.series import Series, Video
+from molyneux.learn.nets.text_encoders import Averaging, Slots
+from molyneux.learn.nets.transformer import CausalTransformer, CharacterTransformer
 
 __all__ = [
     "Averaging",
@@ -19,10 +15,12 @@ __all__ = [
     "Convolutional",
     "Decoder",
     "Dense",
+    "Encoder",
     "Net",
     "Patches",
     "Recurrent",
     "Series",
     "Slots",
+    "Video",
     "default_net",
 ]

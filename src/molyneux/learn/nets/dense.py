@@ -1,23 +1,26 @@
-"""Fully connected nets: for anything that can be flattened."""
+"""Fully connected nets for anything that can be flattened, and the net of each kind of modality where none is chosen."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
+from typing import get_args
 
-from torch import nn
+from torch import Tensor, nn
 
-from molyneux.core import ConfigError, Modality
-from molyneux.learn.nets.net import Net
-from molyneux.learn.nets.shaping import Reshape
+from molyneux.core import ConfigError, Kind, Modality
+from molyneux.learn.nets.images import Patches
+from molyneux.learn.nets.net import Encoder, Net, Reshape, too_small, zeros_beyond
+from molyneux.learn.nets.series import Series, Video
 
 
 @dataclass(frozen=True)
 class Dense(Net):
     """Fully connected layers with ReLU on both sides; fits every kind of modality.
 
-    Symbols enter as learned vectors. On short, templated texts it is the fastest pair there is, and it reads and writes every
-    position on its own.
+    Symbols enter as learned vectors. On short, templated texts it is the fastest net, and it reads and writes every position
+    independently of the others.
 
     Args:
         width: units of each hidden layer.
@@ -29,22 +32,20 @@ class Dense(Net):
     layers: int = 2
     embedding: int = 16
 
-    kinds = frozenset({"audio", "image", "label", "series", "set", "tabular", "text"})
+    kinds = frozenset(get_args(Kind))
 
     def __post_init__(self) -> None:
-        problems = [
-            f"{name}: expected at least 1, got {getattr(self, name)}"
-            for name in ("width", "layers", "embedding")
-            if getattr(self, name) < 1
-        ]
+        problems = list(too_small(self, "width", "layers", "embedding"))
         if problems:
             raise ConfigError(problems)
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""
-        entry: nn.Module = nn.Embedding(len(modality.symbols), self.embedding) if modality.symbols else nn.Identity()
         size = modality.size * (self.embedding if modality.symbols else 1)
-        return nn.Sequential(entry, Reshape(size), *self._hidden(size), nn.Linear(self.width, outputs))
+        layers = (Reshape(size), *self._hidden(size), nn.Linear(self.width, outputs))
+        if modality.symbols:
+            return SymbolEncoder(modality, nn.Embedding(len(modality.symbols), self.embedding), *layers)
+        return Encoder(modality, *layers)
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
         """See `Net`."""
@@ -54,3 +55,36 @@ class Dense(Net):
     def _hidden(self, inputs: int) -> list[nn.Module]:
         sizes = [inputs] + [self.width] * self.layers
         return [part for a, b in pairwise(sizes) for part in (nn.Linear(a, b), nn.ReLU())]
+
+
+class SymbolEncoder(Encoder):
+    """An encoder whose first layer is an embedding: beyond the lengths the vectors of the symbols are zero."""
+
+    def forward(self, view: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """Raw numbers (B, outputs) of ids (B, *shape)."""
+        if lengths is None or self.length_axis is None:
+            return super().forward(view)
+        embedding, *layers = self
+        raw: Tensor = zeros_beyond(embedding(zeros_beyond(view, lengths, 1)), lengths, 1)
+        for layer in layers:
+            raw = layer(raw)
+        return raw
+
+
+_BY_KIND: MappingProxyType[str, Net] = MappingProxyType(
+    {
+        "audio": Dense(),
+        "image": Patches(),
+        "label": Dense(),
+        "series": Series(),
+        "set": Dense(),
+        "tabular": Dense(),
+        "text": Dense(),
+        "video": Video(),
+    }
+)
+
+
+def default_net(modality: Modality) -> Net:
+    """The fast net of a modality's kind."""
+    return _BY_KIND[modality.kind]

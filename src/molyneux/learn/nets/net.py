@@ -7,16 +7,18 @@ and from what the model asks for.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import ClassVar
 
+import torch
 from torch import Tensor, nn
 
-from molyneux.core import Kind, Modality, SpecError
+from molyneux.core import Kind, Modality, SpecError, nearest
 from molyneux.learn.likelihoods import Head, ViewDistribution, ViewLikelihood
 
 
 class Net(ABC):
-    """Settings of a pair of networks; a frozen dataclass, checked at construction."""
+    """Settings of an encoder and a decoder; a frozen dataclass, checked at construction."""
 
     kinds: ClassVar[frozenset[Kind]]
     """Kinds of modality that it fits."""
@@ -33,7 +35,11 @@ class Net(ABC):
 
     @abstractmethod
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
-        """A module from views in model form (B, *shape) to raw numbers (B, outputs)."""
+        """A module from views in model form (B, *shape) and, optionally, their lengths (B,) to raw numbers (B, outputs).
+
+        It is called as `encoder(views)` or `encoder(views, lengths)`, `lengths` as in `Batch.lengths`: what lies beyond them
+        changes neither the output nor any gradient. Kinds of modality without a length axis ignore them.
+        """
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
         """A module from codes (N, inputs) to raw numbers of a likelihood (N, parameters, *shape).
@@ -51,6 +57,27 @@ class Net(ABC):
         return Decoder(self.body(modality, inputs, likelihood.parameters(modality)), likelihood.head(modality))
 
 
+class Encoder(nn.Sequential):
+    """Layers from views (B, *shape) to raw numbers (B, outputs), after zeros took the place of what lies beyond the lengths.
+
+    Args:
+        modality: of the views.
+        layers: from views in model form to raw numbers.
+    """
+
+    def __init__(self, modality: Modality, *layers: nn.Module) -> None:
+        super().__init__(*layers)
+        self.length_axis = modality.length_axis
+
+    def forward(self, view: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """Raw numbers of views, of which only the first positions count where lengths (B,) are given."""
+        if lengths is not None and self.length_axis is not None:
+            view = zeros_beyond(view, lengths, 1 + self.length_axis)
+        for layer in self:
+            view = layer(view)
+        return view
+
+
 class Decoder(nn.Module):
     """A body that gives raw numbers and a head that makes a distribution of them."""
 
@@ -62,3 +89,39 @@ class Decoder(nn.Module):
         """The distribution of views given codes (..., inputs), all decoded in one call of the body."""
         distribution: ViewDistribution = self.head(self.body(codes.flatten(0, -2)), codes.shape[:-1])
         return distribution
+
+
+class Reshape(nn.Module):
+    """Gives every sample a shape, (B, ...) -> (B, *shape)."""
+
+    def __init__(self, *shape: int) -> None:
+        super().__init__()
+        self.shape = shape
+
+    def forward(self, value: Tensor) -> Tensor:
+        """The reshaped values."""
+        return value.reshape(len(value), *self.shape)
+
+    def extra_repr(self) -> str:
+        """Shown by `print(module)`."""
+        return str(self.shape)
+
+
+def zeros_beyond(value: Tensor, lengths: Tensor, axis: int) -> Tensor:
+    """Values (B, ...) with zeros at the positions along an axis that lie beyond the lengths (B,)."""
+    within = torch.arange(value.shape[axis], device=value.device) < lengths.unsqueeze(1)
+    shape = [len(value), *(1,) * (axis - 1), value.shape[axis], *(1,) * (value.dim() - axis - 1)]
+    return value.masked_fill(~within.reshape(shape), 0)
+
+
+def too_small(settings: object, *names: str, least: int = 1) -> Iterator[str]:
+    """A sentence for each setting of those names that is below `least`."""
+    for name in names:
+        if getattr(settings, name) < least:
+            yield f"{name}: expected at least {least}, got {getattr(settings, name)}"
+
+
+def not_a_choice(name: str, value: object, known: tuple[str, ...]) -> Iterator[str]:
+    """A sentence if a setting is none of the known words."""
+    if value not in known:
+        yield f"{name}: expected one of {', '.join(known)}, got {value!r}; {nearest(str(value), known)}"

@@ -1,4 +1,4 @@
-"""The recurrent text net: an LSTM or GRU reads, another writes."""
+"""The recurrent text net: an LSTM or GRU encodes a text, another decodes it symbol by symbol."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ from torch import Tensor, nn
 from molyneux.core import ConfigError, Modality
 from molyneux.core.views import counted_positions
 from molyneux.learn.likelihoods import ViewLikelihood
-from molyneux.learn.nets.gates import Cell, Gates, linear
-from molyneux.learn.nets.net import Net
-from molyneux.learn.nets.writing import (
+from molyneux.learn.nets.autoregressive import (
+    DecoderEmbedding,
     Decoding,
-    SymbolTable,
-    TextWriter,
-    Vectors,
+    SymbolEmbedding,
+    TextDecoder,
     check_likelihood,
-    choice_problems,
-    writing_problems,
+    decoding_problems,
 )
+from molyneux.learn.nets.net import Net, not_a_choice, too_small, zeros_beyond
 
 Coupling = Literal["init", "concat", "init+concat", "concat-only"]
+Cell = Literal["lstm", "gru"]
+_GATES: dict[Cell, int] = {"lstm": 4, "gru": 3}
+
+State = tuple[Tensor, ...]
+"""Hidden states (layers, N, width), and after them, in an LSTM, cell states."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +68,12 @@ class Recurrent(Net):
     kinds = frozenset({"text"})
 
     def __post_init__(self) -> None:
-        names = ("embedding", "width", "layers")
-        problems = [f"{name}: expected at least 1, got {getattr(self, name)}" for name in names if getattr(self, name) < 1]
-        problems += choice_problems("cell", self.cell, get_args(Cell))
-        problems += choice_problems("coupling", self.coupling, get_args(Coupling))
+        problems = list(too_small(self, "embedding", "width", "layers"))
+        problems += not_a_choice("cell", self.cell, get_args(Cell))
+        problems += not_a_choice("coupling", self.coupling, get_args(Coupling))
         if self.shared_embedding not in (True, False):
             problems.append(f"shared_embedding: expected true or false, got {self.shared_embedding!r}")
-        problems += writing_problems(self)
+        problems += decoding_problems(self)
         if self.coupling == "concat-only" and self.word_dropout > 0:
             problems.append("word_dropout: expected 0 with the coupling concat-only, which reads no symbols before")
         if problems:
@@ -84,68 +86,69 @@ class Recurrent(Net):
         self.check(modality)
         check_likelihood(likelihood, modality)
         table = self._table(modality)
-        return RecurrentReader(self, modality, table, outputs), RecurrentWriter(self, modality, table, inputs)
+        return RecurrentEncoder(self, modality, table, outputs), RecurrentDecoder(self, modality, table, inputs)
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""
         self.check(modality)
-        return RecurrentReader(self, modality, Vectors(len(modality.symbols), self.embedding), outputs)
+        return RecurrentEncoder(self, modality, SymbolEmbedding(len(modality.symbols), self.embedding), outputs)
 
     def decoder(self, modality: Modality, inputs: int, likelihood: ViewLikelihood) -> nn.Module:
         """See `Net`."""
         self.check(modality)
         check_likelihood(likelihood, modality)
         table = None if self.coupling == "concat-only" else self._table(modality)
-        return RecurrentWriter(self, modality, table, inputs)
+        return RecurrentDecoder(self, modality, table, inputs)
 
-    def _table(self, modality: Modality) -> SymbolTable:
-        return SymbolTable(modality, self.embedding, unknown=self.word_dropout > 0)
+    def _table(self, modality: Modality) -> DecoderEmbedding:
+        return DecoderEmbedding(modality, self.embedding, unknown=self.word_dropout > 0)
 
 
-class RecurrentReader(nn.Module):
-    """Symbols to raw numbers: what is remembered at the last position that counts."""
+class RecurrentEncoder(nn.Module):
+    """Symbols to raw numbers: a linear layer of the hidden state at the last position that counts."""
 
-    def __init__(self, net: Recurrent, modality: Modality, table: Vectors, outputs: int) -> None:
+    def __init__(self, net: Recurrent, modality: Modality, table: SymbolEmbedding, outputs: int) -> None:
         super().__init__()
         self.modality, self.table = modality, table
-        self.gates = Gates(net.cell, net.embedding, width=net.width, layers=net.layers)
+        self.recurrent = RecurrentLayers(net.cell, net.embedding, width=net.width, layers=net.layers)
         self.last = linear(net.width, outputs)
 
-    def forward(self, ids: Tensor) -> Tensor:
+    def forward(self, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
         """Ids (B, L) to raw numbers (B, outputs)."""
-        hidden, _ = self.gates(self.table(ids.t()))
-        last = counted_positions(self.modality, ids).sum(-1) - 1
+        ids = ids if lengths is None else zeros_beyond(ids, lengths, 1)
+        hidden, _ = self.recurrent(self.table(ids.t()))
+        last = counted_positions(self.modality, ids, lengths).sum(-1).clamp(min=1) - 1
         raw: Tensor = self.last(hidden[last, torch.arange(len(ids), device=ids.device)])
         return raw
 
 
-class RecurrentWriter(TextWriter):
-    """Codes to texts; see `Recurrent` for what it makes of the code."""
+class RecurrentDecoder(TextDecoder):
+    """Codes to texts; see `Recurrent` for how it gets the code."""
 
-    def __init__(self, net: Recurrent, modality: Modality, table: SymbolTable | None, inputs: int) -> None:
+    def __init__(self, net: Recurrent, modality: Modality, table: DecoderEmbedding | None, inputs: int) -> None:
         super().__init__(modality, table, net)
         self.beside = net.coupling != "init"
         reads = (0 if table is None else net.embedding) + (inputs if self.beside else 0)
-        self.gates = Gates(net.cell, reads, width=net.width, layers=net.layers)
+        self.recurrent = RecurrentLayers(net.cell, reads, width=net.width, layers=net.layers)
         self.opening = linear(inputs, net.layers * net.width) if net.coupling.startswith("init") else None
         self.last = linear(net.width, len(modality.symbols))
 
     def logits(self, codes: Tensor, before: Tensor) -> Tensor:
-        """See `TextWriter`."""
-        hidden, _ = self.gates(self._inputs(codes, before), self._opened(codes))
+        """See `TextDecoder`."""
+        hidden, _ = self.recurrent(self._inputs(codes, before), self._initial_state(codes))
         logits: Tensor = self.last(hidden)
         return logits
 
     def begin(self, codes: Tensor) -> tuple[Tensor, ...]:
-        """The memory, rows first, and the codes."""
-        return (*(part.transpose(0, 1) for part in self._opened(codes)), codes)
+        """The state, texts first, and the codes."""
+        return (*(part.transpose(0, 1) for part in self._initial_state(codes)), codes)
 
     def step(self, symbols: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """See `Writer`."""
-        *memory, codes = state
-        before = tuple(part.transpose(0, 1).contiguous() for part in memory)
-        hidden, after = self.gates(self._inputs(codes, symbols.unsqueeze(0)), before)
-        return self.last(hidden[0]).float(), (*(part.transpose(0, 1) for part in after), codes)
+        """See `AutoregressiveDecoder`."""
+        *hidden, codes = state
+        before = tuple(part.transpose(0, 1).contiguous() for part in hidden)
+        outputs, after = self.recurrent(self._inputs(codes, symbols.unsqueeze(0)), before)
+        return self.last(outputs[0]).float(), (*(part.transpose(0, 1) for part in after), codes)
 
     def _inputs(self, codes: Tensor, before: Tensor) -> Tensor:
         """What is read at each position, (L, N, reads)."""
@@ -155,10 +158,85 @@ class RecurrentWriter(TextWriter):
         symbols: Tensor = self.table(before)
         return torch.cat([symbols, beside], dim=-1) if self.beside else symbols
 
-    def _opened(self, codes: Tensor) -> tuple[Tensor, ...]:
-        """The memory before the first symbol."""
-        nothing = self.gates.empty(len(codes))
+    def _initial_state(self, codes: Tensor) -> tuple[Tensor, ...]:
+        """The state before the first symbol."""
+        nothing = self.recurrent.zeros(len(codes))
         if self.opening is None:
             return nothing
-        hidden = self.opening(codes).float().unflatten(-1, (self.gates.layers, self.gates.width))
+        hidden = self.opening(codes).float().unflatten(-1, (self.recurrent.layers, self.recurrent.width))
         return (hidden.transpose(0, 1).contiguous(), *nothing[1:])
+
+
+class RecurrentLayers(nn.Module):
+    """LSTM (Hochreiter & Schmidhuber, 1997) or GRU (after Cho et al., 2014) layers over time.
+
+    torch has two biases for each gate; here the second is 0 and not trained. They are added up, so one does the work of both, in
+    every gate but one: the candidate state of a GRU is `tanh(W x + b + r * (U h))` here, and torch and Keras have a bias of its
+    own beside U h, inside the reset gate r. This GRU has that bias fewer. As theirs, it resets after the product with U, where
+    Cho et al. have `U (r * h)`.
+
+    Weights start as in Keras: kernels LeCun-normal (as in the code of Zhang et al., RepL4NLP 2021), recurrent kernels
+    orthogonal, biases 0, those of an LSTM's forget gates 1 (Jozefowicz et al., ICML 2015).
+
+    Args:
+        cell: the kind.
+        inputs: size of what is read at each time.
+        width: units of a layer.
+        layers: how many, each reading the one before.
+    """
+
+    no_bias: Tensor
+
+    def __init__(self, cell: Cell, inputs: int, *, width: int, layers: int) -> None:
+        super().__init__()
+        self.cell, self.width, self.layers = cell, width, layers
+        rows = _GATES[cell] * width
+        self.kernels = nn.ParameterList(torch.empty(rows, width if layer else inputs) for layer in range(layers))
+        self.recurrent_kernels = nn.ParameterList(torch.empty(rows, width) for _ in range(layers))
+        self.biases = nn.ParameterList(torch.zeros(rows) for _ in range(layers))
+        self.register_buffer("no_bias", torch.zeros(rows), persistent=False)
+        self._initialise()
+
+    def forward(self, inputs: Tensor, state: State | None = None) -> tuple[Tensor, State]:
+        """Hidden states of the last layer (T, N, width) and the state after, for inputs (T, N, inputs) in 32 bits.
+
+        Args:
+            inputs: what is read.
+            state: the state before; none is 0.
+        """
+        state = self.zeros(inputs.shape[1]) if state is None else state
+        trio = zip(self.kernels, self.recurrent_kernels, self.biases, strict=True)
+        weights = [part for kernel, recurrent, bias in trio for part in (kernel, recurrent, bias, self.no_bias)]
+        flags = (True, self.layers, 0.0, self.training, False, False)  # biases, ..., dropout, ..., bidirectional, batch first
+        if self.cell == "lstm":
+            outputs, hidden, cells = torch.lstm(inputs, state, weights, *flags)
+            return outputs, (hidden.float(), cells.float())
+        with torch.autocast(inputs.device.type, enabled=False):  # which torch knows for the LSTM alone
+            outputs, hidden = torch.gru(inputs, state[0], weights, *flags)
+            return outputs, (hidden,)
+
+    def zeros(self, rows: int) -> State:
+        """The state of zeros."""
+        zeros = self.no_bias.new_zeros(self.layers, rows, self.width)
+        return (zeros, zeros) if self.cell == "lstm" else (zeros,)
+
+    def _initialise(self) -> None:
+        for kernel, recurrent, bias in zip(self.kernels, self.recurrent_kernels, self.biases, strict=True):
+            lecun_normal(kernel)
+            nn.init.orthogonal_(recurrent)
+            if self.cell == "lstm":
+                nn.init.ones_(bias[self.width : 2 * self.width])
+
+
+def lecun_normal(weight: Tensor) -> None:
+    """Draw a kernel (outputs, inputs) as Keras does: normal, cut at two deviations, of variance 1 / inputs."""
+    deviation = weight.shape[1] ** -0.5 / 0.87962566103423978  # of a standard normal cut at 2
+    nn.init.trunc_normal_(weight, std=deviation, a=-2 * deviation, b=2 * deviation)
+
+
+def linear(inputs: int, outputs: int) -> nn.Linear:
+    """A linear layer that starts as in Keras: Glorot-uniform weights, biases 0."""
+    layer = nn.Linear(inputs, outputs)
+    nn.init.xavier_uniform_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer

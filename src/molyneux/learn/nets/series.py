@@ -1,14 +1,14 @@
-"""The net for series and sound: strided convolutions over time."""
+"""Nets over time: strided convolutions for series and sound, and an image net followed by such convolutions for videos."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from torch import Tensor, nn
 
 from molyneux.core import ConfigError, Modality
-from molyneux.learn.nets.net import Net
-from molyneux.learn.nets.shaping import Reshape
+from molyneux.learn.nets.images import Patches
+from molyneux.learn.nets.net import Encoder, Net, Reshape, too_small, zeros_beyond
 
 
 @dataclass(frozen=True)
@@ -26,16 +26,17 @@ class Series(Net):
     kinds = frozenset({"audio", "series"})
 
     def __post_init__(self) -> None:
-        bad = [name for name in ("channels", "width") if getattr(self, name) < 1]
-        if bad:
-            raise ConfigError([f"{name}: expected at least 1, got {getattr(self, name)}" for name in bad])
+        problems = list(too_small(self, "channels", "width"))
+        if problems:
+            raise ConfigError(problems)
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""
         self.check(modality)
         steps, depth = _sizes(modality)
         c = self.channels
-        return nn.Sequential(
+        return Encoder(
+            modality,
             Transpose() if modality.kind == "series" else nn.Identity(),
             nn.Conv1d(depth, c, 5, 2, 2),
             nn.ReLU(),
@@ -69,6 +70,78 @@ class Series(Net):
             Reshape(parameters, depth, steps),
             Transpose() if modality.kind == "series" else nn.Identity(),
         )
+
+
+@dataclass(frozen=True)
+class Video(Net):
+    """An image net reads each frame, and convolutions over time read what it makes of them; mirrored in the decoder.
+
+    Args:
+        frame: the net of a frame.
+        time: the net of the sequence of frames.
+        width: numbers that describe a frame.
+    """
+
+    frame: Net = field(default_factory=Patches)
+    time: Net = field(default_factory=Series)
+    width: int = 64
+
+    kinds = frozenset({"video"})
+
+    def __post_init__(self) -> None:
+        problems = list(too_small(self, "width"))
+        for name, kind in (("frame", "image"), ("time", "series")):
+            net = getattr(self, name)
+            if not isinstance(net, Net) or kind not in net.kinds:
+                problems.append(f"{name}: expected a net for {kind}, got {type(net).__name__}")
+        if problems:
+            raise ConfigError(problems)
+
+    def encoder(self, modality: Modality, outputs: int) -> nn.Module:
+        """See `Net`."""
+        self.check(modality)
+        frame, time = self._parts(modality)
+        return VideoEncoder(self.frame.encoder(frame, self.width), self.time.encoder(time, outputs))
+
+    def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
+        """See `Net`."""
+        self.check(modality)
+        frame, time = self._parts(modality)
+        return VideoBody(self.time.body(time, inputs, 1), self.frame.body(frame, self.width, parameters))
+
+    def _parts(self, modality: Modality) -> tuple[Modality, Modality]:
+        """A frame, and the sequence of frames, as modalities."""
+        frame = Modality(modality.name, "image", modality.shape[1:], modality.dtype)
+        return frame, Modality(modality.name, "series", (modality.shape[0], self.width))
+
+
+class VideoEncoder(nn.Module):
+    """Frames to numbers, and sequences of these to raw numbers."""
+
+    def __init__(self, frame: nn.Module, time: nn.Module) -> None:
+        super().__init__()
+        self.frame, self.time = frame, time
+
+    def forward(self, view: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """Videos (B, T, C, H, W) to raw numbers (B, outputs)."""
+        view = view if lengths is None else zeros_beyond(view, lengths, 1)
+        frames = self.frame(view.flatten(0, 1)).reshape(*view.shape[:2], -1)
+        raw: Tensor = self.time(frames, lengths)
+        return raw
+
+
+class VideoBody(nn.Module):
+    """Codes to a sequence of numbers, and each element of it to the raw numbers of a frame."""
+
+    def __init__(self, time: nn.Module, frame: nn.Module) -> None:
+        super().__init__()
+        self.time, self.frame = time, frame
+
+    def forward(self, codes: Tensor) -> Tensor:
+        """Codes (N, inputs) to raw numbers (N, parameters, T, C, H, W)."""
+        frames = self.time(codes).squeeze(1)
+        raw: Tensor = self.frame(frames.flatten(0, 1)).unflatten(0, frames.shape[:2]).transpose(1, 2)
+        return raw
 
 
 class Transpose(nn.Module):

@@ -1,4 +1,4 @@
-"""The papers' text net: a character transformer on each side."""
+"""Transformer text nets: one whose decoder gives all positions at once, and one whose decoder is autoregressive."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from torch import Tensor, nn
 
 from molyneux.core import ConfigError, Modality
 from molyneux.core.views import text_lengths
-from molyneux.learn.nets.net import Net
+from molyneux.learn.likelihoods import ViewLikelihood
+from molyneux.learn.nets.autoregressive import DecoderEmbedding, Decoding, TextDecoder, check_likelihood, decoding_problems
+from molyneux.learn.nets.net import Net, too_small, zeros_beyond
 from molyneux.learn.nets.series import Transpose
 
 
@@ -44,8 +46,7 @@ class CharacterTransformer(Net):
     kinds = frozenset({"text"})
 
     def __post_init__(self) -> None:
-        names = ("layers", "heads", "feedforward", "width")
-        problems = [f"{name}: expected at least 1, got {getattr(self, name)}" for name in names if getattr(self, name) < 1]
+        problems = list(too_small(self, "layers", "heads", "feedforward", "width"))
         if not 0 <= self.dropout < 1:
             problems.append(f"dropout: expected a share in 0..1, below 1, got {self.dropout}")
         if problems:
@@ -91,9 +92,10 @@ class TransformerEncoder(nn.Module):
         self.register_buffer("positions", time_positions(modality.shape[0], width), persistent=False)
         self.layers, self.last = layers, nn.Linear(width, outputs)
 
-    def forward(self, ids: Tensor) -> Tensor:
+    def forward(self, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
         """Ids (B, L) to raw numbers (B, outputs)."""
-        beyond, symbols = self._beyond(ids), self.embedding(ids) + self.positions
+        ids = ids if lengths is None else zeros_beyond(ids, lengths, 1)
+        beyond, symbols = self._beyond(ids, lengths), self.embedding(ids) + self.positions
         # torch's attention takes no batch of nothing.
         hidden = self.layers(symbols, src_key_padding_mask=beyond) if len(ids) else symbols
         kept = (~beyond).unsqueeze(-1)
@@ -101,14 +103,14 @@ class TransformerEncoder(nn.Module):
         raw: Tensor = self.last(mean)
         return raw
 
-    def _beyond(self, ids: Tensor) -> Tensor:
+    def _beyond(self, ids: Tensor, lengths: Tensor | None) -> Tensor:
         """Which positions lie after the end of their text, (B, L) bool; an empty text keeps its first."""
-        lengths = text_lengths(self.modality, ids).clamp_min(1)
+        lengths = text_lengths(self.modality, ids, lengths).clamp_min(1)
         return torch.arange(ids.shape[1], device=ids.device) >= lengths.unsqueeze(-1)
 
 
 class TransformerDecoder(nn.Module):
-    """Codes to raw numbers: positions ask, the code answers."""
+    """Codes to raw numbers: each position is a query, and the code is what it attends to."""
 
     positions: Tensor
 
@@ -123,6 +125,103 @@ class TransformerDecoder(nn.Module):
         queries = self.positions.expand(len(codes), *self.positions.shape)
         raw: Tensor = self.transpose(self.last(self.layers(queries, codes.unsqueeze(1))))
         return raw
+
+
+@dataclass(frozen=True)
+class CausalTransformer(Net):
+    """Transformer layers on each side; the decoder writes symbol by symbol, given the code and the symbols before.
+
+    The encoder is that of `CharacterTransformer`. The decoder is causal self-attention (Vaswani et al., Attention Is All You
+    Need, NeurIPS 2017) with the code, through a linear layer, added to the vector of every symbol that is read: the
+    "embedding" scheme of Li et al., Optimus (EMNLP 2020). So it reaches every position without attention, which a decoder
+    that gets it as a first position learns to pass over, and the sequence stays as long as the text.
+
+    Args:
+        layers: transformer layers on each side.
+        heads: attention heads.
+        feedforward: units of the inner layer.
+        width: size of the layers; even and a multiple of `heads`.
+        dropout: share of units dropped in training.
+        word_dropout: share of the symbols before that are replaced by an unknown one, in training, when the decoder scores a
+            text (Bowman et al., CoNLL 2016, section 3.1).
+        decoding: how the one text to show is found: "greedy", the most probable symbol after the other, or "beam".
+        beams: beams of the search.
+    """
+
+    layers: int = 2
+    heads: int = 4
+    feedforward: int = 256
+    width: int = 64
+    dropout: float = 0.1
+    word_dropout: float = 0.0
+    decoding: Decoding = "greedy"
+    beams: int = 5
+
+    kinds = frozenset({"text"})
+
+    def __post_init__(self) -> None:
+        problems = list(decoding_problems(self))
+        try:
+            self._character_transformer()
+        except ConfigError as error:
+            problems += error.problems
+        if problems:
+            raise ConfigError(problems)
+
+    def encoder(self, modality: Modality, outputs: int) -> nn.Module:
+        """See `Net`."""
+        self.check(modality)
+        return self._character_transformer().encoder(modality, outputs)
+
+    def decoder(self, modality: Modality, inputs: int, likelihood: ViewLikelihood) -> nn.Module:
+        """See `Net`."""
+        self.check(modality)
+        check_likelihood(likelihood, modality)
+        return CausalDecoder(self, modality, inputs)
+
+    def _character_transformer(self) -> CharacterTransformer:
+        return CharacterTransformer(self.layers, self.heads, self.feedforward, self.width, self.dropout)
+
+
+class CausalDecoder(TextDecoder):
+    """Codes to texts; see `CausalTransformer`. Each step of decoding reads the text so far again; no keys are kept."""
+
+    positions: Tensor
+    future: Tensor
+
+    def __init__(self, net: CausalTransformer, modality: Modality, inputs: int) -> None:
+        table = DecoderEmbedding(modality, net.width, unknown=net.word_dropout > 0)
+        super().__init__(modality, table, net)
+        settings: dict[str, Any] = {"dim_feedforward": net.feedforward, "dropout": net.dropout, "batch_first": True}
+        layer = nn.TransformerEncoderLayer(net.width, net.heads, activation="gelu", **settings)
+        self.layers = nn.TransformerEncoder(layer, net.layers, enable_nested_tensor=False)
+        self.code, self.last = nn.Linear(inputs, net.width), nn.Linear(net.width, len(modality.symbols))
+        length = modality.shape[0]
+        self.register_buffer("positions", time_positions(length, net.width), persistent=False)
+        self.register_buffer("future", torch.ones(length, length, dtype=torch.bool).triu(1), persistent=False)
+
+    def logits(self, codes: Tensor, before: Tensor) -> Tensor:
+        """See `TextDecoder`."""
+        logits: Tensor = self.last(self._hidden(codes, before.t()).transpose(0, 1))
+        return logits
+
+    def begin(self, codes: Tensor) -> tuple[Tensor, ...]:
+        """The codes and no symbols."""
+        return codes, torch.empty(len(codes), 0, dtype=torch.long, device=codes.device)
+
+    def step(self, symbols: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """See `AutoregressiveDecoder`."""
+        codes, before = state
+        before = torch.cat([before, symbols.unsqueeze(-1)], dim=-1)
+        return self.last(self._hidden(codes, before)[:, -1]).float(), (codes, before)
+
+    def _hidden(self, codes: Tensor, before: Tensor) -> Tensor:
+        """Outputs of the last layer for the symbols before each position, (N, T) -> (N, T, width)."""
+        assert self.table is not None
+        length = before.shape[1]
+        read = self.table(before) + self.positions[:length] + self.code(codes).unsqueeze(1)
+        hidden: Tensor = self.layers(read, mask=self.future[:length, :length], is_causal=True)
+        return hidden
 
 
 def time_positions(length: int, width: int) -> Tensor:

@@ -1,35 +1,55 @@
-"""Objectives: what is minimised, as named terms in nats per sample, and the schedules of their weights."""
+"""Objectives: what a model minimises, as named terms in nats per sample, and the schedules of their weights."""
 
-from molyneux.learn.objectives.adversarial import Adversarial
-from molyneux.learn.objectives.capacity import Capacity
-from molyneux.learn.objectives.covariance_match import CovarianceMatch
-from molyneux.learn.objectives.cyclical import Cyclical
-from molyneux.learn.objectives.divergence import Divergence
-from molyneux.learn.objectives.elbo import Evidence, negative_elbo
-from molyneux.learn.objectives.frozen import frozen
-from molyneux.learn.objectives.objective import Objective, Penalty, Sampled
-from molyneux.learn.objectives.sparse_match import SparseMatch
-from molyneux.learn.objectives.total_correlation import TotalCorrelation
-from molyneux.learn.objectives.warmup import Warmup, WarmupSteps
-from molyneux.learn.objectives.weight import Weight, weight_at, weight_problems
+from molyneux.learn.objectives.bounds import (
+    ELBO,
+    IWAE,
+    Bound,
+    Criterion,
+    ElboTerms,
+    Estimates,
+    LogWeights,
+    Objective,
+    Sampled,
+)
+from molyneux.learn.objectives.factor_vae import FactorVAE
+from molyneux.learn.objectives.mat import MAT
+from molyneux.learn.objectives.penalties import CCI, DIP, BetaVAE, Penalty, frozen
+from molyneux.learn.objectives.total_correlation import BetaTCVAE
+from molyneux.learn.objectives.weights import (
+    Cyclical,
+    Warmup,
+    WarmupSteps,
+    Weight,
+    choice_problems,
+    levels_below_zero,
+    weight_at,
+    weight_problems,
+)
 
 __all__ = [
-    "Adversarial",
-    "Capacity",
-    "CovarianceMatch",
+    "CCI",
+    "DIP",
+    "ELBO",
+    "IWAE",
+    "MAT",
+    "BetaTCVAE",
+    "BetaVAE",
+    "Bound",
+    "Criterion",
     "Cyclical",
-    "Divergence",
-    "Evidence",
+    "ElboTerms",
+    "Estimates",
+    "FactorVAE",
+    "LogWeights",
     "Objective",
     "Penalty",
     "Sampled",
-    "SparseMatch",
-    "TotalCorrelation",
     "Warmup",
     "WarmupSteps",
     "Weight",
+    "choice_problems",
     "frozen",
-    "negative_elbo",
+    "levels_below_zero",
     "weight_at",
     "weight_problems",
 ]

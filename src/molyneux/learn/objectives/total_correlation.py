@@ -1,23 +1,23 @@
-"""The divergence taken apart: what codes tell, how they hang together, and how far each is from the prior."""
+"""beta-TCVAE: the divergence decomposed into mutual information, total correlation and divergence of each dimension."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
 from molyneux.core import ConfigError, Loss, TrainingError
-from molyneux.learn.objectives.aggregated import aggregated
-from molyneux.learn.objectives.objective import Objective, Penalty, Sampled
-from molyneux.learn.objectives.weight import Weight, weight_at, weight_problems
+from molyneux.learn.objectives.bounds import Objective, Sampled
+from molyneux.learn.objectives.penalties import Penalty
+from molyneux.learn.objectives.weights import Weight, choice_problems, weight_at, weight_problems
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal
 
 
 @dataclass(frozen=True)
-class TotalCorrelation(Objective):
+class BetaTCVAE(Objective):
     """beta-TCVAE: Chen et al., Isolating Sources of Disentanglement in Variational Autoencoders (NeurIPS 2018), equation 4.
 
     `alpha I(z; x) + beta KL(q(z) || prod_j q(z_j)) + gamma sum_j KL(q(z_j) || p(z_j))`: mutual information, total correlation and
@@ -53,9 +53,8 @@ class TotalCorrelation(Objective):
         problems = weight_problems(beta=self.beta, alpha=self.alpha, gamma=self.gamma)
         if self.samples is not None and self.samples < 1:
             problems.append(f"samples: expected at least 1 or nothing, got {self.samples}")
-        if self.estimator not in ("weighted", "stratified"):
-            problems.append(f'estimator: expected "weighted" or "stratified", got {self.estimator!r}')
-        elif self.estimator == "stratified" and self.samples is None:
+        problems += choice_problems(estimator=(self.estimator, ("weighted", "stratified")))
+        if self.estimator == "stratified" and self.samples is None:
             problems.append("samples: is missing: stratified weights need the size of the data set")
         if problems:
             raise ConfigError(problems)
@@ -107,7 +106,7 @@ def stratified_weights(size: int, samples: int) -> Tensor:
 
 
 class _Decomposition(Penalty):
-    def __init__(self, settings: TotalCorrelation) -> None:
+    def __init__(self, settings: BetaTCVAE) -> None:
         super().__init__()
         self.settings = settings
         self.fewest = 2 if settings.estimator == "stratified" else 1
@@ -143,3 +142,67 @@ class _Decomposition(Penalty):
         if self.settings.estimator == "weighted":
             return codes.new_tensor(-math.log(size * samples))
         return stratified_weights(size, samples).log().to(codes)
+
+
+class Aggregated(NamedTuple):
+    """Means over the batch of log-densities in nats.
+
+    Args:
+        joint: of whole codes, `log sum_j w_ij q(z_i | x_j)`.
+        product: of their dimensions, each alone and added up, `sum_d log sum_j w_ij q(z_id | x_j)`.
+    """
+
+    joint: Tensor
+    product: Tensor
+
+
+def aggregated(posterior: DiagonalNormal, codes: Tensor, log_weights: Tensor) -> Aggregated:
+    """Log-densities of codes under the aggregated posterior of their batch.
+
+    Args:
+        posterior: loc (B, D).
+        codes: (B, D).
+        log_weights: logarithms of what posterior j counts for code i, broadcastable to (B, B); no gradient reaches them.
+    """
+    found = _MeanLogDensities.apply(codes, posterior.loc, posterior.log_variance, log_weights)  # type: ignore[no-untyped-call]
+    return Aggregated(*found)
+
+
+class _MeanLogDensities(torch.autograd.Function):
+    """All pairs, one dimension after the other, so that they stay in near memory; a quarter of the time of one formula.
+
+    The derivative of a log of a sum is the mean of those of its parts with their shares of the sum, which are what is kept.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, codes: Tensor, loc: Tensor, log_variance: Tensor, log_weights: Tensor) -> tuple[Tensor, Tensor]:
+        z, centre, spread = (item.detach().T.contiguous() for item in (codes, loc, log_variance))
+        dimensions, size = z.shape
+        half, offset = 0.5 * (-spread).exp(), -0.5 * (spread + math.log(2 * math.pi))
+        together = log_weights.to(z).expand(size, size).clone()
+        shares, product = z.new_empty(dimensions, size, size), z.new_zeros(())
+        for d in range(dimensions):
+            each = torch.sub(z[d].unsqueeze(1), centre[d], out=shares[d])
+            each.square_().mul_(-half[d]).add_(offset[d])
+            together += each
+            each += log_weights
+            total = each.logsumexp(1, keepdim=True)
+            product += total.mean()
+            each.sub_(total).exp_()
+        total = together.logsumexp(1, keepdim=True)
+        ctx.save_for_backward(z, centre, half, shares, together.sub_(total).exp_())
+        return total.mean(), product
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
+        z, centre, half, shares, share = ctx.saved_tensors
+        of_joint, of_product = (gradient / z.shape[1] for gradient in gradients)
+        by_codes, by_loc, by_log_variance = torch.empty_like(z), torch.empty_like(z), torch.empty_like(z)
+        for d in range(len(z)):
+            weight = (share * of_joint).add_(shares[d] * of_product)
+            difference = z[d].unsqueeze(1) - centre[d]
+            by_log_variance[d] = -0.5 * weight.sum(0)
+            weight.mul_(difference)
+            by_codes[d], by_loc[d] = -2 * (weight @ half[d]), 2 * half[d] * weight.sum(0)
+            by_log_variance[d] += half[d] * weight.mul_(difference).sum(0)
+        return by_codes.T, by_loc.T, by_log_variance.T, None

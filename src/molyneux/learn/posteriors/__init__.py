@@ -1,14 +1,22 @@
-"""Joint posteriors: pure functions of stacked expert parameters."""
+"""Distributions over codes, and the functions that combine the experts of several modalities into a joint posterior."""
 
-from molyneux.learn.posteriors.combinations import all_subsets, mixture_of_experts, mixture_of_products, product_of_experts
-from molyneux.learn.posteriors.diagonal import Diagonal, DiagonalLaplace, DiagonalNormal, expert_parameters
-from molyneux.learn.posteriors.hierarchical import HierarchicalSparse, SpikePrior
-from molyneux.learn.posteriors.mixture import Mixture, draw_component
-from molyneux.learn.posteriors.normal_mixture import NormalMixture, standard_log_density, whiten
-from molyneux.learn.posteriors.point import Point
-from molyneux.learn.posteriors.sparse_normal import SparseNormal
+from molyneux.learn.posteriors.combinations import (
+    MOST_ENUMERATED,
+    MOST_SUBSETS,
+    all_subsets,
+    mixture_of_experts,
+    mixture_of_products,
+    product_of_experts,
+    sampled_subsets,
+    subsets_of,
+)
+from molyneux.learn.posteriors.diagonal import Diagonal, DiagonalLaplace, DiagonalNormal, Point, expert_parameters
+from molyneux.learn.posteriors.mixtures import Mixture, NormalMixture, WhereConditional, WhereDistribution, draw_component
+from molyneux.learn.posteriors.sparse import HierarchicalSparse, SparseNormal, SpikePrior
 
 __all__ = [
+    "MOST_ENUMERATED",
+    "MOST_SUBSETS",
     "Diagonal",
     "DiagonalLaplace",
     "DiagonalNormal",
@@ -18,12 +26,14 @@ __all__ = [
     "Point",
     "SparseNormal",
     "SpikePrior",
+    "WhereConditional",
+    "WhereDistribution",
     "all_subsets",
     "draw_component",
     "expert_parameters",
     "mixture_of_experts",
     "mixture_of_products",
     "product_of_experts",
-    "standard_log_density",
-    "whiten",
+    "sampled_subsets",
+    "subsets_of",
 ]

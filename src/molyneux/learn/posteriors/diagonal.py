@@ -1,4 +1,4 @@
-"""Posteriors whose dimensions are independent: normal and Laplace, by location and log-variance.
+"""Distributions over codes with independent dimensions: normal and Laplace, by location and log-variance, and a point mass.
 
 Shapes: leading axes, B samples, D dimensions. Experts of M modalities are one such distribution with loc (M, B, D).
 """
@@ -12,12 +12,14 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor
 
+from molyneux.core import NotApplicableError
+
 LOG_VARIANCE_BOUND = 10.0
 """Log-variances of experts stay in (-10, 10)."""
 
 
 def expert_parameters(raw: Tensor) -> tuple[Tensor, Tensor]:
-    """Location and log-variance of a posterior from what an encoder gives, (..., 2 D) -> two of (..., D), float32.
+    """Location and log-variance of a posterior from the output of an encoder, (..., 2 D) -> two of (..., D), float32.
 
     This is the only place where numbers of a network become a variance. The log-variance is bounded softly,
     `10 tanh(raw / 10)`: the identity near 0, so that the prior (log-variance 0) is easy to reach, and never so large or small
@@ -62,7 +64,7 @@ class Diagonal(ABC):
         """The standard deviation, (..., B, D)."""
         return (0.5 * self.log_variance).exp()
 
-    def __getitem__(self, index: int | slice | Tensor | tuple[Tensor, ...]) -> Self:
+    def __getitem__(self, index: int | slice | Tensor | tuple[Tensor, ...] | None) -> Self:
         """The distribution at `index` of the leading axes."""
         return type(self)(self.loc[index], self.log_variance[index])
 
@@ -145,3 +147,35 @@ class DiagonalLaplace(Diagonal):
         draws = torch.empty((2, *shape), device=self.loc.device, dtype=self.loc.dtype).exponential_(generator=generator)
         noise: Tensor = (draws[0] - draws[1]) / math.sqrt(2.0)
         return noise
+
+
+class Point(Diagonal):
+    """A point mass: every sample is the same code. It has no density and no divergence from a prior.
+
+    Args:
+        loc: the codes, (..., B, D).
+    """
+
+    standard_log_variance = -torch.inf
+
+    def __init__(self, loc: Tensor, log_variance: Tensor | None = None) -> None:
+        super().__init__(loc, loc.new_tensor(-torch.inf) if log_variance is None else log_variance)
+
+    def where(self, keep: Tensor) -> Self:
+        """The same codes where `keep` (..., B) holds, 0 elsewhere, where there is no code."""
+        return type(self)(torch.where(keep.unsqueeze(-1), self.loc, 0.0))
+
+    def rsample(self, sample_shape: torch.Size | tuple[int, ...] = (), generator: torch.Generator | None = None) -> Tensor:
+        """The code, repeated: (*sample_shape, ..., B, D)."""
+        return self.loc.expand(*sample_shape, *self.loc.shape)
+
+    def log_prob_per_dimension(self, value: Tensor) -> Tensor:
+        """Raises NotApplicableError: a point has no density."""
+        raise NotApplicableError("the codes of a deterministic encoder have no density: use a VAE")
+
+    def kl_per_dimension(self) -> Tensor:
+        """Raises NotApplicableError: the divergence of a point from any density is infinite."""
+        raise NotApplicableError("the codes of a deterministic encoder have no divergence from a prior: use a VAE")
+
+    def _noise(self, shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
+        raise NotApplicableError("the codes of a deterministic encoder have no noise")

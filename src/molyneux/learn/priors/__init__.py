@@ -1,9 +1,15 @@
-"""Priors other than the standard one: sparse, or fitted to the codes of a trained model."""
+"""Priors over codes: their contract, priors known before training, and a prior that is fitted to the codes of a trained model."""
 
-from molyneux.learn.priors.density import CodeDensity
-from molyneux.learn.priors.ex_post import ExPostMixture, collect_codes
-from molyneux.learn.priors.fitted import FittedPrior
-from molyneux.learn.priors.somewhere import Rows, Somewhere
-from molyneux.learn.priors.spike_and_slab import SpikeAndSlab
+from molyneux.learn.priors.fitted import CodeDensity, ExPostMixture, FittedPrior, collect_codes
+from molyneux.learn.priors.prior import IndependentPrior, LatentDims, Prior, SpikeAndSlab
 
-__all__ = ["CodeDensity", "ExPostMixture", "FittedPrior", "Rows", "Somewhere", "SpikeAndSlab", "collect_codes"]
+__all__ = [
+    "CodeDensity",
+    "ExPostMixture",
+    "FittedPrior",
+    "IndependentPrior",
+    "LatentDims",
+    "Prior",
+    "SpikeAndSlab",
+    "collect_codes",
+]

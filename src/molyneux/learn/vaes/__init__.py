@@ -1,17 +1,15 @@
 """Autoencoders, multimodal and of one modality, one file per published model."""
 
-from molyneux.learn.vaes.ae import AE
-from molyneux.learn.vaes.aggressive import Aggressive
-from molyneux.learn.vaes.autoencoder import Autoencoder
+from molyneux.learn.vaes.autoencoder import Autoencoder, SharedSettings, reporting
 from molyneux.learn.vaes.dmvae import DMVAE
 from molyneux.learn.vaes.hsvae import HSVAE
 from molyneux.learn.vaes.mmvae import MMVAE
 from molyneux.learn.vaes.mopoe import MoPoE
-from molyneux.learn.vaes.multimodal_vae import MultimodalVAE
+from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
 from molyneux.learn.vaes.mvae import MVAE
-from molyneux.learn.vaes.observation import Observation
-from molyneux.learn.vaes.unimodal import UnimodalAutoencoder
-from molyneux.learn.vaes.vae import VAE
+from molyneux.learn.vaes.networks import Networks, Observation
+from molyneux.learn.vaes.stacked import StackedPosteriors
+from molyneux.learn.vaes.unimodal import AE, VAE, Aggressive, UnimodalAutoencoder
 
 __all__ = [
     "AE",
@@ -23,7 +21,12 @@ __all__ = [
     "Aggressive",
     "Autoencoder",
     "MoPoE",
+    "MultimodalSettings",
     "MultimodalVAE",
+    "Networks",
     "Observation",
+    "SharedSettings",
+    "StackedPosteriors",
     "UnimodalAutoencoder",
+    "reporting",
 ]

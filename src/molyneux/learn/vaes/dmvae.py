@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from typing import Unpack
 
 import torch
 from torch import Tensor
 
-from molyneux.core import ConfigError, Spec
-from molyneux.learn.likelihoods import Scales, ViewLikelihood
-from molyneux.learn.nets import Net
-from molyneux.learn.objectives import Evidence, Weight
+from molyneux.core import Spec
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, product_of_experts
-from molyneux.learn.priors import ExPostMixture
-from molyneux.learn.vaes.multimodal_vae import MultimodalVAE
-from molyneux.learn.vaes.observation import Observation
+from molyneux.learn.vaes.autoencoder import reporting
+from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
+from molyneux.learn.vaes.networks import Observation
+from molyneux.learn.vaes.stacked import StackedPosteriors
 
 
 class DMVAE(MultimodalVAE):
@@ -28,64 +27,39 @@ class DMVAE(MultimodalVAE):
     Deviations from the paper: each of these bounds counts each of its divergences once, where the paper's double sum repeats
     those of the shared code for every modality reconstructed. The private code of a modality is drawn once per step.
 
-    Where modalities are missing, an expert that is absent has no bound, and private codes of what is not observed follow the
-    prior.
+    Where modalities are missing, an expert that is absent has no bound, and its private code follows the prior.
 
     Args:
-        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods`, `scales`, `drawn` and `prior`.
+        spec: see `MultimodalVAE`, as the settings in `**shared`.
         private_dim: dimensions of the private codes, one number for all or numbers by modality (0 for what is not named).
         cross: whether an expert alone reconstructs the other modalities too; without, it reconstructs its own only.
     """
+
+    has_private = True
 
     def __init__(
         self,
         spec: Spec,
         *,
-        latent_dim: int = 24,
         private_dim: int | Mapping[str, int] = 10,
-        beta: Weight = 1.0,
         cross: bool = True,
-        nets: Mapping[str, Net] | None = None,
-        likelihoods: Mapping[str, ViewLikelihood] | None = None,
-        scales: Scales = "none",
-        drawn: Collection[str] = (),
-        prior: ExPostMixture | None = None,
+        **shared: Unpack[MultimodalSettings],
     ) -> None:
-        sizes = dict.fromkeys(spec.names, private_dim) if isinstance(private_dim, int) else private_dim
-        super().__init__(
-            spec,
-            latent_dim=latent_dim,
-            private_dims=sizes,
-            beta=beta,
-            nets=nets,
-            likelihoods=likelihoods,
-            scales=scales,
-            drawn=drawn,
-            prior=prior,
-        )
-        if not self.private_dims:
-            raise ConfigError("private_dim: expected at least one modality with a private code, got none; use MVAE instead")
+        sizes = [private_dim] if isinstance(private_dim, int) else private_dim.values()
+        with reporting([] if any(sizes) else ["private_dim: expected at least one private code, got none: use MVAE"]):
+            super().__init__(spec, private_dim=private_dim, **shared)
         self.cross = cross
 
     def joint(self, experts: Diagonal, present: Tensor) -> DiagonalNormal:
         """The product of the present experts and the prior."""
         return product_of_experts(experts, present, prior_expert=True)
 
-    def evidence(self, observation: Observation, generator: torch.Generator | None) -> Evidence:
-        """See `MultimodalVAE`."""
+    def stacked(self, observation: Observation, generator: torch.Generator | None) -> StackedPosteriors:
+        """The product, then each expert alone; see `MultimodalVAE`."""
         present = observation.present
-        product = self.joint(observation.experts, present)
-        experts = observation.experts.where(present)
-        codes = torch.cat([product.rsample((1,), generator), experts.rsample((), generator)])
-        bounds = torch.cat([present.any(0, keepdim=True), present]).float()
-        distortion, rate = {}, {"shared": product.kl()}
-        for index, name in enumerate(observation.names):
-            private = observation.private.get(name)
-            rows = slice(None) if self.cross or len(present) == 1 else torch.tensor([0, 1 + index])
-            sample = None if private is None else private.rsample((), generator)
-            weight = bounds[rows]
-            distortion[name] = self.distortion(observation, name, codes[rows], weight=weight, private=sample, generator=generator)
-            rate[f"shared.{name}"] = experts[index].kl()
-            if private is not None:
-                rate[f"private.{name}"] = weight.sum(0) * private.kl()
-        return Evidence(distortion, rate)
+        product, experts = self.joint(observation.experts, present), observation.experts.where(present)
+        loc = torch.cat([product.loc.unsqueeze(0), experts.loc])
+        log_variance = torch.cat([product.log_variance.unsqueeze(0), experts.log_variance])
+        weight = torch.cat([present.any(0, keepdim=True), present]).float()
+        own = {name: torch.tensor([0, 1 + i], device=loc.device) for i, name in enumerate(observation.names)}
+        return StackedPosteriors(DiagonalNormal(loc, log_variance), weight, reconstructs={} if self.cross else own)

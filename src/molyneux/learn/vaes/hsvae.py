@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Unpack
 
 import torch
 from torch import Tensor
 
-from molyneux.core import Loss, Posterior, Progress, Spec
-from molyneux.learn.likelihoods import Scales, ViewLikelihood
-from molyneux.learn.nets import Net
-from molyneux.learn.objectives import Weight, weight_at, weight_problems
+from molyneux.core import Batch, Loss, Progress, Spec
+from molyneux.learn.objectives import Weight, choice_problems, weight_at, weight_problems
 from molyneux.learn.posteriors import Diagonal, HierarchicalSparse, SpikePrior, expert_parameters
-from molyneux.learn.posteriors.hierarchical import LOG_RATIO_BOUND
-from molyneux.learn.priors import ExPostMixture
-from molyneux.learn.vaes.observation import Observation
+from molyneux.learn.posteriors.sparse import LOG_RATIO_BOUND
+from molyneux.learn.priors import IndependentPrior
+from molyneux.learn.vaes.autoencoder import SharedSettings, importance_log_likelihood, reporting
 from molyneux.learn.vaes.unimodal import UnimodalAutoencoder
 
 
@@ -37,7 +34,7 @@ class HSVAE(UnimodalAutoencoder):
     KL(N(mu, s^2) || N(0, 1))`, which has no noise and is never smaller, in the place of the estimate.
 
     Args:
-        spec: see `Autoencoder`, as `latent_dim`, `nets`, `likelihoods`, `scales` and `prior`.
+        spec: see `Autoencoder`, as the settings in `**shared`.
         psi: weight of the divergence of codes.
         gamma_weight: the paper's lambda, weight of the divergence of probabilities.
         spikes: the prior of probabilities, and the width of the spike.
@@ -47,32 +44,27 @@ class HSVAE(UnimodalAutoencoder):
 
     family = HierarchicalSparse
     numbers = 4
+    log_likelihood = importance_log_likelihood
 
     def __init__(
         self,
         spec: Spec,
         *,
-        latent_dim: int = 24,
         psi: Weight = 1.0,
         gamma_weight: Weight = 1.0,
         spikes: SpikePrior | None = None,
         temperature: float = 0.5,
         divergence: Literal["monte_carlo", "bound"] = "monte_carlo",
-        nets: Mapping[str, Net] | None = None,
-        likelihoods: Mapping[str, ViewLikelihood] | None = None,
-        scales: Scales = "none",
-        prior: ExPostMixture | None = None,
+        **shared: Unpack[SharedSettings],
     ) -> None:
         problems = weight_problems(psi=psi, gamma_weight=gamma_weight)
         if not 0 < temperature < float("inf"):
             problems.append(f"temperature: expected a number above 0, got {temperature}")
-        if divergence not in ("monte_carlo", "bound"):
-            problems.append(f'divergence: expected "monte_carlo" or "bound", got {divergence!r}')
-        super().__init__(
-            spec, latent_dim=latent_dim, nets=nets, likelihoods=likelihoods, scales=scales, prior=prior, problems=problems
-        )
+        with reporting(problems + choice_problems(divergence=(divergence, ("monte_carlo", "bound")))):
+            super().__init__(spec, **shared)
         self.psi, self.gamma_weight, self.temperature, self.divergence = psi, gamma_weight, temperature, divergence
         self.spikes = spikes or SpikePrior()
+        self.loss_prior = IndependentPrior(self.spikes.of, self.networks.dims)
 
     def experts(self, raw: Tensor) -> Diagonal:
         """Slab and concentrations; see `Autoencoder`."""
@@ -80,15 +72,9 @@ class HSVAE(UnimodalAutoencoder):
         bounded = LOG_RATIO_BOUND * torch.tanh(ratios / LOG_RATIO_BOUND)
         return HierarchicalSparse(*expert_parameters(slab), torch.stack(bounded.chunk(2, dim=-1)), self.spikes)
 
-    def prior(self, size: int) -> Posterior:
-        """The prior over codes, whatever the probabilities of spikes, or the fitted one."""
-        if self.fitted is not None:
-            return self.fitted.prior(size)
-        nothing = next(self.parameters()).new_zeros(size, self.latent_dim)
-        return Posterior(HierarchicalSparse(nothing, nothing, prior=self.spikes))
-
-    def code(self, observation: Observation, progress: Progress, generator: torch.Generator | None) -> tuple[Tensor, Loss]:
-        """Codes drawn with their probabilities of spikes, and both divergences."""
+    def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
+        """See `core.Trainable`: codes are drawn with their probabilities of spikes; `rate.shared` sums both divergences."""
+        observation = self.observe_samples(batch)
         posterior = self.joint(observation.experts, observation.present)
         assert isinstance(posterior, HierarchicalSparse)  # as `experts` makes them
         drawn = posterior.draw(generator, temperature=self.temperature)
@@ -99,4 +85,5 @@ class HSVAE(UnimodalAutoencoder):
         code, probability = (item.sum(-1).mean() for item in (of_code, posterior.kl_of_probability()))
         total = weight_at(self.psi, progress) * code + weight_at(self.gamma_weight, progress) * probability
         terms = {"rate.shared": code + probability, "rate.code": code, "rate.probability": probability}
-        return drawn.codes, Loss(total, {name: term.detach() for name, term in terms.items()})
+        cost = Loss(total, {name: term.detach() for name, term in terms.items()})
+        return self.reconstruction(observation, drawn.codes, cost)

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Literal
+from typing import Literal, Unpack
 
 import torch
 from torch import Tensor
 
-from molyneux.core import ConfigError, Spec
-from molyneux.learn.likelihoods import Scales, ViewLikelihood
-from molyneux.learn.nets import Net
-from molyneux.learn.objectives import Evidence, Weight
+from molyneux.core import Spec
+from molyneux.learn.objectives import choice_problems
 from molyneux.learn.posteriors import Diagonal, DiagonalLaplace, DiagonalNormal, Mixture, mixture_of_experts
-from molyneux.learn.priors import ExPostMixture
-from molyneux.learn.vaes.multimodal_vae import MultimodalVAE
-from molyneux.learn.vaes.observation import Observation
-
-_FAMILIES: dict[str, type[Diagonal]] = {"laplace": DiagonalLaplace, "normal": DiagonalNormal}
+from molyneux.learn.priors import IndependentPrior
+from molyneux.learn.vaes.autoencoder import reporting
+from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
+from molyneux.learn.vaes.networks import Observation
+from molyneux.learn.vaes.stacked import StackedPosteriors
 
 
 class MMVAE(MultimodalVAE):
     """Shi et al., Variational Mixture-of-Experts Autoencoders for Multi-Modal Deep Generative Models (NeurIPS 2019).
 
     `q(z|X) = 1/M sum_m q(z|x_m)`, the MoE joint variational posterior. The bound is stratified over the experts,
-    one sample of each: `1/M sum_m E_{q(z|x_m)} [sum_r log p(x_r|z) - log q(z|X) + log p(z)]`, so every sense learns to
-    reconstruct every other, with weight 1.
+    one sample of each: `1/M sum_m E_{q(z|x_m)} [sum_r log p(x_r|z) - log q(z|X) + log p(z)]`, so every modality learns to
+    reconstruct every other, with weight 1. With the objective IWAE it is their importance-weighted bound, equation 3; stratified
+    over the experts, it does not reach the log-likelihood however many samples it has.
 
-    Deviations from the paper: the bound with one sample (the ELBO) instead of importance weighting; a prior
-    of scale 1 that is not learned; variances as every model of this package has them, and not normalised by a softmax.
+    Deviations from the paper: by default the bound with one sample (the ELBO); a prior of scale 1 that is not learned; variances
+    as every model of this package has them, and not normalised by a softmax.
 
     Where modalities are missing, the mixture is over the experts that are present.
 
     Args:
-        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods`, `scales`, `drawn` and `prior`.
+        spec: see `MultimodalVAE`, as the settings in `**shared`.
         family: family of experts and prior: "laplace", the paper's choice, or "normal".
         divergence: "monte_carlo" estimates the divergence of the mixture with the samples drawn; "bound" takes the mean of
             the experts' closed-form divergences, which is larger, so the loss is still a bound, with less noise.
@@ -43,51 +41,22 @@ class MMVAE(MultimodalVAE):
         self,
         spec: Spec,
         *,
-        latent_dim: int = 24,
-        beta: Weight = 1.0,
         family: Literal["laplace", "normal"] = "laplace",
         divergence: Literal["monte_carlo", "bound"] = "monte_carlo",
-        nets: Mapping[str, Net] | None = None,
-        likelihoods: Mapping[str, ViewLikelihood] | None = None,
-        scales: Scales = "none",
-        drawn: Collection[str] = (),
-        prior: ExPostMixture | None = None,
+        **shared: Unpack[MultimodalSettings],
     ) -> None:
-        super().__init__(
-            spec,
-            latent_dim=latent_dim,
-            beta=beta,
-            nets=nets,
-            likelihoods=likelihoods,
-            scales=scales,
-            drawn=drawn,
-            prior=prior,
-        )
-        problems = []
-        if family not in _FAMILIES:
-            problems.append(f'family: expected "laplace" or "normal", got {family!r}')
-        if divergence not in ("monte_carlo", "bound"):
-            problems.append(f'divergence: expected "monte_carlo" or "bound", got {divergence!r}')
-        if problems:
-            raise ConfigError(problems)
-        self.family, self.divergence = _FAMILIES[family], divergence
+        choices = {"family": (family, ("laplace", "normal")), "divergence": (divergence, ("monte_carlo", "bound"))}
+        with reporting(choice_problems(**choices)):
+            super().__init__(spec, **shared)
+        self.family, self.divergence = DiagonalLaplace if family == "laplace" else DiagonalNormal, divergence
+        self.loss_prior = IndependentPrior(self.family.standard, self.networks.dims)
 
     def joint(self, experts: Diagonal, present: Tensor) -> Mixture:
         """The mixture of the present experts."""
         return mixture_of_experts(experts, present)
 
-    def evidence(self, observation: Observation, generator: torch.Generator | None) -> Evidence:
-        """See `MultimodalVAE`."""
-        posterior = self.joint(observation.experts, observation.present)
-        codes, weight = posterior.stratified(1, generator)[0], posterior.weights
-        distortion = {
-            name: self.distortion(observation, name, codes, weight=weight, generator=generator) for name in observation.names
-        }
-        return Evidence(distortion, {"shared": self._rate(posterior, codes)})
-
-    def _rate(self, posterior: Mixture, codes: Tensor) -> Tensor:
-        """Divergence of the mixture from the prior in nats, (B,), with codes (M, B, D) of its components."""
-        if self.divergence == "bound":
-            return posterior.kl_bound()
-        prior = self.family.standard(tuple(codes.shape[1:]), codes)
-        return (posterior.weights * (posterior.log_prob(codes) - prior.log_prob(codes))).sum(0)
+    def stacked(self, observation: Observation, generator: torch.Generator | None) -> StackedPosteriors:
+        """Each expert, weighed by the density of the mixture; see `MultimodalVAE`."""
+        mixture = self.joint(observation.experts, observation.present)
+        rate = mixture.kl_bound() if self.divergence == "bound" else None
+        return StackedPosteriors(mixture.components, mixture.weights, density=mixture, rate=rate)

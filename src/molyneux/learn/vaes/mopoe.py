@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Literal
+from typing import Literal, Unpack
 
 import torch
 from torch import Tensor
 
-from molyneux.core import ConfigError, Spec
-from molyneux.learn.likelihoods import Scales, ViewLikelihood
-from molyneux.learn.nets import Net
-from molyneux.learn.objectives import Evidence, Weight
+from molyneux.core import Spec
+from molyneux.learn.objectives import choice_problems
 from molyneux.learn.posteriors import Diagonal, Mixture, mixture_of_products
-from molyneux.learn.priors import ExPostMixture
-from molyneux.learn.vaes.multimodal_vae import MultimodalVAE
-from molyneux.learn.vaes.observation import Observation
+from molyneux.learn.vaes.autoencoder import reporting
+from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
+from molyneux.learn.vaes.networks import Observation
+from molyneux.learn.vaes.stacked import StackedPosteriors
 
 
 class MoPoE(MultimodalVAE):
@@ -26,60 +24,39 @@ class MoPoE(MultimodalVAE):
     upper bound by convexity, the mean over subsets of the closed-form divergences of the products.
 
     Deviations from the paper: each sample draws its own subset at random, instead of a slice of the batch; the empty subset,
-    whose product is the prior itself, is left out, as in the authors' code.
+    whose product is the prior itself, is left out, as in the authors' code; of more than 8 modalities the mixture is over 255
+    subsets, drawn uniformly at every step of training and always the same in evaluation.
 
     Where modalities are missing, the mixture is over the subsets of what is present.
 
     Args:
-        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods`, `scales`, `drawn` and `prior`.
+        spec: see `MultimodalVAE`, as the settings in `**shared`.
         samples: "drawn" decodes one sample of the mixture; "stratified" one of every subset, weighted, which costs 2^M - 1
             times as much decoding and has less noise.
         prior_expert: whether each product has the prior as one more factor.
     """
 
-    most_modalities = 8
-
     def __init__(
         self,
         spec: Spec,
         *,
-        latent_dim: int = 24,
-        beta: Weight = 1.0,
         samples: Literal["drawn", "stratified"] = "drawn",
         prior_expert: bool = False,
-        nets: Mapping[str, Net] | None = None,
-        likelihoods: Mapping[str, ViewLikelihood] | None = None,
-        scales: Scales = "none",
-        drawn: Collection[str] = (),
-        prior: ExPostMixture | None = None,
+        **shared: Unpack[MultimodalSettings],
     ) -> None:
-        super().__init__(
-            spec,
-            latent_dim=latent_dim,
-            beta=beta,
-            nets=nets,
-            likelihoods=likelihoods,
-            scales=scales,
-            drawn=drawn,
-            prior=prior,
-        )
-        if samples not in ("drawn", "stratified"):
-            raise ConfigError(f'samples: expected "drawn" or "stratified", got {samples!r}')
+        with reporting(choice_problems(samples=(samples, ("drawn", "stratified")))):
+            super().__init__(spec, **shared)
         self.samples, self.prior_expert = samples, prior_expert
 
     def joint(self, experts: Diagonal, present: Tensor) -> Mixture:
         """The mixture of the products of all subsets of the present experts."""
         return mixture_of_products(experts, present, prior_expert=self.prior_expert)
 
-    def evidence(self, observation: Observation, generator: torch.Generator | None) -> Evidence:
-        """See `MultimodalVAE`."""
-        posterior = self.joint(observation.experts, observation.present)
+    def stacked(self, observation: Observation, generator: torch.Generator | None) -> StackedPosteriors:
+        """The mixture, or each of its products weighed by the density of the mixture; see `MultimodalVAE`."""
+        prior = self.prior_expert
+        mixture = mixture_of_products(observation.experts, observation.present, prior_expert=prior, generator=generator)
         if self.samples == "stratified":
-            codes, weight = posterior.stratified(1, generator)[0], posterior.weights
-        else:
-            codes = posterior.rsample((1,), generator)
-            weight = torch.ones_like(codes[..., 0])
-        distortion = {
-            name: self.distortion(observation, name, codes, weight=weight, generator=generator) for name in observation.names
-        }
-        return Evidence(distortion, {"shared": posterior.kl_bound()})
+            return StackedPosteriors(mixture.components, mixture.weights, density=mixture, rate=mixture.kl_bound())
+        whole = torch.ones_like(mixture.weights[:1])
+        return StackedPosteriors(mixture, whole, rate=mixture.kl_bound())

@@ -2,121 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Literal
+from typing import Literal, Unpack
 
 import torch
 from torch import Tensor
 
-from molyneux.core import ConfigError, Spec, nearest
-from molyneux.learn.likelihoods import Scales, ViewLikelihood
-from molyneux.learn.nets import Net
-from molyneux.learn.objectives import Evidence, Weight
-from molyneux.learn.posteriors import Diagonal, DiagonalNormal, all_subsets, product_of_experts
-from molyneux.learn.priors import ExPostMixture
-from molyneux.learn.vaes.multimodal_vae import MultimodalVAE
-from molyneux.learn.vaes.observation import Observation
-
-MOST_ENUMERATED = 10
-"""Modalities up to which all 2^M - 1 subsets are taken in one step."""
+from molyneux.core import Spec
+from molyneux.learn.objectives import choice_problems, levels_below_zero
+from molyneux.learn.posteriors import Diagonal, DiagonalNormal, product_of_experts, sampled_subsets, subsets_of
+from molyneux.learn.vaes.autoencoder import reporting
+from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
+from molyneux.learn.vaes.networks import Observation, unknown_names
+from molyneux.learn.vaes.stacked import StackedPosteriors
 
 
 class MVAE(MultimodalVAE):
     """Wu & Goodman, Multimodal Generative Models for Scalable Weakly-Supervised Learning (NeurIPS 2018).
 
-    `q(z|X_S) = p(z) prod_{m in S} q(z|x_m)`, renormalised: the prior is one of the experts. The loss is the sum of negative
-    bounds of several subsets S of the modalities (the sub-sampled training paradigm): all together, each alone, and
-    `random_subsets` others drawn anew at every step.
-
-    Where modalities are missing, a subset stands for what is present of it, and one of which nothing is present counts 0.
+    `q(z|X_S) = p(z) prod_{m in S} q(z|x_m)`, renormalised. The loss is the sum of the negative bounds of several subsets S of the
+    modalities (the sub-sampled training paradigm); where some are missing, a subset stands for what is present of it.
 
     Args:
-        spec: see `MultimodalVAE`, as `latent_dim`, `beta`, `nets`, `likelihoods`, `scales`, `drawn` and `prior`.
-        subsets: "sampled" as the paper; "all" takes every non-empty subset; "joint" only the whole.
+        spec: see `MultimodalVAE`, as the settings in `**shared`.
+        subsets: "sampled" as the paper: all together, each alone, and `random_subsets` others drawn at every step; "all": every
+            non-empty subset (of more than 8 modalities: 255 drawn at every step, which count for all); "joint": only the whole.
         random_subsets: how many further subsets "sampled" draws where there are three modalities or more.
-        reconstruct: "observed" as the paper: a subset reconstructs its own modalities. "all": every subset reconstructs
-            every modality that is present, which teaches crossing from one sense to another directly; it is no longer a
-            bound on the evidence of X_S. (The CdSprites+ toolkit does so.) Names: every subset reconstructs these beside its
-            own, such as a caption that every picture should be able to tell, while no caption is asked for the picture.
+        reconstruct: "observed" as the paper: a subset reconstructs its own modalities. "all", as the CdSprites+ toolkit, or
+            names: every subset reconstructs these too, which is no longer a bound on the log-likelihood of X_S.
     """
 
     def __init__(
         self,
         spec: Spec,
         *,
-        latent_dim: int = 24,
-        beta: Weight = 1.0,
         subsets: Literal["sampled", "all", "joint"] = "sampled",
         random_subsets: int = 1,
         reconstruct: Literal["observed", "all"] | tuple[str, ...] = "observed",
-        nets: Mapping[str, Net] | None = None,
-        likelihoods: Mapping[str, ViewLikelihood] | None = None,
-        scales: Scales = "none",
-        drawn: Collection[str] = (),
-        prior: ExPostMixture | None = None,
+        **shared: Unpack[MultimodalSettings],
     ) -> None:
-        super().__init__(
-            spec,
-            latent_dim=latent_dim,
-            beta=beta,
-            nets=nets,
-            likelihoods=likelihoods,
-            scales=scales,
-            drawn=drawn,
-            prior=prior,
-        )
-        count = len(spec.modalities)
-        problems = []
-        if subsets not in ("sampled", "all", "joint"):
-            problems.append(f'subsets: expected "sampled", "all" or "joint", got {subsets!r}')
-        if subsets == "all" and count > MOST_ENUMERATED:
-            problems.append(f'subsets: "all" takes 2^{count} - 1 subsets at every step; use "sampled"')
-        if isinstance(reconstruct, str) and reconstruct not in ("observed", "all"):
-            problems.append(f'reconstruct: expected "observed", "all" or names of modalities, got {reconstruct!r}')
-        named = () if isinstance(reconstruct, str) else tuple(reconstruct)
-        problems += [
-            f"reconstruct: no modality {name!r}; {nearest(name, spec.names)}" for name in named if name not in spec.names
-        ]
-        if random_subsets < 0:
-            problems.append(f"random_subsets: expected at least 0, got {random_subsets}")
-        if problems:
-            raise ConfigError(problems)
-        self.subsets, self.random_subsets = subsets, random_subsets
-        self.always = frozenset(spec.names if reconstruct == "all" else named)
+        always = {"observed": (), "all": spec.names}.get(reconstruct, ()) if isinstance(reconstruct, str) else reconstruct
+        problems = choice_problems(subsets=(subsets, ("sampled", "all", "joint"))) + unknown_names(spec, {"reconstruct": always})
+        if isinstance(reconstruct, str):
+            problems += choice_problems(reconstruct=(reconstruct, ("observed", "all")))
+        with reporting(problems + levels_below_zero(random_subsets=random_subsets)):
+            super().__init__(spec, **shared)
+        self.subsets, self.random_subsets, self.always = subsets, random_subsets, frozenset(always)
 
     def joint(self, experts: Diagonal, present: Tensor) -> DiagonalNormal:
         """The product of the present experts and the prior."""
         return product_of_experts(experts, present, prior_expert=True)
 
-    def evidence(self, observation: Observation, generator: torch.Generator | None) -> Evidence:
-        """See `MultimodalVAE`."""
-        members = self._members(generator)
-        voices = members.to(observation.present.device).unsqueeze(-1) & observation.present
-        posteriors = self.joint(observation.experts, voices)
-        counts = voices.any(1).float()
-        codes = posteriors.rsample((), generator)
-        distortion = {}
-        for index, name in enumerate(observation.names):
-            rows = torch.arange(len(members)) if name in self.always else members[:, index].nonzero().squeeze(-1)
-            rows = rows.to(codes.device)
-            distortion[name] = self.distortion(observation, name, codes[rows], weight=counts[rows], generator=generator)
-        return Evidence(distortion, {"shared": (counts * posteriors.kl()).sum(0)})
+    def stacked(self, observation: Observation, generator: torch.Generator | None) -> StackedPosteriors:
+        """The product of each subset; see `MultimodalVAE`."""
+        members = self._members(generator).to(observation.present.device)
+        product = product_of_experts(observation.experts, observation.present, prior_expert=True, members=members)
+        weight = (torch.tensordot(members.float(), observation.present.float(), 1) > 0).float()
+        if self.subsets == "all":
+            weight = weight * (2 ** members.shape[1] - 1) / len(members)
+        own = {name: members[:, i].nonzero().squeeze(-1) for i, name in enumerate(observation.names) if name not in self.always}
+        return StackedPosteriors(product, weight, reconstructs=own)
 
     def _members(self, generator: torch.Generator | None) -> Tensor:
         """The subsets of this step as rows of membership, (S, M) bool, on the CPU."""
         count = len(self.spec.modalities)
-        if self.subsets == "all":
-            return all_subsets(count)
-        whole = torch.ones(1, count, dtype=torch.bool)
-        if self.subsets == "joint" or count == 1:
-            return whole
-        drawn = [_random_subset(count, generator) for _ in range(self.random_subsets if count > 2 else 0)]
-        return torch.cat([torch.eye(count, dtype=torch.bool), whole, *drawn])
-
-
-def _random_subset(count: int, generator: torch.Generator | None) -> Tensor:
-    """A subset of 2 to `count - 1` members, its size uniform and its members uniform given the size, (1, count) bool."""
-    device = "cpu" if generator is None else generator.device
-    size = torch.randint(2, count, (), generator=generator, device=device)
-    order = torch.randperm(count, generator=generator, device=device)
-    return (order < size).unsqueeze(0).cpu()
+        if self.subsets == "sampled":
+            return sampled_subsets(count, self.random_subsets, generator)
+        return subsets_of(count, generator) if self.subsets == "all" else torch.ones(1, count, dtype=torch.bool)

@@ -1,44 +1,187 @@
-"""The contract of models of one modality: a code, what it costs, and what it does not tell."""
+"""Models of one modality: their contract, the autoencoder and the variational autoencoder."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Unpack
 
 import torch
 from torch import Tensor
 
-from molyneux.core import Batch, Loss, Progress
-from molyneux.learn.posteriors import Diagonal
-from molyneux.learn.vaes.autoencoder import Autoencoder, check_samples
-from molyneux.learn.vaes.observation import Observation
+from molyneux.core import Batch, ConfigError, Loss, NotApplicableError, Posterior, Progress, Spec
+from molyneux.learn.objectives import BetaVAE, Objective, Penalty, Weight, frozen, weight_problems
+from molyneux.learn.objectives.weights import counts_below_one, shares_out_of_range
+from molyneux.learn.posteriors import Diagonal, Point
+from molyneux.learn.priors import IndependentPrior
+from molyneux.learn.vaes.autoencoder import (
+    Autoencoder,
+    SharedSettings,
+    check_samples,
+    importance_log_likelihood,
+    reporting,
+)
+from molyneux.learn.vaes.networks import Observation
+from molyneux.learn.vaes.stacked import StackedPosteriors, StackEstimates
 
 
 class UnimodalAutoencoder(Autoencoder):
-    """A model of one modality: the loss is the distortion from one code of each sample, and what these codes cost."""
+    """A model of one modality: the joint posterior is that of the only expert."""
 
     most_modalities = 1
-
-    @abstractmethod
-    def code(self, observation: Observation, progress: Progress, generator: torch.Generator | None) -> tuple[Tensor, Loss]:
-        """Codes (B, D) to be decoded, and their cost: the mean over the batch, where what is absent costs nothing."""
 
     def joint(self, experts: Diagonal, present: Tensor) -> Diagonal:
         """The only expert, or the prior where its modality is absent."""
         return experts.where(present)[0]
 
-    def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
-        """See `core.Trainable`; the distortion is reported unscaled."""
-        observation = self.observe(batch, self.spec.names)
+    def observe_samples(self, batch: Batch) -> Observation:
+        """The batch, encoded; raises DataError if it is empty."""
+        observation = self.observe(batch)
         check_samples(batch)
-        codes, cost = self.code(observation, progress, generator)
-        (name,) = observation.names
-        with self.decoding(progress):
-            weight = torch.ones_like(codes[..., 0]).unsqueeze(0)
-            distortion = self.distortion(observation, name, codes.unsqueeze(0), weight=weight).mean()
-        total = self.scales[name] * distortion + cost.total
-        return Loss(total, {f"distortion.{name}": distortion.detach(), **cost.terms})
+        return observation
 
-    def decoding(self, progress: Progress) -> AbstractContextManager[None]:
-        """What the codes of a step are decoded within."""
-        return nullcontext()
+    def reconstruction(self, observation: Observation, codes: Tensor, cost: Loss) -> Loss:
+        """The distortion from one code of each sample, (B, D), and what these codes cost; the distortion is reported unscaled."""
+        (name,) = observation.names
+        weight = torch.ones_like(codes[..., 0])
+        distortion = -self.networks.log_likelihood(observation, name, codes, weight=weight).mean()
+        return Loss(self.scales[name] * distortion + cost.total, {f"distortion.{name}": distortion.detach(), **cost.terms})
+
+
+class AE(UnimodalAutoencoder):
+    """The deterministic autoencoder: one code for each sample, and `-log p(x | code)` is the loss.
+
+    The baseline without a bottleneck of noise (Zhang et al., Unsupervised Representation Disentanglement of Text, section 4). Its
+    encoder gives D numbers. It has no prior, unless one is fitted to its codes after training (Ghosh et al., ICLR 2020, whose
+    regularised autoencoders are this one with weight decay), and no likelihood, since its posterior has no density.
+
+    Args:
+        spec: see `Autoencoder`, as all settings.
+    """
+
+    family = Point
+    numbers = 1
+
+    def experts(self, raw: Tensor) -> Diagonal:
+        """The codes themselves; see `Autoencoder`."""
+        return Point(raw.float())
+
+    def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
+        """The distortion; see `core.Trainable`."""
+        observation = self.observe_samples(batch)
+        codes = self.joint(observation.experts, observation.present).mean
+        return self.reconstruction(observation, codes, Loss(codes.new_zeros(())))
+
+    def posterior(self, observation: Observation) -> Posterior:
+        """The codes; where nothing is present, the fitted prior.
+
+        Raises:
+            NotApplicableError: nothing is present in some sample, and no prior is fitted.
+        """
+        if self.fitted is None and not bool(observation.present.all()):
+            raise NotApplicableError(f"a sample of which nothing is present has no code: {_FIT}")
+        return super().posterior(observation)
+
+    def prior(self, size: int) -> Posterior:
+        """The fitted prior.
+
+        Raises:
+            NotApplicableError: none is fitted.
+        """
+        if self.fitted is None:
+            raise NotApplicableError(f"an autoencoder has no prior: {_FIT}")
+        return self.fitted.of(size)
+
+
+_FIT = "have one fitted to its codes, `prior: {components: 64}`, or use a VAE"
+
+
+@dataclass(frozen=True)
+class Aggressive:
+    """The encoder is trained more often than the decoder at first: He et al. (ICLR 2019), algorithm 1.
+
+    Lagging Inference Networks and Posterior Collapse in Variational Autoencoders. In the first `fraction` of the training only
+    every `encoder_steps`-th step trains the decoder too: where the codes lag behind the decoder, it learns to ignore them.
+
+    Deviations: in the paper the inner loop goes on until the bound rises no more, up to 100 steps, and the whole ends when the
+    mutual information of codes and samples falls on validation data; here both are fixed numbers. In the paper a step trains
+    either the encoder or the decoder; here the step of the decoder trains both. Weights that both share are the encoder's.
+
+    Args:
+        encoder_steps: of so many steps, one trains the decoder.
+        fraction: share of the training in which this is so.
+    """
+
+    encoder_steps: int = 10
+    fraction: float = 0.2
+
+    def __post_init__(self) -> None:
+        problems = counts_below_one(encoder_steps=self.encoder_steps)
+        problems += shares_out_of_range("the training", fraction=self.fraction)
+        if problems:
+            raise ConfigError(problems)
+
+    def spares_decoder(self, progress: Progress) -> bool:
+        """Whether this step leaves the decoder as it is."""
+        return progress.fraction < self.fraction and (progress.step + 1) % self.encoder_steps != 0
+
+
+class VAE(UnimodalAutoencoder):
+    """Kingma & Welling, Auto-Encoding Variational Bayes (ICLR 2014): `E_q(z|x) log p(x|z) - KL(q(z|x) || p(z))`.
+
+    Equation 3 with one sample; the divergence in closed form. The baseline of every multimodal model: one modality alone. An
+    `objective` replaces the divergence by another cost: beta-VAE, CCI-VAE, beta-TCVAE, FactorVAE, DIP-VAE and MAT-VAE are this
+    model with another objective; with IWAE the bound is importance-weighted.
+
+    Samples in which the modality is absent enter no statistic of an objective, and cost nothing.
+
+    Args:
+        spec: see `Autoencoder`, as the settings in `**shared`.
+        beta: weight of the divergence, constant or scheduled; 1 by default. Short for the objective `BetaVAE(beta)`.
+        objective: what is minimised.
+        aggressive: whether the encoder is trained more often than the decoder at first.
+
+    Raises:
+        ConfigError: settings that cannot be used, all problems at once.
+        SpecError: a net or likelihood that does not fit its modality.
+    """
+
+    log_likelihood = importance_log_likelihood
+
+    def __init__(
+        self,
+        spec: Spec,
+        *,
+        beta: Weight | None = None,
+        objective: Objective | None = None,
+        aggressive: Aggressive | None = None,
+        **shared: Unpack[SharedSettings],
+    ) -> None:
+        problems = [] if beta is None else weight_problems(beta=beta)
+        if objective is not None and not isinstance(objective, Objective):
+            problems.append(f"objective: expected an Objective, such as BetaVAE(), got {objective!r}")
+        elif beta is not None and objective is not None:
+            problems.append(f"beta: the objective {type(objective).__name__} has its own weights: give one of the two")
+        with reporting(problems):
+            super().__init__(spec, **shared)
+        self.aggressive = aggressive
+        self.criterion = (objective or BetaVAE(1.0 if beta is None else beta)).build(self.latent_dim)
+        self.own_prior = isinstance(self.criterion, Penalty) and self.criterion.prior is not None
+        if isinstance(self.criterion, Penalty) and self.criterion.prior is not None:
+            self.loss_prior = IndependentPrior(self.criterion.prior, self.networks.dims)
+
+    @property
+    def replaces_prior(self) -> bool:
+        """See `Autoencoder`."""
+        return self.own_prior or super().replaces_prior
+
+    def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
+        """See `core.Trainable`; in steps that spare the decoder, it is a constant."""
+        observation = self.observe_samples(batch)
+        posterior = self.joint(observation.experts, observation.present)[None]
+        stack = StackedPosteriors(posterior, torch.ones_like(posterior.loc[..., 0]))
+        prior = self.loss_prior.of(len(batch)).shared
+        estimates = StackEstimates(self.networks, observation, stack, prior, progress, generator)
+        spared = self.training and self.aggressive is not None and self.aggressive.spares_decoder(progress)
+        with frozen(self.decoders) if spared else nullcontext():
+            return self.criterion.loss(estimates)

@@ -1,0 +1,236 @@
+"""Nets for images: strided convolutions as in the papers, and a faster net whose decoder paints patches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from molyneux.core import ConfigError, Modality
+from molyneux.learn.nets.net import Encoder, Net, Reshape, too_small
+
+STRIDES = 4
+"""Strided convolutions on each side; each halves or doubles the grid."""
+
+PATCH = 4
+"""Side of a patch in pixels."""
+
+SPAN = 3.0
+"""Coordinates run from -3 to 3, so that slopes of usual size make steep edges."""
+
+
+@dataclass(frozen=True)
+class Convolutional(Net):
+    """Four convolutions (kernel 4, stride 2) with ReLU and a fully connected layer, mirrored in the decoder.
+
+    Sejnova et al., Benchmarking Multimodal Variational Autoencoders: GeBiD Dataset and Toolkit (2022), "Model comparison
+    on GeBiD", with the widths of the published code. Any image size fits; sizes that are no multiple of 16 are padded with black.
+
+    Args:
+        channels: channels of every convolution.
+        width: units of the fully connected layers.
+    """
+
+    channels: int = 32
+    width: int = 256
+
+    kinds = frozenset({"image"})
+
+    def __post_init__(self) -> None:
+        problems = list(too_small(self, "channels", "width"))
+        if problems:
+            raise ConfigError(problems)
+
+    def encoder(self, modality: Modality, outputs: int) -> nn.Module:
+        """See `Net`."""
+        self.check(modality)
+        depth, height, width = modality.shape
+        rows, columns = _grid(height), _grid(width)
+        parts: list[nn.Module] = [Centre(rows << STRIDES, columns << STRIDES)]
+        for step in range(STRIDES):
+            parts += [nn.Conv2d(self.channels if step else depth, self.channels, 4, 2, 1), nn.ReLU()]
+        parts += [nn.Flatten(), nn.Linear(self.channels * rows * columns, self.width), nn.ReLU()]
+        return Encoder(modality, *parts, nn.Linear(self.width, outputs))
+
+    def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
+        """See `Net`."""
+        self.check(modality)
+        depth, height, width = modality.shape
+        rows, columns = _grid(height), _grid(width)
+        entry = self.channels * rows * columns
+        parts: list[nn.Module] = [nn.Linear(inputs, self.width), nn.ReLU(), nn.Linear(self.width, entry), nn.ReLU()]
+        parts.append(Reshape(self.channels, rows, columns))
+        for _ in range(STRIDES - 1):
+            parts += [nn.ConvTranspose2d(self.channels, self.channels, 4, 2, 1), nn.ReLU()]
+        parts.append(nn.ConvTranspose2d(self.channels, parameters * depth, 4, 2, 1))
+        return nn.Sequential(*parts, RawImage(parameters, depth, height, width))
+
+
+@dataclass(frozen=True)
+class Patches(Net):
+    """An image net made for CPUs, where most of the time of a convolutional net goes into its layers at full resolution.
+
+    The encoder halves the grid four times by convolution, with few channels where the grid is fine. The decoder has no
+    convolution: see `PlanePainter`. Figures at any place and angle stay sharp. Any image size fits; sizes that are no
+    multiple of 16 are padded with black.
+
+    Args:
+        channels: channels of the encoder's second grid (16x16 for 64 pixels); the grid before has half as many, those after
+            two and three times as many.
+        planes: planes that a code makes.
+        hidden: units of the net that makes a patch.
+        width: units of the fully connected layers.
+    """
+
+    channels: int = 32
+    planes: int = 64
+    hidden: int = 96
+    width: int = 256
+
+    kinds = frozenset({"image"})
+
+    def __post_init__(self) -> None:
+        problems = list(too_small(self, "channels", "planes", "hidden", "width"))
+        if problems:
+            raise ConfigError(problems)
+
+    def encoder(self, modality: Modality, outputs: int) -> nn.Module:
+        """See `Net`."""
+        self.check(modality)
+        depth, height, width = modality.shape
+        rows, columns = _grid(height), _grid(width)
+        sizes = (depth, max(1, self.channels // 2), self.channels, 2 * self.channels, 3 * self.channels)
+        halvings = [layer for a, b in pairwise(sizes) for layer in (nn.Conv2d(a, b, 4, 2, 1), nn.ReLU())]
+        return Encoder(
+            modality,
+            Centre(rows << STRIDES, columns << STRIDES),
+            *halvings,
+            nn.Flatten(),
+            nn.Linear(sizes[-1] * rows * columns, self.width),
+            nn.ReLU(),
+            nn.Linear(self.width, outputs),
+        )
+
+    def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
+        """See `Net`."""
+        self.check(modality)
+        depth, height, width = modality.shape
+        rows, columns = -(-height // PATCH), -(-width // PATCH)
+        values = parameters * depth
+        return nn.Sequential(
+            nn.Linear(inputs, self.width),
+            nn.ReLU(),
+            nn.Linear(self.width, self.width),
+            nn.ReLU(),
+            PlanePainter(self.width, self.planes, self.hidden, rows=rows, columns=columns, values=PATCH * PATCH * values),
+            Unpatch(rows, columns, values),
+            RawImage(parameters, depth, height, width),
+        )
+
+
+class Unpatch(nn.Module):
+    """Pixels of every patch to images, (N, rows * columns, 16 * values) -> (N, values, 4 rows, 4 columns)."""
+
+    def __init__(self, rows: int, columns: int, values: int) -> None:
+        super().__init__()
+        self.rows, self.columns, self.values = rows, columns, values
+
+    def forward(self, pixels: Tensor) -> Tensor:
+        """The images."""
+        tiles = pixels.reshape(-1, self.rows, self.columns, PATCH, PATCH, self.values)
+        rows = tiles.permute(0, 5, 1, 3, 2, 4)
+        return rows.reshape(-1, self.values, PATCH * self.rows, PATCH * self.columns)
+
+
+class PlanePainter(nn.Module):
+    """Features to the patches of an image, (N, width) -> (N, rows * columns, values).
+
+    Features say where a frame lies over the image (its origin and axes) and lay planes `a x + b y + c` in that frame; a small
+    fully connected net makes the values of each patch of the rectified heights of all planes at its centre. A rectified plane
+    is a half-plane with an edge, so edges can lie anywhere; and as all planes move and turn with their frame, what a figure
+    is can be learned apart from where it stands and how it is turned. Compare Bepler et al., Explicitly disentangling
+    image content from translation and rotation with spatial-VAE (NeurIPS 2019), where a frame takes codes of its own.
+
+    Args:
+        width: number of features.
+        planes: number of planes.
+        hidden: units of both layers of the net that makes a patch.
+        rows, columns: the grid of patches.
+        values: numbers of one patch.
+    """
+
+    positions: Tensor
+
+    def __init__(self, width: int, planes: int, hidden: int, *, rows: int, columns: int, values: int) -> None:
+        super().__init__()
+        self.planes = planes
+        self.frame, self.coefficients = nn.Linear(width, 4), nn.Linear(width, 3 * planes)
+        with torch.no_grad():
+            self.frame.bias.copy_(torch.tensor([0.0, 0.0, 1.0, 0.0]))
+        self.heights, self.tilt = nn.Linear(planes, hidden), nn.Linear(width, hidden, bias=False)
+        self.patch = nn.Sequential(nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, values))
+        y, x = (SPAN * ((torch.arange(count) + 0.5) / count * 2 - 1) for count in (rows, columns))
+        grid = torch.meshgrid(y, x, indexing="ij")
+        self.register_buffer("positions", torch.stack([grid[1], grid[0], torch.ones(rows, columns)], -1).flatten(0, 1), False)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """The patches."""
+        planes = self.coefficients(features).reshape(len(features), 3, self.planes)
+        planes = torch.bmm(self._frames(features).to(planes.dtype), planes)
+        heights = torch.matmul(self.positions.to(planes.dtype), planes).relu()
+        # The heights at a patch's centre do not say how edges run through it; the features do.
+        patches: Tensor = self.patch(self.heights(heights) + self.tilt(features).unsqueeze(1))
+        return patches
+
+    def _frames(self, features: Tensor) -> Tensor:
+        """(N, 3, 3): image coordinates (x, y, 1), as rows, to those in the frame of each sample."""
+        left, top, along, across = self.frame(features).float().unbind(-1)
+        zero, one = torch.zeros_like(left), torch.ones_like(left)
+        rows = (
+            (along, -across, zero),
+            (across, along, zero),
+            (-(along * left + across * top), across * left - along * top, one),
+        )
+        return torch.stack([torch.stack(row, -1) for row in rows], 1)
+
+
+def crop(image: Tensor, height: int, width: int) -> Tensor:
+    """The middle of images (..., H, W), or zeros around them where they are smaller."""
+    down, right = height - image.shape[-2], width - image.shape[-1]
+    if not down and not right:
+        return image
+    # Rounded towards 0, so that cropping undoes padding.
+    left, top = int(right / 2), int(down / 2)
+    return functional.pad(image, (left, right - left, top, down - top))
+
+
+class Centre(nn.Module):
+    """Images 0..1 to -1..1, padded with black (-1) around them, or cropped, to a size."""
+
+    def __init__(self, height: int, width: int) -> None:
+        super().__init__()
+        self.height, self.width = height, width
+
+    def forward(self, image: Tensor) -> Tensor:
+        """Images (B, C, H, W) to (B, C, height, width)."""
+        return crop(image, self.height, self.width) * 2 - 1
+
+
+class RawImage(nn.Module):
+    """Raw numbers of an image that may be larger to those of the image itself."""
+
+    def __init__(self, parameters: int, depth: int, height: int, width: int) -> None:
+        super().__init__()
+        self.shape = (parameters, depth, height, width)
+
+    def forward(self, raw: Tensor) -> Tensor:
+        """(N, parameters * C, H', W') to (N, parameters, C, H, W)."""
+        return crop(raw, *self.shape[2:]).reshape(len(raw), *self.shape)
+
+
+def _grid(size: int) -> int:
+    """Cells of the coarsest grid along an axis of that many pixels."""
+    return -(-size >> STRIDES)

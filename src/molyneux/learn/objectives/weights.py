@@ -1,0 +1,192 @@
+"""Weights of the terms of an objective: constant, or functions of where training stands; and checks of settings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+
+from molyneux.core import ConfigError, Progress
+
+
+@dataclass(frozen=True)
+class Warmup:
+    """A weight that rises linearly from `start` to `value` and stays there.
+
+    Args:
+        value: the final weight.
+        fraction: share of the training after which it is reached.
+        start: the weight at the first step.
+
+    >>> Warmup(2.0, fraction=0.5).at(Progress(25, 100))
+    1.0
+    """
+
+    value: float = 1.0
+    fraction: float = 0.2
+    start: float = 0.0
+
+    def __post_init__(self) -> None:
+        problems = levels_below_zero(value=self.value, start=self.start)
+        problems += shares_out_of_range("the training", fraction=self.fraction)
+        if problems:
+            raise ConfigError(problems)
+
+    def at(self, progress: Progress) -> float:
+        """The weight at this point of the training."""
+        return self.start + (self.value - self.start) * min(1.0, progress.fraction / self.fraction)
+
+
+@dataclass(frozen=True)
+class WarmupSteps:
+    """A weight that rises linearly for a number of optimiser steps, whatever the length of the training.
+
+    In a file, `steps` distinguishes it from `Warmup`: `capacity: {value: 10, steps: 5000}`. At the end of training, which is what
+    validation uses, the weight is `value`, even if the training had fewer steps.
+
+    Args:
+        steps: optimiser steps after which the final weight is reached.
+        value: the final weight.
+        start: the weight at the first step.
+
+    >>> WarmupSteps(5000, value=10.0).at(Progress(1000, 3750))
+    2.0
+    >>> WarmupSteps(5000, value=10.0).at(Progress(3750, 3750))
+    10.0
+    """
+
+    steps: int
+    value: float = 1.0
+    start: float = 0.0
+
+    def __post_init__(self) -> None:
+        problems = levels_below_zero(value=self.value, start=self.start)
+        problems += counts_below_one(steps=self.steps)
+        if problems:
+            raise ConfigError(problems)
+
+    def at(self, progress: Progress) -> float:
+        """The weight at this point of the training."""
+        over = progress.step >= progress.steps
+        return self.value if over else self.start + (self.value - self.start) * min(1.0, progress.step / self.steps)
+
+
+@dataclass(frozen=True)
+class Cyclical:
+    """A weight that rises linearly from `start` to `value`, stays, and starts again: Fu et al. (NAACL 2019), equations 6 and 7.
+
+    Cyclical Annealing Schedule: A Simple Approach to Mitigating KL Vanishing. The cycles are equally
+    long. At the start of each, the code costs little and is used; the next cycle starts from what it has learned. At the end of
+    training, which is what validation uses, the weight is `value`. A cycle has at least two steps.
+
+    Args:
+        cycles: how often it rises (the paper: 4).
+        value: the weight at the end of each rise.
+        rising: share of a cycle in which it rises (the paper's R).
+        start: the weight at the beginning of each cycle.
+
+    >>> [Cyclical(2, value=1.0).at(Progress(step, 100)) for step in (0, 10, 25, 50, 60, 99)]
+    [0.0, 0.4, 1.0, 0.0, 0.4, 1.0]
+    """
+
+    cycles: int
+    value: float = 1.0
+    rising: float = 0.5
+    start: float = 0.0
+
+    def __post_init__(self) -> None:
+        problems = levels_below_zero(value=self.value, start=self.start)
+        problems += counts_below_one(cycles=self.cycles)
+        problems += shares_out_of_range("a cycle", rising=self.rising)
+        if problems:
+            raise ConfigError(problems)
+
+    def at(self, progress: Progress) -> float:
+        """The weight at this point of the training.
+
+        Raises:
+            ConfigError: the training is too short for so many cycles.
+        """
+        if progress.step >= progress.steps:
+            return self.value
+        if progress.steps < 2 * self.cycles:
+            raise ConfigError(
+                f"cycles: expected at least 2 steps of the training in a cycle, got {self.cycles} cycles in {progress.steps} "
+                "steps: choose fewer cycles or train longer"
+            )
+        within = progress.step * self.cycles % progress.steps / progress.steps
+        return self.start + (self.value - self.start) * min(1.0, within / self.rising)
+
+
+Weight = float | Cyclical | WarmupSteps | Warmup
+"""A number, or a schedule: in a file, `cycles` makes it a `Cyclical`, `steps` a `WarmupSteps`, and neither a `Warmup`."""
+
+
+def weight_at(weight: Weight, progress: Progress) -> float:
+    """A weight, constant or scheduled, at this point of the training."""
+    return weight.at(progress) if isinstance(weight, Cyclical | WarmupSteps | Warmup) else float(weight)
+
+
+def weight_problems(**weights: Weight) -> list[str]:
+    """A problem for each weight that is neither a number of at least 0 nor a schedule; schedules check themselves."""
+    problems = []
+    for name, weight in weights.items():
+        if isinstance(weight, Cyclical | WarmupSteps | Warmup):
+            continue
+        if isinstance(weight, Real):
+            problems += levels_below_zero(**{name: weight})
+        else:
+            problems.append(
+                f"{name}: expected a number of at least 0 or a schedule (Cyclical, Warmup or WarmupSteps), got {weight!r}"
+            )
+    return problems
+
+
+def choice_problems(**choices: tuple[object, Sequence[str]]) -> list[str]:
+    """A problem for each setting whose value is none of its choices.
+
+    >>> choice_problems(kind=("II", ("I", "II")), per=(3, ("sample", "batch")))
+    ['per: expected "sample" or "batch", got 3']
+    """
+    return [
+        f"{name}: expected {_either(known)}, got {value!r}"
+        for name, (value, known) in choices.items()
+        if not (isinstance(value, str) and value in known)
+    ]
+
+
+def _either(known: Sequence[str]) -> str:
+    *most, last = [f'"{word}"' for word in known]
+    return f"{', '.join(most)} or {last}"
+
+
+def levels_below_zero(**levels: float) -> list[str]:
+    """A problem for each number that is not finite and at least 0."""
+    return [
+        f"{name}: expected a number of at least 0, got {_shown(level)}"
+        for name, level in levels.items()
+        if not (isinstance(level, Real) and 0 <= level < math.inf)
+    ]
+
+
+def counts_below_one(**counts: float) -> list[str]:
+    """A problem for each number of steps or cycles below 1."""
+    return [
+        f"{name}: expected at least 1, got {_shown(count)}"
+        for name, count in counts.items()
+        if not (isinstance(count, Real) and count >= 1)
+    ]
+
+
+def shares_out_of_range(whole: str, **shares: float) -> list[str]:
+    """A problem for each share of the whole that is not in (0, 1]."""
+    return [
+        f"{name}: expected a share of {whole} in 0..1, above 0, got {_shown(share)}"
+        for name, share in shares.items()
+        if not (isinstance(share, Real) and 0 < share <= 1)
+    ]
+
+
+def _shown(value: object) -> str:
+    return f"{value}" if isinstance(value, Real) else f"{value!r}"

@@ -1,0 +1,93 @@
+"""The contract of the multimodal VAEs: models that add up bounds on the log-likelihood of several modalities."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Mapping
+from typing import Unpack
+
+import torch
+
+from molyneux.core import Batch, Loss, Progress, Spec
+from molyneux.learn.objectives import ELBO, Bound, Weight, weight_problems
+from molyneux.learn.vaes.autoencoder import (
+    Autoencoder,
+    SharedSettings,
+    check_samples,
+    importance_log_likelihood,
+    reporting,
+)
+from molyneux.learn.vaes.networks import Observation, unknown_names
+from molyneux.learn.vaes.stacked import StackedPosteriors, StackEstimates
+
+
+class _AllSettings(SharedSettings, total=False):
+    private_dim: int | Mapping[str, int]
+
+
+class MultimodalSettings(SharedSettings, total=False):
+    """The settings that all multimodal VAEs share; see `MultimodalVAE`."""
+
+    beta: Weight | None
+    objective: Bound | None
+    drawn: Collection[str]
+
+
+class MultimodalVAE(Autoencoder):
+    """A variational autoencoder of several modalities: `joint` gives its posterior, `stacked` those whose bounds it adds up.
+
+    Satisfies `core.Likelihood` beside what an `Autoencoder` does.
+
+    Args:
+        spec: see `Autoencoder`, as the settings in `**shared`.
+        beta: weight of the divergence terms, constant or scheduled; 1 by default. Short for the objective `ELBO(beta)`.
+        objective: the bound that is maximised; by default the ELBO.
+        drawn: modalities that are reconstructed, in training, from one of the step's stacked codes for each sample, drawn by
+            weight, instead of from all: the same loss in expectation for less decoding and more noise. Only with the ELBO.
+
+    Raises:
+        ConfigError: settings that cannot be used, all problems at once.
+        SpecError: a net or likelihood that does not fit its modality.
+    """
+
+    log_likelihood = importance_log_likelihood
+
+    def __init__(
+        self,
+        spec: Spec,
+        *,
+        beta: Weight | None = None,
+        objective: Bound | None = None,
+        drawn: Collection[str] = (),
+        **shared: Unpack[_AllSettings],
+    ) -> None:
+        problems = [] if beta is None else weight_problems(beta=beta)
+        problems += unknown_names(spec, {"drawn": drawn})
+        if objective is not None and not isinstance(objective, Bound):
+            problems.append(f"objective: expected a bound, such as ELBO() or IWAE(), got {objective!r}")
+        elif beta is not None and objective is not None:
+            problems.append(f"beta: the objective {type(objective).__name__} has its own weights: give one of the two")
+        if drawn and objective is not None and not isinstance(objective, ELBO):
+            problems.append("drawn: only the objective ELBO takes single codes for some modalities: leave it out")
+        with reporting(problems):
+            super().__init__(spec, **shared)
+        self.drawn = frozenset(drawn)
+        self.criterion = (objective or ELBO(1.0 if beta is None else beta)).build(self.latent_dim)
+
+    @abstractmethod
+    def stacked(self, observation: Observation, generator: torch.Generator | None) -> StackedPosteriors:
+        """The posteriors of the shared code whose bounds the model adds up.
+
+        Args:
+            observation: the batch, encoded.
+            generator: the randomness of what is drawn to choose them, such as subsets of the modalities.
+        """
+
+    def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
+        """The negative of the model's bound; see `core.Trainable`. Divergences are from the standard prior, not a fitted one."""
+        observation = self.observe(batch)
+        check_samples(batch)
+        stack = self.stacked(observation, generator)
+        prior = self.loss_prior.of(len(batch)).shared
+        estimates = StackEstimates(self.networks, observation, stack, prior, progress, generator, drawn=self.drawn)
+        return self.criterion.loss(estimates)
