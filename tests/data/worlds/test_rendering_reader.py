@@ -9,6 +9,8 @@ from molyneux.data import CdSprites
 from molyneux.data.worlds import attributes
 from molyneux.data.worlds.noise import Noise
 from molyneux.data.worlds.raster import Figures, masks
+from molyneux.data.worlds.rendering_reader import MARGIN, _Search
+from molyneux.data.worlds.renderings import FigureKind, renderings
 
 
 def read(world, view):
@@ -25,7 +27,7 @@ def truth(world, batch, name):
 @pytest.mark.parametrize("level", [1, 2, 3, 4])
 def test_true_views_are_read_without_error(level):
     world = CdSprites(level=level)
-    batch = world.source("test", 500, seed=3).batch(np.arange(500))
+    batch = world.source("test", 300, seed=3).batch(np.arange(300))
     codes, forced, reading = read(world, batch.views["image"])
     assert isinstance(world.readers()["image"], Reader)
     assert set(codes) == {"shape", "size", "colour", "position"} & {factor.name for factor in world.spec.factors}
@@ -38,7 +40,7 @@ def test_true_views_are_read_without_error(level):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"image_size": 96},
+        {"image_size": 80},
         {"textures": None},
         {"shapes": ("heart", "line", "semicircle", "circle")},
         {"colours": ("red", "pink"), "sizes": ("small", "medium", "big")},
@@ -46,9 +48,9 @@ def test_true_views_are_read_without_error(level):
         {"caption_level": 1},
     ],
 )
-def test_settings_of_the_world_are_known(settings):
+def test_settings_of_the_world_are_used(settings):
     world = CdSprites(level=3, **settings)
-    batch = world.source("test", 200, seed=1).batch(np.arange(200))
+    batch = world.source("test", 100, seed=1).batch(np.arange(100))
     codes, _, _ = read(world, batch.views["image"])
     for name in codes:
         assert torch.equal(codes[name], truth(world, batch, name))
@@ -71,16 +73,16 @@ def test_a_mean_over_all_turns_shows_its_size_but_no_shape():
     turns = np.arange(39) * (2 * np.pi / 39)
     for size, scale in enumerate((0.5, 1.0)):
         for shape, name in enumerate(("square", "ellipse", "heart")):
-            ghosts = []
+            means = []
             for place in ((0.4, 0.5), (0.61, 0.36), (0.5, 0.5)):
                 length = np.full(39, attributes.BOXES[name] * scale / 64)
                 figures = Figures(np.full(39, shape), np.tile(place, (39, 1)), length, turns, np.zeros(39))
-                ghosts.append(np.tile(masks(figures, 64).astype(np.float64).mean(0), (3, 1, 1)))
-            codes, forced, reading = read(world, torch.tensor(np.array(ghosts)).to(torch.uint8))
+                means.append(np.tile(masks(figures, 64).astype(np.float64).mean(0), (3, 1, 1)))
+            codes, forced, reading = read(world, torch.tensor(np.array(means)).to(torch.uint8))
             assert (codes["shape"] == -1).all()
             assert (codes["size"] == size).all()
             assert (forced["shape"] >= 0).all()
-            assert reading.reasons[0] == "no shape can be told"
+            assert reading.reasons[0] == "cannot read shape"
 
 
 def test_nothing_and_noise_are_not_read():
@@ -123,6 +125,23 @@ def test_two_figures_are_none():
     codes, _, _ = read(world, both)
     assert count > 5
     assert (codes["shape"] == -1).double().mean() > 0.9
+
+
+def test_the_nearest_pictures_are_those_of_an_exhaustive_search():
+    kinds = tuple(FigureKind(shape, size, shape, length, 0.0) for shape in (0, 2) for size, length in enumerate((0.15, 0.3)))
+    bank = renderings(kinds, 64)
+    pictures = torch.from_numpy(bank.pictures)
+    some = pictures[torch.randint(0, len(pictures), (60,), generator=torch.Generator().manual_seed(0))]
+    noise = torch.rand(60, pictures.shape[1], generator=torch.Generator().manual_seed(1))
+    asked = torch.nn.functional.normalize(torch.cat([some.roll(1, 0) + 0.5 * some, some + 0.05 * noise, noise]), dim=1)
+    found, codes, cosines = _Search(bank).nearest(asked), torch.from_numpy(bank.codes), asked @ pictures.T
+    clear = (codes >= 0).all(1)
+    rendering, nearest = cosines.masked_fill(~clear, -1).max(1), cosines.max(1)
+    torch.testing.assert_close(found.cosine, nearest.values)
+    assert torch.equal(found.forced, codes[rendering.indices])
+    mean = nearest.values - rendering.values > MARGIN
+    assert torch.equal(found.codes, torch.where(mean[:, None], codes[nearest.indices], codes[rendering.indices]))
+    assert 0 < mean.sum() < len(mean)
 
 
 @pytest.mark.parametrize(

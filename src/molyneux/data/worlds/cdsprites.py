@@ -12,11 +12,11 @@ from molyneux.core import Factor, Reader
 from molyneux.data.worlds import attributes
 from molyneux.data.worlds.captioned_world import CaptionedWorld
 from molyneux.data.worlds.cdsprites_picture import BACK, FRONT, Painter
-from molyneux.data.worlds.cdsprites_reader import can_be_read, rendering_reader
 from molyneux.data.worlds.cdsprites_settings import OPTIONS, Settings
 from molyneux.data.worlds.distributions import pick
 from molyneux.data.worlds.noise import Noise
 from molyneux.data.worlds.raster import SHAPES, Figures
+from molyneux.data.worlds.rendering_reader import can_be_read, rendering_reader
 from molyneux.data.worlds.repertoire import Repertoire
 from molyneux.data.worlds.view import Brush
 
