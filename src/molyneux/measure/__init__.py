@@ -6,9 +6,10 @@ from molyneux.measure.evaluation import Evaluation, Measure, Measurement, evalua
 from molyneux.measure.galleries import Galleries, Traversals
 from molyneux.measure.homotopy import Homotopy
 from molyneux.measure.intervals import apart, over_seeds
-from molyneux.measure.latents import LatentProbe, PosteriorGap, Projection
 from molyneux.measure.likelihood import Likelihood
-from molyneux.measure.prediction import Downstream
+from molyneux.measure.posterior_gap import PosteriorGap
+from molyneux.measure.prediction import Downstream, LatentProbe, Prediction
+from molyneux.measure.projection import Projection
 from molyneux.measure.reconstruction import Reconstruction
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Measure",
     "Measurement",
     "PosteriorGap",
+    "Prediction",
     "Projection",
     "Reconstruction",
     "Traversals",

@@ -1,4 +1,4 @@
-"""From one number per sample to a score with its interval, its subject and its origin."""
+"""Makes scores from one number per sample: value, interval, what the score is about, and origin."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from molyneux.core import Score
+from molyneux.core import About, Score
 from molyneux.measure.intervals import mean_interval, share_interval
 
 _NOTHING = "no sample has what this needs"
@@ -16,7 +16,7 @@ _NOTHING = "no sample has what this needs"
 
 @dataclass(frozen=True)
 class Recorder:
-    """Writes scores of one family about one thing.
+    """Makes the scores of one family about one thing.
 
     Args:
         family: first part of the names of its scores.
@@ -27,10 +27,10 @@ class Recorder:
 
     family: str
     rng: np.random.Generator
-    about: Mapping[str, str] = field(default_factory=dict)
+    about: About = field(default_factory=dict)
     origin: Mapping[str, Any] = field(default_factory=dict)
 
-    def on(self, **about: str) -> Recorder:
+    def on(self, **about: str | tuple[str, ...]) -> Recorder:
         """A recorder whose scores are about this too."""
         return replace(self, about={**self.about, **about})
 

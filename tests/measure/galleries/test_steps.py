@@ -6,7 +6,7 @@ from molyneux.data import PartsOfSpeech
 from molyneux.measure import Evaluation
 from molyneux.measure.coherence import words
 from molyneux.measure.galleries import view_cells
-from molyneux.measure.galleries.steps import Walk, changes, read_walk
+from molyneux.measure.galleries.cells import Walk, changes, read_walk
 
 FACTORS = (Factor("noun", ("dogs", "cats")), Factor("adverb", ("really", "recently")))
 

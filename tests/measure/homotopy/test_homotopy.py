@@ -11,8 +11,8 @@ from torch.distributions import Categorical, Independent
 from molyneux.core import Codes, ConfigError, DataError, Factor, Posterior, load_exhibits, save_exhibits
 from molyneux.data import Letters, ideal_codes
 from molyneux.measure import Evaluation, Homotopy, Traversals
-from molyneux.measure.galleries.steps import Walk
-from molyneux.measure.homotopy.scores import leg_scores, path_scores
+from molyneux.measure.galleries.cells import Walk
+from molyneux.measure.homotopy.homotopy import leg_scores, path_scores
 from molyneux.measure.recorder import Recorder
 
 LETTERS = Letters()

@@ -9,7 +9,7 @@ import torch
 from molyneux.core import Batch, ConfigError, DataError, Factor, Modality, NotApplicableError, Posterior, Spec
 from molyneux.measure import Downstream, Evaluation
 from molyneux.measure.latents import collect_codes
-from molyneux.measure.prediction.controls import control_features
+from molyneux.measure.prediction.downstream import control_features
 
 WORDS = ("<pad>", "<bos>", "<eos>", *(f"w{number}" for number in range(9)))
 SPEC = Spec((Modality("text", "text", (6,), "uint8", WORDS, 0, 1, 2),), (Factor("label", ("a", "b", "c")),))

@@ -13,10 +13,9 @@ import numpy as np
 
 from molyneux.measure.disentanglement.information import require_carriers
 from molyneux.measure.disentanglement.linear import discriminants, standardised
-from molyneux.measure.disentanglement.outcome import Outcome, nothing_live
-from molyneux.measure.disentanglement.ranks import area_under_curve
+from molyneux.measure.disentanglement.metric import Outcome, nothing_live
 from molyneux.measure.disentanglement.sap import stratified_split, train_and_test
-from molyneux.measure.disentanglement.table import Table
+from molyneux.measure.disentanglement.table import Table, sort_columns
 
 _FITTED, _TESTED = 40_000, 6000
 
@@ -106,3 +105,20 @@ def _mean_area(scores: np.ndarray, labels: np.ndarray, classes: np.ndarray) -> f
 
 def _mean(by_factor: np.ndarray) -> dict[str, Outcome]:
     return {"explicitness": Outcome(float(by_factor.mean()), by_factor)}
+
+
+def area_under_curve(scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    """The area under the receiver operating characteristic of each column, (K,); NaN where one side is empty.
+
+    The share of pairs of a positive and a negative sample that are in the right order (Mann and Whitney 1947); ties count half.
+
+    Args:
+        scores: (N, K) numbers.
+        positive: (N, K) bool.
+    """
+    ranks = sort_columns(scores).ranks * len(scores) + 0.5
+    right = positive.sum(0).astype(np.float64)
+    pairs = right * (len(scores) - right)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        area: np.ndarray = (np.where(positive, ranks, 0.0).sum(0) - right * (right + 1) / 2) / pairs
+    return area

@@ -10,8 +10,7 @@ import numpy as np
 
 from molyneux.core import ConfigError, DataError
 from molyneux.core.intervals import Interval, share_interval, student
-from molyneux.measure.logistic import logistic_predictions
-from molyneux.measure.prediction.checks import labelled
+from molyneux.measure.prediction.classifiers import labelled, logistic_predictions
 
 
 @dataclass(frozen=True)
@@ -88,8 +87,8 @@ def few_shot(
     points = []
     for count in shots:
         rows = _drawn(labels, count, draws, rng)
-        said = (logistic_predictions(codes[row], labels[row], test_codes, regularization=regularization)[0] for row in rows)
-        points.append(FewShot(count, np.array([(one == test_labels).mean() for one in said]), len(test_labels)))
+        predicted = (logistic_predictions(codes[row], labels[row], test_codes, regularization=regularization)[0] for row in rows)
+        points.append(FewShot(count, np.array([(one == test_labels).mean() for one in predicted]), len(test_labels)))
     return points
 
 
