@@ -8,10 +8,18 @@ from sklearn.metrics import mutual_info_score
 from sklearn.metrics.cluster import adjusted_mutual_info_score
 
 from molyneux.core import NotApplicableError
-from molyneux.measure.disentanglement import expected_information, adjusted_information, tabulate
-from molyneux.measure.disentanglement.information import equal_width, library_bins, published_bins
+from molyneux.measure.disentanglement import adjusted_information, expected_information, tabulate
 from molyneux.measure.disentanglement.groups import group
-from molyneux.measure.disentanglement.information import bins_for, count_pairs, entropy, joint, mutual_information
+from molyneux.measure.disentanglement.information import (
+    bins_for,
+    count_pairs,
+    entropy,
+    equal_width,
+    joint,
+    library_bins,
+    mutual_information,
+    published_bins,
+)
 
 
 def related(n=400, seed=0):
@@ -103,7 +111,9 @@ def test_knowledge_is_between_nothing_and_everything():
     rng = np.random.default_rng(0)
     factor = rng.integers(0, 40, 8000)
     noisy = np.where(rng.random(8000) < 0.5, factor, rng.integers(0, 40, 8000))
-    known = adjusted_information(tabulate(np.stack([factor, factor**3 - 5, noisy, rng.normal(size=8000)], 1), factor[:, None]))[:, 0]
+    known = adjusted_information(tabulate(np.stack([factor, factor**3 - 5, noisy, rng.normal(size=8000)], 1), factor[:, None]))[
+        :, 0
+    ]
     assert known[:2] == pytest.approx([1.0, 1.0])
     assert 0.2 < known[2] < 0.4
     assert known[3] == 0.0

@@ -17,9 +17,9 @@ from molyneux.measure.disentanglement import (
     top_counts,
     unsupervised_ranking,
 )
-from molyneux.measure.disentanglement.information import equal_mass
 from molyneux.measure.disentanglement.dci import completeness, disentanglement
 from molyneux.measure.disentanglement.higgins import mean_difference
+from molyneux.measure.disentanglement.information import equal_mass
 from molyneux.measure.disentanglement.linear import discriminants, softmax_nets
 from molyneux.measure.disentanglement.table import area_under_curve, sort_columns
 

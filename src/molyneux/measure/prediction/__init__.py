@@ -2,8 +2,8 @@
 
 from molyneux.measure.prediction.classifiers import net_predictions
 from molyneux.measure.prediction.downstream import Downstream
-from molyneux.measure.prediction.few_shot import FewShot, few_shot
 from molyneux.measure.prediction.prediction import Prediction
 from molyneux.measure.prediction.probe import LatentProbe
+from molyneux.measure.prediction.shots import FewShot, few_shot
 
 __all__ = ["Downstream", "FewShot", "LatentProbe", "Prediction", "few_shot", "net_predictions"]

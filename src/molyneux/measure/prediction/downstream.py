@@ -16,8 +16,8 @@ from molyneux.measure.coherence import majority
 from molyneux.measure.evaluation import Evaluation, Measure, Measurement
 from molyneux.measure.generation import having
 from molyneux.measure.prediction.classifiers import logistic_predictions, net_predictions
-from molyneux.measure.prediction.few_shot import FewShot, few_shot
 from molyneux.measure.prediction.probe import Label, Split, find_labels, probed_tables, split_samples
+from molyneux.measure.prediction.shots import FewShot, few_shot
 from molyneux.measure.recorder import Recorder, percent
 
 PROJECTION = "random projection"

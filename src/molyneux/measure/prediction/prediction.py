@@ -10,7 +10,7 @@ import torch
 from torch.distributions import Distribution
 
 from molyneux.core import Batch, NotApplicableError, Predicts, Score, Spec, Target, about_names
-from molyneux.measure.evaluation import Evaluation, Measure, Measurement
+from molyneux.measure.evaluation import Evaluation, Measure, Measurement, not_applicable
 from molyneux.measure.prediction.targets import class_scores, label_scores, number_scores
 from molyneux.measure.recorder import Recorder
 
@@ -59,8 +59,14 @@ class Prediction(Measure):
         given = None if evaluation.training is None else _true_values(evaluation.training, targets)
         scores: list[Score] = []
         for observed in evaluation.observed_sets if self.alone else (evaluation.available,):
-            for target, (predicted, truth) in _predict(evaluation, observed, targets).items():
+            found = _predict(evaluation, observed, targets)
+            for target in targets:
                 about = {"source": about_names(observed), "target": target.name}
+                if target not in found:
+                    reason = f"the target {target.name} is known of no sample"
+                    scores.append(not_applicable(self, reason, origin=evaluation.provenance(), about=about))
+                    continue
+                predicted, truth = found[target]
                 rng = evaluation.rng(self.name, *observed, target.name)
                 recorder = Recorder(self.name, rng, about, evaluation.provenance())
                 known = truth if given is None or not len(given[target.name]) else given[target.name]
@@ -83,7 +89,7 @@ def _predict(
             if target.name not in found:
                 raise NotApplicableError(f"the model does not predict the target {target.name}: name others in `targets`")
             piles[target].append((_values(target, found[target.name])[rows], truth))
-    return {target: _joined(parts) for target, parts in piles.items() if parts}
+    return {target: _joined(parts) for target, parts in piles.items() if sum(len(truth) for _, truth in parts)}
 
 
 def _known(batch: Batch, targets: Sequence[Target]) -> Iterator[tuple[Target, np.ndarray, np.ndarray]]:

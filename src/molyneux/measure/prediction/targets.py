@@ -26,7 +26,7 @@ def class_scores(predicted: np.ndarray, truth: np.ndarray, prior: np.ndarray, re
     class gives.
 
     Args:
-        predicted: (N,) class numbers.
+        predicted: (N,) class numbers, N at least 1.
         truth: (N,) class numbers.
         prior: (K,) share of each class among the samples that a guess may know.
         recorder: makes the scores.
@@ -41,14 +41,11 @@ def class_scores(predicted: np.ndarray, truth: np.ndarray, prior: np.ndarray, re
         recorder.share(
             "accuracy",
             predicted == truth,
-            chance=100 * accuracy(guessed) if len(truth) else None,
-            controls={"constant": 100 * accuracy(constant)} if len(truth) else {},
+            chance=100 * accuracy(guessed),
+            controls={"constant": 100 * accuracy(constant)},
         )
     ]
     for name, statistic in (("balanced_accuracy", balanced_accuracy), ("macro_f1", macro_f1)):
-        if not len(truth):
-            found.append(recorder.score(name, None, **fields, note="the target is known of no sample"))
-            continue
         shares, rng = (counts / counts.sum()).ravel(), recorder.rng
         drawn = [statistic(rng.multinomial(len(truth), shares).reshape(counts.shape)) for _ in range(_RESAMPLES)]
         found.append(
@@ -91,15 +88,13 @@ def label_scores(
     and for micro F1 the set of labels that is best according to the prior.
 
     Args:
-        probabilities: (N, L).
+        probabilities: (N, L), N at least 1.
         truth: (N, L) 0 or 1.
         prior: (L,) share of samples with each label.
         symbols: names of the labels.
         recorder: makes the scores.
     """
     n, labels = truth.shape
-    if not n:
-        return [recorder.score("micro_f1", None, **_PERCENT, note="the target is known of no sample")]
     right = truth.astype(bool)
     share, ones = right.mean(0), np.ones(n)
     counts = _label_counts(probabilities > 0.5, right)
@@ -162,13 +157,11 @@ def number_scores(predicted: np.ndarray, truth: np.ndarray, known: np.ndarray, r
     Chance is what predicting the mean gives; the control `constant` is the best constant: the median for `mae`, else the mean.
 
     Args:
-        predicted: (N, V).
+        predicted: (N, V), N at least 1.
         truth: (N, V).
         known: (M, V) values whose mean and median a constant prediction may know.
         recorder: makes the scores.
     """
-    if not len(truth):
-        return [recorder.score("mse", None, higher_is_better=False, note="the target is known of no sample")]
     mean, median = (np.broadcast_to(one, truth.shape) for one in (known.mean(0), np.median(known, axis=0)))
     absolute, square = ([np.abs(one - truth).mean(1) for one in (predicted, mean, median)], [
         ((one - truth) ** 2).mean(1) for one in (predicted, mean)
