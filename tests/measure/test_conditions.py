@@ -27,8 +27,8 @@ from molyneux.measure import (
     evaluate,
 )
 from molyneux.measure.codes import CodeStore
-from molyneux.measure.evaluation import exhibit_name
 from molyneux.measure.generation import MOST_DIRECTIONS, directions, subsets
+from molyneux.measure.measures import exhibit_name
 
 ALL = (
     Coherence(),

@@ -13,9 +13,10 @@ from torch import Tensor
 
 from molyneux import core
 from molyneux.core import Batch, Codes, ConfigError, Decodes, Encodes, Score, Spec, about_names, views
-from molyneux.measure.evaluation import Evaluation, Measure, Measurement
+from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import Direction, Directions, check_directions, directions, having
-from molyneux.measure.recorder import Recorder
+from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.scores import Recorder
 
 _ROWS = {"cpu": 160}
 _MANY = 2048

@@ -9,9 +9,9 @@ import numpy as np
 
 from molyneux.core import Cell, Decodes, Encodes, Gallery, Score, SpecError, about_names
 from molyneux.measure.codes import CodeTable, named
-from molyneux.measure.evaluation import Evaluation, Measure, Measurement
-from molyneux.measure.intervals import statistic_interval
-from molyneux.measure.recorder import Recorder
+from molyneux.measure.evaluation import Evaluation
+from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.scores import Recorder, statistic_interval
 
 _ACTIVE = 0.01
 """Variance of the posterior mean above which a dimension is active."""

@@ -7,7 +7,8 @@ from typing import ClassVar, Literal, final
 import numpy as np
 
 from molyneux.core import ConfigError, Encodes, Scatter, nearest
-from molyneux.measure.evaluation import Evaluation, Measure, Measurement, exhibit_name
+from molyneux.measure.evaluation import Evaluation
+from molyneux.measure.measures import Measure, Measurement, exhibit_name
 
 Method = Literal["pca", "tsne"]
 

@@ -10,7 +10,7 @@ from molyneux.learn.likelihoods.categorical import CategoricalViews
 from molyneux.learn.posteriors import DiagonalNormal
 from molyneux.measure import CodeUse, Evaluation
 from molyneux.measure.disentanglement import hoyer
-from molyneux.measure.reconstruction.baselines import SymbolFrequencies
+from molyneux.measure.reconstruction.comparison import SymbolFrequencies
 
 SPEC = Spec((Modality("table", "tabular", (4,)),))
 N = 5000

@@ -15,7 +15,7 @@ from molyneux.measure.disentanglement.information import (
     count_pairs,
     entropy,
     equal_width,
-    joint,
+    joint_counts,
     library_bins,
     mutual_information,
     published_bins,
@@ -79,7 +79,7 @@ def test_joint_counts_of_carriers_in_bins_of_equal_mass():
     codes, factor = rng.normal(size=(3000, 2)), rng.integers(-1, 3, 3000)
     codes[:, 1] = np.round(codes[:, 1] * 2)
     half = rng.random(3000) < 0.5
-    counts = joint(tabulate(codes, factor[:, None]), 0, half)
+    counts = joint_counts(tabulate(codes, factor[:, None]), 0, half)
     carried = factor >= 0
     assert counts.shape == (2, 2, 3, 20)
     assert counts.sum((1, 3)).tolist() == [np.bincount(factor[carried]).tolist()] * 2

@@ -13,7 +13,7 @@ from molyneux.data import Letters, ideal_codes
 from molyneux.measure import Evaluation, Homotopy, Traversals
 from molyneux.measure.galleries.cells import ReadSequence
 from molyneux.measure.homotopy.homotopy import leg_scores, path_scores
-from molyneux.measure.recorder import Recorder
+from molyneux.measure.scores import Recorder
 
 LETTERS = Letters()
 TEXT = LETTERS.spec.modality("text")

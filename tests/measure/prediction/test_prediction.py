@@ -11,7 +11,7 @@ from torch.distributions import Bernoulli, Categorical, Independent, Normal
 from molyneux.core import Batch, Modality, NotApplicableError, Spec, SpecError, Target
 from molyneux.measure import Evaluation, Prediction, evaluate
 from molyneux.measure.prediction.targets import class_scores, label_scores, number_scores
-from molyneux.measure.recorder import Recorder
+from molyneux.measure.scores import Recorder
 
 TARGETS = (
     Target("kind", "class", ("a", "b", "c")),

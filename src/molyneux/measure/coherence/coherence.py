@@ -21,7 +21,7 @@ from molyneux.measure.coherence.scores import (
     unreadable_score,
     value_scores,
 )
-from molyneux.measure.evaluation import Evaluation, Measure, Measurement
+from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import (
     Direction,
     Directions,
@@ -32,7 +32,8 @@ from molyneux.measure.generation import (
     directions,
     having,
 )
-from molyneux.measure.recorder import Recorder
+from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.scores import Recorder
 
 
 @final

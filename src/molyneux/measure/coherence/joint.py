@@ -19,7 +19,7 @@ from molyneux.measure.coherence.answers import Answers, read
 from molyneux.measure.coherence.scores import CEILING, agreement_scores
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import decoded, prior_codes
-from molyneux.measure.recorder import Recorder, percent
+from molyneux.measure.scores import Recorder, percent
 
 _MOST_PAIRED = 20
 """Of more modalities than this, only the agreement of all together is scored."""

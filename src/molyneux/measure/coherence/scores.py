@@ -9,9 +9,9 @@ import numpy as np
 from molyneux.core import Cell, Factor, Gallery, Score
 from molyneux.measure.coherence.answers import Answers, best_constant, features_chance, strict_chance
 from molyneux.measure.coherence.letters import ConstantText, Letters
-from molyneux.measure.evaluation import exhibit_name
 from molyneux.measure.generation import Direction
-from molyneux.measure.recorder import Recorder, percent
+from molyneux.measure.measures import exhibit_name
+from molyneux.measure.scores import Recorder, percent
 
 CEILING = "judge ceiling"
 

@@ -12,11 +12,11 @@ import numpy as np
 from molyneux.core import ConfigError, DataError, Decodes, Encodes, Score, about_names, views
 from molyneux.measure.codes import CodeTable
 from molyneux.measure.disentanglement.unsupervised import gaussian_total_correlation, hoyer
-from molyneux.measure.evaluation import Evaluation, Measure, Measurement
-from molyneux.measure.intervals import statistic_interval
+from molyneux.measure.evaluation import Evaluation
+from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.posterior_gap import active_units
-from molyneux.measure.reconstruction.baselines import SymbolFrequencies
-from molyneux.measure.recorder import Recorder
+from molyneux.measure.reconstruction.comparison import SymbolFrequencies
+from molyneux.measure.scores import Recorder, statistic_interval
 
 
 @final

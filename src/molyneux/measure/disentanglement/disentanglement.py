@@ -13,9 +13,10 @@ from molyneux.measure.disentanglement.information import adjusted_information
 from molyneux.measure.disentanglement.metric import Variant
 from molyneux.measure.disentanglement.scoring import Repeats, check_variants, find_metrics, score_table
 from molyneux.measure.disentanglement.table import DEAD, Table, check_dead, tabulate
-from molyneux.measure.evaluation import Evaluation, Measure, Measurement
+from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import Draw, check_draw
-from molyneux.measure.recorder import Recorder
+from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.scores import Recorder
 
 
 @final

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from molyneux.core import NotApplicableError
+from molyneux.measure.disentanglement.explicitness import discriminants, standardised
 from molyneux.measure.disentanglement.groups import Groups, group, halves, ratios, relative
-from molyneux.measure.disentanglement.linear import discriminants, standardised
 from molyneux.measure.disentanglement.metric import Outcome, nothing_live
 from molyneux.measure.disentanglement.table import Table
 

@@ -14,7 +14,7 @@ from molyneux.core.intervals import CONFIDENCE, Interval
 from molyneux.measure.disentanglement import dci, explicitness, higgins, irs, kim_mnih, mig, sap
 from molyneux.measure.disentanglement.metric import Metric, Outcome, Variant
 from molyneux.measure.disentanglement.table import DEAD, Table, tabulate
-from molyneux.measure.recorder import Recorder
+from molyneux.measure.scores import Recorder
 
 CHANCE_BELOW_ZERO = (-1.0, 1.0)
 

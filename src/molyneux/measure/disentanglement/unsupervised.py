@@ -8,8 +8,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from molyneux.core import ConfigError, DataError, NotApplicableError, nearest
+from molyneux.measure.disentanglement.explicitness import standardised
 from molyneux.measure.disentanglement.information import BINS, PER_VALUE, adjusted_information, equal_mass
-from molyneux.measure.disentanglement.linear import standardised
 from molyneux.measure.disentanglement.table import check_codes, sort_columns, tabulate
 
 Relation = Literal["lasso", "spearman", "information"]

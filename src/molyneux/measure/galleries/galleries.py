@@ -11,7 +11,7 @@ from molyneux.core import Batch, Cell, Codes, ConfigError, Decodes, Encodes, Gal
 from molyneux.measure.codes import CodeTable, from_named
 from molyneux.measure.coherence import Answers, Readings
 from molyneux.measure.coherence.answers import asked_factors, read
-from molyneux.measure.evaluation import Evaluation, Measure, Measurement, exhibit_name
+from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.galleries.cells import stepped_cells, view_cells
 from molyneux.measure.generation import (
     Direction,
@@ -24,6 +24,7 @@ from molyneux.measure.generation import (
     having,
     prior_codes,
 )
+from molyneux.measure.measures import Measure, Measurement, exhibit_name
 
 _FIRST = 1000
 """Samples over which the variance of codes is taken."""

@@ -10,11 +10,11 @@ from torch import Tensor
 
 from molyneux.core import Cell, ConfigError, Decodes, Encodes, Gallery, Reader, Score, views
 from molyneux.measure.coherence.scores import CEILING
-from molyneux.measure.evaluation import Evaluation, Measure, Measurement, exhibit_name
+from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.galleries.cells import ReadSequence, read_sequence, stepped_cells, view_cells
 from molyneux.measure.homotopy.paths import Pairs, decode_paths, draw_pairs
-from molyneux.measure.intervals import mean_interval, statistic_interval
-from molyneux.measure.recorder import Recorder, percent
+from molyneux.measure.measures import Measure, Measurement, exhibit_name
+from molyneux.measure.scores import Recorder, mean_interval, percent, statistic_interval
 
 WHOLE, LEGS = "normal", "dimension-wise"
 

@@ -1,9 +1,8 @@
 """Prediction: targets predicted by supervised models, and labels predicted from codes."""
 
-from molyneux.measure.prediction.classifiers import net_predictions
+from molyneux.measure.prediction.classifiers import FewShot, few_shot, net_predictions
 from molyneux.measure.prediction.downstream import Downstream
 from molyneux.measure.prediction.prediction import Prediction
 from molyneux.measure.prediction.probe import LatentProbe
-from molyneux.measure.prediction.shots import FewShot, few_shot
 
 __all__ = ["Downstream", "FewShot", "LatentProbe", "Prediction", "few_shot", "net_predictions"]

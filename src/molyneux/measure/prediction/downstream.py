@@ -13,12 +13,12 @@ from torch import Tensor
 from molyneux.core import ConfigError, Encodes, Modality, NotApplicableError, Score, Spec, about_names, seeds, views
 from molyneux.measure.codes import CodeTable
 from molyneux.measure.coherence import majority
-from molyneux.measure.evaluation import Evaluation, Measure, Measurement
+from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import having
-from molyneux.measure.prediction.classifiers import logistic_predictions, net_predictions
+from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.prediction.classifiers import FewShot, few_shot, logistic_predictions, net_predictions
 from molyneux.measure.prediction.probe import Label, Split, find_labels, probed_tables, split_samples
-from molyneux.measure.prediction.shots import FewShot, few_shot
-from molyneux.measure.recorder import Recorder, percent
+from molyneux.measure.scores import Recorder, percent
 
 PROJECTION = "random projection"
 

@@ -10,9 +10,10 @@ import torch
 from torch.distributions import Distribution
 
 from molyneux.core import Batch, NotApplicableError, Predicts, Score, Spec, Target, about_names
-from molyneux.measure.evaluation import Evaluation, Measure, Measurement, not_applicable
+from molyneux.measure.evaluation import Evaluation
+from molyneux.measure.measures import Measure, Measurement, not_applicable
 from molyneux.measure.prediction.targets import class_scores, label_scores, number_scores
-from molyneux.measure.recorder import Recorder
+from molyneux.measure.scores import Recorder
 
 _TRAINING = 10_000
 """Training samples whose targets a constant prediction may know."""

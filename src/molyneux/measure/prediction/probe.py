@@ -11,10 +11,11 @@ import numpy as np
 from molyneux.core import ConfigError, Encodes, NotApplicableError, Score, Spec, about_names, nearest
 from molyneux.measure.codes import CodeTable
 from molyneux.measure.coherence import majority
-from molyneux.measure.evaluation import Evaluation, Measure, Measurement
+from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import Draw, check_draw
+from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.prediction.classifiers import logistic_predictions
-from molyneux.measure.recorder import Recorder, percent
+from molyneux.measure.scores import Recorder, percent
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from molyneux.core import Score
 from molyneux.core.intervals import CONFIDENCE, Interval
-from molyneux.measure.recorder import Recorder
+from molyneux.measure.scores import Recorder
 
 _RESAMPLES = 200
 _PERCENT = {"unit": "%", "bounds": (0.0, 100.0)}

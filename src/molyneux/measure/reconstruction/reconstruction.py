@@ -14,11 +14,11 @@ from molyneux.core import Batch, Codes, Decodes, Encodes, Score, about_names, vi
 from molyneux.measure.coherence import Answers
 from molyneux.measure.coherence.answers import read
 from molyneux.measure.coherence.scores import answer_scores
-from molyneux.measure.evaluation import Evaluation, Measure, Measurement
+from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import Draw, check_draw, stored_view
-from molyneux.measure.reconstruction.baselines import Baseline, baselines
-from molyneux.measure.reconstruction.comparison import FIELDS, compare
-from molyneux.measure.recorder import Recorder
+from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.reconstruction.comparison import FIELDS, Baseline, baselines, compare
+from molyneux.measure.scores import Recorder
 
 _FIELDS = {**FIELDS, "log_likelihood": {"unit": "nats"}}
 
