@@ -178,7 +178,7 @@ class _MLflow(_Log):
 
     def name(self, column: str) -> str:
         """MLflow takes letters, digits and a few signs; others become their code point, `<` being `_3c_`."""
-        part, slash, term = column.rpartition("/") if column.startswith(("train/", "validation/")) else ("", "", column)
+        part, slash, term = column.partition("/") if column.startswith(("train/", "validation/")) else ("", "", column)
         return part + slash + re.sub(r"[^\w .-]|(?<=\.)\.", lambda found: f"_{ord(found[0]):x}_", term, flags=re.ASCII)
 
 
