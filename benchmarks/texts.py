@@ -30,10 +30,10 @@ from molyneux.core.views import counted_positions, to_model
 from molyneux.data import PartsOfSpeech, Ynoc, load
 from molyneux.data.worlds.sentences import SentenceWorld
 from molyneux.learn import VAE, Training, fit
+from molyneux.learn.hardware import computes_lstm_in_bf16, keep_freed_memory
 from molyneux.learn.nets import CausalTransformer, Net, Recurrent, Slots
 from molyneux.learn.nets.recurrent import RecurrentLayers
 from molyneux.learn.posteriors import expert_parameters
-from molyneux.run import keep_freed_memory
 
 WHAT = (
     "VAEs of sentences as published, 32 bits unless said: median milliseconds by the clock and of processor time of a training "
@@ -141,30 +141,21 @@ def step_rows(case: Case, effort: Effort) -> Iterator[dict[str, Value]]:
     models = {"LSTM": case.lstm(), "GRU": case.lstm(cell="gru"), "transformer": case.model(CausalTransformer())}
     models["Slots"] = case.model(SLOTS, SLOTS.slots)
     steps = {name: Step(model, batch) for name, model in models.items()} | {"plain": Step(Plain(case.lstm()), batch)}
-    without = no_bf16()
-    if not without:
+    nets = ["LSTM", "GRU", "transformer", "Slots"]
+    if computes_lstm_in_bf16():
         steps["LSTM, bf16"] = Step(case.lstm(), batch, bf16=True)
+        nets.insert(1, "LSTM, bf16")
     took = timed(steps, effort.calls)
-    for name in (name for name in steps if name != "plain"):
+    for name in nets:
         row = {"net": name, "what": "training step", "threads": 1, "batch": case.batch, **columns(took[name])}
         yield {**row, **beside(took, name, "plain")} if name == "LSTM" else row
-    if without:
-        yield {"net": "LSTM, bf16", "what": without, "threads": 1, "batch": case.batch}
+    if "LSTM, bf16" not in nets:
+        yield {"net": "LSTM, bf16", "what": "not timed: this processor cannot compute it", "threads": 1, "batch": case.batch}
     for threads in (1, 2):
-        for name, precision in (("LSTM", "32"), *(() if without else (("LSTM, bf16", "bf16"),))):
+        for name, precision in (("LSTM", "32"), *([("LSTM, bf16", "bf16")] if "LSTM, bf16" in nets else [])):
             training = Training(batch_size=case.batch, precision=precision, threads=threads)
             row = {"net": name, "what": "step in fit", "threads": threads, "batch": case.batch}
             yield {**row, **columns(fitted(source, case, training, effort.steps)), "published code, ms": case.published}
-
-
-def no_bf16() -> str:
-    """Why an LSTM cannot be timed in bf16 on this processor; empty where it can."""
-    try:
-        with torch.autocast("cpu", torch.bfloat16):
-            nn.LSTM(2, 2)(torch.zeros(1, 1, 2))
-    except RuntimeError:
-        return "not timed: this processor computes no LSTM in bf16"
-    return ""
 
 
 def decoding_rows(case: Case, effort: Effort) -> Iterator[dict[str, Value]]:

@@ -46,6 +46,9 @@ class ArraySource:
         SpecError: the batch does not fit the spec.
     """
 
+    in_memory = True
+    """Training need not load it."""
+
     def __init__(self, spec: Spec, batch: Batch) -> None:
         self._spec, self._size = spec, len(batch)
         self._arrays = to_arrays(batch.check(spec))

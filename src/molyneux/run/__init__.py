@@ -6,7 +6,6 @@ This is where the rooms meet: they know only the core, and `run` carries things 
 from molyneux.run.experiment import Experiment, load_experiment, make_model, parse_experiment, read_experiment
 from molyneux.run.folder import default_folder, open_experiment
 from molyneux.run.judging import make_judge
-from molyneux.run.memory import keep_freed_memory
 from molyneux.run.pool import Finished, SweepProgress
 from molyneux.run.progress import RunProgress, Silent
 from molyneux.run.run import Outcome, open_evaluation, run_experiment
@@ -36,7 +35,6 @@ __all__ = [
     "check_study",
     "default_folder",
     "experiment_schema",
-    "keep_freed_memory",
     "load_experiment",
     "load_study",
     "make_judge",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from molyneux.core import store
-from molyneux.learn.history import History
+from molyneux.core import History, store
 from molyneux.run.experiment import Experiment
 
 FILE = "costs.jsonl"
