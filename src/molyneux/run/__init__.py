@@ -9,9 +9,8 @@ from molyneux.run.judging import make_judge
 from molyneux.run.memory import keep_freed_memory
 from molyneux.run.pool import Finished, SweepProgress
 from molyneux.run.progress import RunProgress, Silent
-from molyneux.run.run import Outcome, open_evaluation, run_experiment
 from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
-from molyneux.run.steps import Step
+from molyneux.run.steps import Outcome, Step, open_evaluation, report_run, run_experiment
 from molyneux.run.study import Goal, Range, Study, check_study, load_study
 from molyneux.run.sweep import SweepOutcome, run_study
 
@@ -41,6 +40,7 @@ __all__ = [
     "open_evaluation",
     "open_experiment",
     "read_experiment",
+    "report_run",
     "run_experiment",
     "run_study",
 ]
