@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +45,8 @@ class RunFolder:
         world = experiment.data.world
         self.samples = self._stage("samples", seed=experiment.seed, data=self._resolved("data"), version=world and world.name)
         self.model = self._stage("model", seed=experiment.seed, learn=self._resolved("learn"), samples=self.samples.key)
-
-    @cached_property
-    def measure(self) -> store.Stage:
-        """The stage of the scores; the files of the judges are read for its key."""
-        judges = judge_digests(self.experiment.data.world, self.experiment.measure.judges)
-        return self._stage("measure", measure=self._resolved("measure"), model=self.model.key, judges=judges)
+        judges = judge_digests(world, experiment.measure.judges)
+        self.measure = self._stage("measure", measure=self._resolved("measure"), model=self.model.key, judges=judges)
 
     @property
     def complete(self) -> bool:
@@ -122,11 +117,10 @@ def held(path: Path, experiment: Experiment) -> Iterator[RunFolder]:
     """
     _require_same(path, experiment)
     with opened(path):
-        _require_same(path, experiment)
-        if _identity(path) != experiment.identity:
+        if _require_same(path, experiment) != experiment.identity:
             text = dump_document(experiment.resolved)
             store.write_text(path / _CONFIG, f"{text}{_CHECKSUM}{store.fingerprint(text)}\n")
-        _record_machine(path)
+        record_machine(path)
         yield RunFolder(path, experiment)
 
 
@@ -141,6 +135,21 @@ def opened(path: Path) -> Iterator[None]:
         for part in path.rglob(".*.part"):
             part.unlink(missing_ok=True) if part.is_file() else None
         yield
+
+
+def record_machine(path: Path) -> None:
+    """Write `machine.json` where it is not there, or is not what the record of the samples says.
+
+    Raises:
+        CorruptFileError: the record of the samples is damaged. StoreError: the folder cannot be written.
+    """
+    recorded = store.read_stage(path / "samples")["details"].get("machine") if store.made_by(path / "samples") else None
+    try:
+        found = store.read_json(path / _MACHINE)
+    except StoreError:
+        found = None
+    if not isinstance(found, dict) or (recorded is not None and found != recorded):
+        store.write_json(path / _MACHINE, recorded or machine())
 
 
 def stored_settings(path: Path) -> dict[str, Any]:
@@ -187,8 +196,8 @@ def default_folder(experiment: Experiment) -> Path:
     return Path("runs") / f"{experiment.name}-{store.fingerprint(_lasting(experiment.identity))[:8]}"
 
 
-def _require_same(path: Path, experiment: Experiment) -> None:
-    """Refuse a folder of other samples or another training, and one that is no folder of a run."""
+def _require_same(path: Path, experiment: Experiment) -> dict[str, Any] | None:
+    """Refuse a folder of other samples or another training, and one that is no folder of a run; the settings it was made by."""
     if store.is_file(path):
         raise StoreError(f"cannot write {path}: a file stands where a folder is needed: choose another folder with --out")
     theirs = _identity(path)
@@ -198,6 +207,7 @@ def _require_same(path: Path, experiment: Experiment) -> None:
             raise ConflictError(f"{path} was made by another configuration ({changed}): choose another folder with --out")
     elif path.is_dir() and any(not item.name.startswith(".") for item in path.iterdir()):
         raise ConflictError(f"{path} is no folder of a run, and is not empty: choose another folder with --out")
+    return theirs
 
 
 def _identity(path: Path) -> dict[str, Any] | None:
@@ -208,20 +218,9 @@ def _identity(path: Path) -> dict[str, Any] | None:
 
 
 def _is_run(path: Path) -> bool:
-    return any(store.is_file(path / name) for name in (_CONFIG, *(f"{stage}/stage.json" for stage in STAGES)))
+    return any(store.is_file(path / name) for name in (_CONFIG, _MACHINE, *(f"{stage}/stage.json" for stage in STAGES)))
 
 
 def _lasting(identity: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of samples and training: what is measured in a folder, and how it is reported, may change."""
     return {name: value for name, value in identity.items() if name not in ("measure", "report")}
-
-
-def _record_machine(path: Path) -> None:
-    """Write `machine.json` where it is not there, or is not what the record of the samples says."""
-    recorded = store.read_stage(path / "samples")["details"].get("machine") if store.made_by(path / "samples") else None
-    try:
-        found = store.read_json(path / _MACHINE)
-    except StoreError:
-        found = None
-    if not isinstance(found, dict) or (recorded is not None and found != recorded):
-        store.write_json(path / _MACHINE, recorded or machine())

@@ -12,7 +12,7 @@ from molyneux.core import ConflictError, store
 from molyneux.learn.history import History
 from molyneux.report import StudyRun, flatten, load_study, portable, save_study, study_run
 from molyneux.run.experiment import Experiment
-from molyneux.run.folder import remedy
+from molyneux.run.folder import record_machine, remedy
 from molyneux.run.provenance import NAMES, provenance
 
 _RECORDS, _COSTS = "records.jsonl", "costs.jsonl"
@@ -93,6 +93,7 @@ class Records:
         Raises:
             ConflictError: it was made by another version of the package or from files that have changed.
         """
+        record_machine(folder)
         run, wanted = study_run(folder), _identity(experiment)
         if _key(_identity_of(run)) != _key(wanted):
             shown = store.differences(_identity_of(run), wanted)

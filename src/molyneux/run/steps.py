@@ -12,7 +12,17 @@ from molyneux.data import StoredSource, contact_sheet, generate, load
 from molyneux.learn import fit, load_weights, save_model
 from molyneux.measure import Evaluation, evaluate
 from molyneux.run.experiment import Experiment, make_model
-from molyneux.run.folder import RunFolder, held, measured, open_experiment, opened, remedy, report_stage, stored_settings
+from molyneux.run.folder import (
+    RunFolder,
+    held,
+    measured,
+    open_experiment,
+    opened,
+    record_machine,
+    remedy,
+    report_stage,
+    stored_settings,
+)
 from molyneux.run.progress import RunProgress, Silent
 from molyneux.run.provenance import machine, provenance
 from molyneux.run.readers import Readers, find_readers
@@ -85,6 +95,7 @@ def report_run(folder: Path, *, progress: RunProgress | None = None) -> Outcome:
     """
     settings = stored_settings(folder)
     with opened(folder):
+        record_machine(folder)
         _report(folder, settings, progress or Silent())
         return _outcome(folder, settings)
 
@@ -182,6 +193,7 @@ def make_samples(run: Run) -> None:
     store.write_json(stage.folder / "spec.json", run.source("test").spec.to_json())
     store.write_json(stage.folder / "recipe.json", recipe)
     stage.finish({"checksums": recipe["checksums"], "machine": machine()})
+    record_machine(run.folder.path)
 
 
 def learn(run: Run) -> None:
