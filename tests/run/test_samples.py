@@ -21,7 +21,7 @@ def share_of(test: Source, train: Source, name: str) -> float:
 
 @pytest.mark.parametrize("world", [CdSprites(level=1), GeBiD(level=1)], ids=["cdsprites", "gebid"])
 def test_the_share_is_that_of_equal_bytes(world: Any, tmp_path: Path) -> None:
-    train, test = world.source("train", 3000, seed=1), world.source("test", 500, seed=1)
+    train, test = world.source("train", 1500, seed=1), world.source("test", 300, seed=1)
     save_view_digests(train, tmp_path)
     found = train_overlap(test, tmp_path, 10_000)
     assert found == {name: pytest.approx(share_of(test, train, name), abs=0.006) for name in ("image", "text")}
@@ -32,9 +32,9 @@ def test_the_share_is_that_of_equal_bytes(world: Any, tmp_path: Path) -> None:
 
 def test_first_levels_repeat_themselves_and_textured_ones_do_not(tmp_path: Path) -> None:
     shares = {}
-    for world in (CdSprites(level=1), CdSprites(level=3), GeBiD(level=1)):
+    for world in (CdSprites(level=1), CdSprites(level=3, image_size=32), GeBiD(level=1)):
         folder = tmp_path / f"{world.name}-{world.settings['level']}"
-        save_view_digests(world.source("train", 3000, seed=1), folder)
+        save_view_digests(world.source("train", 1500, seed=1), folder)
         shares[folder.name] = train_overlap(world.source("test", 300, seed=1), folder, 300)["image"]
     assert 1 < shares["cdsprites-v1-1"] < 20
     assert shares["cdsprites-v1-3"] == 0
