@@ -132,14 +132,63 @@ def test_damaged_json_is_named(tmp_path):
         store.read_lines(tmp_path / "y.jsonl")
 
 
-@pytest.mark.parametrize("content", ["{}", "[]", '{"files": {}}', '{"key": 1, "settings": {}, "files": {}, "details": {}}'])
+@pytest.mark.parametrize("content", ["", "{}", "[]", '{"files": {}}', '{"key": 1, "settings": {}, "files": {}, "details": {}}'])
 def test_a_record_that_is_none_is_named(tmp_path, content):
-    stage = store.Stage(tmp_path / "stage", {"seed": 1})
+    stage = store.Stage(tmp_path / "stage", {"seed": 1}, remedy="train again")
     (tmp_path / "stage").mkdir()
     (tmp_path / "stage" / "stage.json").write_text(content)
-    for look in (stage.verify, lambda: stage.complete):
-        with pytest.raises(CorruptFileError, match=r"stage\.json is damaged .no record of a stage.*: delete .*stage and run"):
+    for look in (stage.verify, lambda: stage.complete, lambda: stage.current):
+        with pytest.raises(CorruptFileError, match=r"stage\.json is damaged.*: train again"):
             look()
+    with pytest.raises(CorruptFileError, match=r"stage\.json is damaged.*: restore it from a copy, or delete .*stage to make it"):
+        store.made_by(tmp_path / "stage")
+
+
+def test_every_bit_of_a_record_counts(tmp_path):
+    stage = store.Stage(tmp_path, {"name": "Größe", "rate": 1e-3})
+    store.write_text(tmp_path / "a.txt", "a")
+    stage.finish({"n": 3})
+    path = tmp_path / "stage.json"
+    content = path.read_bytes()
+    for place in range(0, 8 * len(content), 5):  # a bit of every byte
+        altered = bytearray(content)
+        altered[place // 8] ^= 1 << place % 8
+        path.write_bytes(altered)
+        with pytest.raises(CorruptFileError, match=r"stage\.json"):
+            store.read_stage(tmp_path)
+
+
+def test_a_file_is_read_once_until_it_changes(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "_SETTLED", 0)
+    stage = store.Stage(tmp_path, {})
+    for name in ("a", "b"):
+        store.write_text(tmp_path / name, name)
+    stage.finish()
+    read = []
+    original = store.checksum
+    monkeypatch.setattr(store, "checksum", lambda path: read.append(path.name) or original(path))
+    stage.verify(["b", "c"])
+    stage.verify()
+    stage.verify()
+    assert read == ["b", "a"]
+    (tmp_path / "b").write_text("c")
+    with pytest.raises(CorruptFileError, match="b was truncated or altered"):
+        stage.verify()
+    stage.verify(["a"])
+    assert read == ["b", "a", "b"]
+
+
+def test_what_was_just_written_is_read_again(tmp_path):
+    """The time stamps of some file systems do not tell apart what was written within the same second."""
+    stage = store.Stage(tmp_path, {})
+    store.write_text(tmp_path / "a", "a")
+    stage.finish()
+    stage.verify()
+    times = (tmp_path / "a").stat()
+    (tmp_path / "a").write_text("b")
+    os.utime(tmp_path / "a", ns=(times.st_atime_ns, times.st_mtime_ns))
+    with pytest.raises(CorruptFileError, match="a was truncated or altered"):
+        stage.verify()
 
 
 def test_a_place_that_cannot_be_looked_at(tmp_path):

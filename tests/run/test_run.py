@@ -159,19 +159,6 @@ def test_a_folder_in_use_is_refused(copy: Path, experiment: Experiment) -> None:
         run_experiment(experiment, copy)
 
 
-@pytest.mark.parametrize("name", ["samples/spec.json", "model/weights.safetensors", "measure/scores.jsonl", "report/report.html"])
-@pytest.mark.parametrize("damage", ["truncated", "altered", "removed"])
-def test_damage_is_named(copy: Path, experiment: Experiment, name: str, damage: str) -> None:
-    path = copy / name
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content if damage == "altered" else content[:-1])
-    if damage == "removed":
-        path.unlink()
-    with pytest.raises(CorruptFileError, match=path.name):
-        run_experiment(experiment, copy)
-
-
 def test_kept_samples_are_what_is_learnt_from(settings: dict[str, Any], finished: Outcome, tmp_path: Path) -> None:
     kept = read_experiment(settings, [("data.keep", True)])
     outcome = run_experiment(kept, tmp_path / "run", steps=("data", "learn", "measure"))

@@ -1,5 +1,6 @@
 """A study is one experiment with settings varied; each point and seed is a run."""
 
+import os
 import shutil
 import threading
 from collections.abc import Sequence
@@ -53,7 +54,7 @@ class Told:
 @pytest.fixture
 def base(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """A tiny experiment whose world other processes find too."""
-    monkeypatch.setenv("PYTHONPATH", str(HERE))
+    monkeypatch.setenv("PYTHONPATH", str(HERE), prepend=os.pathsep)
     settings["learn"] |= {"steps": 2, "threads": 1, "tensorboard": False}
     return settings
 
@@ -185,6 +186,7 @@ def test_what_trainings_cost_is_kept_beside_the_records(base: dict[str, Any], tm
     assert (results / "costs.jsonl").read_bytes() == before
 
 
+@pytest.mark.usefixtures("quick")
 def test_records_of_other_runs_are_refused_and_kept(base: dict[str, Any], tmp_path: Path) -> None:
     study = Study(name="mine", base=base, seeds=(4,), grid={"learn.steps": (1, 2)})
     sweep(study, tmp_path)
@@ -269,7 +271,7 @@ def test_what_a_world_prints_does_not_disturb_a_sweep(
         "        return super().batch(indices, **how)\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path / "noise"))
-    monkeypatch.setenv("PYTHONPATH", f"{HERE}:{tmp_path / 'noise'}")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "noise"), prepend=os.pathsep)
     base["data"]["world"] = "loud.Loud"
     assert not sweep(Study(name="mine", base=base), tmp_path).failed
 

@@ -21,6 +21,7 @@ from molyneux.run import (
     keep_freed_memory,
     load_experiment,
     open_experiment,
+    report_run,
     run_experiment,
 )
 
@@ -49,8 +50,14 @@ def measure(arguments: Arguments) -> int:
 
 
 def report(arguments: Arguments) -> int:
-    """`molyneux report RUN`."""
-    return _some(arguments, "report")
+    """`molyneux report RUN`; of the folder of a run only the records are read."""
+    path: Path = arguments.options.run
+    if path.suffix in (".yaml", ".yml"):
+        return _some(arguments, "report")
+    with shown(quiet=arguments.options.quiet or arguments.json) as progress:
+        outcome = report_run(path, progress=progress)
+    _tell(arguments, outcome)
+    return 0
 
 
 def _some(arguments: Arguments, *steps: Step) -> int:
@@ -66,11 +73,11 @@ def _run(arguments: Arguments, experiment: Experiment, folder: Path, steps: Sequ
     keep_freed_memory()
     with shown(quiet=arguments.options.quiet or arguments.json) as progress:
         outcome = run_experiment(experiment, folder, steps=steps, progress=progress)
-    _tell(arguments, experiment, outcome)
+    _tell(arguments, outcome)
     return 0
 
 
-def _tell(arguments: Arguments, experiment: Experiment, outcome: Outcome) -> None:
+def _tell(arguments: Arguments, outcome: Outcome) -> None:
     if arguments.json:
         scores = [score.to_json() for score in outcome.scores]
         say_json({"folder": str(outcome.folder), "pages": [str(page) for page in outcome.pages], "scores": scores})
@@ -79,7 +86,7 @@ def _tell(arguments: Arguments, experiment: Experiment, outcome: Outcome) -> Non
         from molyneux.report import summary_table  # takes a second to import, as all that draws
 
         width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH
-        Console(width=width).print(summary_table(outcome.scores, experiment.resolved))
+        Console(width=width).print(summary_table(outcome.scores, outcome.settings))
         splits = {score.origin.get("split", "test") for score in outcome.scores}
         if splits != {"test"}:
             say(f"Measured on the split: {', '.join(sorted(splits))}")

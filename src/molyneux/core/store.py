@@ -1,8 +1,8 @@
-"""The folder of a run: atomic writes, checksums, and "is this already there?".
+"""Files and folders on disk: atomic writes, checksums, locks, and folders that are complete or not.
 
 Every file is written to a temporary name, flushed to disk and renamed, so a killed process leaves either the old file or
 the new one. A *stage* (samples, model, scores, report) is a sub-folder that is complete once its `stage.json` exists; that
-record holds the hash of the settings that produced the stage and a checksum of every file in it.
+record holds the settings that produced the stage, a checksum of every file in it and a checksum of itself.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,6 +32,9 @@ BLOCK = 1 << 22
 _RECORD = "stage.json"
 _LONGEST = 100
 """Characters of a name that its file name keeps."""
+_RESTORE = "restore it from a copy, or repeat the step that wrote it"
+_SETTLED = 2_000_000_000
+"""Nanoseconds after its last change from which the time stamp of a file tells one content from the next on every file system."""
 
 
 @contextmanager
@@ -144,7 +149,7 @@ def read_json(path: Path) -> Any:
     except FileNotFoundError as error:
         raise StoreError(f"expected the file {path}, which is not there") from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise CorruptFileError(f"{path} is damaged ({error}): delete it and run the same command again") from error
+        raise CorruptFileError(f"{path} is damaged ({error}): {_RESTORE}") from error
 
 
 def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
@@ -161,7 +166,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     except FileNotFoundError as error:
         raise StoreError(f"expected the file {path}, which is not there") from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise CorruptFileError(f"{path} is damaged ({error}): delete it and run the same command again") from error
+        raise CorruptFileError(f"{path} is damaged ({error}): {_RESTORE}") from error
 
 
 def write_array(path: Path, array: np.ndarray) -> None:
@@ -181,9 +186,7 @@ def read_array(path: Path, *, mmap: bool = True) -> np.ndarray:
     except FileNotFoundError as error:
         raise StoreError(f"expected the file {path}, which is not there") from error
     except (ValueError, EOFError, OSError) as error:
-        raise CorruptFileError(
-            f"{path} is truncated or is no array ({error}): delete it and run the same command again"
-        ) from error
+        raise CorruptFileError(f"{path} is truncated or is no array ({error}): {_RESTORE}") from error
 
 
 def content_checksum(content: bytes) -> str:
@@ -215,8 +218,21 @@ def checksum(path: Path, known: Mapping[int, bytes] | None = None) -> str:
                 else:
                     digest.update(known[number])
     except FileNotFoundError as error:
-        raise CorruptFileError(f"{path} is missing: delete its folder and run the same command again") from error
+        raise CorruptFileError(f"{path} is missing: {_RESTORE}") from error
     return digest.hexdigest()
+
+
+def _checksum_once(path: Path) -> str:
+    """The checksum of a file, computed once per process for every version of the file (by inode, size and time stamps)."""
+    status = path.stat()
+    if time.time_ns() - status.st_ctime_ns < _SETTLED:
+        return checksum(path)
+    return _checksum_of(path.absolute(), (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
+
+
+@lru_cache(maxsize=2**16)
+def _checksum_of(path: Path, version: tuple[int, ...]) -> str:
+    return checksum(path)
 
 
 def fingerprint(settings: Any) -> str:
@@ -231,10 +247,11 @@ class Stage:
     Args:
         folder: where its files live.
         settings: everything that its content depends on, as plain data.
+        remedy: what errors advise where a file is damaged; by default to restore it, or to delete the folder and make it again.
     """
 
-    def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, settings: Mapping[str, Any], *, remedy: str = "") -> None:
+        self.folder, self.remedy = folder, remedy
         self.settings = dict(settings)
         self.key = fingerprint(self.settings)
 
@@ -243,79 +260,113 @@ class Stage:
         """Whether the stage is finished, by these very settings.
 
         Raises:
-            ConflictError: it was made by other settings.
+            ConflictError: it was made by other settings. CorruptFileError: its record is damaged.
         """
-        path = self.folder / _RECORD
-        if not is_file(path):
+        if not self._finished:
             return False
-        record = _read_record(self.folder)
+        record = read_stage(self.folder, remedy=self.remedy)
         if record["key"] != self.key:
             changed = differences(record["settings"], self.settings)
-            raise ConflictError(
-                f"{self.folder} was made by another configuration ({changed}): choose another folder with --out or delete it"
-            )
+            raise ConflictError(f"{self.folder} was made by another configuration ({changed}): choose another folder with --out")
         return True
 
     @property
     def current(self) -> bool:
         """Whether the stage is finished, by these very settings; False where other settings made it."""
-        return is_file(self.folder / _RECORD) and _read_record(self.folder)["key"] == self.key
+        return self._finished and bool(read_stage(self.folder, remedy=self.remedy)["key"] == self.key)
 
     def finish(self, details: Mapping[str, Any] | None = None, *, known: Mapping[str, str] | None = None) -> None:
         """Mark the stage complete: checksum every file in it, except those whose checksum is `known`, and write its record."""
         names = {str(path.relative_to(self.folder)): path for path in self._files()}
         files = {name: (known or {}).get(name) or checksum(path) for name, path in names.items()}
         record = {"key": self.key, "settings": self.settings, "files": files, "details": dict(details or {})}
-        write_json(self.folder / _RECORD, record)
+        write_json(self.folder / _RECORD, {**record, "checksum": fingerprint(record)})
 
-    def verify(self) -> Mapping[str, Any]:
-        """Check every file against its checksum and return the details given to `finish`.
-
-        Raises:
-            CorruptFileError: names the first file that was truncated, altered or removed.
-        """
-        return verify(self.folder)
+    def verify(self, names: Collection[str] | None = None) -> Mapping[str, Any]:
+        """Check the files against their checksums and return the details given to `finish`; see `verify`."""
+        return verify(self.folder, names, remedy=self.remedy)
 
     def clear(self) -> None:
         """Remove what an unfinished attempt or other settings left behind."""
         if self.folder.exists() and not self.current:
             shutil.rmtree(self.folder)
 
+    @property
+    def _finished(self) -> bool:
+        return is_file(self.folder / _RECORD)
+
     def _files(self) -> list[Path]:
+        record = self.folder / _RECORD
         return sorted(
-            path for path in self.folder.rglob("*") if path.is_file() and path.name != _RECORD and not path.name.startswith(".")
+            path for path in self.folder.rglob("*") if path.is_file() and path != record and not path.name.startswith(".")
         )
 
 
-def verify(folder: Path) -> Mapping[str, Any]:
-    """Check every file of a finished stage against its checksum; return the details of its record."""
-    record = _read_record(folder)
+def verify(folder: Path, names: Collection[str] | None = None, *, remedy: str = "") -> Mapping[str, Any]:
+    """Check the files of a finished stage against their checksums; return the details of its record.
+
+    A file is read once per process, and again when its size or time stamps change.
+
+    Args:
+        folder: of the stage.
+        names: which files; all by default.
+        remedy: what errors advise, as in `Stage`.
+
+    Raises:
+        CorruptFileError: names the first file that was truncated, altered or removed; the record may be it.
+        StoreError: the stage is not finished.
+    """
+    record = read_stage(folder, remedy=remedy)
     for name, expected in record["files"].items():
-        if checksum(folder / name) != expected:
-            raise CorruptFileError(
-                f"{folder / name} was truncated or altered since it was written: delete {folder} and run the same command again"
-            )
+        if names is not None and name not in names:
+            continue
+        try:
+            fault = "" if _checksum_once(folder / name) == expected else "was truncated or altered since it was written"
+        except (FileNotFoundError, NotADirectoryError):
+            fault = "is missing"
+        except OSError as error:
+            raise read_error(error, folder / name) from error
+        if fault:
+            raise CorruptFileError(f"{folder / name} {fault}: {remedy or _make_again(folder)}")
     return record["details"]  # type: ignore[no-any-return]
 
 
 def made_by(folder: Path) -> dict[str, Any]:
-    """The settings that a stage was made by; none where it is not finished. Errors as `read_json`."""
-    return dict(_read_record(folder)["settings"]) if is_file(folder / _RECORD) else {}
+    """The settings that a stage was made by; none where it is not finished. Errors as `read_stage`."""
+    return dict(read_stage(folder)["settings"]) if is_file(folder / _RECORD) else {}
 
 
-def _read_record(folder: Path) -> dict[str, Any]:
-    """The record of a finished stage; errors as `read_json`."""
-    record = read_json(folder / _RECORD)
-    parts = {"key": str, "settings": dict, "files": dict, "details": dict}
+def read_stage(folder: Path, *, remedy: str = "") -> dict[str, Any]:
+    """The record of a finished stage: its `key`, `settings`, `files` (checksums by name) and `details`.
+
+    Raises:
+        StoreError: the stage is not finished. CorruptFileError: the record was truncated or altered since it was written.
+    """
+    path = folder / _RECORD
+    try:
+        record = read_json(path)
+    except CorruptFileError as error:
+        raise CorruptFileError(f"{path} is damaged: {remedy or _make_again(folder)}") from error
+    parts = {"key": str, "settings": dict, "files": dict, "details": dict, "checksum": str}
     if not isinstance(record, dict) or not all(isinstance(record.get(name), kind) for name, kind in parts.items()):
-        expected = "no record of a stage with key, settings, files and details"
-        raise CorruptFileError(f"{folder / _RECORD} is damaged ({expected}): delete {folder} and run the same command again")
+        expected = ", ".join(parts)
+        raise CorruptFileError(f"{path} is damaged (it does not hold {expected}): {remedy or _make_again(folder)}")
+    if record.pop("checksum") != fingerprint(record):
+        raise CorruptFileError(f"{path} was altered since it was written: {remedy or _make_again(folder)}")
     return record
 
 
+def _make_again(folder: Path) -> str:
+    return f"restore it from a copy, or delete {folder} to make it again"
+
+
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path, option: str = "--out") -> Iterator[None]:
     """Hold a folder against other processes; the lock goes with the process, however it ends.
+
+    Args:
+        folder: is made where it is not there.
+        option: of the command line, by which another folder is chosen; said in errors.
 
     Raises:
         ConflictError: another process holds it.
@@ -330,33 +381,24 @@ def locked(folder: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise ConflictError(
-                f"another process is working in {folder}: wait for it, or choose another folder with --out"
+                f"another process is working in {folder}: wait for it, or choose another folder with {option}"
             ) from error
         yield
     finally:
         os.close(handle)
 
 
-class _Absent:
-    """Stands for what a record does not have."""
-
-    def __repr__(self) -> str:
-        return "not there"
-
-
-_ABSENT = _Absent()
-
-
 def differences(old: Any, new: Any, at: str = "") -> str:
     """The first few places where two plain records differ, as `path: old -> new`."""
-    found: list[str] = []
+    found, missing = list[str](), object()
 
     def walk(a: Any, b: Any, path: str) -> None:
         if isinstance(a, dict) and isinstance(b, dict):
             for name in sorted({*a, *b}):
-                walk(a.get(name, _ABSENT), b.get(name, _ABSENT), f"{path}.{name}" if path else str(name))
+                walk(a.get(name, missing), b.get(name, missing), f"{path}.{name}" if path else str(name))
         elif a != b:
-            found.append(f"{path}: {a!r} -> {b!r}")
+            shown = ["not there" if value is missing else repr(value) for value in (a, b)]
+            found.append(f"{path}: {shown[0]} -> {shown[1]}")
 
     walk(old, new, at)
     return "; ".join(found[:3]) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")

@@ -8,10 +8,9 @@ from molyneux.run.folder import default_folder, open_experiment
 from molyneux.run.judging import make_judge
 from molyneux.run.pool import Finished, SweepProgress
 from molyneux.run.progress import RunProgress, Silent
-from molyneux.run.run import Outcome, open_evaluation, run_experiment
 from molyneux.run.schema import experiment_schema, study_schema
 from molyneux.run.sections import ConditionSettings, DataSettings, LearnSettings, MeasureSettings, ReportSettings
-from molyneux.run.steps import Step
+from molyneux.run.steps import Outcome, Step, open_evaluation, report_run, run_experiment
 from molyneux.run.study import Goal, Range, Study, check_study, load_study
 from molyneux.run.sweep import SweepOutcome, run_study
 
@@ -43,6 +42,7 @@ __all__ = [
     "open_experiment",
     "parse_experiment",
     "read_experiment",
+    "report_run",
     "run_experiment",
     "run_study",
     "study_schema",

@@ -1,7 +1,7 @@
-"""The folder of a run: whose it is, and its four stages.
+"""The folder of a run: its settings, and its four stages.
 
-    config.yaml      the resolved settings
-    machine.json     where it ran, and with which versions
+    config.yaml      the resolved settings, with a checksum in the last line
+    machine.json     where the run began, and with which versions
     samples/         spec.json, recipe.json, contact_sheet.png, and the samples themselves if they are kept
     model/           config.yaml, spec.json, weights.safetensors, history.csv, checkpoints
     measure/         scores.jsonl, exhibits
@@ -9,41 +9,99 @@
 
 Each stage is a `core.store.Stage` whose settings hold the key of the stage before it, so a change anywhere shows in all that
 follows. Other samples or another training need another folder; with other measures or another report, these are made again.
-The key of `measure` holds the judges' digests too: with another judge, measures are made again.
+The key of `measure` holds the judges' digests too: with another judge, measures are made again. The record of each stage says
+on which machine it was made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from molyneux.core import ConflictError, StoreError, store
-from molyneux.core.config import dump_document, read_document
 from molyneux.run.experiment import Experiment, parse_experiment
-from molyneux.run.machine import machine
+from molyneux.core import ConflictError, CorruptFileError, StoreError, store
+from molyneux.core.config import dump_document, parse_document
+from molyneux.run.provenance import machine
 from molyneux.run.readers import judge_digests
 
-_CONFIG, _MACHINE = "config.yaml", "machine.json"
+_CONFIG, _MACHINE, _CHECKSUM = "config.yaml", "machine.json", "# checksum "
+STAGES = ("samples", "model", "measure", "report")
+"""The sub-folders of a run, in the order in which they are made."""
 
 
 class RunFolder:
-    """The folder of one experiment, which holds the settings of this experiment and no other."""
+    """The folder of one experiment, and its stages.
+
+    Args:
+        path: the folder.
+        experiment: whose it is.
+    """
 
     def __init__(self, path: Path, experiment: Experiment) -> None:
         self.path, self.experiment = path, experiment
-        resolved, world = experiment.resolved, experiment.data.dataset
-        self.samples = self._stage(
-            "samples", seed=experiment.seed, data=resolved["data"], version=None if world is None else world.name
-        )
-        self.model = self._stage("model", seed=experiment.seed, learn=resolved["learn"], samples=self.samples.key)
+        world = experiment.data.dataset
+        self.samples = self._stage("samples", seed=experiment.seed, data=self._resolved("data"), version=world and world.name)
+        self.model = self._stage("model", seed=experiment.seed, learn=self._resolved("learn"), samples=self.samples.key)
         judges = judge_digests(world, experiment.measure.judges)
-        self.measure = self._stage("measure", measure=resolved["measure"], model=self.model.key, judges=judges)
-        self.report = self._stage("report", report=resolved["report"], measure=self.measure.key)
+        self.measure = self._stage("measure", measure=self._resolved("measure"), model=self.model.key, judges=judges)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every step of the experiment is done; all files are checked then.
+
+        Raises:
+            ConflictError: the samples or the model were made by another configuration. CorruptFileError: a file is damaged.
+        """
+        if not _is_run(self.path):
+            return False
+        _require_same(self.path, self.experiment)
+        stages = [self.samples, self.model, self.measure]
+        if not (self.samples.complete and self.model.complete and self.measure.current):
+            return False
+        report = report_stage(self.path, self.experiment.resolved)
+        if not report.current:
+            return False
+        for stage in [*stages, report]:
+            stage.verify()
+        return True
+
+    def _resolved(self, section: str) -> Any:
+        return self.experiment.resolved[section]
 
     def _stage(self, name: str, **settings: Any) -> store.Stage:
-        return store.Stage(self.path / name, settings)
+        return store.Stage(self.path / name, settings, remedy=remedy(self.path / name))
+
+
+def remedy(folder: Path) -> str:
+    """What to do where a file of the stage in `folder` is damaged. Nobody is told to delete what took hours without a warning."""
+    if folder.name == "model":
+        return f"restore it from a copy, or delete {folder} to train again from the start"
+    return f"restore it from a copy, or delete {folder} to make it again"
+
+
+def measured(path: Path, settings: Mapping[str, Any]) -> bool:
+    """Whether the scores in a folder are what these resolved settings ask for, by the record of their stage.
+
+    Judges, samples and model are not looked at, so that a report can be written where they are not.
+
+    Raises:
+        CorruptFileError: the record is damaged.
+    """
+    made_by = store.made_by(path / "measure")
+    return "measure" in made_by and store.fingerprint(made_by["measure"]) == store.fingerprint(settings["measure"])
+
+
+def report_stage(path: Path, settings: Mapping[str, Any]) -> store.Stage:
+    """The stage of the report on the scores in a folder; its key holds that of the scores, as recorded.
+
+    Raises:
+        StoreError: nothing was measured yet. CorruptFileError: the record of the scores is damaged.
+    """
+    scores = store.read_stage(path / "measure")["key"]
+    return store.Stage(path / "report", {"report": settings["report"], "measure": scores}, remedy=remedy(path / "report"))
 
 
 @contextmanager
@@ -54,40 +112,82 @@ def held(path: Path, experiment: Experiment) -> Iterator[RunFolder]:
 
     Raises:
         ConflictError: it was made by other settings of samples or training, holds something else, or is in use.
+        CorruptFileError: its `config.yaml` is damaged or missing, or the record of its samples is damaged.
         StoreError: it cannot be written.
     """
-    _require_ours(path, experiment)
-    with store.locked(path):
-        _require_ours(path, experiment)
-        for part in path.rglob(".*.part"):
-            part.unlink(missing_ok=True) if part.is_file() else None
-        if _stored_identity(path) != experiment.identity:
-            store.write_text(path / _CONFIG, dump_document(experiment.resolved))
-        if not store.is_file(path / _MACHINE):
-            store.write_json(path / _MACHINE, machine())
+    _require_same(path, experiment)
+    with opened(path):
+        if _require_same(path, experiment) != experiment.identity:
+            text = dump_document(experiment.resolved)
+            store.write_text(path / _CONFIG, f"{text}{_CHECKSUM}{store.fingerprint(text)}\n")
+        record_machine(path)
         yield RunFolder(path, experiment)
 
 
-def is_complete(path: Path, experiment: Experiment) -> bool:
-    """Whether every step of the experiment is done in this folder; files are not checked.
+@contextmanager
+def opened(path: Path) -> Iterator[None]:
+    """Hold the folder of a run against other processes, and remove the partial files that killed ones left.
 
     Raises:
-        ConflictError: its samples or its model were made by another configuration.
+        ConflictError: it is in use. StoreError: it cannot be written.
     """
-    folder = RunFolder(path, experiment)
-    kept = folder.samples.complete and folder.model.complete
-    return kept and folder.measure.current and folder.report.current
+    with store.locked(path):
+        for part in path.rglob(".*.part"):
+            part.unlink(missing_ok=True) if part.is_file() else None
+        yield
+
+
+def record_machine(path: Path) -> None:
+    """Write `machine.json` where it is not there, or is not what the record of the samples says.
+
+    Raises:
+        CorruptFileError: the record of the samples is damaged. StoreError: the folder cannot be written.
+    """
+    recorded = store.read_stage(path / "samples")["details"].get("machine") if store.made_by(path / "samples") else None
+    try:
+        found = store.read_json(path / _MACHINE)
+    except StoreError:
+        found = None
+    if not isinstance(found, dict) or (recorded is not None and found != recorded):
+        store.write_json(path / _MACHINE, recorded or machine())
+
+
+def stored_settings(path: Path) -> dict[str, Any]:
+    """The resolved settings of the run in a folder, as plain data: nothing is made of them.
+
+    Raises:
+        StoreError: it is no folder of a run. CorruptFileError: `config.yaml` is missing, or was altered since it was written.
+    """
+    config = path / _CONFIG
+    try:
+        text = config.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        if _is_run(path):
+            raise CorruptFileError(f"{config} is missing: restore it from a copy, or choose another folder with --out") from error
+        raise StoreError(
+            f"expected the folder of a run, got {path}, which has no {_CONFIG}: name a folder made by molyneux run"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise CorruptFileError(f"{config} is damaged ({error.reason}): restore it from a copy") from error
+    except OSError as error:
+        raise store.read_error(error, config) from error
+    body, found, checksum = text.rpartition(_CHECKSUM)
+    if not found or checksum != f"{store.fingerprint(body)}\n":
+        raise CorruptFileError(
+            f"{config} was truncated or altered since it was written: restore it from a copy; "
+            f"for other settings, give a file of your own and another folder with --out"
+        )
+    return parse_document(body, str(config))
 
 
 def open_experiment(path: Path) -> Experiment:
-    """The experiment whose folder this is.
+    """The experiment whose folder this is. It is trusted: no model is built, no sample read and no judge loaded.
 
     Raises:
-        StoreError: it is no folder of a run. ConfigError: its settings are no longer valid.
+        StoreError: it is no folder of a run. CorruptFileError: `config.yaml` is missing or was altered.
+        ConfigError: its settings are no longer valid.
     """
-    if not store.is_file(path / _CONFIG):
-        raise StoreError(f"expected the folder of a run, got {path}, which has no {_CONFIG}: name a folder made by molyneux run")
-    return parse_experiment(read_document(path / _CONFIG))
+    return parse_experiment(stored_settings(path))
 
 
 def default_folder(experiment: Experiment) -> Path:
@@ -95,23 +195,29 @@ def default_folder(experiment: Experiment) -> Path:
     return Path("runs") / f"{experiment.name}-{store.fingerprint(_lasting(experiment.identity))[:8]}"
 
 
-def _require_ours(path: Path, experiment: Experiment) -> None:
+def _require_same(path: Path, experiment: Experiment) -> dict[str, Any] | None:
+    """Refuse a folder of other samples or another training, and one that is no folder of a run; the settings it was made by."""
     if store.is_file(path):
         raise StoreError(f"cannot write {path}: a file stands where a folder is needed: choose another folder with --out")
-    theirs = _stored_identity(path)
+    theirs = _identity(path)
     if theirs is not None:
         if _lasting(theirs) != _lasting(experiment.identity):
             changed = store.differences(_lasting(theirs), _lasting(experiment.identity))
             raise ConflictError(f"{path} was made by another configuration ({changed}): choose another folder with --out")
     elif path.is_dir() and any(not item.name.startswith(".") for item in path.iterdir()):
         raise ConflictError(f"{path} is no folder of a run, and is not empty: choose another folder with --out")
+    return theirs
 
 
-def _stored_identity(path: Path) -> dict[str, Any] | None:
-    """The settings that a folder was made by; None where it has none."""
-    if not store.is_file(path / _CONFIG):
+def _identity(path: Path) -> dict[str, Any] | None:
+    """The settings that a folder was made by; None where it is no folder of a run."""
+    if not _is_run(path):
         return None
-    return {name: value for name, value in read_document(path / _CONFIG).items() if name != "name"}
+    return {name: value for name, value in stored_settings(path).items() if name != "name"}
+
+
+def _is_run(path: Path) -> bool:
+    return any(store.is_file(path / name) for name in (_CONFIG, _MACHINE, *(f"{stage}/stage.json" for stage in STAGES)))
 
 
 def _lasting(identity: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from molyneux.core import ConflictError, StoreError, store
+from molyneux.core import ConflictError, CorruptFileError, StoreError, store
 from molyneux.core.config import dump_document
 from molyneux.run.experiment import Experiment
-from molyneux.run.folder import is_complete
+from molyneux.run.folder import RunFolder
 from molyneux.run.study import run_name
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Pool:
         folder, config = self.folder / name, self.folder / "experiments" / f"{name}.yaml"
         error = ""
         try:
-            if not is_complete(folder, experiment):
+            if not RunFolder(folder, experiment).complete:
                 if self.trust and experiment in self.records:
                     self.progress.run(name, "done", 1, 1)
                     return Finished(folder, experiment, recorded=True)
@@ -110,8 +110,8 @@ class Pool:
                 error = self._call(name, [sys.executable, "-m", "molyneux.run.worker", str(config), str(folder)])
             if not error:
                 self.records.add(folder, experiment)
-        except ConflictError as conflict:
-            error = str(conflict)
+        except (ConflictError, CorruptFileError) as problem:  # of this run; the others go on
+            error = str(problem)
         self.progress.run(name, "failed" if error else "done", 1, 1)
         return Finished(folder, experiment, error)
 

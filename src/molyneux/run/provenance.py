@@ -1,12 +1,18 @@
-"""What a run's numbers depend on besides its settings: the package, the world, and samples and judges that lie in files."""
+"""What the numbers of a run depend on besides its settings: package, world, samples and judges in files, and the machine."""
 
 from __future__ import annotations
 
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
+
+import torch
 
 from molyneux.core import ConfigError, store
 from molyneux.core.config import arguments
-from molyneux.data import StoredSource, World
+from molyneux.data import World
 from molyneux.run.experiment import Experiment
 from molyneux.run.readers import judge_digests
 from molyneux.run.samples import SPLITS
@@ -14,6 +20,7 @@ from molyneux.version import __version__
 
 NAMES = ("package", "world", "settings", "stored", "judges")
 """What tells runs of the same experiment apart."""
+_PACKAGES = ("lightning", "molyneux", "numba", "numpy", "safetensors", "scikit-learn", "scipy", "torch")
 
 
 def provenance(experiment: Experiment) -> dict[str, Any]:
@@ -21,14 +28,13 @@ def provenance(experiment: Experiment) -> dict[str, Any]:
 
     `package` is its version, `world` its name with version, `settings` everything its bytes depend on, `changed` which of
     them differ from the world's own at this level (None where samples are read from a folder), `stored` what identifies the
-    content of the folder that was named, `judges` the digests of the judges, named or shipped.
+    content of the folder of stored samples, `judges` the digests of the judges, named or shipped.
 
     Raises:
         StoreError, CorruptFileError: a file that the experiment names is not there or damaged.
     """
     data, world = experiment.data, experiment.data.dataset
-    folders = {} if data.folder is None else {split: data.folder / split for split in SPLITS}
-    stored = {split: store.fingerprint(StoredSource(path, verify=False).origin) for split, path in folders.items()}
+    stored = {} if data.folder is None else {split: _content(data.folder / split) for split in SPLITS}
     judges = judge_digests(world, experiment.measure.judges)
     return {
         "package": __version__,
@@ -41,9 +47,9 @@ def provenance(experiment: Experiment) -> dict[str, Any]:
 
 
 def changed(world: World) -> list[str] | None:
-    """Names of the settings in which a world differs from the same world as it comes, at the same level.
+    """Names of the settings in which a world differs from the same world with its default settings, at the same level.
 
-    None where it does not come without settings.
+    None where it has no default settings.
     """
     settings = dict(world.settings)
     level = {"level": settings["level"]} if "level" in arguments(type(world)) and "level" in settings else {}
@@ -52,3 +58,48 @@ def changed(world: World) -> list[str] | None:
     except (ConfigError, TypeError):
         return None
     return sorted(name for name in {*settings, *usual} if settings.get(name) != usual.get(name))
+
+
+def machine() -> dict[str, Any]:
+    """Where this process runs and with which versions, as plain data without names of hosts, users or folders.
+
+    System, processor, the instructions that torch has kernels for, cores, memory, threads and versions of packages.
+    """
+    return {
+        "system": f"{platform.system()} {platform.release()}",
+        "processor": _processor(),
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "memory_gib": _memory(),
+        "gpu": torch.cuda.get_device_name(0) if torch.cuda.is_available() else None,
+        "threads": torch.get_num_threads(),
+        "wait_policy": os.environ.get("OMP_WAIT_POLICY"),
+        "python": platform.python_version(),
+        "versions": {name: number for name in _PACKAGES if (number := _version(name))},
+    }
+
+
+def _content(folder: Path) -> str:
+    """What identifies stored samples: the origin they were stored with, or the checksums of their files."""
+    record = store.read_stage(folder)
+    return store.fingerprint(record["settings"].get("origin") or {"files": record["files"]})
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()
+
+
+def _memory() -> float | None:
+    if "SC_PHYS_PAGES" not in os.sysconf_names:
+        return None
+    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)

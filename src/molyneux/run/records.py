@@ -1,34 +1,73 @@
-"""The records of a study under way: written anew after every run, so that a study that is stopped loses none."""
+"""The records of a study under way, written anew after every run, and what its trainings cost, in a file beside them."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from molyneux.core import ConflictError, store
+from molyneux.learn.history import History
 from molyneux.report import StudyRun, flatten, load_study, portable, save_study, study_run
-from molyneux.run import costs
 from molyneux.run.experiment import Experiment
+from molyneux.run.folder import record_machine, remedy
 from molyneux.run.provenance import NAMES, provenance
+
+_RECORDS, _COSTS = "records.jsonl", "costs.jsonl"
+
+RENAMED_CLASSES: Mapping[str, str] = {
+    "molyneux.learn.objectives.Adversarial": "molyneux.learn.objectives.FactorVAE",
+    "molyneux.learn.objectives.Capacity": "molyneux.learn.objectives.CCI",
+    "molyneux.learn.objectives.CovarianceMatch": "molyneux.learn.objectives.DIP",
+    "molyneux.learn.objectives.Divergence": "molyneux.learn.objectives.BetaVAE",
+    "molyneux.learn.objectives.SparseMatch": "molyneux.learn.objectives.MAT",
+    "molyneux.learn.objectives.TotalCorrelation": "molyneux.learn.objectives.BetaTCVAE",
+}
+"""Class paths in the settings of earlier versions, and what they are called now."""
+
+RENAMED_SETTINGS: Mapping[str, str] = {}
+"""Dotted paths of settings of earlier versions, and where they are now; what lies below a path moves with it."""
+
+ADDED_SETTINGS: Mapping[str, Any] = {}
+"""Dotted paths of settings that earlier versions did not have, with the value that gives what those versions did."""
+
+REMOVED_SETTINGS: frozenset[str] = frozenset()
+"""Dotted paths of settings of earlier versions that changed no number and are gone."""
 
 
 class Records:
     """What is known of the runs of a study, in a file that travels without the runs' folders. No record is ever dropped.
 
     A record stands for an experiment if its settings are the same, whatever the run is called, and so are the versions of the
-    package and the world and the content of the files that the experiment names.
+    package and the world and the content of the files that the experiment names. Settings of earlier versions are read as
+    what they are called now (`current_settings`). `held` opens the records of a folder.
+
+    `costs.jsonl` has the steps and seconds of each training (validation included, measures not) and where it ran: times differ
+    from run to run, records do not.
 
     Args:
         path: `records.jsonl`; what is there counts, so a study goes on from its records where its runs are gone.
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self._costs_path = path, path.with_name(_COSTS)
         self._lock = threading.Lock()
-        self._costs = costs.Costs(path.with_name(costs.FILE))
         self._runs = {_key(_identity_of(run)): run for run in load_study(path)} if store.is_file(path) else {}
+        costs = store.read_lines(self._costs_path) if store.is_file(self._costs_path) else []
+        self._costs = {str(row["run"]): dict(row) for row in costs}
+
+    @classmethod
+    @contextmanager
+    def held(cls, folder: Path) -> Iterator[Records]:
+        """The records in a folder, held against other sweeps as long as the context lasts.
+
+        Raises:
+            ConflictError: another process writes records there. StoreError: the folder cannot be written.
+        """
+        with store.locked(folder, "--results"):
+            yield cls(folder / _RECORDS)
 
     def __contains__(self, experiment: Experiment) -> bool:
         return _key(_identity(experiment)) in self._runs
@@ -49,19 +88,26 @@ class Records:
             )
 
     def add(self, folder: Path, experiment: Experiment) -> None:
-        """Take in the finished run of an experiment and what its training cost, and write all records and costs.
+        """Add the finished run of an experiment and the cost of its training, and write all records and costs.
 
         Raises:
             ConflictError: it was made by another version of the package or from files that have changed.
         """
+        record_machine(folder)
         run, wanted = study_run(folder), _identity(experiment)
         if _key(_identity_of(run)) != _key(wanted):
             shown = store.differences(_identity_of(run), wanted)
-            raise ConflictError(f"{folder} was not made as it would be now ({shown}): delete it, and the study runs it again")
+            raise ConflictError(
+                f"{folder} was not made as it would be now ({shown}): move it away, and the study runs it again, "
+                f"or use the version of the package and the files it was made with"
+            )
+        cost = _cost(folder, experiment)
         with self._lock:
             self._runs[_key(wanted)] = run
             save_study(self.path, list(self._runs.values()))
-            self._costs.add(folder, experiment)
+            if cost:
+                self._costs[folder.name] = cost
+                store.write_lines(self._costs_path, [self._costs[name] for name in sorted(self._costs)])
 
     def of(self, experiments: Sequence[Experiment]) -> list[StudyRun]:
         """The records of these experiments."""
@@ -69,18 +115,61 @@ class Records:
         return [self._runs[key] for key in keys if key in self._runs]
 
 
+def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Flat settings of a record, which may be of an earlier version, under the names of this version.
+
+    >>> current_settings({"learn.model.init_args.objective.class_path": "molyneux.learn.objectives.Capacity"})
+    {'learn.model.init_args.objective.class_path': 'molyneux.learn.objectives.CCI'}
+    """
+    moved = {_moved(path): _renamed(value) for path, value in settings.items() if path not in REMOVED_SETTINGS}
+    return {**{path: value for path, value in ADDED_SETTINGS.items() if path not in moved}, **moved}
+
+
+def _moved(path: str) -> str:
+    for old, new in RENAMED_SETTINGS.items():
+        if path == old or path.startswith(f"{old}."):
+            return new + path.removeprefix(old)
+    return path
+
+
+def _renamed(value: Any) -> Any:
+    """A value with renamed classes under their names of today, however deep they stand in it."""
+    if isinstance(value, str):
+        return RENAMED_CLASSES.get(value, value)
+    if isinstance(value, Mapping):
+        return {name: _renamed(item) for name, item in value.items()}
+    return [_renamed(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _cost(folder: Path, experiment: Experiment) -> dict[str, Any]:
+    """What the training of a finished run cost, and on which machine; empty for a run without a training."""
+    history = folder / "model" / "history.csv"
+    if not store.is_file(history):
+        return {}
+    details = store.verify(folder / "model", [history.name], remedy=remedy(history.parent))
+    last, machine = History.read_csv(history).rows[-1], details["machine"]
+    return {
+        "run": folder.name,
+        "name": experiment.resolved.get("name", ""),
+        "steps": int(last["step"]),
+        "seconds": round(last["seconds"], 3),
+        "threads": experiment.learn.training.threads or machine["threads"],
+        **{what: machine[what] for what in ("processor", "cores", "gpu")},
+    }
+
+
 def _identity(experiment: Experiment) -> dict[str, Any]:
     """What the record of an experiment must hold."""
-    return _told_apart_by(flatten(experiment.resolved), provenance(experiment))
+    return _identity_from(flatten(experiment.resolved), provenance(experiment))
 
 
 def _identity_of(run: StudyRun) -> dict[str, Any]:
     """What a record holds."""
-    return _told_apart_by(run.settings, run.scores[0].origin if run.scores else {})
+    return _identity_from(run.settings, run.scores[0].origin if run.scores else {})
 
 
-def _told_apart_by(settings: Mapping[str, Any], origin: Mapping[str, Any]) -> dict[str, Any]:
-    named = {name: value for name, value in settings.items() if name != "name"}
+def _identity_from(settings: Mapping[str, Any], origin: Mapping[str, Any]) -> dict[str, Any]:
+    named = {name: value for name, value in current_settings(settings).items() if name != "name"}
     return dict(portable({**named, "origin": {name: origin.get(name) for name in NAMES}}))
 
 

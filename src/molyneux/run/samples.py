@@ -1,18 +1,23 @@
-"""The samples of an experiment, as sources."""
+"""The samples of an experiment as sources: each split, each condition, and what tells whether they are the same as before."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from molyneux.core import ConfigError, Source, Spec, SpecError, StoreError
+from molyneux.core import ConfigError, Source, Spec, SpecError, StoreError, store
 from molyneux.data import Missing, StoredSource, Subset, Views
 from molyneux.run.sections import DataSettings
 
 Split = Literal["heldout", "test", "train", "validation"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 """The splits of every experiment."""
+_CHUNK = 2_000
+_DIGESTS = "train_views.{}.npy"
 
 
 class Samples:
@@ -27,7 +32,7 @@ class Samples:
         self.settings, self.seed = settings, seed
 
     def whole(self, split: Split) -> Source:
-        """The samples of a split with everything that was drawn.
+        """The samples of a split with all their modalities, as they were drawn or stored. Files are not checked.
 
         Raises:
             StoreError, CorruptFileError: stored samples are not there or damaged. ConfigError: there are too few.
@@ -55,19 +60,19 @@ class Samples:
         return len(self.whole(split)) if asked is None else asked
 
     def measured(self, source: Source) -> Source:
-        """What is measured on: the chosen modalities, of which none is missing, whatever the split."""
+        """The samples with the modalities that the experiment uses. None is missing, whatever the split."""
         return source if self.settings.modalities is None else Views(source, self.settings.modalities)
 
-    def seen(self, source: Source, split: Split) -> Source:
-        """What the model sees of the samples of a split: the chosen modalities, some missing while it learns."""
+    def prepared(self, source: Source, split: Split) -> Source:
+        """The samples as the model gets them: the modalities in use, some of them missing in training and validation."""
         source = self.measured(source)
         if self.settings.missing and split in ("train", "validation"):
             source = Missing(source, self.settings.missing, seed=self.seed)
         return source
 
     def source(self, split: Split) -> Source:
-        """The samples of a split as the model sees them, made or read anew."""
-        return self.seen(self.whole(split), split)
+        """The samples of a split as the model gets them; errors as `whole`."""
+        return self.prepared(self.whole(split), split)
 
     def check(self) -> Spec:
         """The Spec the model is made for, after a look at every split.
@@ -91,3 +96,65 @@ class Samples:
                 f"data.folder: expected samples of one kind in {', '.join(SPLITS)}, got different ones: store them anew"
             )
         return specs[0]
+
+
+def digest(source: Source, *, samples: int = 1_000) -> str:
+    """BLAKE2b of the first samples of a source (32 hex digits): every view, mask, factor and target, with names and shapes.
+
+    A run notices by it that its samples are no longer what they were.
+    """
+    batch = source.batch(np.arange(min(samples, len(source))))
+    total = hashlib.blake2b(digest_size=16)
+    for name, tensor in sorted(batch.tensors().items()):
+        array = np.ascontiguousarray(tensor.numpy(force=True))
+        total.update(f"{name} {array.dtype} {array.shape}\n".encode())
+        total.update(array.tobytes())
+    return total.hexdigest()
+
+
+def save_view_digests(train: Source, folder: Path) -> None:
+    """Store what `train_overlap` needs of the training samples: per modality a file of the digests of all different views.
+
+    A file holds sorted uint64, 8 bytes a view.
+    """
+    found: dict[str, list[np.ndarray]] = {name: [] for name in train.spec.names}
+    for digests in _view_digests(train, len(train)):
+        for name, chunk in digests.items():
+            found[name].append(chunk)
+    for name, chunks in found.items():
+        store.write_array(folder / _DIGESTS.format(store.file_name(name)), np.unique(np.concatenate(chunks)))
+
+
+def train_overlap(source: Source, folder: Path, samples: int) -> dict[str, float]:
+    """The share of views that also occur in training, byte for byte, by modality, in %.
+
+    A world of few scenes repeats itself: the first level of CdSprites+ has 73,125 pictures at most, so its test pictures are not
+    all new to a model. That is no leak, the splits are independent draws, but a reader of a score has to know it.
+
+    Args:
+        source: what is measured on.
+        folder: where `save_view_digests` wrote; modalities of which it holds nothing are left out.
+        samples: only the first so many are compared.
+    """
+    paths = {name: folder / _DIGESTS.format(store.file_name(name)) for name in source.spec.names}
+    known = {name: store.read_array(path) for name, path in paths.items() if store.is_file(path)}
+    met = dict.fromkeys(known, 0)
+    total = dict.fromkeys(known, 0)
+    for digests in _view_digests(source, min(samples, len(source))) if known else ():
+        for name, views in known.items():
+            first, last = (np.searchsorted(views, digests[name], side) for side in ("left", "right"))  # they are sorted
+            met[name] += int((first < last).sum())
+            total[name] += len(digests[name])
+    return {name: round(100 * met[name] / total[name], 2) for name in known if total[name]}
+
+
+def _view_digests(source: Source, size: int) -> Iterator[dict[str, np.ndarray]]:
+    """In chunks, by modality, a 64-bit digest of each view that is present: (n,) uint64."""
+    for start in range(0, size, _CHUNK):
+        batch = source.batch(np.arange(start, min(start + _CHUNK, size)))
+        found = {}
+        for name, view in batch.views.items():
+            rows = np.ascontiguousarray(view[batch.mask(name)].numpy())
+            hashes = b"".join(hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in rows)
+            found[name] = np.frombuffer(hashes, np.uint64)
+        yield found

@@ -1,31 +1,139 @@
-"""The four steps of a run. Each looks at its stage first, and does nothing where that is complete and unharmed."""
+"""The four steps of a run: data, learn, measure and report; a complete step is checked against its checksums and skipped."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from molyneux.core import ConflictError, Score, Source, StoreError, save_exhibits, store
+from molyneux.core import ConfigError, ConflictError, Score, Source, StoreError, nearest, save_exhibits, store
 from molyneux.data import StoredSource, contact_sheet, generate, load
 from molyneux.learn import fit, load_weights, save_model
 from molyneux.measure import Evaluation, evaluate
-from molyneux.run.checksums import checksum
 from molyneux.run.experiment import Experiment, make_model
-from molyneux.run.folder import RunFolder
-from molyneux.run.progress import RunProgress
-from molyneux.run.provenance import provenance
+from molyneux.run.folder import (
+    RunFolder,
+    held,
+    measured,
+    open_experiment,
+    opened,
+    record_machine,
+    remedy,
+    report_stage,
+    stored_settings,
+)
+from molyneux.run.progress import RunProgress, Silent
+from molyneux.run.provenance import machine, provenance
 from molyneux.run.readers import Readers, find_readers
-from molyneux.run.samples import SPLITS, Split
-from molyneux.run.seen import remember, seen
+from molyneux.run.samples import SPLITS, Split, digest, save_view_digests, train_overlap
 
 Step = Literal["data", "learn", "measure", "report"]
-"""The rooms, in the order of the way the data goes."""
+"""The steps of a run, in order."""
+_ALL: tuple[Step, ...] = get_args(Step)
 
 
 @dataclass(frozen=True)
-class Work:
+class Outcome:
+    """What a run left behind.
+
+    Args:
+        folder: where everything is.
+        scores: what was measured; empty before it is.
+        pages: the files of the report.
+        settings: the resolved settings, as plain data.
+    """
+
+    folder: Path
+    scores: tuple[Score, ...]
+    pages: tuple[Path, ...]
+    settings: Mapping[str, Any]
+
+
+def run_experiment(
+    experiment: Experiment, folder: Path, *, steps: Sequence[Step] = _ALL, progress: RunProgress | None = None
+) -> Outcome:
+    """Run an experiment, or go on where an earlier call with the same folder stopped.
+
+    A call after a crash, a kill or Ctrl-C goes on; what is complete is checked against its checksums and not done again.
+
+    Args:
+        experiment: what to run.
+        folder: belongs to this experiment, or to one with the same samples and training; what that one measured is made again.
+        steps: which of `data`, `learn`, `measure` and `report`; they are done in this order.
+        progress: is called as it goes.
+
+    Raises:
+        ConfigError: unknown steps.
+        ConflictError: the folder was made by other settings of samples or training, holds something else or is in use.
+        CorruptFileError: a file that a step uses was truncated, altered or removed.
+        StoreError: the folder cannot be written, or a step is asked for whose samples, model or scores are not there.
+        DataError, TrainingError: samples or losses hold NaN.
+    """
+    unknown = [f"unknown step {step!r}; {nearest(str(step), _ALL)}" for step in steps if step not in _ALL]
+    if unknown:
+        raise ConfigError(unknown)
+    with held(folder, experiment) as ours:
+        run = Run(ours, progress or Silent())
+        for name, do in STEPS.items():
+            if name in steps:
+                do(run)
+        return _outcome(folder, experiment.resolved)
+
+
+def report_run(folder: Path, *, progress: RunProgress | None = None) -> Outcome:
+    """Write the report of a stored run again. Its scores and records are all that is needed: no samples, model or judges.
+
+    Args:
+        folder: of a run that was measured.
+        progress: is called as it goes.
+
+    Raises:
+        ConflictError: the folder is in use.
+        CorruptFileError: a file that the report uses was truncated, altered or removed.
+        StoreError: it is no folder of a run, cannot be written, or nothing was measured yet.
+    """
+    settings = stored_settings(folder)
+    with opened(folder):
+        record_machine(folder)
+        _report(folder, settings, progress or Silent())
+        return _outcome(folder, settings)
+
+
+def open_evaluation(folder: Path) -> Evaluation:
+    """What the measures of a run are given: its trained model, in evaluation mode, the samples and the readers.
+
+    `evaluate([...], open_evaluation(folder))` measures the model with anything; `.model.encode(batch)` gives its codes of the
+    batches of `.source`. The files of the model are checked against their checksums; the folder is only read.
+
+    Args:
+        folder: of a run whose model is trained.
+
+    Raises:
+        StoreError: it is no folder of a run, or its model is not trained yet. ConfigError: its settings are no longer valid.
+        CorruptFileError: a file of the model or the samples was truncated, altered or removed.
+    """
+    run = Run(RunFolder(folder, open_experiment(folder)), Silent())
+    if not run.folder.model.complete:
+        raise StoreError(f"expected a trained model in {folder}, got none: run molyneux learn {folder} first")
+    run.folder.model.verify()
+    found = evaluation(run)
+    found.model.eval()
+    return found
+
+
+def read_scores(folder: Path) -> list[Score]:
+    """The scores of a run.
+
+    Raises:
+        StoreError: it has none yet. CorruptFileError: they were truncated or altered. DataError: they cannot be read.
+    """
+    store.verify(folder / "measure", ["scores.jsonl"], remedy=remedy(folder / "measure"))
+    return [Score.from_json(record) for record in store.read_lines(folder / "measure" / "scores.jsonl")]
+
+
+@dataclass(frozen=True)
+class Run:
     """A run under way."""
 
     folder: RunFolder
@@ -37,93 +145,104 @@ class Work:
         return self.folder.experiment
 
     def whole(self, split: Split) -> Source:
-        """The samples of a split: the kept ones where they are kept."""
-        kept = self.folder.samples.folder / split
-        return StoredSource(kept, verify=False) if kept.is_dir() else self.experiment.samples.whole(split)
+        """The samples of a split with all their modalities: the kept ones where they are kept. Stored files are checked.
+
+        Raises:
+            CorruptFileError: stored samples were truncated, altered or removed.
+        """
+        kept, stored = self.folder.samples.folder / split, self.experiment.data.folder
+        if stored is not None:
+            store.verify(stored / split, remedy=f"restore it from a copy, or store the samples of {stored} anew")
+        if not kept.is_dir():
+            return self.experiment.samples.whole(split)
+        store.verify(kept, remedy=remedy(self.folder.samples.folder))
+        return StoredSource(kept, verify=False)
 
     def source(self, split: Split) -> Source:
-        """The samples of a split as the model sees them."""
-        return self.experiment.samples.seen(self.whole(split), split)
+        """The samples of a split as the model gets them; errors as `whole`."""
+        return self.experiment.samples.prepared(self.whole(split), split)
+
+    def done(self, stage: store.Stage, step: Step, *, again: bool = False) -> bool:
+        """Whether a stage is complete; its files are checked then.
+
+        What other settings made is refused, or counts for nothing where it can be made `again` in seconds.
+        """
+        if not (stage.current if again else stage.complete):
+            return False
+        self.progress.begin(step, "done before: checking its files")
+        stage.verify()
+        return True
 
 
-def make_samples(work: Work) -> None:
-    """Step `data`: look at the samples, and keep them if that is wanted.
+def make_samples(run: Run) -> None:
+    """Step `data`: look at the samples, and store them if `data.keep` is set.
 
     Raises:
         ConflictError: samples are no longer what they were when this folder was made.
-        CorruptFileError: stored samples were truncated or altered.
+        CorruptFileError: stored samples were truncated, altered or removed.
     """
-    stage, data = work.folder.samples, work.experiment.data
-    if data.folder is not None:
-        for split in SPLITS:
-            store.verify(data.folder / split)
-    if _done(stage, work, "data"):
-        _require_same(stage, work)
+    stage, data = run.folder.samples, run.experiment.data
+    if run.done(stage, "data"):
+        _require_same(stage, run)
         return
-    work.progress.begin("data", "making the samples" if data.keep else "looking at the samples")
+    run.progress.begin("data", "making the samples" if data.keep else "looking at the samples")
     for split in SPLITS if data.keep else ():
-        _keep(work, split)
-    recipe = {"checksums": _checksums(work), "settings": work.experiment.resolved["data"], "seed": work.experiment.seed}
-    contact_sheet(work.source("train"), stage.folder / "contact_sheet.png")
-    store.write_json(stage.folder / "spec.json", work.source("test").spec.to_json())
+        _keep(run, split)
+    recipe = {"checksums": _digests(run), "settings": run.experiment.resolved["data"], "seed": run.experiment.seed}
+    contact_sheet(run.source("train"), stage.folder / "contact_sheet.png")
+    store.write_json(stage.folder / "spec.json", run.source("test").spec.to_json())
     store.write_json(stage.folder / "recipe.json", recipe)
-    stage.finish(recipe["checksums"])
+    stage.finish({"checksums": recipe["checksums"], "machine": machine()})
+    record_machine(run.folder.path)
 
 
-def _keep(work: Work, split: Split) -> None:
-    """Store a split, if an earlier attempt did not get as far."""
-    source, done = work.experiment.samples.whole(split), 0
-
-    def tell(count: int) -> None:
-        nonlocal done
-        done += count
-        work.progress.advance(done, len(source), split)
-
-    generate(source, work.folder.samples.folder / split, progress=tell)
-
-
-def learn(work: Work) -> None:
+def learn(run: Run) -> None:
     """Step `learn`: train, or go on training."""
-    stage, experiment = work.folder.model, work.experiment
-    if _done(stage, work, "learn"):
+    stage, experiment = run.folder.model, run.experiment
+    if run.done(stage, "learn"):
         return
-    _require(work.folder.samples, "learn", "data")
-    work.progress.begin("learn", "loading the samples")
-    train, validation = load(work.source("train")), load(work.source("validation"))
+    _require(run.folder.samples, "learn", "data")
+    run.progress.begin("learn", "loading the samples")
+    train, validation = load(run.source("train")), load(run.source("validation"))
     model = make_model(experiment.learn, train.spec, experiment.seed)
-    work.progress.begin("learn", "training")
-    history = fit(model, train, validation, experiment.learn.training, stage.folder, seed=experiment.seed, progress=work.progress)
+    run.progress.begin("learn", "training")
+    history = fit(model, train, validation, experiment.learn.training, stage.folder, seed=experiment.seed, progress=run.progress)
     save_model(model, stage.folder, experiment.resolved["learn"]["model"])
-    remember(train, stage.folder)
+    save_view_digests(train, stage.folder)
     parameters = sum(parameter.numel() for parameter in model.parameters())
-    stage.finish({"parameters": parameters, "epochs": history.epochs, "steps": history.steps})
+    stage.finish({"parameters": parameters, "epochs": history.epochs, "steps": history.steps, "machine": machine()})
 
 
-def measure(work: Work) -> None:
-    """Step `measure`: scores and exhibits of the trained model."""
-    stage, experiment = work.folder.measure, work.experiment
-    if _done(stage, work, "measure", again=True):
+def measure(run: Run) -> None:
+    """Step `measure`: scores and exhibits of the trained model, whose files are checked also where it was measured before."""
+    stage, experiment = run.folder.measure, run.experiment
+    if run.folder.model.complete:
+        run.folder.model.verify()
+    if run.done(stage, "measure", again=True):
         return
-    _require(work.folder.model, "measure", "learn")
+    _require(run.folder.model, "measure", "learn")
+    if run.folder.samples.complete:
+        run.folder.samples.verify()
     stage.clear()
-    work.progress.begin("measure", "measuring")
-    measurement = evaluate(experiment.measure.measures, evaluation(work), progress=work.progress.advance)
+    run.progress.begin("measure", "measuring")
+    measurement = evaluate(experiment.measure.measures, evaluation(run), progress=run.progress.advance)
     save_exhibits(stage.folder, measurement.exhibits)
     store.write_lines(stage.folder / "scores.jsonl", [score.to_json() for score in measurement.scores])
-    stage.finish({"scores": len(measurement.scores)})
+    stage.finish({"scores": len(measurement.scores), "machine": machine()})
 
 
-def evaluation(work: Work) -> Evaluation:
+def evaluation(run: Run) -> Evaluation:
     """The trained model of a run with the samples and readers it is measured with.
 
     Raises:
         CorruptFileError, StoreError: the weights are damaged or not there.
     """
-    experiment, settings = work.experiment, work.experiment.measure
-    source = experiment.samples.measured(work.whole(settings.split))
+    experiment, settings = run.experiment, run.experiment.measure
+    source = experiment.samples.measured(run.whole(settings.split))
     model = make_model(experiment.learn, source.spec, experiment.seed)
-    load_weights(model, work.folder.model.folder)
+    load_weights(model, run.folder.model.folder)
     readers = find_readers(experiment.data.dataset, source.spec, settings.judges)
+    overlap = train_overlap(source, run.folder.model.folder, settings.samples)
     return Evaluation(
         model,
         source,
@@ -132,35 +251,57 @@ def evaluation(work: Work) -> Evaluation:
         seed=experiment.seed,
         samples=settings.samples,
         batch_size=settings.batch_size,
-        origin={**_origin(experiment, readers), "seen": seen(source, work.folder.model.folder, settings.samples)},
+        origin={**_origin(experiment, readers), "seen": overlap},
     )
 
 
-def report(work: Work) -> None:
+def report(run: Run) -> None:
     """Step `report`: tables and pages from the scores."""
-    stage = work.folder.report
-    if _done(stage, work, "report", again=True):
-        return
-    _require(work.folder.measure, "report", "measure", again=True)
-    stage.clear()
-    work.progress.begin("report", "writing the report")
-    from molyneux.report import write_run  # draws: takes a second to import, which only this step needs
-
-    write_run(work.folder.path, work.experiment.report.formats)
-    stage.finish()
+    _report(run.folder.path, run.experiment.resolved, run.progress)
 
 
-STEPS: dict[Step, Callable[[Work], None]] = {"data": make_samples, "learn": learn, "measure": measure, "report": report}
+STEPS: dict[Step, Callable[[Run], None]] = {"data": make_samples, "learn": learn, "measure": measure, "report": report}
 """What is done in each step, in order."""
 
 
-def read_scores(folder: Path) -> list[Score]:
-    """The scores of a run.
+def _report(folder: Path, settings: Mapping[str, Any], progress: RunProgress) -> None:
+    """Write the report; only records are read, and those are checked before."""
+    if not measured(folder, settings):
+        raise StoreError(f"expected {folder / 'measure'} to be complete before step report: run molyneux measure {folder} first")
+    store.verify(folder / "measure", remedy=remedy(folder / "measure"))
+    for name, files in (("samples", ("spec.json", "contact_sheet.png")), ("model", ("history.csv",))):
+        if (folder / name).is_dir():  # a copy may leave them out
+            store.verify(folder / name, files, remedy=remedy(folder / name))
+    stage = report_stage(folder, settings)
+    if stage.current:
+        progress.begin("report", "done before: checking its files")
+        stage.verify()
+        return
+    stage.clear()
+    progress.begin("report", "writing the report")
+    from molyneux.report import write_run  # draws: takes a second to import, which only this step needs
 
-    Raises:
-        StoreError: it has none yet. CorruptFileError, DataError: they cannot be read.
-    """
-    return [Score.from_json(record) for record in store.read_lines(folder / "measure" / "scores.jsonl")]
+    write_run(folder, settings["report"]["formats"])
+    stage.finish({"machine": machine()})
+
+
+def _outcome(folder: Path, settings: Mapping[str, Any]) -> Outcome:
+    if not measured(folder, settings):
+        return Outcome(folder, (), (), settings)
+    pages = sorted((folder / "report").glob("report.*")) if report_stage(folder, settings).current else []
+    return Outcome(folder, tuple(read_scores(folder)), tuple(pages), settings)
+
+
+def _keep(run: Run, split: Split) -> None:
+    """Store a split, if an earlier attempt did not get as far."""
+    source, done = run.experiment.samples.whole(split), 0
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        run.progress.advance(done, len(source), split)
+
+    generate(source, run.folder.samples.folder / split, progress=advance)
 
 
 def _origin(experiment: Experiment, readers: Readers) -> dict[str, Any]:
@@ -173,33 +314,22 @@ def _origin(experiment: Experiment, readers: Readers) -> dict[str, Any]:
     }
 
 
-def _done(stage: store.Stage, work: Work, step: str, *, again: bool = False) -> bool:
-    """Whether a stage is complete; its files are checked then.
-
-    What other settings made is refused, or counts for nothing where it can be made `again` in seconds.
-    """
-    if not (stage.current if again else stage.complete):
-        return False
-    work.progress.begin(step, "done before: checking its files")
-    stage.verify()
-    return True
-
-
-def _require(stage: store.Stage, step: str, before: str, *, again: bool = False) -> None:
-    if not (stage.current if again else stage.complete):
+def _require(stage: store.Stage, step: Step, before: Step) -> None:
+    if not stage.complete:
         run = stage.folder.parent
         raise StoreError(f"expected {stage.folder} to be complete before step {step}: run molyneux {before} {run} first")
     stage.verify()
 
 
-def _checksums(work: Work) -> dict[str, str]:
-    return {split: checksum(work.source(split)) for split in SPLITS}
+def _digests(run: Run) -> dict[str, str]:
+    return {split: digest(run.source(split)) for split in SPLITS}
 
 
-def _require_same(stage: store.Stage, work: Work) -> None:
-    for split, found in _checksums(work).items():
-        if stage.verify().get(split) != found:
+def _require_same(stage: store.Stage, run: Run) -> None:
+    recorded = stage.verify()["checksums"]
+    for split, found in _digests(run).items():
+        if recorded.get(split) != found:
             raise ConflictError(
-                f"the {split} samples are no longer those that {work.folder.path} was made with: restore the version of the "
+                f"the {split} samples are no longer those that {run.folder.path} was made with: restore the version of the "
                 f"package or the files it was made with, or choose another folder with --out"
             )

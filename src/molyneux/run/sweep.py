@@ -51,8 +51,8 @@ def run_study(study: Study, folder: Path, results: Path, *, jobs: int = 1, progr
 
     Raises:
         ConfigError: with every problem of every point, before anything is run.
-        ConflictError: another process runs the study in this folder, or `results` holds records of runs that are no part of
-            this grid.
+        ConflictError: another process runs the study in this folder or writes records into `results`, or `results` holds
+            records of runs that are no part of this grid.
         StoreError: a folder cannot be written.
     """
     if jobs < 1:
@@ -61,16 +61,16 @@ def run_study(study: Study, folder: Path, results: Path, *, jobs: int = 1, progr
     from molyneux.report import write_study  # draws: takes a second to import
     from molyneux.run.records import Records
 
-    records = Records(results / "records.jsonl")
     grid = [experiment for same_seed in zip(*planned, strict=True) for experiment in same_seed]
-    if study.search == "grid":
-        records.require_all_of(grid)
-    with store.locked(folder), Pool(folder, jobs, progress, records, trust=study.search == "grid") as pool:
+    with store.locked(folder), Records.held(results) as records:
         if study.search == "grid":
-            finished = pool.run(grid)
-        else:
-            from molyneux.run.search import search  # optuna takes a second to import, which a grid does not need
+            records.require_all_of(grid)
+        with Pool(folder, jobs, progress, records, trust=study.search == "grid") as pool:
+            if study.search == "grid":
+                finished = pool.run(grid)
+            else:
+                from molyneux.run.search import search  # optuna takes a second to import, which a grid does not need
 
-            finished = search(study, folder, pool)
-    runs = records.of([item.experiment for item in finished if not item.error])
-    return SweepOutcome(tuple(finished), results, tuple(write_study(runs, results)) if runs else ())
+                finished = search(study, folder, pool)
+        runs = records.of([item.experiment for item in finished if not item.error])
+        return SweepOutcome(tuple(finished), results, tuple(write_study(runs, results)) if runs else ())

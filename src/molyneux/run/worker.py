@@ -20,7 +20,7 @@ from molyneux.core import MolyneuxError
 from molyneux.core.config import read_document
 from molyneux.learn import keep_freed_memory
 from molyneux.run.experiment import read_experiment
-from molyneux.run.run import run_experiment
+from molyneux.run.steps import run_experiment
 
 
 class Lines:

@@ -9,7 +9,7 @@ import pytest
 from molyneux.core import Source
 from molyneux.data import CdSprites, GeBiD, Missing, Subset
 from molyneux.run import Outcome, run_experiment
-from molyneux.run.seen import remember, seen
+from molyneux.run.samples import save_view_digests, train_overlap
 
 
 def share_of(test: Source, train: Source, name: str) -> float:
@@ -21,21 +21,21 @@ def share_of(test: Source, train: Source, name: str) -> float:
 
 @pytest.mark.parametrize("world", [CdSprites(level=1), GeBiD(level=1)], ids=["cdsprites", "gebid"])
 def test_the_share_is_that_of_equal_bytes(world: Any, tmp_path: Path) -> None:
-    train, test = world.source("train", 3000, seed=1), world.source("test", 500, seed=1)
-    remember(train, tmp_path)
-    found = seen(test, tmp_path, 10_000)
+    train, test = world.source("train", 1500, seed=1), world.source("test", 300, seed=1)
+    save_view_digests(train, tmp_path)
+    found = train_overlap(test, tmp_path, 10_000)
     assert found == {name: pytest.approx(share_of(test, train, name), abs=0.006) for name in ("image", "text")}
     assert found["text"] == 100
-    assert seen(test, tmp_path, 100) == seen(Subset(test, np.arange(100)), tmp_path, 10_000)
-    assert seen(train, tmp_path, 10_000) == {"image": 100.0, "text": 100.0}
+    assert train_overlap(test, tmp_path, 100) == train_overlap(Subset(test, np.arange(100)), tmp_path, 10_000)
+    assert train_overlap(train, tmp_path, 10_000) == {"image": 100.0, "text": 100.0}
 
 
 def test_first_levels_repeat_themselves_and_textured_ones_do_not(tmp_path: Path) -> None:
     shares = {}
-    for world in (CdSprites(level=1), CdSprites(level=3), GeBiD(level=1)):
+    for world in (CdSprites(level=1), CdSprites(level=3, image_size=32), GeBiD(level=1)):
         folder = tmp_path / f"{world.name}-{world.settings['level']}"
-        remember(world.source("train", 3000, seed=1), folder)
-        shares[folder.name] = seen(world.source("test", 300, seed=1), folder, 300)["image"]
+        save_view_digests(world.source("train", 1500, seed=1), folder)
+        shares[folder.name] = train_overlap(world.source("test", 300, seed=1), folder, 300)["image"]
     assert 1 < shares["cdsprites-v1-1"] < 20
     assert shares["cdsprites-v1-3"] == 0
     assert shares["gebid-v1-1"] > 99
@@ -43,8 +43,8 @@ def test_first_levels_repeat_themselves_and_textured_ones_do_not(tmp_path: Path)
 
 def test_a_view_that_was_missing_was_not_seen(tmp_path: Path) -> None:
     train = CdSprites(level=1).source("train", 400, seed=1)
-    remember(Missing(train, {"image": 0.5}, seed=1), tmp_path)
-    found = seen(train, tmp_path, 400)
+    save_view_digests(Missing(train, {"image": 0.5}, seed=1), tmp_path)
+    found = train_overlap(train, tmp_path, 400)
     assert 40 < found["image"] < 62
     assert found["text"] == 100
 
@@ -56,5 +56,5 @@ def test_a_run_records_and_reports_it(finished: Outcome) -> None:
 
 
 def test_a_model_that_was_made_before_has_no_share(finished: Outcome, experiment: Any, tmp_path: Path) -> None:
-    assert seen(experiment.samples.source("test"), tmp_path, 10) == {}
+    assert train_overlap(experiment.samples.source("test"), tmp_path, 10) == {}
     assert run_experiment(experiment, finished.folder).scores == finished.scores
