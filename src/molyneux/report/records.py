@@ -162,9 +162,10 @@ def _config(path: Path) -> tuple[str, Mapping[str, Any]]:
     if not store.is_file(path):
         raise StoreError(f"expected the configuration {path}, which does not exist: name a folder made by molyneux run")
     try:
-        return path.read_text(encoding="utf-8"), read_document(path)
-    except (ConfigError, UnicodeDecodeError) as error:
-        raise CorruptFileError(f"{path} is damaged ({error}): restore it from a copy") from error
+        config = read_document(path)
+    except ConfigError as error:
+        raise CorruptFileError(f"{error}: restore it from a copy") from error
+    return path.read_text(encoding="utf-8"), config
 
 
 def _converted(record: Mapping[str, Any]) -> dict[str, Any]:

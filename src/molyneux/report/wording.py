@@ -180,8 +180,8 @@ def identifier(text: str) -> str:
     spelled = text.replace(" → ", " to ").replace(" + ", " and ")
     words = re.sub("[^a-z0-9_]+", " ", spelled.lower()).split()
     short = "-".join(words)[:64]
-    ambiguous = spelled != text and {"to", "and"} & set(text.split())
-    if " ".join(words) == spelled and len(short) == len(spelled) and not ambiguous:
+    ambiguous = {"to", "and"} & set(text.split())
+    if short and " ".join(words) == spelled and len(short) == len(spelled) and not ambiguous:
         return short
     return f"{short}-{hashlib.blake2b(text.encode(), digest_size=4).hexdigest()}".lstrip("-")
 
