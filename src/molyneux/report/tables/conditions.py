@@ -84,4 +84,4 @@ def _table(
         texts = head_entries(heads, row[0], rows[number - 1][0] if number else None)
         entries.append((*texts, *values, *(reference_entry(row[0], row[0].chance) for _ in extra)))
     titles = (*(Column(head.title, "left") for head in heads), *map(Column, ("unchanged", *columns, *extra)))
-    return Table(name, title, titles, tuple(entries), ("In brackets: 95 % intervals.", *footnotes.notes))
+    return Table(name, title, titles, tuple(entries), ("Values with 95 % intervals.", *footnotes.notes))
