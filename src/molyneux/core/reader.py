@@ -1,4 +1,4 @@
-"""Readers turn views back into factors; coherence compares what they read.
+"""Readers: functions from views to factor codes, with which coherence judges generated views.
 
 A world offers exact readers where it has them (the parser of its caption grammar). A *judge* is a learned reader.
 """
