@@ -21,7 +21,7 @@ from typing import Any
 
 
 class MolyneuxError(Exception):
-    """Base of everything this package raises on purpose."""
+    """Base class of all errors that this package raises on purpose."""
 
 
 class ConfigError(MolyneuxError):
@@ -40,7 +40,7 @@ class SpecError(MolyneuxError):
 
 
 class DataError(MolyneuxError):
-    """Samples are not what they should be: NaN, out of range, unreadable."""
+    """Samples have invalid values: NaN, out of range, unreadable."""
 
 
 class StoreError(MolyneuxError):
@@ -77,7 +77,7 @@ def collected(parts: Iterable[Callable[[], Any]]) -> list[Any]:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A clause that offers the known name closest to `name`, or lists all known names.
+    """The end of an error message for an unknown name: the closest known name, or all known names.
 
     >>> nearest("levle", ["level", "seed"])
     'did you mean "level"?'
