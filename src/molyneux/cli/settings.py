@@ -1,12 +1,32 @@
-"""Worlds by the names that a command line gives them."""
+"""Settings from a command line, and worlds by the names that it gives them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+from molyneux.cli.listing import find_entry
+from molyneux.cli.parser import Arguments
 from molyneux.core import ConfigError
-from molyneux.core.config import build, short_names
+from molyneux.core.config import build, parse_value
 from molyneux.data import World
+
+
+def values(arguments: Arguments) -> list[tuple[str, Any]]:
+    """The settings of a command line with their values read as YAML.
+
+    Raises:
+        ConfigError: with every value that is no YAML.
+    """
+    found, problems = list[tuple[str, Any]](), list[str]()
+    for name, text in arguments.settings:
+        try:
+            found.append((name, parse_value(text)))
+        except ConfigError as error:
+            problems += [f"--{name}: {problem}" for problem in error.problems]
+    if problems:
+        raise ConfigError(problems)
+    return found
 
 
 def find_world(name: str, settings: Mapping[str, object]) -> World:
@@ -27,6 +47,6 @@ def class_name(name: str) -> str:
 
     A name that no world has is given back, without its version.
     """
-    known = {kind().name.partition("-v")[0]: found for found, kind in short_names(World, room="molyneux.data").items()}
     short = name.partition("-v")[0]
-    return known.get(short.lower(), short)
+    entry = find_entry("worlds", short)
+    return short if entry is None else entry.path.rpartition(".")[2]
