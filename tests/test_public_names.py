@@ -54,7 +54,7 @@ def test_nothing_heavy_is_imported_early(what: str) -> None:
 
 def test_commands_wait_for_no_statistics() -> None:
     """scikit-learn and scipy.stats take seconds to import, which only the measures that use them need."""
-    code = "import sys, molyneux.cli.runs, molyneux.cli.samples, molyneux.cli.sweeps\nprint([n for n in sys.modules if n in {}])"
+    code = "import sys, molyneux.cli.commands, molyneux.cli.samples\nprint([n for n in sys.modules if n in {}])"
     late = ("lightning", "matplotlib", "optuna", "scipy.stats", "sklearn")
     done = subprocess.run([sys.executable, "-c", code.format(late)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

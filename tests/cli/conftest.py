@@ -32,14 +32,19 @@ def _paths() -> Iterator[None]:
 def context(_paths: None) -> multiprocessing.context.ForkServerContext:
     """Starts processes in which everything is imported already."""
     found = multiprocessing.get_context("forkserver")
-    found.set_forkserver_preload(["molyneux.cli.runs", "molyneux.cli.samples", "molyneux.report", "molyneux.learn.callbacks"])
+    found.set_forkserver_preload(["molyneux.cli.commands", "molyneux.cli.samples", "molyneux.report"])
     return found
 
 
 @pytest.fixture
 def environment() -> dict[str, str]:
     """The toy world can be imported; one thread."""
-    return {**os.environ, "PYTHONPATH": str(TOY), "OMP_NUM_THREADS": "1", "COLUMNS": "120"}
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(TOY), os.environ.get("PYTHONPATH", "")]),
+        "OMP_NUM_THREADS": "1",
+        "COLUMNS": "120",
+    }
 
 
 @pytest.fixture

@@ -1,7 +1,10 @@
 """What each command does, and what it says."""
 
 import contextlib
+import inspect
 import json
+import os
+import resource
 import signal
 import subprocess
 import sys
@@ -12,7 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from molyneux.data import StoredSource
+from molyneux.cli import index
+from molyneux.core import Trainable
+from molyneux.core.config import short_names
+from molyneux.data import StoredSource, World
+from molyneux.learn.nets import Net
+from molyneux.learn.objectives import Objective
+from molyneux.measure import Measure
 
 TOY = Path(__file__).parents[1] / "run"
 CONFIG = TOY / "toy.yaml"
@@ -89,6 +98,50 @@ def test_all_of_one_thing(molyneux: Run, kind: str, name: str, said: str) -> Non
     assert "spec," not in done.stdout.partition("Required:")[2]
     told = json.loads(molyneux("list", kind, name, "--json").stdout)
     assert done.stdout.startswith(f"{told['name']}: {told['says']}\n")
+
+
+def test_lists_are_what_can_be_imported() -> None:
+    """The index reads source files, so that a list needs no torch; it must say what an import says."""
+    families = {"measures": Measure, "models": Trainable, "nets": Net, "objectives": Objective, "worlds": World}
+    for kind, base in families.items():
+        package = index.FAMILIES[kind][0]
+        known = short_names(base, room=package)
+        assert index.summaries(kind) == {name: (inspect.getdoc(found) or "").partition("\n")[0] for name, found in known.items()}
+
+
+def test_a_list_needs_no_torch(tmp_path: Path) -> None:
+    code = "import sys; from molyneux.cli import main; main(['list', 'models']); print([n for n in ('torch', 'numpy') if n in sys.modules])"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime < 1.0
+
+
+@pytest.mark.parametrize(
+    ("line", "offers"),
+    [
+        ("molyneux swe", ["sweep"]),
+        ("molyneux list mod", ["models"]),
+        ("molyneux list models MM", ["MMVAE"]),
+        ("molyneux data cdspr", ["CdSprites"]),
+        ("molyneux sweep --jo", ["--jobs"]),
+    ],
+)
+def test_words_are_completed(tmp_path: Path, line: str, offers: list[str]) -> None:
+    asked = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": "\n", "COMP_LINE": line, "COMP_POINT": str(len(line)), "COMP_TYPE": "9"}
+    asked |= {"_ARGCOMPLETE_COMP_WORDBREAKS": " ", "_ARGCOMPLETE_STDOUT_FILENAME": str(tmp_path / "offers")}
+    command = [sys.executable, "-m", "molyneux"]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **asked}, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [offer.strip() for offer in (tmp_path / "offers").read_text().split("\n") if offer] == offers
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_code_for_shells(molyneux: Run, shell: str) -> None:
+    done = molyneux("completion", shell)
+    assert done.returncode == 0
+    assert "molyneux" in done.stdout
 
 
 def test_list_of_configs(molyneux: Run, tmp_path: Path) -> None:

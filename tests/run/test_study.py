@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Any, Literal
 import optuna
 import pytest
 
-from molyneux.core import ConfigError, ConflictError, store
+from molyneux.core import ConfigError, ConflictError, MolyneuxError, store
 from molyneux.core.config import dump_document, read_document
 from molyneux.data import generate
 from molyneux.report import load_study as load_records
@@ -29,7 +30,7 @@ from molyneux.run import (
     run_experiment,
     run_study,
 )
-from molyneux.run.pool import Pool
+from molyneux.run.launch import Job, LocalLauncher, Report
 from molyneux.run.records import Records
 from molyneux.run.search import _sampler, search
 from molyneux.run.study import run_name
@@ -159,12 +160,15 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs need no processes of their own; one at a time, because torch's own generator belongs to the process."""
     one = threading.Lock()
 
-    def call(pool: Pool, name: str, command: Sequence[str]) -> str:
+    def run(launcher: LocalLauncher, job: Job, report: Report) -> str:
         with one:
-            run_experiment(read_experiment(read_document(Path(command[-2]))), Path(command[-1]))
+            try:
+                run_experiment(read_experiment(read_document(job.config)), job.folder)
+            except MolyneuxError as error:
+                return str(error)
         return ""
 
-    monkeypatch.setattr(Pool, "_call", call)
+    monkeypatch.setattr(LocalLauncher, "run", run)
 
 
 @pytest.mark.usefixtures("quick")
@@ -249,12 +253,12 @@ def settings_without_folder(settings: dict[str, Any]) -> dict[str, Any]:
 def test_a_grid_is_run_seed_by_seed(base: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = list[tuple[int, int]]()
 
-    def call(pool: Pool, name: str, command: Sequence[str]) -> str:
-        settings = read_document(Path(command[-2]))
+    def run(launcher: LocalLauncher, job: Job, report: Report) -> str:
+        settings = read_document(job.config)
         begun.append((settings["seed"], settings["learn"]["steps"]))
         return "not run"
 
-    monkeypatch.setattr(Pool, "_call", call)
+    monkeypatch.setattr(LocalLauncher, "run", run)
     sweep(Study(name="mine", base=base, seeds=(4, 5), grid={"learn.steps": (1, 2)}), tmp_path, jobs=1)
     assert begun == [(4, 1), (4, 2), (5, 1), (5, 2)]
 
@@ -267,7 +271,7 @@ def test_what_a_world_prints_does_not_disturb_a_sweep(
         "import os, sys\nfrom toy import Toy as Quiet\nprint('[3', flush=True)\n"
         "class Loud(Quiet):\n"
         "    def batch(self, indices, **how):\n"
-        "        os.write(1, b'{\\n\"step\"\\n7\\n') if 'worker' in sys.argv[0] else None\n"
+        "        os.write(1, b'{\\n\"step\"\\n7\\n') if sys.argv[0] == '-c' else None\n"
         "        return super().batch(indices, **how)\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path / "noise"))
@@ -363,6 +367,40 @@ def test_a_goal_that_no_run_has(base: dict[str, Any], tmp_path: Path, goal: Goal
     with pytest.raises(ConfigError) as caught:
         search(study, tmp_path, InThisProcess(tmp_path))  # type: ignore[arg-type]
     assert str(caught.value).startswith(problem)
+
+
+class Victim(LocalLauncher):
+    """Kills its worker at the first progress of training, once."""
+
+    def run(self, job: Job, report: Report) -> str:
+        self.killed = 0
+
+        def kill(step: str, done: int, total: int) -> None:
+            if step == "learn" and not self.killed:
+                self.killed += 1
+                for process in self._processes:
+                    process.kill()
+            report(step, done, total)
+
+        return super().run(job, kill)
+
+
+def test_a_killed_worker_is_replaced(base: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "toy.yaml").write_text(dump_document(read_experiment(base).resolved))
+    with Victim(1) as launcher:
+        job = Job("toy", tmp_path / "toy.yaml", tmp_path / "run", tmp_path / "log")
+        assert launcher.run(job, lambda *_: None) == ""
+        assert launcher.killed == 1
+    assert (tmp_path / "run" / "report" / "stage.json").exists()
+    assert not (tmp_path / "log").exists()
+
+
+def test_places_that_are_none(base: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigError, match="expected local, ray or the address of a Ray cluster"):
+        run_study(Study(base=base), tmp_path / "runs", tmp_path / "results", on="somewhere", progress=Told())
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ConfigError, match=r"not installed: pip install 'molyneux\[ray\]'"):
+        run_study(Study(base=base), tmp_path / "runs", tmp_path / "results", on="ray", progress=Told())
 
 
 def test_a_study_in_use_is_refused(base: dict[str, Any], tmp_path: Path) -> None:

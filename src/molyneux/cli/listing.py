@@ -1,43 +1,28 @@
-"""`molyneux list`: what there is, one line each: the first line of every docstring; and all of one of them."""
+"""`molyneux list`: what there is, one line each; and with a name, everything about one of them. `molyneux completion`."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from molyneux.cli import index
 from molyneux.cli.output import say, say_json
 from molyneux.cli.parser import Arguments
-from molyneux.cli.worlds import class_name
-from molyneux.core import ConfigError, Trainable, nearest
-from molyneux.core.config import REQUIRED, dump_document, find_class, plain, short_names
-from molyneux.core.config import arguments as constructor
-from molyneux.data import World
-from molyneux.learn.judges import Judge, load_judge, shipped_judges
-from molyneux.learn.nets import Net
-from molyneux.learn.objectives import Objective
-from molyneux.measure import Measure
-from molyneux.measure.disentanglement import METRICS
 
-_FAMILIES: dict[str, tuple[type, str]] = {
-    "measures": (Measure, "molyneux.measure"),
-    "models": (Trainable, "molyneux.learn"),
-    "nets": (Net, ""),
-    "objectives": (Objective, ""),
-    "worlds": (World, "molyneux.data"),
-}
-"""By kind: what its classes are, and the room that exports them where that is another than theirs."""
+if TYPE_CHECKING:
+    from molyneux.learn.judges import Judge
 
 _GIVEN = {"spec"}
-"""What is required of nobody, for an experiment knows it."""
+"""Required arguments that an experiment supplies itself."""
 
 
 def list_things(arguments: Arguments) -> int:
     """`molyneux list KIND` and `molyneux list KIND NAME`."""
     kind, name = arguments.options.kind, arguments.options.name
     if name is not None:
-        _tell(about(kind, name), json=arguments.json)
+        _print_about(about(kind, name), json=arguments.json)
         return 0
     lines = listing(kind)
     if arguments.json:
@@ -53,12 +38,11 @@ def listing(kind: str, *, configs: Path = Path("configs")) -> dict[str, str]:
     """Names and summaries of everything of a kind, sorted by name.
 
     Args:
-        kind: `configs`, `judges`, `measures`, `metrics`, `models`, `nets`, `objectives` or `worlds`.
+        kind: `configs`, `judges`, `metrics` or one of `index.FAMILIES`.
         configs: the folder in which experiment files are looked for.
     """
-    if kind in _FAMILIES:
-        base, room = _FAMILIES[kind]
-        return {name: _summary(found) for name, found in short_names(base, package=room).items()}
+    if kind in index.FAMILIES:
+        return index.summaries(kind)
     others = {"configs": lambda: _configs(configs), "judges": _judges, "metrics": _metrics}
     return dict(others[kind]())
 
@@ -69,13 +53,20 @@ def about(kind: str, name: str) -> dict[str, Any]:
     Raises:
         ConfigError: there is no such thing.
     """
-    if kind not in _FAMILIES:
+    from molyneux.core import ConfigError, nearest  # imports torch
+
+    if kind not in index.FAMILIES:
         known = listing(kind)
         if name not in known:
             raise ConfigError(f"{kind} has no {name!r}; {nearest(name, known)}")
         return {"name": name, "says": known[name]}
-    base, room = _FAMILIES[kind]
-    found = find_class(class_name(name) if kind == "worlds" else name, base, package=room)
+    entry = find_entry(kind, name)
+    if entry is None:
+        raise ConfigError(f"{kind} has no {name!r}; {nearest(name, index.classes(kind))}")
+    from molyneux.core.config import REQUIRED, find_class, plain
+    from molyneux.core.config import arguments as constructor
+
+    found = find_class(entry.path, object)
     settings = constructor(found)
     return {
         "name": found.__name__,
@@ -85,19 +76,39 @@ def about(kind: str, name: str) -> dict[str, Any]:
     }
 
 
-def _tell(record: dict[str, Any], *, json: bool) -> None:
+def completion(arguments: Arguments) -> int:
+    """`molyneux completion SHELL`: what a shell evaluates to complete the words of this command."""
+    import argcomplete
+
+    say(argcomplete.shellcode(["molyneux"], shell=arguments.options.shell))
+    return 0
+
+
+def find_entry(kind: str, name: str) -> index.Entry | None:
+    """The class of a name, whatever its case and underscores, or of the name that the class gives itself, such as `pos-v1`."""
+    wanted = _folded(name)
+    for short, entry in index.classes(kind).items():
+        own = str(entry.attributes.get("name", ""))
+        if wanted in (_folded(short), _folded(own), _folded(own.partition("-v")[0])):
+            return entry
+    return None
+
+
+def _folded(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
+
+
+def _print_about(record: dict[str, Any], *, json: bool) -> None:
     if json:
         say_json(record)
         return
+    from molyneux.core.config import dump_document
+
     say(f"{record['name']}: {record['says']}")
     if required := record.get("required"):
         say(f"\nRequired: {', '.join(required)}")
     if defaults := record.get("defaults"):
         say(f"\nDefaults:\n{dump_document(defaults)}".rstrip())
-
-
-def _summary(found: type) -> str:
-    return (inspect.getdoc(found) or "").partition("\n")[0]
 
 
 def _configs(folder: Path) -> Iterator[tuple[str, str]]:
@@ -110,6 +121,8 @@ def _configs(folder: Path) -> Iterator[tuple[str, str]]:
 
 def _judges() -> Iterator[tuple[str, str]]:
     """The judges that come with the package, and how they read the factor they read worst."""
+    from molyneux.learn.judges import load_judge, shipped_judges
+
     for world, modality in shipped_judges():
         judge = load_judge(world, modality)
         worst = min(share for level in judge.record.accuracy.values() for share in level.values())
@@ -119,6 +132,8 @@ def _judges() -> Iterator[tuple[str, str]]:
 
 def _metrics() -> Iterator[tuple[str, str]]:
     """The metrics of disentanglement, and the variants that each of them has."""
+    from molyneux.measure.disentanglement import METRICS
+
     for name, metric in METRICS.items():
         yield name, f"{metric.says} Variants: {', '.join(metric.ways)}."
 

@@ -10,26 +10,24 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from molyneux.cli.output import complain, say_json
 from molyneux.cli.parser import Arguments, parse
-
-if TYPE_CHECKING:
-    from molyneux.core import MolyneuxError
 
 FAILED, BAD_INPUT, STOPPED, PIPE_CLOSED = 1, 2, 130, 141
 
 
 COMMANDS = {
+    "completion": ("listing", "completion"),
     "data": ("samples", "data"),
-    "judge": ("judges", "judge"),
-    "learn": ("runs", "learn"),
+    "judge": ("commands", "judge"),
+    "learn": ("commands", "learn"),
     "list": ("listing", "list_things"),
-    "measure": ("runs", "measure"),
-    "report": ("runs", "report"),
-    "run": ("runs", "run"),
-    "sweep": ("sweeps", "sweep"),
+    "measure": ("commands", "measure"),
+    "report": ("commands", "report"),
+    "run": ("commands", "run"),
+    "schema": ("commands", "schema"),
+    "sweep": ("commands", "sweep"),
 }
 """By command: the module here and the function in it."""
 
@@ -54,29 +52,30 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _call(arguments: Arguments) -> int:
-    from molyneux.core import ConfigError, ConflictError, DataError, MolyneuxError, SpecError, StoreError
-
     module, function = COMMANDS[arguments.command]
     command = getattr(importlib.import_module(f"molyneux.cli.{module}"), function)
     try:
         return int(command(arguments))
-    except MolyneuxError as error:
-        if os.environ.get("MOLYNEUX_DEBUG"):
-            raise
-        _tell(error, arguments)
-        return BAD_INPUT if isinstance(error, ConfigError | ConflictError | DataError | SpecError) else FAILED
     except BrokenPipeError:
         raise
-    except OSError as error:  # of a file that nobody expected to be out of reach
-        if os.environ.get("MOLYNEUX_DEBUG"):
+    except Exception as error:  # whatever is not expected is raised again
+        status, problems = _explained(error)
+        if not problems or os.environ.get("MOLYNEUX_DEBUG"):
             raise
-        _tell(StoreError(f"cannot use {error.filename or 'a file'}: {(error.strerror or str(error)).lower()}"), arguments)
-        return FAILED
+        for problem in problems:
+            complain(f"molyneux: {problem}")
+        if arguments.json:
+            say_json({"error": type(error).__name__, "problems": problems})
+        return status
 
 
-def _tell(error: MolyneuxError, arguments: Arguments) -> None:
-    problems = list(getattr(error, "problems", None) or [str(error)])
-    for problem in problems:
-        complain(f"molyneux: {problem}")
-    if arguments.json:
-        say_json({"error": type(error).__name__, "problems": problems})
+def _explained(error: Exception) -> tuple[int, list[str]]:
+    """The exit status that an error has, and its sentences; none for an error that is not expected."""
+    from molyneux.core import ConfigError, ConflictError, DataError, MolyneuxError, SpecError  # imports torch
+
+    if isinstance(error, MolyneuxError):
+        bad_input = isinstance(error, ConfigError | ConflictError | DataError | SpecError)
+        return BAD_INPUT if bad_input else FAILED, list(getattr(error, "problems", None) or [str(error)])
+    if isinstance(error, OSError):  # of a file that nobody expected to be out of reach
+        return FAILED, [f"cannot use {error.filename or 'a file'}: {(error.strerror or str(error)).lower()}"]
+    return FAILED, []

@@ -1,9 +1,11 @@
-"""What can be said on the command line. Only the standard library is imported here, so that `--help` answers at once."""
+"""The options of the command line. Only the standard library is imported here, so that `--help` answers at once."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import difflib
+import os
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
@@ -11,7 +13,8 @@ from typing import NoReturn
 from molyneux.version import __version__
 
 _GOES_ON = "the same command goes on where this stopped"
-_KINDS = ("configs", "judges", "measures", "metrics", "models", "nets", "objectives", "worlds")
+_KINDS = ("benchmarks", "configs", "judges", "measures", "metrics", "models", "nets", "objectives", "worlds")
+_SHELLS = ("bash", "fish", "zsh")
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,10 @@ def parse(argv: Sequence[str]) -> Arguments:
     rest = list(argv)
     if command in commands and commands[command].get_default("open_settings"):
         rest, taken = _split(rest, commands[command])
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks what the next word may be
+        import argcomplete
+
+        argcomplete.autocomplete(parser)
     options = parser.parse_args(rest)
     return Arguments(options.command, options, tuple(taken), options.after_stop)
 
@@ -73,8 +80,15 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     _add_sweep(add("sweep", "Run a study: many experiments over settings and seeds; goes on where it stopped."))
     listing = add("list", "What there is, one line each; with a name, all that can be said of it.")
     listing.add_argument("kind", choices=_KINDS, metavar="KIND", help=", ".join(_KINDS))
-    listing.add_argument("name", nargs="?", metavar="NAME", help="one of them, such as CdSprites: what it does and its settings")
+    name = listing.add_argument(
+        "name", nargs="?", metavar="NAME", help="one of them, such as CdSprites: what it does and its settings"
+    )
+    _completed(name, _names)
     _add_judge(add("judge", "Train a judge: a network that reads factors in the views of a world.", open_settings=True))
+    schema = add("schema", "Print the JSON Schema of experiment files, for editors that check and complete them.")
+    schema.add_argument("--study", action="store_true", help="that of study files instead")
+    completion = add("completion", 'Print what makes a shell complete this command: eval "$(molyneux completion bash)".')
+    completion.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=", ".join(_SHELLS))
     return parser, commands
 
 
@@ -91,7 +105,7 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
         "Settings of the world are given by their names: --level 5 --image-size 128; molyneux list worlds WORLD tells them. "
         "One that has the name of an option is told apart by the word world: --world.split published."
     )
-    parser.add_argument("world", metavar="WORLD", help="name of a world, as in molyneux list worlds")
+    _completed(parser.add_argument("world", metavar="WORLD", help="name of a world, as in molyneux list worlds"), _worlds)
     parser.add_argument("--size", type=int, default=10_000, help="number of samples (default: 10000)")
     parser.add_argument("--split", default="train", help="train, validation, test or heldout (default: train)")
     parser.add_argument("--seed", type=int, default=1, help="root of every random number (default: 1)")
@@ -106,6 +120,8 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
 def _add_sweep(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", type=Path, metavar="STUDY", help="YAML file of a study")
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time (default: 1)")
+    where = "where to run: local, ray, or the address of a Ray cluster that shares this file system (default: local)"
+    parser.add_argument("--on", default="local", metavar="PLACE", help=where)
     parser.add_argument("--out", type=Path, help="folder of the runs (default: runs/NAME)")
     parser.add_argument("--results", type=Path, help="folder of the records and pages (default: studies/results/NAME)")
     parser.add_argument("--quiet", action="store_true", help="no progress on the terminal")
@@ -113,7 +129,7 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
 
 def _add_judge(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Without --level it learns all five levels of a world that has levels."
-    parser.add_argument("world", metavar="WORLD", help="name of a world, as in molyneux list worlds")
+    _completed(parser.add_argument("world", metavar="WORLD", help="name of a world, as in molyneux list worlds"), _worlds)
     parser.add_argument("modality", metavar="MODALITY", help="what it reads, such as image")
     parser.add_argument("--out", type=Path, required=True, help="file to write")
     parser.add_argument("--samples", type=int, default=120_000, help="training samples of each level (default: 120000)")
@@ -124,9 +140,17 @@ def _add_judge(parser: argparse.ArgumentParser) -> None:
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one sentence; the usage is what `--help` is for."""
 
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Offer the nearest choice for one that does not exist."""
+        choices = [str(choice) for choice in action.choices or ()]
+        if choices and str(value) not in choices:
+            close = difflib.get_close_matches(str(value).lower(), choices, n=1)
+            offer = f'did you mean "{close[0]}"?' if close else f"choose from {', '.join(choices)}"
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}; {offer}")
+
     def error(self, message: str) -> NoReturn:
         """End with status 2."""
-        self.exit(2, f"molyneux: {message}; see {self.prog} --help\n")
+        self.exit(2, f"molyneux: {message}{'' if message.endswith('?') else ';'} see {self.prog} --help\n")
 
 
 def _split(argv: Sequence[str], parser: argparse.ArgumentParser) -> tuple[list[str], list[tuple[str, str]]]:
@@ -144,3 +168,22 @@ def _split(argv: Sequence[str], parser: argparse.ArgumentParser) -> tuple[list[s
                 parser.error(f"expected a value after {name}")
         taken.append((name.removeprefix("--").replace("-", "_"), value))
     return rest, taken
+
+
+def _completed(action: argparse.Action, names: Callable[..., Iterable[str]]) -> None:
+    """Have a shell complete an argument by these names."""
+    action.completer = names  # type: ignore[attr-defined]
+
+
+def _names(prefix: str, parsed_args: argparse.Namespace, **_: object) -> Iterable[str]:
+    """The names of a kind, for a shell."""
+    from molyneux.cli.listing import listing
+
+    return [name for name in listing(parsed_args.kind) if name.lower().startswith(prefix.lower())]
+
+
+def _worlds(prefix: str, **_: object) -> Iterable[str]:
+    """The names of worlds, for a shell."""
+    from molyneux.cli.listing import listing
+
+    return [name for name in listing("worlds") if name.lower().startswith(prefix.lower())]

@@ -6,11 +6,10 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from molyneux.cli.arguments import values
 from molyneux.cli.output import say, say_json
 from molyneux.cli.parser import Arguments, parse
 from molyneux.cli.progress import shown
-from molyneux.cli.worlds import find_world
+from molyneux.cli.settings import find_world, values
 from molyneux.core import ConfigError, ConflictError, nearest, store
 from molyneux.core.config import collected
 from molyneux.data import (

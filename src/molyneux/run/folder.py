@@ -17,13 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from molyneux.run.experiment import Experiment, parse_experiment
 from molyneux.core import ConflictError, CorruptFileError, StoreError, store
 from molyneux.core.config import dump_document, parse_document
+from molyneux.run.experiment import Experiment, parse_experiment
 from molyneux.run.provenance import machine
 from molyneux.run.readers import judge_digests
 

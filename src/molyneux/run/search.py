@@ -10,7 +10,7 @@ import optuna
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from molyneux.core import ConfigError, nearest, seeds, store
-from molyneux.run.pool import Finished, Pool
+from molyneux.run.launch import Finished, Pool
 from molyneux.run.steps import read_scores
 from molyneux.run.study import Goal, Overrides, Study
 

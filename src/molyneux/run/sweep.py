@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from molyneux.core import ConfigError, store
-from molyneux.run.pool import Finished, Pool, SweepProgress
+from molyneux.run.launch import Finished, Pool, SweepProgress, make_launcher
 from molyneux.run.study import Study, check_points
 
 
@@ -35,7 +35,9 @@ class SweepOutcome:
         return tuple(item for item in self.finished if item.recorded)
 
 
-def run_study(study: Study, folder: Path, results: Path, *, jobs: int = 1, progress: SweepProgress) -> SweepOutcome:
+def run_study(
+    study: Study, folder: Path, results: Path, *, jobs: int = 1, on: str = "local", progress: SweepProgress
+) -> SweepOutcome:
     """Run a study, or go on where an earlier call stopped: complete runs, and in a grid those on record, are not run again.
 
     A grid is run seed by seed, every point with the first seed and then with the next, so that a study that is stopped has a
@@ -47,10 +49,11 @@ def run_study(study: Study, folder: Path, results: Path, *, jobs: int = 1, progr
         results: where the records and the pages go; records are written after every run, and those of a grid that are there
             stand for their runs. Move them away to run everything anew.
         jobs: runs at the same time, each in a process of its own.
+        on: where they are computed: `local`, `ray`, or the address of a Ray cluster that shares this file system.
         progress: is told how it goes.
 
     Raises:
-        ConfigError: with every problem of every point, before anything is run.
+        ConfigError: with every problem of every point, before anything is run; or there is no such place to run.
         ConflictError: another process runs the study in this folder or writes records into `results`, or `results` holds
             records of runs that are no part of this grid.
         StoreError: a folder cannot be written.
@@ -65,7 +68,8 @@ def run_study(study: Study, folder: Path, results: Path, *, jobs: int = 1, progr
     with store.locked(folder), Records.held(results) as records:
         if study.search == "grid":
             records.require_all_of(grid)
-        with Pool(folder, jobs, progress, records, trust=study.search == "grid") as pool:
+        with make_launcher(on, jobs) as launcher:
+            pool = Pool(folder, launcher, progress, records, trust=study.search == "grid")
             if study.search == "grid":
                 finished = pool.run(grid)
             else:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from molyneux.cli.minutes import Minutes, SweepMinutes
+from molyneux.cli.progress import RunLines, SweepLines
 
 
 class Clock:
@@ -14,7 +14,7 @@ class Clock:
 
 def test_a_line_a_minute_and_one_at_the_end_of_a_long_step(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
-    told = Minutes(clock)
+    told = RunLines(clock)
     told.begin("data", "looking at the samples")
     clock.now = 2
     told.begin("learn", "loading the samples")
@@ -38,7 +38,7 @@ def test_a_line_a_minute_and_one_at_the_end_of_a_long_step(capsys: pytest.Captur
 
 def test_samples_are_told_with_the_time_that_is_left(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
-    told = Minutes(clock)
+    told = RunLines(clock)
     told.begin("data", "making samples")
     for done in range(1, 4):
         clock.now += 40
@@ -48,7 +48,7 @@ def test_samples_are_told_with_the_time_that_is_left(capsys: pytest.CaptureFixtu
 
 def test_a_study(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
-    told = SweepMinutes(clock)
+    told = SweepLines(clock)
     told.plan(3)
     for second in range(1, 131):
         clock.now = second

@@ -1,0 +1,342 @@
+"""Where the runs of a study are computed, several at a time: in processes on this machine, or as tasks on a Ray cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
+
+from molyneux.core import ConfigError, MolyneuxError, StoreError, store
+from molyneux.core.config import dump_document
+from molyneux.run.experiment import Experiment
+from molyneux.run.folder import RunFolder
+from molyneux.run.study import run_name
+
+if TYPE_CHECKING:
+    from molyneux.run.records import Records
+
+ATTEMPTS = 3
+"""How often a run is begun whose worker was killed; each goes on from the last checkpoint."""
+
+Report = Callable[[str, int, int], None]
+"""Is told the step of a run, how much of it is done, and how much there is."""
+
+
+class SweepProgress(Protocol):
+    """Is told how a study goes, by several threads."""
+
+    def plan(self, runs: int) -> None:
+        """So many more runs are to be done."""
+        ...
+
+    def run(self, name: str, step: str, done: int, total: int) -> None:
+        """Where a run stands; its step is `done` or `failed` in the end."""
+        ...
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a run ended.
+
+    Args:
+        folder: where it is.
+        experiment: what was run.
+        error: why it failed; empty if it did not.
+        recorded: whether its record was there, so that it was not run.
+    """
+
+    folder: Path
+    experiment: Experiment
+    error: str = ""
+    recorded: bool = False
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of a study.
+
+    Args:
+        name: of the run.
+        config: file with its resolved settings.
+        folder: of the run.
+        log: file that gets what the run writes on standard error.
+    """
+
+    name: str
+    config: Path
+    folder: Path
+    log: Path
+
+
+class Launcher(ABC):
+    """Computes runs somewhere. As a context, it ends whatever is under way however it is left.
+
+    Args:
+        jobs: how many runs are computed at the same time, at most.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
+
+    def __enter__(self) -> Launcher:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    @abstractmethod
+    def run(self, job: Job, report: Report) -> str:
+        """Compute a run to its end and return what went wrong; empty if nothing did. Called by several threads."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """End every run that is under way."""
+
+
+def make_launcher(on: str, jobs: int) -> Launcher:
+    """The launcher of a name.
+
+    Args:
+        on: `local`, `ray` (a Ray on this machine, or the cluster that RAY_ADDRESS names) or the address of a Ray cluster.
+        jobs: runs at the same time.
+
+    Raises:
+        ConfigError: no such place, or Ray is not installed.
+    """
+    if on == "local":
+        return LocalLauncher(jobs)
+    if on == "ray" or on.startswith("ray://") or ":" in on:
+        return RayLauncher(jobs, None if on == "ray" else on)
+    raise ConfigError(f"--on: expected local, ray or the address of a Ray cluster such as ray://host:10001, got {on!r}")
+
+
+class LocalLauncher(Launcher):
+    """Each run in a process of its own on this machine; the cores are shared among them."""
+
+    def __init__(self, jobs: int) -> None:
+        super().__init__(jobs)
+        self._processes: set[subprocess.Popen[str]] = set()
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def run(self, job: Job, report: Report) -> str:
+        """See `Launcher`. A run whose process was killed by a signal is begun again."""
+        for _ in range(ATTEMPTS):
+            status, problem = self._attempt(job, report)
+            if status >= 0 or self._stopped:
+                break
+        if status == 0:
+            job.log.unlink(missing_ok=True)
+            return ""
+        return problem or f"its process ended with status {status}; see {job.log}"
+
+    def stop(self) -> None:
+        """Kill the processes; they go on from their checkpoints when the study is run again."""
+        with self._lock:
+            self._stopped = True
+            running = list(self._processes)
+        for process in running:
+            process.kill()
+
+    def _attempt(self, job: Job, report: Report) -> tuple[int, str]:
+        with job.log.open("w", encoding="utf-8") as errors:
+            with self._start(job, errors.fileno()) as process:
+                problem = _follow(process.stdout, report)
+            with self._lock:
+                self._processes.discard(process)
+        return process.returncode, problem
+
+    def _start(self, job: Job, errors: int) -> subprocess.Popen[str]:
+        code = "import sys; from molyneux.run.worker import work; sys.exit(work(*sys.argv[1:]))"
+        with self._lock:
+            if self._stopped:
+                raise StoreError("the study was stopped: the same command goes on where it stopped")
+            process = subprocess.Popen(  # its own session, so that Ctrl-C reaches only the process that the user sees
+                [sys.executable, "-c", code, str(job.config), str(job.folder)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env={**os.environ, **_thread_settings(self.jobs)},
+                start_new_session=True,
+            )
+            self._processes.add(process)
+        return process
+
+
+class RayLauncher(Launcher):
+    """Each run as a Ray task in a worker process of its own.
+
+    The machines of a cluster share the file system that holds the folders of the runs, and have this package installed. The run
+    of a worker that was killed, or whose machine is gone, is taken up by another from the last checkpoint.
+
+    Args:
+        jobs: runs at the same time.
+        address: of a cluster; None takes the one that RAY_ADDRESS names, or starts Ray on this machine.
+
+    Raises:
+        ConfigError: Ray is not installed, or no cluster answers at the address.
+    """
+
+    def __init__(self, jobs: int, address: str | None = None) -> None:
+        super().__init__(jobs)
+        self._ray = _import_ray()
+        self._tasks: dict[str, Any] = {}
+        self._lock = threading.Lock()
+        variables = _thread_settings(jobs) | {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
+        self._threads = int(variables["OMP_NUM_THREADS"])
+        local = address is None and "RAY_ADDRESS" not in os.environ
+        try:
+            self._ray.init(
+                address=address,
+                runtime_env={"env_vars": variables},
+                log_to_driver=False,
+                logging_level="ERROR",
+                **({"num_cpus": jobs * self._threads, "include_dashboard": False} if local else {}),
+            )
+        except (ConnectionError, OSError, RuntimeError, ValueError, ImportError) as error:
+            raise ConfigError(f"--on: cannot use the Ray cluster at {address or 'this machine'}: {error}") from error
+
+    def run(self, job: Job, report: Report) -> str:
+        """See `Launcher`."""
+        from ray.exceptions import RayError, TaskCancelledError
+
+        from molyneux.run.worker import ray_task
+
+        options = {"num_cpus": self._threads, "max_retries": ATTEMPTS - 1, "max_calls": 1}
+        progress = job.log.with_suffix(".progress")
+        with self._lock:
+            task = self._ray.remote(**options)(ray_task).remote(str(job.config), str(job.folder), str(progress))
+            self._tasks[job.name] = task
+        try:
+            while not self._ray.wait([task], timeout=1.0)[0]:
+                _report_last_line(progress, report)
+            return str(self._ray.get(task))
+        except TaskCancelledError:
+            return "the study was stopped: the same command goes on where it stopped"
+        except RayError as error:
+            return f"its Ray task failed: {str(error).strip().splitlines()[0]}"
+        finally:
+            progress.unlink(missing_ok=True)
+
+    def stop(self) -> None:
+        """Cancel the tasks and leave the cluster; a Ray that was started here ends."""
+        for task in self._tasks.values():
+            self._ray.cancel(task, force=True)
+        self._ray.shutdown()
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Several runs at a time, each recorded as soon as it is done.
+
+    Args:
+        folder: of the study; each run has a folder below it.
+        launcher: computes the runs.
+        progress: is told how it goes.
+        records: take in every run that is done.
+        trust: whether a run that is on record need not be run, even if its folder is gone.
+    """
+
+    folder: Path
+    launcher: Launcher
+    progress: SweepProgress
+    records: Records
+    trust: bool = False
+
+    @property
+    def jobs(self) -> int:
+        """Runs at the same time, at most."""
+        return self.launcher.jobs
+
+    def run(self, experiments: Sequence[Experiment]) -> list[Finished]:
+        """Run experiments and wait for all of them; a run that fails does not stop the others. Equal ones are run once."""
+        unique = {run_name(experiment): experiment for experiment in experiments}
+        self.progress.plan(len(unique))
+        with ThreadPoolExecutor(self.jobs) as threads:
+            futures = {name: threads.submit(self._run, name, experiment) for name, experiment in unique.items()}
+            try:
+                finished = {name: future.result() for name, future in futures.items()}
+                return [finished[run_name(experiment)] for experiment in experiments]
+            except BaseException:
+                threads.shutdown(wait=False, cancel_futures=True)
+                self.launcher.stop()
+                raise
+
+    def _run(self, name: str, experiment: Experiment) -> Finished:
+        folder, recorded = self.folder / name, False
+        try:
+            error = ""
+            if not RunFolder(folder, experiment).complete:
+                recorded = self.trust and experiment in self.records
+                error = "" if recorded else self._launch(name, experiment, folder)
+            if not error and not recorded:
+                self.records.add(folder, experiment)
+        except MolyneuxError as problem:
+            error = str(problem)
+        self.progress.run(name, "failed" if error else "done", 1, 1)
+        return Finished(folder, experiment, error, recorded)
+
+    def _launch(self, name: str, experiment: Experiment, folder: Path) -> str:
+        """Compute a run; what went wrong."""
+        settings = self.folder / "experiments" / f"{name}.yaml"
+        store.write_text(settings, dump_document(experiment.resolved))
+        job = Job(name, settings.resolve(), folder.resolve(), settings.with_suffix(".log").resolve())
+        return self.launcher.run(job, lambda step, done, total: self.progress.run(name, step, done, total))
+
+
+def _import_ray() -> ModuleType:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere unless a command asks for it
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # a run without a GPU need not hide the machine's
+    try:
+        import ray
+    except ImportError as error:
+        raise ConfigError("--on ray needs Ray, which is not installed: pip install 'molyneux[ray]'") from error
+    return ray  # type: ignore[no-any-return]
+
+
+def _thread_settings(jobs: int) -> dict[str, str]:
+    """Threads that wait without spinning, and not more of them than cores."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    threads = str(max(1, cores // jobs))
+    return {"OMP_WAIT_POLICY": "PASSIVE", "OMP_NUM_THREADS": threads, "NUMBA_NUM_THREADS": threads}
+
+
+def _follow(stream: TextIO | None, report: Report) -> str:
+    """Hand the progress of a worker on until it ends; its last error."""
+    problem = ""
+    for line in stream or ():
+        record = _parsed(line)
+        problem = str(record.get("error", problem))
+        _hand_on(record, report)
+    return problem
+
+
+def _report_last_line(path: Path, report: Report) -> None:
+    """Hand on how far a worker has come that writes its progress into a file."""
+    if path.exists():
+        lines = path.read_text(encoding="utf-8").splitlines()
+        _hand_on(_parsed(lines[-1] if lines else ""), report)
+
+
+def _hand_on(record: Mapping[str, Any], report: Report) -> None:
+    if "step" in record:
+        report(str(record["step"]), int(record["done"]), int(record["total"]))
+
+
+def _parsed(line: str) -> Mapping[str, Any]:
+    """What a worker says in a line; nothing where something else in its process wrote the line."""
+    try:
+        record = json.loads(line)
+    except json.JSONDecodeError:
+        return {}
+    return record if isinstance(record, dict) and {"error"} | {"step", "done", "total"} >= record.keys() else {}

@@ -1,0 +1,58 @@
+"""A study as tasks on Ray, started on this machine: a worker that is killed has its run taken up by another."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from molyneux.core import store
+
+HERE = Path(__file__).parent
+pytest.importorskip("ray")
+
+SWEEP = """
+import sys
+from pathlib import Path
+from molyneux.run import Study, run_study
+from molyneux.core.config import read_document
+
+class Progress:
+    def plan(self, runs): pass
+    def run(self, name, step, done, total): print(step, flush=True)
+
+base = {"name": "toy", **read_document(Path(sys.argv[1]))}
+base["learn"] |= {"steps": 4, "threads": 1, "tensorboard": False}
+base["data"]["world"] = "fatal.Fatal"
+study = Study(name="mine", base=base, seeds=(1, 2))
+outcome = run_study(study, Path("runs"), Path("results"), jobs=2, on="ray", progress=Progress())
+print([item.error for item in outcome.finished])
+"""
+
+FATAL = """
+import os, signal
+from pathlib import Path
+from toy import Toy
+
+class Fatal(Toy):
+    def batch(self, indices, **how):
+        mark = Path("killed-once")
+        if how["split"] == "validation" and how["seed"] == 1 and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().batch(indices, **how)
+"""
+
+
+def test_runs_on_ray_survive_a_killed_worker(tmp_path: Path) -> None:
+    (tmp_path / "fatal.py").write_text(FATAL)
+    path = os.pathsep.join([str(HERE), str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path, "RAY_DEDUP_LOGS": "0"}
+    command = [sys.executable, "-c", SWEEP, str(HERE / "toy.yaml")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False, timeout=240)
+    assert done.stdout.splitlines()[-1] == "['', '']", done.stderr
+    assert (tmp_path / "killed-once").exists()
+    assert len(store.read_lines(tmp_path / "results" / "records.jsonl")) == 2
+    assert json.loads(next((tmp_path / "runs").glob("toy-seed1-*/measure/stage.json")).read_text())["details"]
