@@ -123,9 +123,9 @@ def _exports(package: str) -> dict[str, str]:
         for node in (parsed[0].body if parsed else ())
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__" and isinstance(node.value, ast.List)
         for item in node.value.elts
-        if isinstance(item, ast.Constant)
+        if isinstance(item, ast.Constant) and isinstance(item.value, str)
     ]
-    return {str(name): _resolved(f"{package}.{name}") for name in listed}
+    return {name: _resolved(f"{package}.{name}") for name in listed}
 
 
 @cache

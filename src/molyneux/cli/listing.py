@@ -78,9 +78,9 @@ def about(kind: str, name: str) -> dict[str, Any]:
 
 def completion(arguments: Arguments) -> int:
     """`molyneux completion SHELL`: what a shell evaluates to complete the words of this command."""
-    import argcomplete
+    from argcomplete.shell_integration import shellcode
 
-    say(argcomplete.shellcode(["molyneux"], shell=arguments.options.shell))
+    say(shellcode(["molyneux"], shell=arguments.options.shell))
     return 0
 
 

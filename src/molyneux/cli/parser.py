@@ -80,10 +80,8 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     _add_sweep(add("sweep", "Run a study: many experiments over settings and seeds; goes on where it stopped."))
     listing = add("list", "What there is, one line each; with a name, all that can be said of it.")
     listing.add_argument("kind", choices=_KINDS, metavar="KIND", help=", ".join(_KINDS))
-    name = listing.add_argument(
-        "name", nargs="?", metavar="NAME", help="one of them, such as CdSprites: what it does and its settings"
-    )
-    _completed(name, _names)
+    one = "one of them, such as CdSprites: what it does and its settings"
+    _completed(listing.add_argument("name", nargs="?", metavar="NAME", help=one), _names)
     _add_judge(add("judge", "Train a judge: a network that reads factors in the views of a world.", open_settings=True))
     schema = add("schema", "Print the JSON Schema of experiment files, for editors that check and complete them.")
     schema.add_argument("--study", action="store_true", help="that of study files instead")
@@ -177,13 +175,18 @@ def _completed(action: argparse.Action, names: Callable[..., Iterable[str]]) -> 
 
 def _names(prefix: str, parsed_args: argparse.Namespace, **_: object) -> Iterable[str]:
     """The names of a kind, for a shell."""
-    from molyneux.cli.listing import listing
+    from molyneux.cli import index
 
-    return [name for name in listing(parsed_args.kind) if name.lower().startswith(prefix.lower())]
+    return (
+        [name for name in index.classes(parsed_args.kind) if name.startswith(prefix)]
+        if parsed_args.kind in index.FAMILIES
+        else []
+    )
 
 
 def _worlds(prefix: str, **_: object) -> Iterable[str]:
-    """The names of worlds, for a shell."""
-    from molyneux.cli.listing import listing
+    """The names that worlds have on the command line, for a shell."""
+    from molyneux.cli import index
 
-    return [name for name in listing("worlds") if name.lower().startswith(prefix.lower())]
+    names = (str(entry.attributes.get("name", "")).partition("-v")[0] for entry in index.classes("worlds").values())
+    return [name for name in names if name.startswith(prefix)]

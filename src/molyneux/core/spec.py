@@ -214,8 +214,9 @@ class Spec:
     quantities: tuple[Quantity, ...] = ()
 
     def __post_init__(self) -> None:
-        causes = (*self.factors, *self.quantities)
-        for what, items in (("modality", self.modalities), ("factor", causes), ("target", self.targets)):
+        causes: tuple[_Named, ...] = (*self.factors, *self.quantities)
+        named: dict[str, Sequence[_Named]] = {"modality": self.modalities, "factor": causes, "target": self.targets}
+        for what, items in named.items():
             names = [item.name for item in items]
             if len(set(names)) != len(names):
                 raise SpecError(f"expected {what} names that differ, got {', '.join(names)}")

@@ -8,12 +8,12 @@ import subprocess
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, Protocol
 
 from molyneux.core import ConfigError, MolyneuxError, StoreError, store
 from molyneux.core.config import dump_document
@@ -301,7 +301,7 @@ def _import_ray() -> ModuleType:
         import ray
     except ImportError as error:
         raise ConfigError("--on ray needs Ray, which is not installed: pip install 'molyneux[ray]'") from error
-    return ray  # type: ignore[no-any-return]
+    return ray
 
 
 def _thread_settings(jobs: int) -> dict[str, str]:
@@ -311,7 +311,7 @@ def _thread_settings(jobs: int) -> dict[str, str]:
     return {"OMP_WAIT_POLICY": "PASSIVE", "OMP_NUM_THREADS": threads, "NUMBA_NUM_THREADS": threads}
 
 
-def _follow(stream: TextIO | None, report: Report) -> str:
+def _follow(stream: Iterable[str] | None, report: Report) -> str:
     """Hand the progress of a worker on until it ends; its last error."""
     problem = ""
     for line in stream or ():
