@@ -14,15 +14,16 @@ from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
 
-FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "benchmarks": ("molyneux.data", ("molyneux.data.benchmarks.LabelledTexts",)),
-    "measures": ("molyneux.measure", ("molyneux.measure.evaluation.Measure",)),
-    "models": ("molyneux.learn", ("molyneux.learn.vaes.autoencoder.Autoencoder",)),
-    "nets": ("molyneux.learn.nets", ("molyneux.learn.nets.Net",)),
-    "objectives": ("molyneux.learn.objectives", ("molyneux.learn.objectives.objective.Objective",)),
-    "worlds": ("molyneux.data", ("molyneux.data.worlds.world.World",)),
+FAMILIES: dict[str, tuple[str, str]] = {
+    "benchmarks": ("molyneux.data", "molyneux.data.Benchmark"),
+    "corruptions": ("molyneux.data.imperfections", "molyneux.data.imperfections.Corruption"),
+    "measures": ("molyneux.measure", "molyneux.measure.Measure"),
+    "models": ("molyneux.learn", "molyneux.learn.vaes.Autoencoder"),
+    "nets": ("molyneux.learn.nets", "molyneux.learn.nets.Net"),
+    "objectives": ("molyneux.learn.objectives", "molyneux.learn.objectives.Objective"),
+    "worlds": ("molyneux.data", "molyneux.data.World"),
 }
-"""By kind: the package that exports its classes, and their base classes."""
+"""By kind: the package that exports its classes, and their base class."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,10 @@ class Entry:
 
 def classes(kind: str) -> dict[str, Entry]:
     """The concrete classes of a family by name, sorted."""
-    package, bases = FAMILIES[kind]
-    roots = {_resolved(base) for base in bases}
+    package, base = FAMILIES[kind]
+    root = _resolved(base)
     entries = {name: _entry(path) for name, path in _exports(package).items()}
-    found = {name: item for name, item in entries.items() if item is not None and _is_below(item, roots) and not _open(item)}
+    found = {name: item for name, item in entries.items() if item is not None and _is_below(item, root) and not _open(item)}
     return dict(sorted(found.items()))
 
 
@@ -60,8 +61,8 @@ def summaries(kind: str) -> dict[str, str]:
     return {name: entry.summary for name, entry in classes(kind).items()}
 
 
-def _is_below(entry: Entry, roots: set[str]) -> bool:
-    return any(item.path in roots for item in _lineage(entry)[1:])
+def _is_below(entry: Entry, root: str) -> bool:
+    return any(item.path == root for item in _lineage(entry)[1:])
 
 
 def _open(entry: Entry) -> set[str]:

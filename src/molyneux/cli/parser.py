@@ -13,7 +13,7 @@ from typing import NoReturn
 from molyneux.version import __version__
 
 _GOES_ON = "the same command goes on where this stopped"
-_KINDS = ("benchmarks", "configs", "judges", "measures", "metrics", "models", "nets", "objectives", "worlds")
+_KINDS = ("benchmarks", "configs", "corruptions", "judges", "measures", "metrics", "models", "nets", "objectives", "worlds")
 _SHELLS = ("bash", "fish", "zsh")
 
 
@@ -177,11 +177,8 @@ def _names(prefix: str, parsed_args: argparse.Namespace, **_: object) -> Iterabl
     """The names of a kind, for a shell."""
     from molyneux.cli import index
 
-    return (
-        [name for name in index.classes(parsed_args.kind) if name.startswith(prefix)]
-        if parsed_args.kind in index.FAMILIES
-        else []
-    )
+    known = index.classes(parsed_args.kind) if parsed_args.kind in index.FAMILIES else {}
+    return [name for name in known if name.startswith(prefix)]
 
 
 def _worlds(prefix: str, **_: object) -> Iterable[str]:
