@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(PIP) install --no-compile --constraint constraints.txt --editable
 JOBS ?= 2
+# As on a processor without bf16 instructions, where torch has other kernels.
+AVX2 := ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2
 
 # Idle OpenMP threads must not spin: two spinning processes are several times slower than two passive ones.
 export OMP_WAIT_POLICY := PASSIVE
@@ -30,6 +32,7 @@ docs: $(VENV)/.dev
 
 unit: $(VENV)/.dev
 	OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	$(AVX2) OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -q -m precision
 
 benchmark: $(VENV)/.dev
 	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
@@ -45,6 +48,7 @@ $(VENV)/.created:
 
 $(VENV)/.installed: $(VENV)/.created pyproject.toml constraints.txt
 	$(INSTALL) .
+	$(BIN)/python -c 'import molyneux.cli.commands, molyneux.report, lightning.fabric'  # compiles the bytecode of what commands use
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.installed
