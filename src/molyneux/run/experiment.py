@@ -167,6 +167,8 @@ class _Limits(TorchFunctionMode):
             sizes = next((part for part in args if isinstance(part, list | tuple)), [part for part in args if type(part) is int])
             repeated = args[0].numel() if name in ("clone", "repeat") else 1
             self.used += 4 * repeated * math.prod(sizes)
+            if name in ("full", "ones", "zeros") and math.prod(sizes) > self.filled:
+                func, args, kwargs = torch.empty, (sizes,), {"dtype": (kwargs or {}).get("dtype")}
         elif name in _FILLS or getattr(func, "__module__", "") == "torch.nn.init":
             tensor = args[0] if args else kwargs["tensor"]
             self.filled -= tensor.numel()
