@@ -10,7 +10,7 @@ from torch.distributions import MultivariateNormal, Normal, kl_divergence
 
 from molyneux.core import ConfigError, Progress
 from molyneux.core.config import build
-from molyneux.core.config.plain import plain
+from molyneux.core.config import plain
 from molyneux.learn import objectives
 from molyneux.learn.objectives import CCI, DIP, MAT, BetaVAE, Bound, FactorVAE, Objective, WarmupSteps
 

@@ -17,8 +17,8 @@ from molyneux.learn.priors import ExPostMixture
 from molyneux.learn.vaes import AE, VAE, Aggressive
 
 START = Progress(0, 10)
-MODEL = Annotated[config.Recipe[Trainable], config.Later(arguments=("spec",), room="molyneux.learn")]
 STATISTICS = [BetaTCVAE(), DIP("II"), CCI(capacity=3.0, per="batch"), BetaVAE(free_bits=0.2)]
+MODEL = Annotated[config.Factory[Trainable], config.Supplied(("spec",), "molyneux.learn")]
 
 
 def noise(seed=1):
