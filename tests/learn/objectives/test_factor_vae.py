@@ -6,7 +6,7 @@ from torch.nn.functional import cross_entropy
 
 from molyneux.core import Progress
 from molyneux.learn.objectives import FactorVAE, Sampled
-from molyneux.learn.objectives.factor_vae import permute_dimensions
+from molyneux.learn.objectives.total_correlation import permute_dimensions
 from molyneux.learn.posteriors import DiagonalNormal
 
 
