@@ -1,4 +1,4 @@
-"""Objectives that penalise the total correlation of codes: beta-TCVAE, estimated from the batch, and FactorVAE, by a discriminator."""
+"""Objectives that penalise the total correlation of codes: beta-TCVAE (by minibatch) and FactorVAE (by a discriminator)."""
 
 from __future__ import annotations
 
