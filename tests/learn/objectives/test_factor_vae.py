@@ -6,7 +6,7 @@ from torch.nn.functional import cross_entropy
 
 from molyneux.core import Progress
 from molyneux.learn.objectives import FactorVAE, Sampled
-from molyneux.learn.objectives.factor_vae import permute_dimensions
+from molyneux.learn.objectives.total_correlation import permute_dimensions
 from molyneux.learn.posteriors import DiagonalNormal
 
 
@@ -51,11 +51,11 @@ def test_the_discriminator_finds_the_total_correlation():
     torch.manual_seed(0)
     factor = torch.linalg.cholesky(torch.tensor([[1.0, 0.9], [0.9, 1.0]]))
     penalty, generator = FactorVAE(0.0, width=32, layers=2).build(2), torch.Generator().manual_seed(1)
-    optimizer = torch.optim.Adam(penalty.parameters(), lr=3e-3)
+    optimizer = torch.optim.Adam(penalty.parameters(), lr=5e-3)
     found = []
-    for step in range(400):
-        codes = torch.randn(256, 2, generator=generator) @ factor.T
-        loss = penalty(Sampled(DiagonalNormal(codes, torch.zeros(())), codes, Progress(step, 400), generator))
+    for step in range(200):
+        codes = torch.randn(512, 2, generator=generator) @ factor.T
+        loss = penalty(Sampled(DiagonalNormal(codes, torch.zeros(())), codes, Progress(step, 200), generator))
         optimizer.zero_grad()
         loss.total.backward()
         optimizer.step()

@@ -5,7 +5,7 @@ import torch
 from scipy import stats
 from torch.distributions import Categorical, Independent, MixtureSameFamily, Normal
 
-from molyneux.learn.posteriors import DiagonalLaplace, DiagonalNormal, Mixture
+from molyneux.learn.posteriors import DiagonalLaplace, DiagonalNormal, Mixture, WhereConditional
 
 WEIGHTS = torch.tensor([[0.2, 0.0], [0.5, 1.0], [0.3, 0.0]])
 
@@ -77,3 +77,12 @@ def test_gradient_reaches_the_components():
     parts = torch.randn(2, 3, 2, requires_grad=True)
     Mixture(DiagonalNormal(parts, torch.zeros_like(parts)), torch.full((2, 3), 0.5)).rsample((50,)).sum().backward()
     assert (parts.grad > 0).all()
+
+
+def test_one_of_two_distributions():
+    first, second = DiagonalNormal(torch.full((3, 1), 9.0), torch.full((3, 1), -9.0)), DiagonalNormal.standard((3, 1))
+    mixed = WhereConditional(torch.tensor([True, False, True]), first, second).given(torch.zeros(3, 5))
+    assert mixed.mean.flatten().tolist() == [9, 0, 9]
+    drawn = mixed.rsample((100,), torch.Generator().manual_seed(0))
+    assert drawn.shape == (100, 3, 1)
+    assert (drawn > 5).all(0).flatten().tolist() == [True, False, True]

@@ -48,10 +48,9 @@ def test_every_modality_is_encoded_once_and_decoded_once(any_model, count, build
 
 
 @pytest.mark.parametrize("count", COUNTS)
-@pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_gradient_reaches_every_parameter(any_model, count, missing, build, batch_of):
+def test_gradient_reaches_every_parameter(any_model, count, build, batch_of):
     model = build(any_model, count, turns=True).train()
-    loss_of(model, batch_of(model.spec, 24, missing=missing)).total.backward()
+    loss_of(model, batch_of(model.spec, 24, missing=0.4)).total.backward()
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, name
         assert parameter.grad.isfinite().all(), name

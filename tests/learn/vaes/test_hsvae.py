@@ -86,11 +86,11 @@ def test_it_learns():
         likelihoods={"table": NormalLikelihood(scale=0.1)},
         spikes=SpikePrior(2.0, 2.0),
     )
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-    for step in range(400):
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.04)
+    for step in range(200):
         batch = Batch({"table": codes[(step * 100) % 2000 :][:100] + 0.1 * torch.randn(100, 2, generator=generator)})
         optimizer.zero_grad()
-        loss = model.loss(batch, Progress(step, 400), generator)
+        loss = model.loss(batch, Progress(step, 200), generator)
         loss.total.backward()
         optimizer.step()
     spread = model.represent(Batch({"table": codes}))["shared"].std(0)

@@ -32,11 +32,11 @@ SETTINGS = {
 ENOUGH = {MVAE: 0.8, MMVAE: 0.8, MoPoE: 0.8, DMVAE: 0.3}
 
 
-def trained(kind, missing, steps=300):
+def trained(kind, missing, steps=130):
     torch.manual_seed(0)
-    nets = dict.fromkeys(SPEC.names, Dense(width=64))
+    nets = dict.fromkeys(SPEC.names, Dense(width=48))
     model = kind(SPEC, latent_dim=8, nets=nets, beta=Warmup(fraction=0.3), **SETTINGS[kind])
-    optimiser = torch.optim.Adam(model.parameters(), 3e-3, fused=True)
+    optimiser = torch.optim.Adam(model.parameters(), 1e-2, fused=True)
     for step in range(steps):
         batch = samples(64, step)
         present = torch.rand(64, generator=torch.Generator().manual_seed(step)) >= missing
@@ -48,7 +48,7 @@ def trained(kind, missing, steps=300):
     return model.eval()
 
 
-@pytest.mark.parametrize(("kind", "missing"), [(MVAE, 0.0), (MMVAE, 0.0), (MoPoE, 0.0), (DMVAE, 0.0), (MMVAE, 0.3)])
+@pytest.mark.parametrize(("kind", "missing"), [(MVAE, 0.0), (MMVAE, 0.3), (MoPoE, 0.0), (DMVAE, 0.0)])
 def test_a_word_is_written_from_the_other_sense_and_read_back(kind, missing):
     model, batch = trained(kind, missing), samples(500, 1000)
     with torch.no_grad():

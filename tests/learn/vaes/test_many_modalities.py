@@ -8,7 +8,6 @@ from safetensors.torch import load, save
 
 from molyneux.core import Batch, Modality, Progress, Spec
 from molyneux.data import ArraySource
-from molyneux.learn.by_modality import ModalityDict, module_key
 from molyneux.learn.nets import Dense
 from molyneux.learn.objectives import IWAE
 from molyneux.learn.priors import ExPostMixture
@@ -69,14 +68,3 @@ def test_bounds_of_many_subsets_are_those_of_all_in_the_mean():
     found = torch.stack([model.stacked(observation, drawn).rate for _ in range(100)])
     torch.testing.assert_close(found.mean(0), known, rtol=0.01, atol=1e-3)
     assert torch.equal(model.joint(experts, present).mean, model.joint(experts, present).mean)
-
-
-def test_names_of_submodules():
-    found = ModalityDict[torch.nn.Linear]()
-    for name in NAMES:
-        found[name] = torch.nn.Linear(1, 1)
-    assert found.keys() == list(NAMES) == [name for name, _ in found.items()]
-    assert len({module_key(name) for name in NAMES}) == len(found) == len(found.values()) == 12
-    assert "BRK.B" in found
-    assert "BRK" not in found
-    assert module_key("image") == "image"

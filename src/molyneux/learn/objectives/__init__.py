@@ -11,10 +11,9 @@ from molyneux.learn.objectives.bounds import (
     Objective,
     Sampled,
 )
-from molyneux.learn.objectives.factor_vae import FactorVAE
 from molyneux.learn.objectives.mat import MAT
 from molyneux.learn.objectives.penalties import CCI, DIP, BetaVAE, Penalty, frozen
-from molyneux.learn.objectives.total_correlation import BetaTCVAE
+from molyneux.learn.objectives.total_correlation import BetaTCVAE, FactorVAE
 from molyneux.learn.objectives.weights import (
     Cyclical,
     Warmup,
