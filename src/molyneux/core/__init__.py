@@ -35,11 +35,12 @@ from molyneux.core.model import (
     Representation,
     Trainable,
 )
-from molyneux.core.reader import Reader, Reading
+from molyneux.core.reader import SAMPLE, JudgeMaterial, NuisanceWindow, Reader, Reading
 from molyneux.core.score import About, Score, about_names
 from molyneux.core.spec import Factor, Kind, Modality, Quantity, Spec, Target, Task
 
 __all__ = [
+    "SAMPLE",
     "About",
     "Batch",
     "Cell",
@@ -57,14 +58,16 @@ __all__ = [
     "Exhibit",
     "Factor",
     "Gallery",
+    "JudgeMaterial",
     "Kind",
     "Likelihood",
     "Loss",
     "Modality",
     "MolyneuxError",
     "NotApplicableError",
-    "Posterior",
+    "NuisanceWindow",
     "PostFit",
+    "Posterior",
     "Predicts",
     "Progress",
     "Quantity",

@@ -5,10 +5,10 @@ This is where the rooms meet: they know only the core, and `run` carries things 
 
 from molyneux.run.experiment import Experiment, load_experiment, make_model, read_experiment
 from molyneux.run.folder import default_folder, open_experiment
-from molyneux.run.judging import make_judge
 from molyneux.run.memory import keep_freed_memory
 from molyneux.run.pool import Finished, SweepProgress
 from molyneux.run.progress import RunProgress, Silent
+from molyneux.run.readers import make_judge
 from molyneux.run.run import Outcome, open_evaluation, run_experiment
 from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
 from molyneux.run.steps import Step

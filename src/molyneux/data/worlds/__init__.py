@@ -1,6 +1,6 @@
 """Worlds: generators whose true factors are known."""
 
-from molyneux.data.worlds.altered import Altered, can_alter
+from molyneux.data.worlds.altered import AlteredScenes
 from molyneux.data.worlds.cdsprites import CdSprites
 from molyneux.data.worlds.gebid import GeBiD
 from molyneux.data.worlds.gebid_settings import GeBiDNoise
@@ -9,7 +9,7 @@ from molyneux.data.worlds.sentences import Letters, PartsOfSpeech, Ynoc, ideal_c
 from molyneux.data.worlds.world import Split, World, WorldSource
 
 __all__ = [
-    "Altered",
+    "AlteredScenes",
     "CdSprites",
     "GeBiD",
     "GeBiDNoise",
@@ -20,6 +20,5 @@ __all__ = [
     "World",
     "WorldSource",
     "Ynoc",
-    "can_alter",
     "ideal_codes",
 ]

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from molyneux.core import Factor
+from molyneux.core import SAMPLE, Factor, JudgeMaterial, NuisanceWindow
 from molyneux.data.worlds import gebid_attributes as attributes
+from molyneux.data.worlds.altered import judge_material
 from molyneux.data.worlds.captioned_world import CaptionedWorld
 from molyneux.data.worlds.distributions import pick
 from molyneux.data.worlds.gebid_geometry import CANVAS, Geometry
@@ -16,12 +17,37 @@ from molyneux.data.worlds.gebid_settings import OPTIONS, GeBiDNoise, Settings
 from molyneux.data.worlds.raster import Figures
 from molyneux.data.worlds.repertoire import Repertoire
 from molyneux.data.worlds.view import Brush
+from molyneux.data.worlds.world import Split
 
 _X, _Y, _ROTATION, _SIZE = 1, 2, 3, 4
 """Columns of `Scenes.draws`; 0 is the combination's, the rest `gebid_picture`'s."""
 
 _PLAIN, _NOISY = 4, 12
 """Uniform numbers per scene without and with noise; the first ones are the same."""
+
+_THICK = ("line", "circle", "square", "semicircle", "pieslice")
+"""Every shape but the spiral, whose strokes are one pixel wide."""
+
+_WINDOWS: Mapping[str, Mapping[str, Sequence[NuisanceWindow]]] = {
+    "image": {
+        "shape": (
+            *(
+                NuisanceWindow(
+                    axis, dict.fromkeys(_THICK, 3.0) | {"spiral": 1.0}, dict.fromkeys(_THICK, 9.0) | {"spiral": 3.0}, by="shape"
+                )
+                for axis in ("x", "y")
+            ),
+            *(NuisanceWindow(axis, 3.0, {"small": 4.0, "large": 9.0}, by="size") for axis in ("x", "y")),
+            NuisanceWindow("size", 1.0),
+            NuisanceWindow("position", 1.0, 1.0),
+        ),
+        "size": (*(NuisanceWindow(axis, 3.0) for axis in ("x", "y")), NuisanceWindow("position", 1.0, 1.0)),
+        "colour": (*(NuisanceWindow(axis, 8.0) for axis in ("x", "y")), NuisanceWindow("position", 1.0)),
+    },
+    # each contour starts at a point of its own, so the mean of two shows neither
+    "touch": dict.fromkeys(("shape", "size"), (NuisanceWindow(SAMPLE, 1.0, 1.0),)),
+}
+"""By modality and factor, over which nuisances a mean of views no longer shows the factor; in pixels."""
 
 
 class GeBiD(CaptionedWorld):
@@ -101,6 +127,10 @@ class GeBiD(CaptionedWorld):
     @property
     def _numbers(self) -> int:
         return _PLAIN if self._settings.noise == GeBiDNoise() else _NOISY
+
+    def judge_material(self, modality: str, split: Split, size: int, *, seed: int) -> JudgeMaterial:
+        """See `World`."""
+        return judge_material(self, modality, split, size, seed=seed, windows=_WINDOWS)
 
     def _nuisances(self, drawn: np.ndarray, draws: np.ndarray) -> np.ndarray:
         """Codes of the shifts x and y of combinations (n, F), (n, 2) int64."""

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from molyneux.core import Batch, ConfigError, Reader, Spec, nearest
+from molyneux.core import Batch, ConfigError, JudgeMaterial, Reader, Spec, nearest
 
 Split = Literal["heldout", "test", "train", "validation"]
 """Splits are disjoint random streams. `heldout` draws only combinations that a world was told to hold out."""
@@ -49,6 +49,10 @@ class World(ABC):
     def visible(self, modality: str) -> tuple[str, ...]:
         """Names of the factors that a view of a modality shows: what its reader may be asked for; all unless a world knows."""
         return tuple(factor.name for factor in self.spec.factors)
+
+    def judge_material(self, modality: str, split: Split, size: int, *, seed: int) -> JudgeMaterial:
+        """What a judge of a modality is trained on; a world that can alter its scenes gives more than the views."""
+        return JudgeMaterial(self.source(split, size, seed=seed))
 
     def source(self, split: Split, size: int, *, seed: int) -> WorldSource:
         """The first `size` samples of a split, made as they are read."""
