@@ -23,7 +23,7 @@ from molyneux.learn.judges import (
 from molyneux.learn.judges.labels import UNREADABLE
 from molyneux.learn.judges.net import JudgeNet
 
-QUICK = Training(epochs=1, batch_size=32, learning_rate=3e-3, tensorboard=False)
+QUICK = Training(epochs=1, batch_size=16, learning_rate=3e-3, tensorboard=False)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def judge(folder):
     from tests.learn.judges.conftest import Blobs
 
     colours = ("red", "green", "blue")
-    sources = {"1": Blobs(700, factors=("side",), colours=colours), "2": Blobs(700, factors=("colour",), colours=colours)}
+    sources = {"1": Blobs(600, factors=("side",), colours=colours), "2": Blobs(600, factors=("colour",), colours=colours)}
     held_out = {"1": Blobs(200, factors=("side",), seed=9), "2": Blobs(200, colours=("red", "green", "blue"), seed=9)}
     factors = ("colour", "side")
     return train_judge(
@@ -48,6 +48,7 @@ def judge(folder):
         modality="image",
         factors=factors,
         training=QUICK,
+        validated=200,
         command="make blobs",
     )
 
@@ -219,10 +220,10 @@ def test_shipped_judges_are_small_and_good(world, modality):
 @pytest.mark.parametrize(("world", "modality"), shipped_judges())
 @pytest.mark.parametrize("level", range(1, 6))
 def test_shipped_judges_read_fresh_samples(world, modality, level):
-    """The record is true: 500 samples that no judge has seen, read as well as it says (one wrong answer in 100 at most)."""
+    """The record is true: 300 samples that no judge has seen, read as well as it says (one wrong answer in 100 at most)."""
     made = {"cdsprites-v1": data.CdSprites, "gebid-v1": data.GeBiD}[world](level=level, modalities=(modality,))
-    source = made.source("validation", 500, seed=123)
-    batch = source.batch(np.arange(500))
+    source = made.source("validation", 300, seed=123)
+    batch = source.batch(np.arange(300))
     factors = made.visible(modality)
     read = load_judge(world, modality).reader(source.spec, modality, factors).read(batch.views[modality]).codes
     truth = batch.factors[:, [source.spec.factor_index(name) for name in factors]]

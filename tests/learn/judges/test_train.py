@@ -11,7 +11,7 @@ from molyneux.learn.judges.labels import union
 from molyneux.learn.judges.net import JudgeNet
 from molyneux.learn.judges.train import Interleaved, JudgeTraining, jitter, soften
 
-QUICK = Training(epochs=1, batch_size=32, learning_rate=3e-3, tensorboard=False)
+QUICK = Training(epochs=1, batch_size=16, learning_rate=3e-3, tensorboard=False)
 
 
 def test_loss_leaves_out_what_a_sample_lacks(blobs):
@@ -28,8 +28,8 @@ def test_loss_leaves_out_what_a_sample_lacks(blobs):
 
 def test_contour_judge(contours, tmp_path):
     judge = train_judge(
-        {"1": JudgeMaterial(contours(1500))}, {"1": JudgeMaterial(contours(300, seed=1))}, tmp_path,
-        world="w", modality="touch", factors=("shape", "size"), training=QUICK,
+        {"1": JudgeMaterial(contours(2000))}, {"1": JudgeMaterial(contours(300, seed=1))}, tmp_path,
+        world="w", modality="touch", factors=("shape", "size"), training=QUICK, validated=200,
     )  # fmt: skip
     assert judge.record.accuracy == {"1": {"shape": 1.0, "size": 1.0}}
     assert validate_accuracy(judge, contours(100, seed=2)) == {"shape": 1.0, "size": 1.0}
