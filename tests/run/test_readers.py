@@ -1,4 +1,4 @@
-"""Views are read by the world where it can, by a judge where it cannot, and by nobody where there is none."""
+"""Views are read by the exact reader of their world where it has one, else by a judge."""
 
 import shlex
 from collections.abc import Mapping
@@ -13,22 +13,23 @@ from molyneux.cli.parser import parse
 from molyneux.core import ConfigError, ConflictError, Spec, SpecError
 from molyneux.data import CdSprites
 from molyneux.learn.judges import Judge
-from molyneux.run import judging, make_judge, read_experiment
+from molyneux.run import make_judge, read_experiment, readers
 from molyneux.run.folder import RunFolder
 from molyneux.run.readers import find_readers, judge_digests
 
 
 @pytest.fixture(scope="module")
 def judge(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of a judge that has hardly learnt anything."""
+    """The file of a judge that was hardly trained."""
     out = tmp_path_factory.mktemp("judge") / "mine.safetensors"
     worlds = {str(level): CdSprites(level=level, modalities=("image",)) for level in (1, 2)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judging, "EXAMINED", 40)
-        made = make_judge(worlds, "image", out, samples=128, seed=1)
+        patch.setattr(readers, "VALIDATED", 40)
+        made = make_judge(worlds, "image", out, samples=64, seed=1)
     assert set(made.record.accuracy) == {"1", "2"}
     assert set(made.record.accuracy["2"]) == {"size", "shape"}
-    assert {"true", "smeared", "mixed", "several", "recast", "pale", "shapeless", "foreign"} <= set(made.record.doubts["2"])
+    kinds = {"true", "blended over nuisances", "sharpened", "pale", "shapeless", "unknown shape", "defocused"}
+    assert kinds <= set(made.record.abstention["2"])
     assert [path.name for path in out.parent.iterdir()] == ["mine.safetensors"]
     return out
 
@@ -36,16 +37,16 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_judge_is_written_once(judge: Path) -> None:
     record = Judge.load(judge).record
     assert (record.world, record.modality.name, record.samples) == ("cdsprites-v1", "image", 40)
-    assert record.command == "molyneux judge cdsprites-v1 image --samples 128 --seed 1 --out FILE"
-    with pytest.raises(ConflictError, match="is there already"):
-        make_judge({"1": CdSprites(level=1)}, "image", judge, samples=128, seed=1)
+    assert record.command == "molyneux judge cdsprites-v1 image --samples 64 --seed 1 --out FILE"
+    with pytest.raises(ConflictError, match="exists"):
+        make_judge({"1": CdSprites(level=1)}, "image", judge, samples=64, seed=1)
     with pytest.raises(SpecError, match="no modality 'sound'"):
         make_judge({"1": CdSprites(level=1)}, "sound", judge.with_name("other"), samples=128, seed=1)
 
 
 def test_the_command_that_makes_a_judge_again_has_the_settings_of_its_world() -> None:
     settings = {"level": 3, "image_size": 32, "colours": ["red", "blue"], "samples": 100, "seed": 2}
-    command = judging._command("cdsprites-v1", "image", settings)
+    command = readers._command("cdsprites-v1", "image", settings)
     assert command == (
         'molyneux judge cdsprites-v1 image --level 3 --image-size 32 --colours \'["red", "blue"]\' '
         "--samples 100 --seed 2 --out FILE"
@@ -57,10 +58,10 @@ def test_the_command_that_makes_a_judge_again_has_the_settings_of_its_world() ->
 
 def test_the_world_reads_captions_and_the_judge_pictures(judge: Path) -> None:
     world = CdSprites(level=2)
-    readers = find_readers(world, world.spec, {"image": judge})
-    assert set(readers.exact) == {"text"}
-    assert readers.judges["image"].factors == ("size", "shape")
-    assert not readers.unread
+    found = find_readers(world, world.spec, {"image": judge})
+    assert set(found.exact) == {"text"}
+    assert found.judges["image"].factors == ("size", "shape")
+    assert not found.unread
     alone = find_readers(world, Spec((world.spec.modality("text"),), world.spec.factors), {})
     assert (set(alone.exact), set(alone.judges)) == ({"text"}, set())
 
@@ -84,11 +85,11 @@ def test_another_judge_is_another_key_of_the_measures(judge: Path, tmp_path: Pat
     assert one.measure.key != another.measure.key
 
 
-def test_what_nobody_reads_has_a_reason(judge: Path) -> None:
+def test_a_modality_without_a_reader_has_a_reason(judge: Path) -> None:
     strange = CdSprites(level=5, colours={"mauve": (200, 100, 200), "red": (255, 0, 0)})
-    readers = find_readers(strange, strange.spec, {})
-    assert "image" in readers.unread
-    assert readers.unread["image"]
+    found = find_readers(strange, strange.spec, {})
+    assert "image" in found.unread
+    assert found.unread["image"]
     assert find_readers(None, strange.spec, {}).unread.keys() == {"image", "text"}
     with pytest.raises(ConfigError, match=r"judges\.image: .*mauve|judges\.image: .*colour"):
         find_readers(strange, strange.spec, {"image": judge})

@@ -97,12 +97,12 @@ def judge(arguments: Arguments) -> int:
             progress=progress,
         )
     if arguments.json:
-        record = {"accuracy": made.record.accuracy, "doubts": made.record.doubts, "samples": made.record.samples}
+        record = {"accuracy": made.record.accuracy, "abstention": made.record.abstention, "samples": made.record.samples}
         say_json({"judge": str(options.out), "digest": file_digest(options.out), **record})
         return 0
     for level, accuracy in made.record.accuracy.items():
-        what = {"right": accuracy, **made.doubts(tuple(accuracy))}
-        rows = (f"{title}: {', '.join(f'{factor} {share:.2%}' for factor, share in row.items())}" for title, row in what.items())
+        rates = {"accuracy": accuracy, **made.abstention(tuple(accuracy))}
+        rows = (f"{title}: {', '.join(f'{factor} {share:.2%}' for factor, share in row.items())}" for title, row in rates.items())
         say(f"{f'level {level}: ' if level else ''}{'; '.join(rows)}")
     say(f"Judge: {options.out}")
     return 0
@@ -163,7 +163,7 @@ def _print_sweep(arguments: Arguments, outcome: SweepOutcome) -> None:
 
 
 def _levels(arguments: Arguments) -> Mapping[str, World]:
-    """The world at each of its levels; the world alone if it has none, or if one is asked for."""
+    """The world at each of its levels; or alone if it has no levels, or if one is given."""
     given = dict(values(arguments))
     world = find_world(arguments.options.world, given)
     takes = constructor(type(world))

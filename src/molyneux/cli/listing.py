@@ -127,7 +127,7 @@ def _judges() -> Iterator[tuple[str, str]]:
         judge = load_judge(world, modality)
         worst = min(share for level in judge.record.accuracy.values() for share in level.values())
         reads = ", ".join(factor.name for factor in judge.record.factors)
-        yield f"{world} {modality}", f"Reads {reads}; at least {worst:.1%} right{_refusals(judge)}."
+        yield f"{world} {modality}", f"Reads {reads}; at least {worst:.1%} right{_abstention(judge)}."
 
 
 def _metrics() -> Iterator[tuple[str, str]]:
@@ -138,11 +138,11 @@ def _metrics() -> Iterator[tuple[str, str]]:
         yield name, f"{metric.says} Variants: {', '.join(metric.ways)}."
 
 
-def _refusals(judge: Judge) -> str:
-    """How a judge refuses, in the factor and the kind of ghost where it does worst; nothing if it was not examined for it."""
-    levels = [judge.doubts(tuple(level)) for level in judge.record.accuracy.values()]
-    true = [share for level in levels for share in level.get("true views refused", {}).values()]
-    ghosts = [share for level in levels for share in level.get("ghosts refused", {}).values()]
-    if not true or not ghosts:
+def _abstention(judge: Judge) -> str:
+    """How often a judge abstains, for the worst factor and kind of negatives; nothing if it was not validated for it."""
+    levels = [judge.abstention(tuple(level)) for level in judge.record.accuracy.values()]
+    true = [share for level in levels for share in level.get("abstains from true views", {}).values()]
+    negatives = [share for level in levels for share in level.get("abstains from negatives", {}).values()]
+    if not true or not negatives:
         return ""
-    return f"; refuses at most {max(true):.1%} of true views, at least {min(ghosts):.0%} of any kind of ghost"
+    return f"; abstains from at most {max(true):.1%} of true views, from at least {min(negatives):.0%} of any kind of negatives"

@@ -36,11 +36,12 @@ from molyneux.core.model import (
     Representation,
     Trainable,
 )
-from molyneux.core.reader import Reader, Reading
+from molyneux.core.reader import SAMPLE, JudgeMaterial, NuisanceWindow, Reader, Reading
 from molyneux.core.score import About, Score, about_names
 from molyneux.core.spec import Factor, Kind, Modality, Quantity, Spec, Target, Task
 
 __all__ = [
+    "SAMPLE",
     "About",
     "Batch",
     "Cell",
@@ -59,12 +60,14 @@ __all__ = [
     "Factor",
     "Gallery",
     "History",
+    "JudgeMaterial",
     "Kind",
     "Likelihood",
     "Loss",
     "Modality",
     "MolyneuxError",
     "NotApplicableError",
+    "NuisanceWindow",
     "PostFit",
     "Posterior",
     "Predicts",

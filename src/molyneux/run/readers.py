@@ -1,14 +1,22 @@
-"""Who reads the views of a world: its exact readers, and judges for what it cannot read itself."""
+"""The readers of the views of a world: its exact readers, and judges for what these cannot read; training of judges."""
 
 from __future__ import annotations
 
+import json
+import shlex
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from molyneux.core import ConfigError, CorruptFileError, Reader, Spec, SpecError, StoreError
+from molyneux.core import ConfigError, ConflictError, CorruptFileError, Reader, Spec, SpecError, StoreError
 from molyneux.data import World
-from molyneux.learn.judges import Judge, file_digest, load_judge, shipped_file
+from molyneux.learn import FitProgress
+from molyneux.learn.judges import Judge, file_digest, load_judge, shipped_file, train_judge
+
+VALIDATED = 10_000
+"""Fresh samples of each level on which a judge is validated."""
 
 
 @dataclass(frozen=True)
@@ -16,9 +24,9 @@ class Readers:
     """Readers by modality.
 
     Args:
-        exact: of the world itself.
-        judges: learned ones.
-        unread: by modality, why nobody reads it.
+        exact: readers of the world itself.
+        judges: learned readers.
+        unread: modalities without a reader, and why.
     """
 
     exact: Mapping[str, Reader] = field(default_factory=dict)
@@ -30,12 +38,12 @@ def find_readers(world: World | None, spec: Spec, judges: Mapping[str, Path]) ->
     """The readers of the modalities in `spec`.
 
     Args:
-        world: where the samples come from; without one nobody reads them.
+        world: where the samples come from; None if they come from no world, and have no readers.
         spec: of the samples.
         judges: files of judges by modality; where none is given, the one that comes with the package is taken.
 
     Raises:
-        ConfigError: a judge is given for a modality that is not there, or cannot be used for it.
+        ConfigError: a judge is given for a modality that the samples lack, or that it cannot read.
     """
     if world is None:
         return Readers(unread=dict.fromkeys(spec.names, "stored samples without a world have no readers"))
@@ -46,7 +54,7 @@ def find_readers(world: World | None, spec: Spec, judges: Mapping[str, Path]) ->
             continue
         try:
             judge = Judge.load(judges[name]) if name in judges else load_judge(world.name, name)
-            found[name] = judge.reader(spec, name, world.visible(name), refuse=judge.refuses)
+            found[name] = judge.reader(spec, name, world.visible(name), abstain=judge.abstains)
         except (SpecError, StoreError) as error:
             if name in judges or isinstance(error, CorruptFileError):
                 problems.append(f"judges.{name}: {error}")
@@ -57,7 +65,7 @@ def find_readers(world: World | None, spec: Spec, judges: Mapping[str, Path]) ->
 
 
 def judge_digests(world: World | None, judges: Mapping[str, Path]) -> dict[str, str]:
-    """By modality, the digest of the file of the judge that would read it: measures are made again when it changes.
+    """By modality, the digest of the file of the judge that reads it: measures are made again when it changes.
 
     Args:
         world: where the samples come from.
@@ -67,3 +75,66 @@ def judge_digests(world: World | None, judges: Mapping[str, Path]) -> dict[str, 
         return {}
     learned = {name: shipped_file(world.name, name) for name in world.spec.names if name not in world.readers()}
     return {name: file_digest(path) for name, path in sorted({**learned, **judges}.items()) if path.is_file()}
+
+
+def make_judge(
+    worlds: Mapping[str, World],
+    modality: str,
+    out: Path,
+    *,
+    samples: int,
+    seed: int,
+    settings: Mapping[str, Any] | None = None,
+    progress: FitProgress | None = None,
+) -> Judge:
+    """Train a judge on all levels of a world together, validate it on fresh samples, and write it.
+
+    The training continues where an earlier call with the same `out` stopped; its folder is beside `out` and removed at the end.
+
+    Args:
+        worlds: the levels by name, of one world.
+        modality: name of the modality that the judge reads.
+        out: file to write.
+        samples: training samples of each level.
+        seed: root seed.
+        settings: those of the world that were asked for, for the command that is recorded.
+        progress: receives the progress of the training.
+
+    Raises:
+        ConfigError: `samples` below 1. SpecError: the worlds have no such modality.
+        ConflictError: `out` is there already.
+    """
+    if samples < 1:
+        raise ConfigError(f"expected samples of at least 1, got {samples}")
+    if out.exists():
+        raise ConflictError(f"{out} exists: choose another file")
+    name = next(iter(worlds.values())).name
+    work, held_out = out.with_name(f".{out.name}.training"), max(VALIDATED, samples)
+    judge = train_judge(
+        {level: world.judge_material(modality, "train", samples, seed=seed) for level, world in worlds.items()},
+        {level: world.judge_material(modality, "test", held_out, seed=seed) for level, world in worlds.items()},
+        work,
+        world=name,
+        modality=modality,
+        factors=_factors(worlds, modality),
+        seed=seed,
+        validated=VALIDATED,
+        command=_command(name, modality, {**(settings or {}), "samples": samples, "seed": seed}),
+        progress=progress,
+    )
+    judge.save(out)
+    shutil.rmtree(work)
+    return judge
+
+
+def _command(world: str, modality: str, settings: Mapping[str, Any]) -> str:
+    """The command that trains the judge again."""
+    options = [(f"--{name.replace('_', '-')}", json.dumps(value, ensure_ascii=False)) for name, value in settings.items()]
+    return f"molyneux judge {world} {modality} {shlex.join(word for option in options for word in option)} --out FILE"
+
+
+def _factors(worlds: Mapping[str, World], modality: str) -> tuple[str, ...]:
+    """Every factor that a view shows at some level."""
+    for world in worlds.values():
+        world.spec.modality(modality)
+    return tuple(dict.fromkeys(name for world in worlds.values() for name in world.visible(modality)))

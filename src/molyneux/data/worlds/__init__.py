@@ -1,7 +1,7 @@
 """Worlds: generators whose true factors are known."""
 
 from molyneux.data.dataset import Split, SplitSource
-from molyneux.data.worlds.altered import Altered, can_alter
+from molyneux.data.worlds.altered import AlteredScenes
 from molyneux.data.worlds.cdsprites import CdSprites
 from molyneux.data.worlds.cdsprites_settings import Noise
 from molyneux.data.worlds.gebid import GeBiD
@@ -10,7 +10,7 @@ from molyneux.data.worlds.sentences import Letters, PartsOfSpeech, Ynoc, ideal_c
 from molyneux.data.worlds.world import World
 
 __all__ = [
-    "Altered",
+    "AlteredScenes",
     "CdSprites",
     "GeBiD",
     "GeBiDNoise",
@@ -21,6 +21,5 @@ __all__ = [
     "SplitSource",
     "World",
     "Ynoc",
-    "can_alter",
     "ideal_codes",
 ]

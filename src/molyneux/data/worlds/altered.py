@@ -1,26 +1,27 @@
-"""Scenes that were altered after they were drawn: with other textures, without their object, with another, or all object.
+"""Scenes altered after they were drawn, and the material that judges of pictures are trained on, which is made of them.
 
-They are what a judge's ghosts are made of; no split holds them.
+Scenes get other textures, no object, an object that fills the picture, or one of an unknown shape; no split holds them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, TypeGuard, get_args
+from functools import partial
+from typing import Literal, get_args
 
 import numpy as np
 import torch
 
-from molyneux.core import Batch, ConfigError, Spec, nearest, seeds
+from molyneux.core import Batch, ConfigError, JudgeMaterial, NuisanceWindow, Spec, nearest, seeds
 from molyneux.data.dataset import Split
 from molyneux.data.worlds.captioned_world import CaptionedWorld
 from molyneux.data.worlds.raster import SHAPES, Figures, masks
 from molyneux.data.worlds.scenes import Scenes
-from molyneux.data.worlds.world import World
 
-Change = Literal["empty", "filled", "foreign", "silhouette", "styled"]
-"""Without the object; with an object that fills the picture but for a narrow border; with an object of a shape that the world
-does not have; the object white on black, in one channel; with the object, in other textures."""
+Change = Literal["empty", "filled", "restyled", "silhouette", "unknown shape"]
+"""Without the object; with an object that fills the picture but for a narrow border; in other textures; the object white on
+black, in one channel; with an object of a shape that the world does not have."""
 
 _FILLED = 0.9
 """Side of the object that fills a picture. The border keeps its ground, because a picture is stretched to its darkest ground."""
@@ -28,15 +29,54 @@ _FILLED = 0.9
 _OUTSIDE = -10.0
 
 _STROKES = {"line": 0.4, "spiral": 0.05}
-"""Thickness of foreign shapes made of strokes, in sizes."""
+"""Thickness of unknown shapes made of strokes, in sizes."""
 
 
-def can_alter(world: World) -> TypeGuard[CaptionedWorld]:
-    """Whether a world's scenes can be altered."""
-    return isinstance(world, CaptionedWorld)
+_STYLES = 64
+"""Textures in which each scene can be seen, for means over them."""
 
 
-class Altered:
+def judge_material(
+    world: CaptionedWorld,
+    modality: str,
+    split: Split,
+    size: int,
+    *,
+    seed: int,
+    windows: Mapping[str, Mapping[str, Sequence[NuisanceWindow]]],
+) -> JudgeMaterial:
+    """What a judge is trained on; with altered scenes for judges of pictures.
+
+    Args:
+        world: whose views are read.
+        modality: name of the modality that is read.
+        split: which scenes.
+        size: how many of them, the first ones.
+        seed: root seed.
+        windows: by modality and factor, see `JudgeMaterial`.
+    """
+    views, known = world.source(split, size, seed=seed), windows.get(modality, {})
+    if modality != "image":
+        return JudgeMaterial(views, known)
+    altered = partial(AlteredScenes, world, split, size, seed=seed)
+    return JudgeMaterial(
+        views,
+        known,
+        restyled=altered(change="restyled", styles=_STYLES),
+        styles=_STYLES if world.textured else 1,
+        empty=altered(change="empty"),
+        filled=altered(change="filled"),
+        silhouette=altered(change="silhouette"),
+        unknown_shapes=altered(change="unknown shape"),
+        round_negatives="circle" not in world.shapes,
+        object_factors=("shape", "size", "colour", "position"),
+        shape_factors=("shape",),
+        extent_factors=("size",),
+        place_factors=("position",),
+    )
+
+
+class AlteredScenes:
     """Scenes of a split as a `Source`, each `styles` times in a row: style 0 has its own textures, the others drawn ones.
 
     Args:
@@ -77,16 +117,16 @@ class Altered:
         scenes = self._restyled(self._world.scenes(which, split=self._split, seed=self._seed), style)
         if self._change == "silhouette":
             return Batch({"image": torch.from_numpy(self._silhouettes(scenes))}, factors=torch.from_numpy(scenes.factors))
-        if self._change == "foreign":
-            scenes = replace(scenes, figures=self._foreign(scenes))
-        elif self._change != "styled":
+        if self._change == "unknown shape":
+            scenes = replace(scenes, figures=self._of_unknown_shape(scenes))
+        elif self._change != "restyled":
             scenes = replace(scenes, figures=_figures(len(scenes), filled=self._change == "filled"))
         return self._world.view(scenes)
 
     def _silhouettes(self, scenes: Scenes) -> np.ndarray:
         return masks(scenes.figures, self.spec.modality("image").shape[1])[:, None]
 
-    def _foreign(self, scenes: Scenes) -> Figures:
+    def _of_unknown_shape(self, scenes: Scenes) -> Figures:
         """Figures of the same size at the same places, whose shapes follow each other in the order of the scenes."""
         own = {SHAPES.index(name) for name in self._world.shapes}
         others = np.array([code for code in range(len(SHAPES)) if code not in own])

@@ -8,7 +8,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from molyneux.core import Factor, Reader
+from molyneux.core import SAMPLE, Factor, JudgeMaterial, NuisanceWindow, Reader
+from molyneux.data.dataset import Split
+from molyneux.data.worlds.altered import judge_material
 from molyneux.data.worlds.captioned_world import CaptionedWorld
 from molyneux.data.worlds.cdsprites_picture import BACK, FRONT, Painter
 from molyneux.data.worlds.cdsprites_settings import ATTRIBUTES, BOXES, MIDDLE, QUADRANTS, STEP, STROKES, Noise, Settings
@@ -32,6 +34,31 @@ _ROTATION, _X, _Y, _SIZE = 1, 2, 3, 8
 
 _PLAIN, _NOISY = 8, 16
 """Uniform numbers per scene without and with noise; the first ones are the same."""
+
+_NEAR = 3.0
+"""Codes of positions or orientations that look alike: a position is about one pixel, an orientation 360 / 39 degrees."""
+
+_HALF = {"small": 6.0, "big": 10.0}
+"""Half the side of a figure in positions, by size."""
+
+_FULL_TURN = ROTATIONS - 1.0
+
+_WINDOWS: Mapping[str, Mapping[str, Sequence[NuisanceWindow]]] = {
+    "image": {
+        "shape": (
+            # an arc of 90 degrees, or half the rotation after which the figure looks the same
+            NuisanceWindow("rotation", _NEAR, {"square": 5.0, "ellipse": 10.0, "heart": 10.0}, by="shape",
+                           period={"square": _FULL_TURN / 4, "ellipse": _FULL_TURN / 2, "heart": _FULL_TURN}),
+            *(NuisanceWindow(axis, _NEAR, _HALF, by="size") for axis in ("x", "y")),
+            NuisanceWindow("size", 1.0),
+        ),
+        "size": tuple(NuisanceWindow(axis, _NEAR, _HALF, by="size") for axis in ("x", "y")),
+        "colour": tuple(NuisanceWindow(axis, 8.0) for axis in ("x", "y")),
+    },
+    # each contour starts at a point of its own, so the mean of two shows neither
+    "touch": dict.fromkeys(("shape", "size"), (NuisanceWindow(SAMPLE, 1.0, 1.0),)),
+}  # fmt: skip
+"""By modality and factor, over which nuisances a mean of views no longer shows the factor."""
 
 
 class CdSprites(CaptionedWorld):
@@ -125,6 +152,10 @@ class CdSprites(CaptionedWorld):
         if "image" in self._settings.modalities and can_be_read(self._settings):
             readers["image"] = rendering_reader(self._settings, self.spec, self.visible("image"))
         return readers
+
+    def judge_material(self, modality: str, split: Split, size: int, *, seed: int) -> JudgeMaterial:
+        """See `World`."""
+        return judge_material(self, modality, split, size, seed=seed, windows=_WINDOWS)
 
     def _nuisances(self, drawn: np.ndarray, draws: np.ndarray) -> np.ndarray:
         """Orientation and position classes of combinations (n, F), (n, 3) int64."""

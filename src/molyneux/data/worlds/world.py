@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from molyneux.data.dataset import SplitDataset
+from molyneux.core import JudgeMaterial
+from molyneux.data.dataset import Split, SplitDataset
 
 
 class World(SplitDataset):
@@ -19,3 +20,7 @@ class World(SplitDataset):
     def visible(self, modality: str) -> tuple[str, ...]:
         """Names of the factors that a view of a modality shows: what its reader may be asked for; all unless a world knows."""
         return tuple(factor.name for factor in self.spec.factors)
+
+    def judge_material(self, modality: str, split: Split, size: int, *, seed: int) -> JudgeMaterial:
+        """What a judge of a modality is trained on; a world that can alter its scenes gives more than the views."""
+        return JudgeMaterial(self.source(split, size, seed=seed))

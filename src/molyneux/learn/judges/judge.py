@@ -1,4 +1,4 @@
-"""Judges: learned readers for views that no exact reader can read."""
+"""Judges: learned readers for views that no exact reader can read, and those that come with the package."""
 
 from __future__ import annotations
 
@@ -6,35 +6,36 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from molyneux.core import CorruptFileError, Factor, Modality, Reading, Spec, SpecError, views
+from molyneux.core import CorruptFileError, Factor, Modality, Reading, Spec, SpecError, StoreError, nearest, views
 from molyneux.learn.files import assign, load_tensors, save_tensors
-from molyneux.learn.judges.ghosts import UNREADABLE
+from molyneux.learn.judges.labels import UNREADABLE
 from molyneux.learn.judges.net import JudgeNet
 
 _BATCH = 500
 
-Doubts = Mapping[str, Mapping[str, Mapping[str, float]]]
-"""By kind of view, then `refused` or `told`, then factor."""
+Abstention = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""Rates 0..1 by kind of view, then `abstained` or `correct`, then factor."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """Where a judge comes from and how well it reads.
+    """Where a judge comes from, and its validation.
 
     Args:
         world: name and version of the world it was trained on.
         modality: what it reads.
         factors: what it reads in it.
-        accuracy: per level, per factor, the share of right answers on fresh samples, 0..1.
-        doubts: per level, per kind of view, how the answer unreadable is used, all 0..1: of true views (`true`) `refused`
-            per factor, which should not be; of fresh ghosts by recipe `refused` per factor that they do not show and
-            `told` per factor that they do.
+        accuracy: per level, per factor, the accuracy on fresh samples, 0..1.
+        abstention: per level, per kind of view, how often the judge abstains: of true views (`true`) `abstained` per factor,
+            where it should not; of each kind of negatives `abstained` per factor that they do not show, where it should, and
+            `correct` per factor that they show. Judges of an earlier version have none.
         samples: number of fresh samples per level.
         command: what rebuilds it.
     """
@@ -43,7 +44,7 @@ class Record:
     modality: Modality
     factors: tuple[Factor, ...]
     accuracy: Mapping[str, Mapping[str, float]]
-    doubts: Mapping[str, Doubts]
+    abstention: Mapping[str, Abstention]
     samples: int
     command: str
 
@@ -51,47 +52,49 @@ class Record:
         """A plain dictionary."""
         spec = Spec((self.modality,), self.factors).to_json()
         accuracy = {level: dict(row) for level, row in self.accuracy.items()}
-        told = {"world": self.world, "spec": spec, "accuracy": accuracy, "doubts": self.doubts}
-        return {**told, "samples": self.samples, "command": self.command}
+        validation = {"accuracy": accuracy, "abstention": self.abstention, "samples": self.samples}
+        return {"world": self.world, "spec": spec, **validation, "command": self.command}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Record:
         """Read what `to_json` wrote."""
-        spec = Spec.from_json(record["spec"])
-        told = {name: record[name] for name in ("accuracy", "samples", "command")}
-        return cls(record["world"], spec.modalities[0], spec.factors, doubts=record.get("doubts", {}), **told)
+        read = {part: record["spec"][part] for part in ("modalities", "factors")}
+        spec = Spec.from_json({**read, "targets": [], "quantities": []})
+        plain = {name: record[name] for name in ("world", "accuracy", "samples", "command")}
+        return cls(modality=spec.modalities[0], factors=spec.factors, abstention=record.get("abstention", {}), **plain)
 
 
 class Judge:
-    """A trained net with its record.
+    """A trained network with its record.
 
     Args:
-        net: answers for every factor of the record.
+        net: classifies every factor of the record.
         record: where it comes from.
         digest: SHA-256 of its file; empty as long as it has none.
     """
 
     def __init__(self, net: JudgeNet, record: Record, digest: str = "") -> None:
         self.net, self.record, self.digest = net.eval(), record, digest
-        self.net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        if record.modality.kind == "image":
+            self.net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     @property
-    def refuses(self) -> bool:
-        """Whether it knows the answer "unreadable" for all that it reads; judges of an earlier version do not."""
+    def abstains(self) -> bool:
+        """Whether it can abstain from every factor that it reads."""
         return all(UNREADABLE in factor.values for factor in self.record.factors)
 
-    def reader(self, spec: Spec, modality: str, factors: Sequence[str], *, refuse: bool = True) -> JudgeReader:
+    def reader(self, spec: Spec, modality: str, factors: Sequence[str], *, abstain: bool = True) -> JudgeReader:
         """A reader of some factors, which answers only with values that `spec` has (custom subsets of colours, say).
 
         Args:
             spec: of the samples to read.
             modality: name of the modality to read.
             factors: names of the factors to read.
-            refuse: whether "unreadable" is among the answers. Without it the likeliest value is always given, as by the
-                published classifiers, which are fooled by means of many pictures.
+            abstain: whether it may abstain. Otherwise it always gives the most probable value, as the published classifiers
+                do, which are fooled by means of many pictures.
 
         Raises:
-            SpecError: this judge cannot read that modality, a factor, or a value, or cannot refuse although it is to.
+            SpecError: this judge cannot read that modality, a factor, or a value, or cannot abstain although it is to.
         """
         found, own = spec.modality(modality), self.record.modality
         same = found.shape[0] == own.shape[0] if own.kind == "image" else found.shape[1:] == own.shape[1:]
@@ -100,29 +103,30 @@ class Judge:
                 f"modality {modality}: the judge of {self.record.world} reads {own.kind} {own.shape}, "
                 f"got {found.kind} {found.shape}"
             )
-        if refuse and not self.refuses:
+        if abstain and not self.abstains:
             raise SpecError(
-                f"expected a judge that can answer {UNREADABLE!r}, got one of {self.record.world} that cannot: rebuild it with "
-                "`molyneux judge`, or give refuse=False to have it choose a value always"
+                f"expected a judge that can abstain, got one of {self.record.world} that cannot: train it again with "
+                "`molyneux judge`, or give abstain=False to have it always choose a value"
             )
         known = Spec((own,), self.record.factors)
         tables = {name: [known.factor(name).code(value) for value in spec.factor(name).values] for name in factors}
-        doubts = {name: known.factor(name).code(UNREADABLE) for name in factors} if refuse else {}
-        return JudgeReader(self, found, tables, doubts)
+        unreadable = {name: known.factor(name).code(UNREADABLE) for name in factors} if abstain else {}
+        return JudgeReader(self, found, tables, unreadable)
 
     def accuracy(self, factors: Sequence[str]) -> dict[str, float]:
         """Accuracy on fresh samples, of the level that has just these factors, else the lowest of all levels."""
         levels = [self.record.accuracy[level] for level in self._levels(factors)]
         return {name: min(level[name] for level in levels if name in level) for name in factors}
 
-    def doubts(self, factors: Sequence[str]) -> dict[str, dict[str, float]]:
-        """How often true views are refused, and ghosts of the kind that is refused least, per factor of the same levels."""
-        worst: dict[str, dict[str, float]] = {"true views refused": {}, "ghosts refused": {}}
+    def abstention(self, factors: Sequence[str]) -> dict[str, dict[str, float]]:
+        """How often it abstains from true views, and from the negatives that it recognises least, by factor, same levels."""
+        worst: dict[str, dict[str, float]] = {"abstains from true views": {}, "abstains from negatives": {}}
+        true, negatives = worst.values()
         for level in self._levels(factors):
-            for kind, used in self.record.doubts.get(level, {}).items():
-                row, pick = (worst["true views refused"], max) if kind == "true" else (worst["ghosts refused"], min)
-                for name in set(factors) & set(used["refused"]):
-                    row[name] = pick(used["refused"][name], row.get(name, used["refused"][name]))
+            for kind, rates in self.record.abstention.get(level, {}).items():
+                row, pick = (true, max) if kind == "true" else (negatives, min)
+                for name in set(factors) & set(rates["abstained"]):
+                    row[name] = pick(rates["abstained"][name], row.get(name, rates["abstained"][name]))
         return {what: dict(sorted(row.items())) for what, row in worst.items() if row}
 
     def _levels(self, factors: Sequence[str]) -> list[str]:
@@ -145,7 +149,7 @@ class Judge:
         try:
             record = Record.from_json(json.loads(metadata["judge"]))
         except (KeyError, TypeError, json.JSONDecodeError, SpecError) as error:
-            raise CorruptFileError(f"{path} is no judge ({error!r}): rebuild it with `molyneux judge`") from error
+            raise CorruptFileError(f"{path} is no judge ({error!r}): train it again with `molyneux judge`") from error
         net = JudgeNet(record.modality, {factor.name: len(factor.values) for factor in record.factors})
         assign(net, tensors, str(path))
         return cls(net, record, file_digest(path))
@@ -157,17 +161,19 @@ def file_digest(path: Path) -> str:
 
 
 class JudgeReader:
-    """A judge's answers for some factors and some of their values; satisfies `core.LearnedReader`.
+    """A judge that reads some factors and some of their values; satisfies `core.LearnedReader`.
 
     Args:
-        judge: who reads.
+        judge: the judge.
         modality: as stored by the samples.
         tables: per factor, the judge's code of each value that may be read.
-        doubts: per factor, the judge's code of "unreadable"; empty where it has to choose a value.
+        unreadable: per factor, the judge's code of "unreadable"; empty where it has to choose a value.
     """
 
-    def __init__(self, judge: Judge, modality: Modality, tables: Mapping[str, Sequence[int]], doubts: Mapping[str, int]) -> None:
-        self._judge, self._modality, self._doubts = judge, modality, doubts
+    def __init__(
+        self, judge: Judge, modality: Modality, tables: Mapping[str, Sequence[int]], unreadable: Mapping[str, int]
+    ) -> None:
+        self._judge, self._modality, self._unreadable = judge, modality, unreadable
         self._tables = {name: torch.tensor(codes) for name, codes in tables.items()}
 
     @property
@@ -187,28 +193,28 @@ class JudgeReader:
 
     @property
     def origin(self) -> Mapping[str, Any]:
-        """The digest of the judge's file, whether it may refuse, and how it uses that (see `Judge.doubts`)."""
-        choice = "may refuse" if self._doubts else "forced choice"
-        return {"digest": self._judge.digest, "choice": choice, **(self._judge.doubts(self.factors) if self._doubts else {})}
+        """The digest of the judge's file, whether it may abstain, and how often it does (see `Judge.abstention`)."""
+        if not self._unreadable:
+            return {"digest": self._judge.digest, "choice": "forced choice"}
+        return {"digest": self._judge.digest, "choice": "may abstain", **self._judge.abstention(self.factors)}
 
     def read(self, view: Tensor) -> Reading:
-        """The likeliest answer for each factor in views (B, *shape), in their stored form, and the likeliest value."""
+        """The most probable answer for each factor in views (B, *shape), in their stored form; and the most probable value."""
         parts = [self._codes(part) for part in torch.split(view, _BATCH)]
         if not parts:
             nothing = torch.empty(0, len(self.factors), dtype=torch.long)
-            return Reading(nothing, self.factors, forced=nothing if self._doubts else None)
+            return Reading(nothing, self.factors, forced=nothing if self._unreadable else None)
         codes, forced = (torch.cat(part) for part in zip(*parts, strict=True))
-        refused = {name: (codes[:, i] < 0).tolist() for i, name in enumerate(self.factors)}
-        doubts = [[name for name in self.factors if refused[name][row]] for row in range(len(codes))]
-        reasons = {row: f"no {' and no '.join(names)} can be told" for row, names in enumerate(doubts) if names}
-        return Reading(codes, self.factors, reasons, forced if self._doubts else None)
+        missing = [[name for name, code in zip(self.factors, row, strict=True) if code < 0] for row in codes.tolist()]
+        reasons = {row: f"cannot read {' or '.join(names)}" for row, names in enumerate(missing) if names}
+        return Reading(codes, self.factors, reasons, forced if self._unreadable else None)
 
     @torch.inference_mode()
     def _codes(self, view: Tensor) -> tuple[Tensor, Tensor]:
-        """The answers, and the answers without "unreadable", both (B, F)."""
+        """The answers, and the most probable values, both (B, F)."""
         device = next(self._judge.net.parameters()).device
         ready = views.to_model(self._modality, view.to(device))
-        if ready.ndim == 4:
+        if self._modality.kind == "image":
             ready = ready.contiguous(memory_format=torch.channels_last)  # three times as fast on a CPU
         logits = self._judge.net(ready)
         found = [self._answer(name, logits[name]) for name in self._tables]
@@ -217,6 +223,44 @@ class JudgeReader:
 
     def _answer(self, name: str, logits: Tensor) -> tuple[Tensor, Tensor]:
         best, forced = logits[:, self._tables[name].to(logits.device)].max(1)
-        if name not in self._doubts:
+        if name not in self._unreadable:
             return forced, forced
-        return torch.where(logits[:, self._doubts[name]] > best, -1, forced), forced
+        return torch.where(logits[:, self._unreadable[name]] > best, -1, forced), forced
+
+
+def judge_file(world: str, modality: str) -> str:
+    """The file name of a world's judge for a modality."""
+    return f"{world}.{modality}.safetensors"
+
+
+def shipped_judges() -> tuple[tuple[str, str], ...]:
+    """World and modality of every judge that comes with the package, sorted."""
+    found = (
+        path.name.removesuffix(".safetensors").rsplit(".", 1) for path in _folder().iterdir() if path.suffix == ".safetensors"
+    )
+    return tuple(sorted((world, modality) for world, modality in found))
+
+
+def load_judge(world: str, modality: str) -> Judge:
+    """The judge that comes with the package for a world (name with version) and a modality.
+
+    Raises:
+        StoreError: there is none; says how to train one.
+    """
+    path = shipped_file(world, modality)
+    if not path.exists():
+        known = nearest(f"{world} {modality}", (" ".join(pair) for pair in shipped_judges()))
+        raise StoreError(
+            f"expected a judge for {modality} of {world}, there is none ({known}): "
+            f"train one with `molyneux judge {world} {modality} --out FILE`, and read it with `Judge.load`"
+        )
+    return Judge.load(path)
+
+
+def shipped_file(world: str, modality: str) -> Path:
+    """Where the judge for a world and a modality is, if there is one."""
+    return _folder() / judge_file(world, modality)
+
+
+def _folder() -> Path:
+    return Path(str(resources.files("molyneux.learn.judges"))) / "weights"

@@ -1,4 +1,4 @@
-"""The net of a judge: what it looks at, and one answer per factor."""
+"""The network of a judge: features of a picture or of a contour, and a classifier of each factor."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from torch.nn import functional
 from molyneux.core import Modality, SpecError
 
 SIDE = 64
-"""Pictures are looked at with so many pixels a side."""
+"""Side in pixels to which pictures are resized."""
 
 
-class PictureBody(nn.Module):
-    """Convolutions over a picture of 64 pixels; features say what is there (pooled) and where (a coarse map)."""
+class PictureFeatures(nn.Module):
+    """Convolutions over a picture of 64 pixels; features are pooled maps (what is there) and a coarse map (where)."""
 
     def __init__(self, channels: int, width: int = 32) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class PictureBody(nn.Module):
         return torch.cat([maps.amax((2, 3)), maps.mean((2, 3)), self.place(maps).flatten(1)], 1)
 
 
-class ContourBody(nn.Module):
+class ContourFeatures(nn.Module):
     """Convolutions around a closed contour; features do not depend on where the contour starts."""
 
     def __init__(self, channels: int, width: int = 64) -> None:
@@ -72,14 +72,21 @@ class JudgeNet(nn.Module):
         if modality.kind not in ("image", "series"):
             raise SpecError(f"modality {modality.name}: judges read kinds image and series, got {modality.kind}")
         self.picture = modality.kind == "image"
-        self.body = PictureBody(modality.shape[0]) if self.picture else ContourBody(modality.shape[1])
+        self.body = PictureFeatures(modality.shape[0]) if self.picture else ContourFeatures(modality.shape[1])
         self.hidden = nn.Sequential(nn.Linear(self.body.features, 128), nn.ReLU())
-        self.heads = nn.ModuleDict({name: nn.Linear(128, values) for name, values in factors.items()})
+        self.names = tuple(factors)
+        self.heads = nn.ModuleDict({_key(name): nn.Linear(128, values) for name, values in factors.items()})
 
     def forward(self, view: Tensor) -> dict[str, Tensor]:
         """Logits (B, values) per factor, of views in the form models compute with."""
         features = self.hidden(self.body(view))
-        return {name: head(features) for name, head in self.heads.items()}
+        return dict(zip(self.names, (head(features) for head in self.heads.values()), strict=True))
+
+
+def _key(name: str) -> str:
+    """The name of a factor as a key of `nn.ModuleDict`, which takes no dots and none of its own attributes."""
+    plain = name.isidentifier() and not name.startswith("_") and not hasattr(nn.ModuleDict, name)
+    return name if plain and name != "training" else f"_{name.encode().hex()}"
 
 
 def _convolution(inputs: int, outputs: int, size: int, stride: int = 1, padding: int = 1) -> nn.Sequential:

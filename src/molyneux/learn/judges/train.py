@@ -1,4 +1,4 @@
-"""Training of judges."""
+"""Training of judges: on true views, blends and out-of-distribution negatives of all levels of a world, interleaved."""
 
 from __future__ import annotations
 
@@ -6,21 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from molyneux.core import Batch, Factor, Loss, Progress, Source, Spec, seeds, views
-from molyneux.learn.judges.augment import jitter, soften
-from molyneux.learn.judges.examination import doubt, examine
-from molyneux.learn.judges.ghosts import UNREADABLE, codes_by_name, make_ghosts
+from molyneux.core import Batch, Factor, JudgeMaterial, Loss, Modality, Progress, Source, Spec, SpecError, seeds, views
+from molyneux.learn.judges.blends import RECIPES, codes_by_name, make_blends
 from molyneux.learn.judges.judge import Judge, Record
-from molyneux.learn.judges.legibility import Blur
-from molyneux.learn.judges.lesson import Lesson, codes_of, union
-from molyneux.learn.judges.members import RECIPES
+from molyneux.learn.judges.labels import UNREADABLE, codes_of, recode, union
+from molyneux.learn.judges.negatives import Composites, composite_kinds, make_sharpened
 from molyneux.learn.judges.net import JudgeNet
-from molyneux.learn.judges.recast import make_recast
-from molyneux.learn.judges.wreckage import Material, Wreckage
+from molyneux.learn.judges.validation import validate_abstention, validate_accuracy
 from molyneux.learn.trainer import FitProgress, fit
 from molyneux.learn.training import Training
 
@@ -30,19 +27,19 @@ TRAINING = Training(
 """One pass over fresh samples."""
 
 
-_TRUE, _MEANS, _RECAST = 8, 1, 4
-"""Samples of a level in a round: true views, ghosts of each recipe, recast ones."""
+_TRUE, _BLENDS, _SHARPENED = 8, 1, 4
+"""Samples of a level in a round: true views, blends of each recipe, sharpened ones."""
 
-_COMPOSED = {"pale": 1, "shapeless": 2, "smooth": 1}
-"""Of each kind of wreckage."""
+_COMPOSITES = {"pale": 1, "shapeless": 2, "smooth": 1}
+"""Samples of each kind of composed pictures."""
 
 
-class Pupil(nn.Module):
-    """A judge's net while it learns; satisfies `core.Trainable`.
+class JudgeTraining(nn.Module):
+    """A judge's network with its loss; satisfies `core.Trainable`.
 
     Args:
         spec: one modality, and the factors to read in it.
-        seed: of the weights it starts with.
+        seed: of the initial weights.
     """
 
     def __init__(self, spec: Spec, *, seed: int) -> None:
@@ -56,89 +53,155 @@ class Pupil(nn.Module):
         """Cross-entropy of every factor that a sample has, summed over factors, in nats per sample."""
         modality = self.spec.modalities[0]
         view = views.to_model(modality, batch.views[modality.name])
-        spoiled = soften(view, generator) if modality.kind == "image" else jitter(view, generator)
-        logits = self.net(spoiled)
+        augmented = soften(view, generator) if modality.kind == "image" else jitter(view, generator)
+        logits = self.net(augmented)
         codes = codes_of(batch)
         terms = {name: _cross_entropy(logits[name], codes[:, i]) for i, name in enumerate(logits)}
         return Loss(torch.stack(list(terms.values())).sum(), {name: term.detach() for name, term in terms.items()})
 
 
 def train_judge(
-    material: Mapping[str, Material],
-    held_out: Mapping[str, Material],
+    material: Mapping[str, JudgeMaterial],
+    held_out: Mapping[str, JudgeMaterial],
     folder: Path,
     *,
     world: str,
     modality: str,
     factors: Sequence[str],
-    blurs: Mapping[str, Sequence[Blur]] | None = None,
     seed: int = 0,
     training: Training = TRAINING,
-    examined: int = 10_000,
+    validated: int = 10_000,
     command: str = "",
     progress: FitProgress | None = None,
 ) -> Judge:
-    """Train one judge for all levels of a world together and examine it on fresh samples.
+    """Train one judge for all levels of a world together and validate it on fresh samples.
 
     Args:
-        material: per level, what to learn from; a level teaches the factors it has.
-        held_out: per level, the same of another split for the examination, with as many samples: ghosts need several of
-            each kind.
+        material: per level, what to train on; a level has labels of the factors it has.
+        held_out: per level, the same of another split for the validation, with as many samples, since blends need several of
+            each combination of factors.
         folder: of the training; called again with the same folder, it goes on where it stopped.
         world: name and version of the world.
         modality: name of the modality to read.
         factors: names of the factors to read.
-        blurs: per factor, the nuisances without which it cannot be told (a shape, without its rotation).
         seed: root seed.
         training: settings.
-        examined: number of true samples of each level that are read in the examination, all that there are at most.
-        command: what rebuilds the judge, for its record.
-        progress: is told how it goes.
+        validated: number of true views of each level that are read in the validation, at most.
+        command: what trains the judge again, for its record.
+        progress: receives the progress of the training.
 
     Raises:
         SpecError: the sources do not fit each other. See also `fit`.
     """
-    blurs = blurs or {}
-    shares = [share for level in material.values() for share in _lessons(level, modality, factors, blurs, seed)]
-    known = _with_doubt(union([level.true.spec for level in material.values()], factors))
-    lesson = Lesson(shares, modality, known)
-    pupil = Pupil(lesson.spec, seed=seed)
-    fit(pupil, lesson, None, training, folder, seed=seed, progress=progress)
-    draft = Judge(pupil.net, Record(world, lesson.spec.modalities[0], known, {}, {}, 0, command))
+    sources = [source for level in material.values() for source in _sources(level, modality, factors, seed)]
+    read = union([level.views.spec for level in material.values()], factors)
+    known = tuple(Factor(factor.name, (*factor.values, UNREADABLE)) for factor in read)
+    samples = Interleaved(sources, modality, known)
+    model = JudgeTraining(samples.spec, seed=seed)
+    fit(model, samples, None, training, folder, seed=seed, progress=progress)
+    draft = Judge(model.net, Record(world, samples.spec.modalities[0], known, {}, {}, 0, command))
     draft.save(folder / "draft.safetensors")
-    rounded = Judge.load(folder / "draft.safetensors")  # examined with the weights that are shipped
+    rounded = Judge.load(folder / "draft.safetensors")  # validated with the rounded weights of the file
     record = replace(
         rounded.record,
-        accuracy={level: examine(rounded, held.true, examined) for level, held in held_out.items()},
-        doubts={level: doubt(rounded, held, blurs, seed=seed, examined=examined) for level, held in held_out.items()},
-        samples=min(examined, *(len(held.true) for held in held_out.values())),
+        accuracy={level: validate_accuracy(rounded, held.views, validated) for level, held in held_out.items()},
+        abstention={level: validate_abstention(rounded, held, seed=seed, samples=validated) for level, held in held_out.items()},
+        samples=min(validated, *(len(held.views) for held in held_out.values())),
     )
     return Judge(rounded.net, record)
 
 
-def _lessons(
-    material: Material, modality: str, factors: Sequence[str], blurs: Mapping[str, Sequence[Blur]], seed: int
-) -> list[tuple[Source, int]]:
-    """What a level teaches, and how often in a round: true views half of the time."""
-    count = len(material.true) * _MEANS // _TRUE
-    codes = codes_by_name(material.silhouette or material.true)  # silhouettes are drawn fastest
-    means = [
-        make_ghosts(material.true, modality, factors, recipe=recipe, count=count, blurs=blurs, seed=seed, codes=codes)
+def _sources(material: JudgeMaterial, modality: str, factors: Sequence[str], seed: int) -> list[tuple[Source, int]]:
+    """What a judge is trained on at a level, and the samples of each in a round: half of them are true views."""
+    count = len(material.views) * _BLENDS // _TRUE
+    codes = codes_by_name(material.silhouette or material.views)  # silhouettes are drawn fastest
+    blends = [
+        make_blends(
+            material.views, modality, factors, recipe=recipe, count=count, windows=material.windows, seed=seed, codes=codes
+        )
         for recipe in RECIPES
     ]
-    lessons: list[tuple[Source, int]] = [(material.true, _TRUE)]
-    lessons += [(ghosts, _MEANS) for ghosts in means if len(ghosts) == count > 0]
+    sources: list[tuple[Source, int]] = [(material.views, _TRUE)]
+    sources += [(means, _BLENDS) for means in blends if len(means) == count > 0]
     if material.silhouette is not None:
-        count = len(material.true) * _RECAST // _TRUE
-        lessons.append((make_recast(material, modality, factors, count=count, blurs=blurs, seed=seed, codes=codes), _RECAST))
-    lessons += [(Wreckage(material, modality, factors, kind=kind, seed=seed), _COMPOSED[kind]) for kind in material.kinds]
-    return lessons
-
-
-def _with_doubt(factors: Sequence[Factor]) -> tuple[Factor, ...]:
-    return tuple(Factor(factor.name, (*factor.values, UNREADABLE)) for factor in factors)
+        count = len(material.views) * _SHARPENED // _TRUE
+        sources.append((make_sharpened(material, modality, factors, count=count, seed=seed, codes=codes), _SHARPENED))
+    kinds = composite_kinds(material)
+    return [*sources, *((Composites(material, modality, factors, kind=kind, seed=seed), _COMPOSITES[kind]) for kind in kinds)]
 
 
 def _cross_entropy(logits: Tensor, codes: Tensor) -> Tensor:
     """Mean over the whole batch; samples without the factor count as zero."""
     return functional.cross_entropy(logits.float(), codes, ignore_index=-1, reduction="sum") / len(codes)
+
+
+def soften(view: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """Augmented pictures (B, C, H, W) in 0..1, soft and noisy as a generator might make them.
+
+    Half of them are blurred by a drawn amount (up to a 5 x 5 binomial filter, one in eight up to twice: 1.4 pixels standard
+    deviation); each is dimmed or brightened by up to 20 % and gets noise of up to 5 % standard deviation.
+    """
+    amount, gain, noise = torch.rand(3, len(view), 1, 1, 1, generator=generator, device=view.device)
+    gain = 0.8 + 0.4 * gain
+    weights = torch.tensor([1.0, 4.0, 6.0, 4.0, 1.0], device=view.device) / 16
+    kernel = torch.outer(weights, weights).expand(view.shape[1], 1, 5, 5)
+    mixed = view
+    for share in ((2 * amount - 1).clamp(min=0), (8 * amount - 7).clamp(min=0)):  # half of the pictures stay sharp
+        mixed = mixed + share * (functional.conv2d(mixed, kernel, padding=2, groups=view.shape[1]) - mixed)
+    static = torch.randn(view.shape, generator=generator, device=view.device)
+    augmented: Tensor = gain * mixed + 0.05 * noise * static
+    return augmented.clamp(0, 1)
+
+
+def jitter(view: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """Series (B, T, D): each value gets noise of a drawn standard deviation, up to 2 % of its channel's over the batch."""
+    amount = torch.rand(len(view), 1, 1, generator=generator, device=view.device)
+    static = torch.randn(view.shape, generator=generator, device=view.device)
+    return view + 0.02 * amount * view.std((0, 1)) * static
+
+
+class Interleaved:
+    """Several sources as one `Source` of one modality and the given factors.
+
+    Samples come in rounds, in which each source has its share.
+
+    Args:
+        sources: at least one, all with the modality, and how many samples of it a round has; the last round is the last that
+            all sources can fill.
+        modality: name of the modality.
+        factors: what the codes of a batch are about, in this order.
+    """
+
+    def __init__(self, sources: Sequence[tuple[Source, int]], modality: str, factors: Sequence[Factor]) -> None:
+        self._modality, self._factors = _common([source for source, _ in sources], modality), tuple(factors)
+        self._sources, self._shares = [source for source, _ in sources], np.array([share for _, share in sources])
+        self._owner = np.repeat(np.arange(len(sources)), self._shares)  # the source of each place in a round
+        self._turn = np.concatenate([np.arange(share) for share in self._shares])
+
+    @property
+    def spec(self) -> Spec:
+        """The modality, and the factors."""
+        return Spec((self._modality,), self._factors)
+
+    def __len__(self) -> int:
+        rounds = min(len(source) // int(share) for source, share in zip(self._sources, self._shares, strict=True))
+        return len(self._owner) * rounds
+
+    def batch(self, indices: np.ndarray) -> Batch:
+        """The samples at these positions, grouped by source (their order carries no meaning)."""
+        place, rounds, name = indices % len(self._owner), indices // len(self._owner), self._modality.name
+        owner, numbers = self._owner[place], rounds * self._shares[self._owner[place]] + self._turn[place]
+        batches = [
+            (self._sources[number].spec, self._sources[number].batch(numbers[owner == number])) for number in np.unique(owner)
+        ]
+        views = torch.cat([batch.views[name] for _, batch in batches])
+        codes = [recode(codes_of(batch), spec, self._factors) for spec, batch in batches]
+        return Batch({name: views}, factors=torch.cat(codes))
+
+
+def _common(sources: Sequence[Source], name: str) -> Modality:
+    first, *others = [source.spec.modality(name) for source in sources]
+    for modality in others:
+        if modality != first:
+            raise SpecError(f"expected the same {name} in all sources, got {first} and {modality}")
+    return first

@@ -1,22 +1,23 @@
 import numpy as np
 import pytest
+import torch
 
-from molyneux.core import Factor
-from molyneux.learn.judges.legibility import Blur, Means, labels, share_within
+from molyneux.core import Factor, NuisanceWindow, Spec, SpecError
+from molyneux.learn.judges.labels import Components, labels, recode, share_within, union
 
 FACTORS = (Factor("shape", ("square", "heart")), Factor("turn", tuple(map(str, range(12)))))
-TURN = Blur("turn", 3, {"square": 2, "heart": 4}, period={"square": 3, "heart": 12}, by="shape")
+TURN = NuisanceWindow("turn", 3, {"square": 2, "heart": 4}, period={"square": 3, "heart": 12}, by="shape")
 UNREADABLE = 2
 
 
-def label(name, shapes, turns, weights, blurs=(TURN,)):
+def label(name, shapes, turns, weights, windows=(TURN,)):
     codes = {"shape": np.array([shapes]), "turn": np.array([turns])}
     weights = np.array([weights], np.float64)
-    return labels(Means(codes, weights / weights.sum(), FACTORS), name, blurs)[0]
+    return labels(Components(codes, weights / weights.sum(), FACTORS), name, windows)[0]
 
 
 @pytest.mark.parametrize(
-    ("shapes", "turns", "weights", "told"),
+    ("shapes", "turns", "weights", "expected"),
     [
         ([0, 0], [5, 5], [1, 1], 0),
         ([0, 1], [5, 5], [1, 1], UNREADABLE),
@@ -31,15 +32,15 @@ def label(name, shapes, turns, weights, blurs=(TURN,)):
         ([-1, -1], [0, 6], [1, 1], -1),  # absent
     ],
 )
-def test_what_a_mean_shows(shapes, turns, weights, told):
-    square = Blur("turn", {"square": 1, "heart": 3}, TURN.far, TURN.period, "shape")
-    assert label("shape", shapes, turns, weights, (square,)) == told
+def test_labels_of_a_mean(shapes, turns, weights, expected):
+    square = NuisanceWindow("turn", {"square": 1, "heart": 3}, TURN.far, TURN.period, "shape")
+    assert label("shape", shapes, turns, weights, (square,)) == expected
 
 
-def test_a_nuisance_dissolves_only_what_it_is_said_to():
+def test_a_nuisance_hides_only_the_factors_that_it_is_given_for():
     assert label("turn", [0, 1], [5, 5], [1, 1], ()) == 5
     assert label("shape", [1, 1], [0, 6], [1, 1], ()) == 1
-    assert label("shape", [1, 1], [0, 6], [1, 1], (Blur("x", 1, 1),)) == 1  # a nuisance that the source lacks
+    assert label("shape", [1, 1], [0, 6], [1, 1], (NuisanceWindow("x", 1, 1),)) == 1  # a nuisance that the source lacks
 
 
 def test_windows_agree_with_counting():
@@ -53,3 +54,17 @@ def test_windows_agree_with_counting():
             for span in (range(start, start + window[row]) for start in range(12))
         ]
         assert share == pytest.approx(max(held), abs=1e-6)
+
+
+def test_union_keeps_every_value_once(blobs):
+    specs = [blobs(2, factors=("side",)).spec, blobs(2).spec, blobs(2, colours=("blue", "green")).spec]
+    assert union(specs, ("colour", "side")) == (Factor("colour", ("red", "green", "blue")), Factor("side", ("left", "right")))
+    with pytest.raises(SpecError, match="'shape'"):
+        union(specs, ("shape",))
+
+
+def test_recode_by_name():
+    spec = Spec((), (Factor("a", ("x", "y")), Factor("b", ("p", "q", "r"))))
+    factors = (Factor("b", ("r", "p", "q")), Factor("c", ("1",)))
+    codes = torch.tensor([[0, 0], [1, 2], [0, -1]])
+    assert recode(codes, spec, factors).tolist() == [[1, -1], [0, -1], [-1, -1]]
