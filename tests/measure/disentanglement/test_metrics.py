@@ -10,7 +10,7 @@ from molyneux.measure.disentanglement.table import DEAD
 RANKED = sorted(set(METRICS) - {"explicitness"})
 """Those whose recommended variant sees nothing of codes but their order."""
 
-WAYS = [(name, variant) for name, metric in METRICS.items() for variant in metric.ways]
+WAYS = [(name, variant) for name, metric in METRICS.items() for variant in metric.variants]
 
 
 def mixed(n=6000, seed=0):
@@ -28,7 +28,8 @@ def scores(codes, factors, metric, variant="recommended", seed=1):
 def test_the_registry_is_sorted_and_complete():
     assert list(METRICS) == sorted(METRICS) == ["dci", "explicitness", "higgins", "irs", "kim_mnih", "mig", "modularity", "sap"]
     assert all(
-        name == metric.name and metric.says.endswith(".") and "recommended" in metric.ways for name, metric in METRICS.items()
+        name == metric.name and metric.description.endswith(".") and "recommended" in metric.variants
+        for name, metric in METRICS.items()
     )
 
 
@@ -144,7 +145,7 @@ def test_published_draws_need_enough_of_each_value(metric):
         outcomes(codes, factors, metric, variant="published")
     rare = np.where(np.arange(300) < 3, 0, np.arange(300) // 3)
     with pytest.raises(NotApplicableError, match=f"{metric} needs a value of factor 1 with 4 samples in each"):
-        METRICS[metric].ways["recommended"](tabulate(codes, np.stack([rare, factors[:, 0]], 1)), np.random.default_rng(0))
+        METRICS[metric].variants["recommended"](tabulate(codes, np.stack([rare, factors[:, 0]], 1)), np.random.default_rng(0))
 
 
 def test_unknown_names_are_answered_with_the_nearest():

@@ -128,7 +128,7 @@ def _read(table: Table, factor: int, fit: np.ndarray, test: np.ndarray) -> float
 
 
 def _mean_area(scores: np.ndarray, labels: np.ndarray, classes: np.ndarray) -> float:
-    """Mean area under the curve over values that occur; 0.5 where no value can be told from others."""
+    """Mean area under the curve over values that occur; 0.5 where no value can be separated from the others."""
     areas = area_under_curve(scores, labels[:, None] == classes)
     return float(np.nanmean(areas)) if np.isfinite(areas).any() else 0.5
 

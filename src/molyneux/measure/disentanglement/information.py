@@ -67,7 +67,7 @@ SIGNIFICANCE = 1e-3
 """Probability that any pair of a dimension and a factor gets information above 0 when codes and factors are independent."""
 
 PER_VALUE = 5
-"""Samples that a factor needs for each of its values, on average, to say what a code knows of it."""
+"""Samples that a factor needs for each of its values, on average, for an estimate of information about it."""
 
 _PER_CELL = 20
 
@@ -129,8 +129,8 @@ def bins_for(counts: np.ndarray) -> int:
 
     Two for each value, at least 20, at most a fifth of the carriers (and as many as values). A value rarer than its two bins
     would drown among others: then so many that its share fills two, as long as 20 samples are expected for each value and bin.
-    What is rare is told from its count and three standard errors, so that even values have two bins each in every draw. (Noise of
-    few samples a cell costs codes that know a value in part more than finer bins bring to those that know it.)
+    What is rare follows from its count and three standard errors, so that even values have two bins each in every draw. (Noise of
+    few samples a cell costs codes with partial information more than finer bins bring to those that determine it.)
     """
     carriers, values = int(counts.sum()), len(counts)
     fewest = int(counts.min())
@@ -218,18 +218,18 @@ def _count(level: np.ndarray, labels: np.ndarray, parts: np.ndarray, carriers: i
             last = level[place]
             if distinct > bins:
                 break
-    seen, number, begin = 0, 0, 0
+    counted, number, begin = 0, 0, 0
     while begin < size:
         end, inside = begin, 0
         while end < size and level[end] == level[begin]:
             inside += labels[end] >= 0
             end += 1
         if inside > 0:
-            target = number if distinct <= bins else int((seen + 0.5 * inside) * bins / carriers)
+            target = number if distinct <= bins else int((counted + 0.5 * inside) * bins / carriers)
             for place in range(begin, end):
                 if labels[place] >= 0:
                     counts[parts[place], labels[place], target] += 1
-            seen += inside
+            counted += inside
             number += 1
         begin = end
 

@@ -1,4 +1,4 @@
-"""The metric of Kim and Mnih: which factor is fixed, told from the dimension that varies least.
+"""The metric of Kim and Mnih: predict which factor is fixed from the dimension that varies least.
 
 Kim and Mnih, "Disentangling by factorising" (ICML 2018), section 4. A batch of samples shares the value of one factor; the
 dimension whose variance is smallest, relative to its usual one, votes for that factor. The score is the accuracy of
@@ -117,7 +117,7 @@ def recommended(table: Table, rng: np.random.Generator, *, batch: int = 64, samp
 
 
 def _right(table: Table, ranks: np.ndarray, half: np.ndarray, size: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
-    """Of each factor the share of its batches whose vote on one half says what it says on the other, (F,)."""
+    """For each factor the share of its batches whose vote, learned on one half, is right on the other, (F,)."""
     count, samples = len(table.names), size[0]
     fitted, tested = (
         np.concatenate([_votes(table, ranks, factor, side, size, rng) for factor in range(count)]) for side in (half, ~half)

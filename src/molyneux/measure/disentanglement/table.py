@@ -50,8 +50,8 @@ def sort_columns(codes: np.ndarray) -> Sorted:
 
 
 DEAD = 1e-4
-"""A dimension is dead if it is constant or its variance is less than this share of the liveliest dimension's: the posterior means
-of a collapsed dimension, or rounding. Where posteriors are compared with a standard normal prior, 0.01 is the rule of active
+"""A dimension is dead if it is constant or its variance is less than this share of the largest variance of a dimension: the
+posterior means of a collapsed dimension, or rounding. Where posteriors are compared with a standard normal prior, 0.01 is the rule of active
 units; where scales of dimensions mean nothing, 0 leaves out constant ones alone."""
 
 
@@ -130,7 +130,9 @@ class Table:
         """Raise NotApplicableError unless every sample has every factor."""
         lacking = [name for name, column in zip(self.names, self.factors.T, strict=True) if (column < 0).any()]
         if lacking:
-            raise NotApplicableError(f"{metric} knows no absent factors, got {', '.join(lacking)}: use the recommended variant")
+            raise NotApplicableError(
+                f"{metric} cannot handle absent factors, got {', '.join(lacking)}: use the recommended variant"
+            )
 
     def require(self, metric: str, *, dimensions: int = 1, factors: int = 1) -> None:
         """Raise NotApplicableError unless there are so many dimensions and factors."""

@@ -58,7 +58,7 @@ def compare(modality: Modality, made: Tensor, truth: Tensor, lengths: Tensor | N
 
 _WINDOW, _SIGMA = 11, 1.5
 _C1, _C2 = 0.01**2, 0.03**2
-_AT_ONCE = 64  # pictures: what a processor's cache holds, and twice as fast as all of them
+_AT_ONCE = 64  # images: what a processor's cache holds, and twice as fast as all of them
 
 
 def _inside(modality: Modality, truth: Tensor, lengths: Tensor) -> Tensor:
@@ -74,13 +74,13 @@ def ssim(first: Tensor, second: Tensor) -> Tensor:
     Transactions on Image Processing 13(4), 2004: equation 13 with their constants, averaged over positions and channels.
 
     Each statistic is weighted by a Gaussian window of 11 pixels (or as many as fit) with standard deviation 1.5 that
-    lies wholly inside the picture.
+    lies wholly inside the image.
 
     Raises:
-        SpecError: the shapes differ or are not those of pictures.
+        SpecError: the shapes differ or are not those of images.
     """
     if first.shape != second.shape or first.ndim != 4:
-        raise SpecError(f"expected two batches of pictures of one shape, got {tuple(first.shape)} and {tuple(second.shape)}")
+        raise SpecError(f"expected two batches of images of one shape, got {tuple(first.shape)} and {tuple(second.shape)}")
     rows, columns = (_windows(size).to(first) for size in first.shape[-2:])
     parts = zip(torch.split(first, _AT_ONCE), torch.split(second, _AT_ONCE), strict=True)
     return torch.cat([_ssim(one, other, rows, columns) for one, other in parts])
