@@ -51,8 +51,8 @@ def sort_columns(codes: np.ndarray) -> Sorted:
 
 DEAD = 1e-4
 """A dimension is dead if it is constant or its variance is less than this share of the largest variance of a dimension: the
-posterior means of a collapsed dimension, or rounding. Where posteriors are compared with a standard normal prior, 0.01 is the rule of active
-units; where scales of dimensions mean nothing, 0 leaves out constant ones alone."""
+posterior means of a collapsed dimension, or rounding. Where posteriors are compared with a standard normal prior, 0.01 is the
+rule of active units; where scales of dimensions mean nothing, 0 leaves out constant ones alone."""
 
 
 @dataclass(frozen=True)

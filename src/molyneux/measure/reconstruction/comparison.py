@@ -13,7 +13,7 @@ from torch import Tensor
 
 from molyneux.core import Modality, SpecError, views
 from molyneux.measure.coherence import Answers, ConstantText, Letters
-from molyneux.measure.coherence.answers import read
+from molyneux.measure.coherence.answers import true_answers
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import having
 
@@ -131,22 +131,17 @@ def baselines(evaluation: Evaluation) -> dict[str, Baseline]:
             part = having(batch, (name,)).to("cpu")
             constant.add(part.views[name], part.lengths.get(name))
     compared: dict[tuple[str, str, int], list[np.ndarray]] = defaultdict(list)
-    read_true: dict[str, list[Answers]] = defaultdict(list)
     for _, batch in evaluation.batches():
         for name, constant in constants.items():
-            part, reader = having(batch, (name,)).to("cpu"), evaluation.reader(name)
+            part = having(batch, (name,)).to("cpu")
             truth = part.views[name]
             for place, view in enumerate(constant.views):
                 made = view.expand_as(truth)
                 for what, values in compare(constant.modality, made, truth, part.lengths.get(name)).items():
                     compared[name, what, place].append(values)
-            if reader is not None and part.factors is not None:
-                read_true[name].append(read(reader, truth, part.factors, evaluation.spec))
+    read = true_answers(evaluation)
     return {
-        name: Baseline(
-            {**_best(name, compared), **_likelihood(constant)}, Answers.join(read_true[name]) if read_true[name] else None
-        )
-        for name, constant in constants.items()
+        name: Baseline({**_best(name, compared), **_likelihood(constant)}, read.get(name)) for name, constant in constants.items()
     }
 
 
