@@ -14,7 +14,7 @@ SLOW = {"dci"}
 
 
 def test_the_table_of_these_tests_is_that_of_the_sentences(sentences):
-    factors = sentences(200_000)
+    factors = sentences(100_000)
     assert (factors >= 0).mean(0) == pytest.approx(PRESENT, abs=0.005)
     heights = [entropy(np.bincount(column[column >= 0])) for column in factors.T]
     assert heights == pytest.approx(ENTROPIES, abs=0.01)
@@ -24,7 +24,7 @@ def test_the_table_of_these_tests_is_that_of_the_sentences(sentences):
 @pytest.fixture(scope="module")
 def carried(sentences):
     """Sentences, a code that holds nothing but whether conj2. is present, and one that is constant where it is."""
-    factors = sentences(100_000)
+    factors = sentences(50_000)
     present = factors[:, 6] >= 0
     noise = np.random.default_rng(1).random(len(factors))
     return factors, {"present": present.astype(float), "constant there": np.where(present, 0.0, noise)}

@@ -52,26 +52,22 @@ class Answers:
     @property
     def asked(self) -> np.ndarray:
         """(N, F) whether a factor is asked for."""
-        asked: np.ndarray = self.truth >= 0
-        return asked
+        return np.asarray(self.truth >= 0)
 
     @property
     def right(self) -> np.ndarray:
         """(N, F) whether a factor is asked for and read correctly."""
-        right: np.ndarray = self.asked & (self.read == self.truth)
-        return right
+        return np.asarray(self.asked & (self.read == self.truth))
 
     @property
     def strict(self) -> np.ndarray:
         """(N,) whether every factor asked for is right."""
-        strict: np.ndarray = (self.right | ~self.asked).all(1)
-        return strict
+        return np.asarray((self.right | ~self.asked).all(1))
 
     @property
     def features(self) -> np.ndarray:
         """(N,) how many factors are right."""
-        features: np.ndarray = self.right.sum(1)
-        return features
+        return np.asarray(self.right.sum(1))
 
     @property
     def unreadable(self) -> np.ndarray:

@@ -95,8 +95,7 @@ def disentanglement_by_dimension(matrix: np.ndarray) -> np.ndarray:
     """1 - entropy over factors / ln F of each row of importances (D, F), (D,); 0 for a row of zeros or a single factor."""
     if matrix.shape[1] < 2:
         return np.zeros(len(matrix))
-    found: np.ndarray = np.where(matrix.sum(1) > 0, 1 - entropy(matrix, axis=1) / math.log(matrix.shape[1]), 0.0)
-    return found
+    return np.asarray(np.where(matrix.sum(1) > 0, 1 - entropy(matrix, axis=1) / math.log(matrix.shape[1]), 0.0))
 
 
 def disentanglement(matrix: np.ndarray) -> float:
@@ -161,5 +160,4 @@ def _forest(
 
 def _by_tree(forest: Any, codes: np.ndarray) -> np.ndarray:
     """Predictions of each tree, (trees, N). A forest's vote hides what single trees lose where dimensions are redundant."""
-    predicted: np.ndarray = forest.classes_[np.stack([tree.predict(codes) for tree in forest.estimators_]).astype(np.int64)]
-    return predicted
+    return np.asarray(forest.classes_[np.stack([tree.predict(codes) for tree in forest.estimators_]).astype(np.int64)])

@@ -101,8 +101,7 @@ def _accuracies(fitted: np.ndarray, tested: np.ndarray, factors: int) -> np.ndar
     labels = np.repeat(np.arange(factors), len(fitted) // factors)
     weights, offsets = discriminants(standardised(fitted, fitted), labels, classes=factors)
     right = (standardised(tested, fitted) @ weights + offsets).argmax(1) == labels
-    accuracies: np.ndarray = right.reshape(factors, -1).mean(1)
-    return accuracies
+    return np.asarray(right.reshape(factors, -1).mean(1))
 
 
 def require_batch(metric: str, groups: Groups, name: str, batch: int) -> None:
@@ -167,16 +166,14 @@ def mean_difference(values: np.ndarray) -> np.ndarray:
     """Gini's mean absolute difference of two different rows of (n, D), by sorting; (D,)."""
     count = len(values)
     weights = 2 * np.arange(count) - count + 1
-    found: np.ndarray = 2 * weights @ np.sort(values, axis=0) / (count * (count - 1))
-    return found
+    return np.asarray(2 * weights @ np.sort(values, axis=0) / (count * (count - 1)))
 
 
 def _differences(codes: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Mean absolute difference of the codes of pairs of rows (M, batch), (M, D); pairs whose second row is -1 are left out."""
     paired = second >= 0
     gaps = np.abs(codes[first] - codes[second])
-    found: np.ndarray = np.einsum("mbd,mb->md", gaps, paired) / paired.sum(1)[:, None]
-    return found
+    return np.asarray(np.einsum("mbd,mb->md", gaps, paired) / paired.sum(1)[:, None])
 
 
 def softmax_nets(features: np.ndarray, labels: np.ndarray, rng: np.random.Generator, *, nets: int = 10) -> np.ndarray:
@@ -214,5 +211,4 @@ def softmax_nets(features: np.ndarray, labels: np.ndarray, rng: np.random.Genera
 
 def _softmax(logits: np.ndarray) -> np.ndarray:
     powers = np.exp(logits - logits.max(-1, keepdims=True))
-    shares: np.ndarray = powers / powers.sum(-1, keepdims=True)
-    return shares
+    return np.asarray(powers / powers.sum(-1, keepdims=True))

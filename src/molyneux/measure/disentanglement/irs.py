@@ -74,8 +74,7 @@ def recommended(table: Table, rng: np.random.Generator, *, quantile: float = 0.9
 def _stability(found: np.ndarray, chance: np.ndarray, varies: np.ndarray) -> np.ndarray:
     """How much less a dimension deviates than by chance, as a share; 0 where it does not vary among the carriers."""
     defined = varies & (chance > 0)
-    stability: np.ndarray = np.where(defined, 1 - found / np.where(defined, chance, 1.0), 0.0)
-    return stability
+    return np.asarray(np.where(defined, 1 - found / np.where(defined, chance, 1.0), 0.0))
 
 
 def _some(table: Table, samples: int, rng: np.random.Generator) -> Table:
@@ -88,8 +87,7 @@ def _deviations(codes: np.ndarray, values: np.ndarray, quantile: float) -> np.nd
     counts = np.bincount(values)
     counts = counts[counts > 0]
     parts = np.split(codes[order], np.cumsum(counts)[:-1])
-    found: np.ndarray = np.mean([np.quantile(np.abs(part - part.mean(0)), quantile, axis=0) for part in parts], axis=0)
-    return found
+    return np.asarray(np.mean([np.quantile(np.abs(part - part.mean(0)), quantile, axis=0) for part in parts], axis=0))
 
 
 def _score(matrix: np.ndarray, weights: np.ndarray) -> dict[str, Outcome]:

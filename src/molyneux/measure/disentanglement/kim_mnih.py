@@ -124,8 +124,7 @@ def _right(table: Table, ranks: np.ndarray, half: np.ndarray, size: tuple[int, i
     )
     labels = np.repeat(np.arange(count), samples)
     chosen = count_votes(fitted, labels, table).argmax(1)
-    found: np.ndarray = (chosen[tested] == labels).reshape(count, samples).mean(1)
-    return found
+    return np.asarray((chosen[tested] == labels).reshape(count, samples).mean(1))
 
 
 def count_votes(votes: np.ndarray, labels: np.ndarray, table: Table) -> np.ndarray:
@@ -152,8 +151,7 @@ def _votes(
         everyone = np.flatnonzero(side)
         return relative(ranks[rng.choice(everyone, rows.shape)].var(1, ddof=1), ranks[everyone].var(0, ddof=1))
 
-    found: np.ndarray = ratios(_variances(ranks, rows), usual, anywhere).argmin(1)
-    return found
+    return np.asarray(ratios(_variances(ranks, rows), usual, anywhere).argmin(1))
 
 
 def _variances(ranks: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -162,5 +160,4 @@ def _variances(ranks: np.ndarray, rows: np.ndarray) -> np.ndarray:
     count = inside.sum(1)
     drawn = ranks[rows]
     means = (drawn * inside).sum(1) / count
-    found: np.ndarray = ((drawn - means[:, None]) ** 2 * inside).sum(1) / (count - 1)
-    return found
+    return np.asarray(((drawn - means[:, None]) ** 2 * inside).sum(1) / (count - 1))

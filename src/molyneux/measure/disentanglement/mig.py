@@ -92,8 +92,7 @@ def library_information(
 def gaps(matrix: np.ndarray) -> np.ndarray:
     """The largest less the second largest of each column of (D, F); of a single row itself, (F,)."""
     ordered = np.sort(matrix, axis=0)
-    found: np.ndarray = ordered[-1] - (ordered[-2] if len(matrix) > 1 else 0.0)
-    return found
+    return np.asarray(ordered[-1] - (ordered[-2] if len(matrix) > 1 else 0.0))
 
 
 def _gap(matrix: np.ndarray) -> dict[str, Outcome]:

@@ -97,8 +97,7 @@ class Table:
         if not varies.any():
             return varies
         variance = np.where(varies, _scaled(self.codes).var(0), 0.0)
-        found: np.ndarray = varies & (variance > self.dead * variance.max())
-        return found
+        return np.asarray(varies & (variance > self.dead * variance.max()))
 
     @cached_property
     def live(self) -> Table:

@@ -196,8 +196,7 @@ def top_counts(table: np.ndarray, *, higher_is_better: Sequence[bool] | None = N
     above = (values[None] > values[:, None]).sum(1)
     level = (values[None] == values[:, None]).sum(1)
     share = np.clip((top - above) / level, 0.0, 1.0)
-    counts: np.ndarray = np.where(np.isfinite(values), share, 0.0).sum(1)
-    return counts
+    return np.asarray(np.where(np.isfinite(values), share, 0.0).sum(1))
 
 
 def _checked(table: np.ndarray, least: int) -> np.ndarray:
