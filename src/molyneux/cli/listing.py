@@ -135,7 +135,7 @@ def _metrics() -> Iterator[tuple[str, str]]:
     from molyneux.measure.disentanglement import METRICS
 
     for name, metric in METRICS.items():
-        yield name, f"{metric.says} Variants: {', '.join(metric.ways)}."
+        yield name, f"{metric.description} Variants: {', '.join(metric.variants)}."
 
 
 def _abstention(judge: Judge) -> str:
