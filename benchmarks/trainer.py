@@ -34,7 +34,7 @@ from molyneux.data import ArraySource, StoredSource, generate
 from molyneux.learn import Training, fit
 
 WHAT = (
-    "Small models trained by `fit`, by a bare loop with the same reader, guard and optimiser, and by an earlier revision's `fit`: "
+    "Small models trained by `fit`, by a bare loop with the same reader, guard and optimiser, by an earlier `fit`: "
     "milliseconds of processor time per step, least of the rounds, batches of 64, 32 bits, one thread; and the memory that "
     "training on a sparse stored set takes beyond what the process has before"
 )
