@@ -1,11 +1,16 @@
 """Every file in `configs/` loads, and trains for one step; those that read published files, where these are at hand."""
 
+import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
 
-from molyneux.run import Experiment, check_study, load_experiment, run_experiment
+from molyneux.core.config import override, read_document
+from molyneux.run import Experiment, check_study, experiment_schema, load_experiment, run_experiment, study_schema
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 READS_FILES = ("ag-news",)
@@ -49,8 +54,44 @@ def test_every_point_of_a_study_is_checked(path: Path) -> None:
     assert check_study(path) > 0
 
 
-@pytest.mark.parametrize("path", [*EXPERIMENTS, *STUDIES])
-def test_the_first_line_says_what_it_is(path: Path) -> None:
-    first = path.read_text(encoding="utf-8").splitlines()[0]
-    assert first.startswith("# ")
-    assert first.endswith(".")
+@pytest.mark.parametrize(
+    "path", [*sorted(CONFIGS.glob("*.yaml")), *sorted((CONFIGS / "studies").glob("*.yaml"))], ids=lambda path: path.stem
+)
+def test_the_first_lines_name_the_schema_and_say_what_it_is(path: Path) -> None:
+    first, second = path.read_text(encoding="utf-8").splitlines()[:2]
+    assert first == "# yaml-language-server: $schema=schema.json"
+    assert second.startswith("# ")
+    assert second.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("folder", "schema"), [(CONFIGS, experiment_schema), (CONFIGS / "studies", study_schema)], ids=["experiments", "studies"]
+)
+def test_the_schema_is_current_and_every_file_fits_it(folder: Path, schema: Callable[[], dict[str, Any]]) -> None:
+    current = schema()
+    assert json.loads((folder / "schema.json").read_text(encoding="utf-8")) == current, "write it anew with `molyneux schema`"
+    validator = jsonschema.Draft202012Validator(current)
+    validator.check_schema(current)
+    for path in folder.glob("*.yaml"):
+        assert [error.message for error in validator.iter_errors(read_document(path))] == [], path
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("sed", 1),
+        ("data.world.levl", 1),
+        ("data.train", "many"),
+        ("data.train", 0),
+        ("learn.model", "MVEA"),
+        ("learn.model.latent_dim", 1.5),
+        ("learn.precision", 16),
+        ("measure", ["coherense"]),
+        ("report", "pdf"),
+    ],
+)
+def test_the_schema_refuses_what_is_wrong(path: str, value: Any) -> None:
+    tree = read_document(CONFIGS / "quickstart.yaml")
+    validator = jsonschema.Draft202012Validator(experiment_schema())
+    assert validator.is_valid(override(tree, "learn.precision", 32))
+    assert not validator.is_valid(override(tree, path, value))

@@ -103,7 +103,7 @@ def runs(tiny: dict[str, Any], _quick: None, _toy_on_the_path: None, tmp_path_fa
     top = tmp_path_factory.mktemp("damage")
     kept = read_experiment(tiny, [("data.keep", True)])
     for split in SPLITS:
-        generate(kept.data.world.source(split, 40, seed=1), top / "stored" / split)
+        generate(kept.data.dataset.source(split, 40, seed=1), top / "stored" / split)
     read = read_experiment(tiny, [("data.folder", str(top / "stored"))])
     folders = {
         "kept": run_experiment(kept, top / run_name(kept)).folder,

@@ -9,7 +9,7 @@ import torch
 from molyneux.core import ConfigError, store
 from molyneux.core.config import dump_document, parse_document
 from molyneux.data import CdSprites, GeBiD, World, generate
-from molyneux.run import Experiment, default_folder, load_experiment, make_model, read_experiment
+from molyneux.run import Experiment, default_folder, load_experiment, make_model, parse_experiment, read_experiment
 from molyneux.run.provenance import changed
 
 HERE = Path(__file__).parent
@@ -66,7 +66,7 @@ def test_overrides(settings: dict[str, Any]) -> None:
             ("seed", 9),
         ],
     )
-    assert (changed.data.world.spread, changed.measure.samples, changed.report.formats, changed.seed) == (0.1, 7, ("html",), 9)
+    assert (changed.data.dataset.spread, changed.measure.samples, changed.report.formats, changed.seed) == (0.1, 7, ("html",), 9)
     assert changed.learn.model.target.__name__ == "MoPoE"
     assert changed.learn.model.settings["latent_dim"] == 4
 
@@ -75,18 +75,17 @@ def test_all_problems_are_told_at_once(settings: dict[str, Any]) -> None:
     found = problems(
         settings,
         ("learn.epohcs", 3),
-        ("learn.batch_size", 0),
         ("learn.model.latent_dim", "many"),
         ("measure", ["coherense"]),
-        ("data.world.spread", 2),
+        ("data.world.spread", "wide"),
         ("data.train.x", 1),
         ("sed", 3),
         ("name", "a/b"),
     )
     assert 'learn.epohcs: unknown setting; did you mean "epochs"?' in found
-    assert "learn.model.init_args.latent_dim: expected int, got 'many'" in found
+    assert "learn.model.init_args.latent_dim: expected an integer, got 'many'" in found
     assert "measure.measures.0: unknown class 'coherense'; did you mean \"Coherence\"?" in found
-    assert "data.world.init_args.spread: expected 0 to 1, got 2.0" in found
+    assert "data.world.init_args.spread: expected a number, got 'wide'" in found
     assert "data.train: is 600, which has no setting 'x'" in found
     assert 'sed: unknown setting; did you mean "seed"?' in found
 
@@ -100,12 +99,11 @@ def test_problems_of_the_model_are_told_beside_others(settings: dict[str, Any]) 
 
 
 def test_values_out_of_range_are_told_at_once_in_all_sections(settings: dict[str, Any]) -> None:
-    changes = [("seed", -1), ("data.train", 0), ("learn.epochs", 0), ("learn.batch_size", "x"), ("learn.model.latent_dim", 0)]
+    changes = [("seed", -1), ("data.train", 0), ("learn.epochs", 0), ("learn.model.latent_dim", 0)]
     assert problems(settings, *changes, ("measure.samples", 0)) == {
-        "seed: expected 0 or more, got -1",
-        "data.train: expected at least 1, got 0",
+        "seed: expected at least 0, got -1",
+        "data.train: expected at least 1 or null, got 0",
         "learn.epochs: expected at least 1, got 0",
-        "learn.batch_size: expected int, got 'x'",
         "learn.model.init_args.latent_dim: expected at least 1, got 0",
         "measure.samples: expected at least 1, got 0",
     }
@@ -121,14 +119,29 @@ def test_settings_that_do_not_go_together(settings: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (("data.world", None), "data.world: is missing: name a world such as CdSprites, or a folder of stored samples"),
+        (
+            ("data.world", None),
+            "data.world: is missing: name a world such as CdSprites, a benchmark, or a folder of stored samples",
+        ),
         (("data.missing", {"piont": 0.5}), "data: unknown modality 'piont'; did you mean \"point\"?"),
         (("data.folder", "nowhere"), "data: expected stored samples in nowhere/train"),
-        (("data.test", 0), "data.test: expected at least 1, got 0"),
+        (("data.test", 0), "data.test: expected at least 1 or null, got 0"),
+        (("data.test", None), "data.test: expected a number, for a world is endless, got null"),
+        (("data.benchmark", "molyneux.data.AGNews"), "data.benchmark: "),
+        (("data.train", 10**13), "data.train: expected at most 1000000000000 or null, got 10000000000000"),
+        (("data.train", 10**20), "data.train: expected an integer of at most 64 bits"),
+        (("learn.model.latent_dim", 10**9), "learn.model: expected a model that fits into the "),
+        (("measure.conditions", [{}]), "measure.conditions.0: expected exactly one of corruption, missing and split"),
+        (("measure.conditions", [{"missing": ["word"], "split": "heldout"}]), "measure.conditions.0: expected exactly one of"),
+        (("measure.conditions", [{"missing": ["word"], "strengths": [0.5]}]), "measure.conditions.0.strengths: expected"),
+        (("measure.conditions", [{"corruption": "Nose"}]), "measure.conditions.0.corruption: unknown class 'Nose'"),
         (("learn.model", "Coherence"), "learn.model: unknown class 'Coherence'"),
-        (("learn.model", "toy.Toy"), "learn.model: toy.Toy is no Trainable"),
-        (("seed", -1), "seed: expected 0 or more, got -1"),
-        (("name", "../x"), "name: expected letters, digits, - and _, got '../x'"),
+        (
+            ("learn.model", "toy.Toy"),
+            "learn.model: expected the name of a class that has a training loss (`loss(batch, progress, generator)`), got toy.Toy",
+        ),
+        (("seed", -1), "seed: expected at least 0, got -1"),
+        (("name", "../x"), "name: expected at most 100 letters, digits, - and _, got '../x'"),
     ],
 )
 def test_single_problems(settings: dict[str, Any], change: tuple[str, Any], problem: str) -> None:
@@ -137,13 +150,46 @@ def test_single_problems(settings: dict[str, Any], change: tuple[str, Any], prob
 
 def test_stored_samples(settings: dict[str, Any], experiment: Experiment, tmp_path: Path) -> None:
     for split in ("train", "validation", "test"):
-        generate(experiment.data.world.source(split, 100, seed=1), tmp_path / split)
+        generate(experiment.data.dataset.source(split, 100, seed=1), tmp_path / split)
     data = {"folder": str(tmp_path), "train": 100, "validation": 100, "test": 60}
     stored = read_experiment({**settings, "data": data})
     assert len(stored.samples.source("test")) == 60
     assert stored.samples.check() == experiment.samples.check()
     found = problems({**settings, "data": {**data, "train": 101}})
     assert found == {f"data.train: expected at most the 100 samples stored in {tmp_path / 'train'}, got 101"}
+
+
+def test_null_stands_for_all_stored_samples(settings: dict[str, Any], experiment: Experiment, tmp_path: Path) -> None:
+    for split, size in (("train", 100), ("validation", 20), ("test", 30)):
+        generate(experiment.data.dataset.source(split, size, seed=1), tmp_path / split)
+    data = {"folder": str(tmp_path), "train": None, "validation": None, "test": None}
+    stored = read_experiment({**settings, "data": data})
+    assert [len(stored.samples.source(split)) for split in ("train", "validation", "test")] == [100, 20, 30]
+    (problem,) = problems({**settings, "data": data}, ("learn.batch_size", 101))
+    assert problem.startswith("learn.batch_size: expected at most the 100 samples")
+
+
+def test_a_stored_run_is_parsed_without_its_data(settings: dict[str, Any], tmp_path: Path) -> None:
+    world = {"class_path": "CdSprites", "init_args": {"level": 2, "textures": str(tmp_path / "gone")}}
+    settings["data"] = {"world": world, "train": 600}
+    settings["measure"] = {"measures": ["coherence"], "judges": {"image": str(tmp_path / "gone.safetensors")}}
+    assert any(problem.startswith("data.world") for problem in problems(settings))
+    parsed = parse_experiment(settings)
+    assert parsed.data.world.target is CdSprites
+    assert parse_experiment(parsed.resolved).resolved == parsed.resolved
+    settings["data"] = {"folder": str(tmp_path / "gone"), "train": None}
+    assert parse_experiment(settings).data.dataset is None
+
+
+def test_conditions(settings: dict[str, Any]) -> None:
+    conditions = [{"missing": ["word"]}, {"split": "validation"}]
+    found = read_experiment(
+        settings, [("measure.conditions", conditions), ("measure.measures", ["coherence"])]
+    ).measure.conditions
+    assert [(item.missing, item.split, item.corruption, item.strengths) for item in found] == [
+        (("word",), None, None, ()),
+        ((), "validation", None, ()),
+    ]
 
 
 def test_a_split_to_measure_on_that_is_not_there(settings: dict[str, Any]) -> None:

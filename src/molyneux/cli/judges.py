@@ -9,7 +9,7 @@ from molyneux.cli.output import say, say_json
 from molyneux.cli.parser import Arguments
 from molyneux.cli.progress import shown
 from molyneux.cli.worlds import find_world
-from molyneux.core.config.signature import arguments as constructor
+from molyneux.core.config import arguments as constructor
 from molyneux.data import World
 from molyneux.learn.judges import file_digest
 from molyneux.run import make_judge

@@ -11,10 +11,8 @@ from molyneux.cli.output import say, say_json
 from molyneux.cli.parser import Arguments
 from molyneux.cli.worlds import class_name
 from molyneux.core import ConfigError, Trainable, nearest
-from molyneux.core.config import dump_document, find_class, short_names
-from molyneux.core.config.plain import plain
-from molyneux.core.config.signature import REQUIRED
-from molyneux.core.config.signature import arguments as constructor
+from molyneux.core.config import REQUIRED, dump_document, find_class, plain, short_names
+from molyneux.core.config import arguments as constructor
 from molyneux.data import World
 from molyneux.learn.judges import Judge, load_judge, shipped_judges
 from molyneux.learn.nets import Net
@@ -60,7 +58,7 @@ def listing(kind: str, *, configs: Path = Path("configs")) -> dict[str, str]:
     """
     if kind in _FAMILIES:
         base, room = _FAMILIES[kind]
-        return {name: _summary(found) for name, found in short_names(base, room=room).items()}
+        return {name: _summary(found) for name, found in short_names(base, package=room).items()}
     others = {"configs": lambda: _configs(configs), "judges": _judges, "metrics": _metrics}
     return dict(others[kind]())
 
@@ -77,7 +75,7 @@ def about(kind: str, name: str) -> dict[str, Any]:
             raise ConfigError(f"{kind} has no {name!r}; {nearest(name, known)}")
         return {"name": name, "says": known[name]}
     base, room = _FAMILIES[kind]
-    found = find_class(class_name(name) if kind == "worlds" else name, base, room=room)
+    found = find_class(class_name(name) if kind == "worlds" else name, base, package=room)
     settings = constructor(found)
     return {
         "name": found.__name__,
@@ -105,7 +103,8 @@ def _summary(found: type) -> str:
 def _configs(folder: Path) -> Iterator[tuple[str, str]]:
     """Experiment and study files; the first comment line is the summary."""
     for path in sorted(folder.rglob("*.yaml")):
-        comments = (line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#"))
+        lines = path.read_text(encoding="utf-8").splitlines()
+        comments = (line for line in lines if line.startswith("#") and "$schema=" not in line)
         yield str(path), next(comments, "").lstrip("# ")
 
 

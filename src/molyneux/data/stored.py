@@ -64,7 +64,9 @@ class StoredSource:
 
     def _columns(self, files: Mapping[str, str]) -> tuple[Column, ...]:
         present = tuple(name for name in self._spec.names if f"{name}.present.npy" in files)
-        return columns(self._spec, present, factors="factors.npy" in files, targets=any(name.startswith("target.") for name in files))
+        return columns(
+            self._spec, present, factors="factors.npy" in files, targets=any(name.startswith("target.") for name in files)
+        )
 
     def _open(self, column: Column) -> np.ndarray:
         path = self.folder / column.file

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 from torch.optim import Adam, AdamW, Optimizer
 
-from molyneux.core import Batch, Trainable, Loss, Progress, TrainingError, seeds
+from molyneux.core import Batch, Loss, Progress, Trainable, TrainingError, seeds
 from molyneux.learn.batches import NumberedBatch
 from molyneux.learn.checkpoints import Checkpoint, restore_moments
 from molyneux.learn.files import save_batch

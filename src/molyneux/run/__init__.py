@@ -3,18 +3,20 @@
 This is where the rooms meet: they know only the core, and `run` carries things from one to the next.
 """
 
-from molyneux.run.experiment import Experiment, load_experiment, make_model, read_experiment
+from molyneux.run.experiment import Experiment, load_experiment, make_model, parse_experiment, read_experiment
 from molyneux.run.folder import default_folder, open_experiment
 from molyneux.run.judging import make_judge
 from molyneux.run.memory import keep_freed_memory
 from molyneux.run.pool import Finished, SweepProgress
 from molyneux.run.progress import RunProgress, Silent
-from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
+from molyneux.run.schema import experiment_schema, study_schema
+from molyneux.run.sections import ConditionSettings, DataSettings, LearnSettings, MeasureSettings, ReportSettings
 from molyneux.run.steps import Outcome, Step, open_evaluation, report_run, run_experiment
 from molyneux.run.study import Goal, Range, Study, check_study, load_study
 from molyneux.run.sweep import SweepOutcome, run_study
 
 __all__ = [
+    "ConditionSettings",
     "DataSettings",
     "Experiment",
     "Finished",
@@ -32,6 +34,7 @@ __all__ = [
     "SweepProgress",
     "check_study",
     "default_folder",
+    "experiment_schema",
     "keep_freed_memory",
     "load_experiment",
     "load_study",
@@ -39,8 +42,10 @@ __all__ = [
     "make_model",
     "open_evaluation",
     "open_experiment",
+    "parse_experiment",
     "read_experiment",
     "report_run",
     "run_experiment",
     "run_study",
+    "study_schema",
 ]

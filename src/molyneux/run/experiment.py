@@ -1,30 +1,42 @@
-"""An experiment: samples, a model, what is measured and how it is reported, checked as a whole."""
+"""An experiment: samples, a model, what is measured and how it is reported.
+
+`parse_experiment` checks the settings of each section against the signatures of its classes, and neither makes a data set or a
+model nor reads a file. `read_experiment` and `load_experiment` then also check the experiment as a whole: that the samples are
+there, that the model fits them and this machine, that judges can be used.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import nn
+from torch.nn.modules.module import register_module_parameter_registration_hook
+from torch.overrides import TorchFunctionMode
 
-from molyneux.core import ConfigError, DataError, Spec, StoreError, seeds
-from molyneux.core.config import build, build_fields, override, read_document
+from molyneux.core import ConfigError, MolyneuxError, Spec, seeds
+from molyneux.core.config import build, collected, override, read_document
 from molyneux.run.readers import find_readers
 from molyneux.run.samples import Samples
 from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
 
-_LISTS = {"measure": "measures", "report": "formats"}
+MOST_OPERATIONS = 50_000
+"""Tensor operations that may make a model; those of this package need a few hundred."""
+
+LISTS = {"measure": "measures", "report": "formats"}
 """Sections that may be just a list, and the setting that is meant."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """Made by `read_experiment` and `load_experiment`.
+    """Made by `parse_experiment`, `read_experiment` and `load_experiment`.
 
     Args:
         name: a word for folders and titles; not part of what makes an experiment what it is.
@@ -37,21 +49,17 @@ class Experiment:
     """
 
     name: str = "experiment"
-    seed: int = 1
+    seed: Annotated[int, Field(ge=0)] = 1
     data: DataSettings
     learn: LearnSettings
     measure: MeasureSettings
     report: ReportSettings = field(default_factory=ReportSettings)
-    resolved: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    resolved: Mapping[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        problems = []
-        if self.seed < 0:
-            problems.append(f"seed: expected 0 or more, got {self.seed}")
-        if not self.name.strip("-_.") or not all(letter.isalnum() or letter in "-_." for letter in self.name):
-            problems.append(f"name: expected letters, digits, - and _, got {self.name!r}")
-        if problems:
-            raise ConfigError(problems)
+        word = self.name.strip("-_.") and len(self.name) <= 100
+        if not word or not all(letter.isalnum() or letter in "-_." for letter in self.name):
+            raise ConfigError(f"name: expected at most 100 letters, digits, - and _, got {self.name[:100]!r}")
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -64,22 +72,8 @@ class Experiment:
         return Samples(self.data, self.seed)
 
 
-def make_model(learn: LearnSettings, spec: Spec, seed: int) -> nn.Module:
-    """The model with the weights it starts with, which depend on the seed alone.
-
-    Raises:
-        ConfigError: the model refuses its settings or these samples.
-    """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(int(seeds.key(seed, "learn", "weights")[0] >> 1))
-        model = learn.model.make(spec=spec)
-    if not isinstance(model, nn.Module):
-        raise ConfigError(f"learn.model: expected a torch module, got a {type(model).__name__}: derive it from torch.nn.Module")
-    return model
-
-
 def load_experiment(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> Experiment:
-    """The experiment of a YAML file; it is called after the file.
+    """The experiment of a YAML file, checked as a whole; it is called after the file.
 
     Args:
         path: the file.
@@ -92,7 +86,7 @@ def load_experiment(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> Ex
 
 
 def read_experiment(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]] = ()) -> Experiment:
-    """The experiment of plain settings, shaped as a file is; errors as `load_experiment`."""
+    """The experiment of plain settings, shaped as a file is, checked as a whole; errors as `load_experiment`."""
     settings, problems = _with_lists(tree), list[str]()
     for path, value in overrides:
         try:
@@ -100,68 +94,155 @@ def read_experiment(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]
         except ConfigError as error:
             problems += error.problems
     try:
-        built = build_fields(Experiment, settings, resolved={})
-        experiment: Experiment = replace(built.value, resolved=built.plain)
+        experiment = parse_experiment(settings)
     except ConfigError as error:
-        raise ConfigError([*problems, *error.problems, *_deeper_problems(settings)]) from error
-    problems += _problems_as_a_whole(experiment.data, experiment.learn, experiment.seed)
-    if not problems:
-        problems += _problems_of_measuring(experiment)
-    if problems:
-        raise ConfigError(problems)
+        raise ConfigError([*problems, *error.problems, *_problems_of_parts(settings)]) from error
+    for check in (_check_learning, _check_measuring):
+        with _collecting(problems):
+            check(experiment)
+        if problems:
+            raise ConfigError(problems)
     return experiment
+
+
+def parse_experiment(tree: Mapping[str, Any]) -> Experiment:
+    """The experiment of plain settings, each section checked by itself; for runs that are stored, whose settings were checked.
+
+    No data set and no model is made, no file is read and no judge is loaded.
+
+    Raises:
+        ConfigError: with every setting that does not fit the signature of its class.
+    """
+    built = build(Experiment, _with_lists(tree))
+    experiment: Experiment = built.value
+    object.__setattr__(experiment, "resolved", built.plain)
+    return experiment
+
+
+def make_model(learn: LearnSettings, spec: Spec, seed: int) -> nn.Module:
+    """The model with the weights it starts with, which depend on the seed alone.
+
+    Raises:
+        ConfigError: the model refuses its settings or these samples, or is too large for this machine.
+    """
+    with torch.random.fork_rng(devices=[]), _size_checked():
+        torch.manual_seed(int(seeds.key(seed, "learn", "weights")[0] >> 1))
+        model = learn.model.make("learn.model", spec=spec)
+    if not isinstance(model, nn.Module):
+        raise ConfigError(f"learn.model: expected a torch module, got a {type(model).__name__}: derive it from torch.nn.Module")
+    return model
+
+
+def check_model(learn: LearnSettings, spec: Spec) -> None:
+    """Make the model without memory for its weights, on torch's `meta` device, or as it is where it cannot be made there.
+
+    Raises:
+        ConfigError: as `make_model`.
+    """
+    try:
+        with torch.device("meta"):
+            make_model(learn, spec, 0)
+    except ConfigError as error:
+        if isinstance(error.__cause__, MolyneuxError | None):
+            raise
+        make_model(learn, spec, 0)
+
+
+class _Limits(TorchFunctionMode):
+    """Refuses a model while it is made, as soon as its parameters are too many for this machine."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = self.used = 0
+        self.memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Count the operations: a layer is copied without being registered."""
+        self.calls += 1
+        if self.calls > MOST_OPERATIONS:
+            raise ConfigError(
+                f"expected a model that is made by at most {MOST_OPERATIONS} tensor operations, got more: take fewer layers"
+            )
+        return func(*args, **(kwargs or {}))
+
+    def count(self, module: nn.Module, name: str, parameter: nn.Parameter | None) -> None:
+        """Count the bytes of a parameter that is registered."""
+        if parameter is not None and not isinstance(parameter, nn.parameter.UninitializedParameter):
+            self.used += parameter.numel() * parameter.element_size()
+        if self.used > self.memory:
+            size = f"{self.memory / 1e9:.0f} GB"
+            raise ConfigError(
+                f"expected a model that fits into the {size} of memory of this machine, got a larger one: make it smaller"
+            )
+
+
+@contextmanager
+def _size_checked() -> Iterator[None]:
+    limits = _Limits()
+    hook = register_module_parameter_registration_hook(limits.count)
+    try:
+        with limits:
+            yield
+    finally:
+        hook.remove()
 
 
 def _with_lists(tree: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: {_LISTS[name]: value} if name in _LISTS and isinstance(value, list | str) else value for name, value in tree.items()
+        name: {LISTS[name]: value} if name in LISTS and isinstance(value, list | tuple | str) else value
+        for name, value in tree.items()
     }
 
 
-def _problems_as_a_whole(data: DataSettings, learn: LearnSettings, seed: int) -> list[str]:
-    """What only shows when sections meet: samples that are not there, a model that does not fit them."""
-    problems = _problems_of_the_model(data, learn, seed)
+@contextmanager
+def _collecting(problems: list[str]) -> Iterator[None]:
     try:
-        learn.total_steps(data.train)
+        yield
     except ConfigError as error:
-        problems += [f"learn.{problem}" for problem in error.problems]
-    return problems
+        problems += [problem for problem in error.problems if problem not in problems]
 
 
-def _problems_of_the_model(data: DataSettings, learn: LearnSettings, seed: int) -> list[str]:
+def _check_learning(experiment: Experiment) -> None:
+    """What only shows when sections meet: samples that are not there, a model or a batch size that does not fit them."""
+    data, learn = experiment.data, experiment.learn
+    collected([lambda: _check_fit(data, learn, experiment.seed), lambda: _check_steps(data, learn, experiment.seed)])
+
+
+def _check_fit(data: DataSettings, learn: LearnSettings, seed: int) -> None:
+    check_model(learn, Samples(data, seed).check())
+
+
+def _check_steps(data: DataSettings, learn: LearnSettings, seed: int) -> None:
     try:
-        make_model(learn, Samples(data, seed).check(), seed)
+        learn.total_steps(Samples(data, seed).size("train"))
     except ConfigError as error:
-        return list(error.problems)
-    return []
+        raise ConfigError([f"learn.{problem}" for problem in error.problems]) from error
 
 
-def _problems_of_measuring(experiment: Experiment) -> list[str]:
+def _check_measuring(experiment: Experiment) -> None:
     """Samples to measure on that are not there, and judges that are named and cannot be used."""
-    settings = experiment.measure
+    settings, samples = experiment.measure, experiment.samples
     try:
-        source = experiment.samples.measured(experiment.samples.whole(settings.split))
+        source = samples.measured(samples.whole(settings.split))
         source.batch(np.arange(1))
-    except (ConfigError, DataError, StoreError) as error:
-        return [f"measure.split: {error}"]
+    except MolyneuxError as error:
+        raise ConfigError(f"measure.split: {error}") from error
     try:
-        find_readers(experiment.data.world, source.spec, settings.judges)
+        find_readers(experiment.data.dataset, source.spec, settings.judges)
     except ConfigError as error:
-        return [f"measure.{problem}" for problem in error.problems]
-    return []
+        raise ConfigError([f"measure.{problem}" for problem in error.problems]) from error
 
 
-def _deeper_problems(tree: Mapping[str, Any]) -> list[str]:
-    """Problems as a whole of a file that has others, so that they need no second look."""
-    with suppress(ConfigError, KeyError):
-        return _problems_as_a_whole(
-            build(DataSettings, tree["data"]).value, build(LearnSettings, tree["learn"], "learn").value, 0
-        )
-    with suppress(ConfigError):  # what these sections lack is told elsewhere; the rest of them may do for a model
-        kept = _only(tree, "data", "world", "folder", "modalities")
-        data = build(DataSettings, {**kept, "train": 1, "validation": 1, "test": 1})
-        return _problems_of_the_model(data.value, build(LearnSettings, _only(tree, "learn", "model"), "learn").value, 0)
-    return []
+def _problems_of_parts(tree: Mapping[str, Any]) -> list[str]:
+    """What the data set and the model of a file with other problems would say, so that it needs no second look."""
+    problems = list[str]()
+    with suppress(ConfigError):  # what these two sections lack is reported elsewhere
+        kept = _only(tree, "data", "world", "benchmark", "folder", "modalities")
+        data: DataSettings = build(DataSettings, {**kept, "train": 1, "validation": 1, "test": 1}).value
+        learn: LearnSettings = build(LearnSettings, _only(tree, "learn", "model")).value
+        with _collecting(problems):
+            _check_fit(data, learn, 0)
+    return problems
 
 
 def _only(tree: Mapping[str, Any], section: str, *names: str) -> dict[str, Any]:

@@ -17,13 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from molyneux.core import ConflictError, CorruptFileError, StoreError, store
-from molyneux.core.config import build_fields, dump_document, parse_document
-from molyneux.run.experiment import Experiment
+from molyneux.core.config import dump_document, parse_document
+from molyneux.run.experiment import Experiment, parse_experiment
 from molyneux.run.provenance import machine
 from molyneux.run.readers import judge_digests
 
@@ -42,10 +41,10 @@ class RunFolder:
 
     def __init__(self, path: Path, experiment: Experiment) -> None:
         self.path, self.experiment = path, experiment
-        world = experiment.data.world
-        self.samples = self._stage("samples", seed=experiment.seed, data=self._resolved("data"), version=world and world.name)
+        dataset = experiment.data.dataset
+        self.samples = self._stage("samples", seed=experiment.seed, data=self._resolved("data"), version=dataset and dataset.name)
         self.model = self._stage("model", seed=experiment.seed, learn=self._resolved("learn"), samples=self.samples.key)
-        judges = judge_digests(world, experiment.measure.judges)
+        judges = judge_digests(dataset, experiment.measure.judges)
         self.measure = self._stage("measure", measure=self._resolved("measure"), model=self.model.key, judges=judges)
 
     @property
@@ -187,8 +186,7 @@ def open_experiment(path: Path) -> Experiment:
         StoreError: it is no folder of a run. CorruptFileError: `config.yaml` is missing or was altered.
         ConfigError: its settings are no longer valid.
     """
-    built = build_fields(Experiment, stored_settings(path), resolved={})
-    return replace(built.value, resolved=built.plain)  # type: ignore[no-any-return]
+    return parse_experiment(stored_settings(path))
 
 
 def default_folder(experiment: Experiment) -> Path:

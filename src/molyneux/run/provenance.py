@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from molyneux.core import ConfigError, store
-from molyneux.core.config.signature import arguments
+from molyneux.core.config import arguments
 from molyneux.data import World
 from molyneux.run.experiment import Experiment
 from molyneux.run.readers import judge_digests
@@ -33,7 +33,7 @@ def provenance(experiment: Experiment) -> dict[str, Any]:
     Raises:
         StoreError, CorruptFileError: a file that the experiment names is not there or damaged.
     """
-    data, world = experiment.data, experiment.data.world
+    data, world = experiment.data, experiment.data.dataset
     stored = {} if data.folder is None else {split: _content(data.folder / split) for split in SPLITS}
     judges = judge_digests(world, experiment.measure.judges)
     return {

@@ -37,19 +37,25 @@ class Samples:
         Raises:
             StoreError, CorruptFileError: stored samples are not there or damaged. ConfigError: there are too few.
         """
-        size = self.size(split)
+        dataset, size = self.settings.dataset, self.asked(split)
         if self.settings.folder is None:
-            if self.settings.world is None:
+            if dataset is None:
                 raise ConfigError("data.world: is missing: name a world such as CdSprites")
-            return self.settings.world.source(split, size, seed=self.seed)
+            return dataset.source(split, size, seed=self.seed)
         stored = StoredSource(self.settings.folder / split, verify=False)
-        if len(stored) < size:
+        if size is not None and len(stored) < size:
             raise ConfigError(f"data.{split}: expected at most the {len(stored)} samples stored in {stored.folder}, got {size}")
-        return stored if len(stored) == size else Subset(stored, np.arange(size))
+        return stored if size is None or len(stored) == size else Subset(stored, np.arange(size))
+
+    def asked(self, split: Split) -> int | None:
+        """How many samples of a split the settings ask for, None for all; `heldout` has as many as `test`."""
+        asked: int | None = getattr(self.settings, "test" if split == "heldout" else split)
+        return asked
 
     def size(self, split: Split) -> int:
-        """How many samples a split has; held-out combinations are measured on as many as the test split has."""
-        return int(getattr(self.settings, "test" if split == "heldout" else split))
+        """How many samples a split has; errors as `whole`."""
+        asked = self.asked(split)
+        return len(self.whole(split)) if asked is None else asked
 
     def measured(self, source: Source) -> Source:
         """The samples with the modalities that the experiment uses. None is missing, whatever the split."""

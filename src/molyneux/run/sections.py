@@ -4,59 +4,85 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
 
-from molyneux.core import ConfigError, Trainable
-from molyneux.core.config import Later, Recipe
+from pydantic import Field
+
+from molyneux.core import ConfigError, Dataset, Trainable
+from molyneux.core.config import Factory, Supplied
 from molyneux.data import World
+from molyneux.data.imperfections import Corruption
 from molyneux.learn import Training
 from molyneux.measure import Measure
+
+Count = Annotated[int, Field(ge=1, le=10**12)]
+"""A number of samples."""
+EvaluationSplit = Literal["heldout", "test", "validation"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class DataSettings:
-    """Which samples, and how many.
+    """Which samples, and how many. One of `world`, `benchmark` and `folder` is needed.
 
     Args:
-        world: what they are drawn from; with `folder` it only lends its readers.
+        world: the generator of the samples; with `folder` it only supplies the readers.
+        benchmark: a published data set, read from its files.
         folder: stored samples instead: sub-folders `train`, `validation` and `test` in the native format.
-        modalities: the senses that are used, in this order; all of them by default.
+        modalities: the modalities that are used, in this order; all of them by default.
         missing: share of the training and validation samples that lack a modality, by its name.
-        train: samples to learn from.
-        validation: samples that choose the best epoch.
-        test: samples to measure on.
-        keep: whether to store the samples in the run's folder; a world can make them again at any time.
+        train: samples to train on; null for all there are, where the data set has an end.
+        validation: samples that choose the best epoch; null for all.
+        test: samples to measure on; null for all.
+        keep: whether to store the samples in the folder of the run; a world can make them again at any time.
     """
 
-    world: World | None = None
+    world: Annotated[Factory[World], Supplied(package="molyneux.data")] | None = None
+    benchmark: Annotated[Factory[Dataset], Supplied(package="molyneux.data.benchmarks")] | None = None
     folder: Path | None = None
     modalities: tuple[str, ...] | None = None
     missing: Mapping[str, float] = field(default_factory=dict)
-    train: int = 30_000
-    validation: int = 2_000
-    test: int = 10_000
+    train: Count | None = 30_000
+    validation: Count | None = 2_000
+    test: Count | None = 10_000
     keep: bool = False
 
     def __post_init__(self) -> None:
-        problems = _below_one(self, "train", "validation", "test")
-        if self.world is None and self.folder is None:
-            problems.append("world: is missing: name a world such as CdSprites, or a folder of stored samples")
+        problems = []
+        if self.world is None and self.folder is None and self.benchmark is None:
+            problems.append("world: is missing: name a world such as CdSprites, a benchmark, or a folder of stored samples")
+        if self.benchmark is not None and (self.world is not None or self.folder is not None):
+            problems.append(f"benchmark: expected no {'world' if self.world else 'folder'} beside it: leave one of them out")
         if self.keep and self.folder is not None:
             problems.append("keep: these samples are stored already: leave it out")
+        if self.world is not None and self.folder is None:
+            endless = [name for name in ("train", "validation", "test") if getattr(self, name) is None]
+            problems += [f"{name}: expected a number, for a world is endless, got null" for name in endless]
         if problems:
             raise ConfigError(problems)
+
+    @cached_property
+    def dataset(self) -> World | Dataset | None:
+        """The world or benchmark, made when it is first asked for; None where there is only a folder.
+
+        Raises:
+            ConfigError: it refuses its settings.
+        """
+        if self.benchmark is not None:
+            return self.benchmark.make("data.benchmark")
+        return None if self.world is None else self.world.make("data.world")
 
 
 @dataclass(frozen=True, kw_only=True)
 class LearnSettings(Training):
-    """Which model learns, and how; the settings of `Training` stand beside it.
+    """Which model is trained, and how; the settings of `Training` stand beside it.
 
     Args:
         model: class and settings; it is made when the samples are known.
     """
 
-    model: Annotated[Recipe[Trainable], Later(arguments=("spec",), room="molyneux.learn")]
+    model: Annotated[Factory[Trainable], Supplied(("spec",), "molyneux.learn")]
 
     @property
     def training(self) -> Training:
@@ -65,30 +91,58 @@ class LearnSettings(Training):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ConditionSettings:
+    """Under what the model is measured, beside the samples as they are: exactly one of the three.
+
+    Args:
+        corruption: what damages the samples, at each of the `strengths`.
+        strengths: from 0 (nothing changes) to 1; needed with a corruption.
+        missing: the modalities that every sample lacks.
+        split: another split than that of the section.
+    """
+
+    corruption: Corruption | None = None
+    strengths: tuple[Annotated[float, Field(ge=0)], ...] = ()
+    missing: tuple[str, ...] = ()
+    split: EvaluationSplit | None = None
+
+    def __post_init__(self) -> None:
+        problems = []
+        if (self.corruption is not None) + bool(self.missing) + (self.split is not None) != 1:
+            problems.append("expected exactly one of corruption, missing and split: make a condition of each")
+        if (self.corruption is not None) != bool(self.strengths):
+            given = "without strengths" if self.corruption is not None else "without a corruption"
+            problems.append(f"strengths: expected strengths with a corruption and only there, got one {given}")
+        if len({*self.strengths}) < len(self.strengths) or len({*self.missing}) < len(self.missing):
+            problems.append("expected strengths and missing modalities that differ, got one twice")
+        if problems:
+            raise ConfigError(problems)
+
+
+@dataclass(frozen=True, kw_only=True)
 class MeasureSettings:
     """What is measured, and on what.
 
     Args:
         measures: in a file, the section may be just this list.
-        split: of which split. `validation` is for choosing settings, so that the test split stays unseen until the choice is
-            made; `heldout` has the combinations of factors that the world was told to hold out.
+        conditions: under which it is measured too, beside the samples as they are.
+        split: of which split. `validation` is for choosing settings, so that the test split is not looked at until the choice
+            is made; `heldout` has the combinations of factors that the world was told to hold out.
         samples: at most so many.
         batch_size: samples per call of the model.
         judges: files of judges by modality, made by `molyneux judge`; by default those that come with the package.
     """
 
     measures: tuple[Measure, ...]
-    split: Literal["heldout", "test", "validation"] = "test"
-    samples: int = 10_000
-    batch_size: int = 500
+    conditions: tuple[ConditionSettings, ...] = ()
+    split: EvaluationSplit = "test"
+    samples: Count = 10_000
+    batch_size: Count = 500
     judges: Mapping[str, Path] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        problems = _below_one(self, "samples", "batch_size")
         if not self.measures:
-            problems.append("measures: expected at least one, got none: name one, such as coherence")
-        if problems:
-            raise ConfigError(problems)
+            raise ConfigError("measures: expected at least one, got none: name one, such as coherence")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,8 +154,3 @@ class ReportSettings:
     """
 
     formats: tuple[Literal["csv", "html", "latex", "markdown"], ...] = ("markdown", "html")
-
-
-def _below_one(section: object, *names: str) -> list[str]:
-    values = {name: getattr(section, name) for name in names}
-    return [f"{name}: expected at least 1, got {value}" for name, value in values.items() if value < 1]

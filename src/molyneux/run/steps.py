@@ -241,7 +241,7 @@ def evaluation(run: Run) -> Evaluation:
     source = experiment.samples.measured(run.whole(settings.split))
     model = make_model(experiment.learn, source.spec, experiment.seed)
     load_weights(model, run.folder.model.folder)
-    readers = find_readers(experiment.data.world, source.spec, settings.judges)
+    readers = find_readers(experiment.data.dataset, source.spec, settings.judges)
     overlap = train_overlap(source, run.folder.model.folder, settings.samples)
     return Evaluation(
         model,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from molyneux.core import ConfigError, store
-from molyneux.core.config import build_fields, collected, override, read_document
+from molyneux.core.config import build, collected, override, read_document
 from molyneux.run.experiment import Experiment, read_experiment
 
 Overrides = Mapping[str, Any]
@@ -143,7 +143,7 @@ def load_study(path: Path) -> Study:
     tree = {"name": path.stem, **read_document(path)}
     if isinstance(tree.get("base"), str):
         tree["base"] = str(path.parent / tree["base"])
-    study: Study = build_fields(Study, tree).value
+    study: Study = build(Study, tree).value
     return study
 
 

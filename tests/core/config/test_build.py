@@ -1,16 +1,17 @@
 """Every way a file can be wrong is told, with its path, in one pass."""
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 import pytest
 
-from molyneux.core import ConfigError, SpecError
-from molyneux.core.config import Later, Recipe, build, build_fields, override
+from molyneux.core import ConfigError, SpecError, Trainable
+from molyneux.core.config import Factory, Supplied, build, override
 from molyneux.core.store import fingerprint
 
 
@@ -45,6 +46,8 @@ class Round(Shape):
 
 class NeedsSpec:
     def __init__(self, spec: object, *, size: int = 2) -> None:
+        if size < 0:
+            raise ConfigError(f"size: expected a positive number, got {size}")
         if size % 2:
             raise SpecError(f"size {size} does not fit {spec}")
         self.spec, self.size = spec, size
@@ -86,14 +89,14 @@ class Outer:
     shape: Shape
     inner: Inner = field(default_factory=Inner)
     shapes: tuple[Shape, ...] = ()
-    model: Annotated[Recipe[NeedsSpec], Later(("spec",))] | None = None
+    model: Annotated[Factory[NeedsSpec], Supplied(("spec",))] | None = None
     name: str = "x"
-    resolved: Mapping[str, Any] = field(default_factory=dict)
+    made: Mapping[str, Any] = field(default_factory=dict, init=False)
 
 
 def problems(tree: dict[str, Any]) -> tuple[str, ...]:
     with pytest.raises(ConfigError) as caught:
-        build_fields(Outer, tree, resolved={})
+        build(Outer, tree)
     return caught.value.problems
 
 
@@ -111,8 +114,8 @@ def test_values_reach_their_places() -> None:
         },
     }
     tree["shapes"][1] = {"class_path": "big_square", "init_args": {"factor": 2, "side": 5.0}}
-    outer = build_fields(Outer, tree, resolved={"a": 1}).value
-    assert (outer.shape.side, outer.shape.colours, outer.resolved) == (3.0, ("red",), {"a": 1})
+    outer = build(Outer, tree).value
+    assert (outer.shape.side, outer.shape.colours) == (3.0, ("red",))
     assert isinstance(outer.shape.side, float)
     assert (outer.shapes[1].factor, outer.shapes[1].side) == (2, 5.0)
     assert isinstance(outer.shapes[2].inner, Square)
@@ -121,12 +124,12 @@ def test_values_reach_their_places() -> None:
 
 def test_the_resolved_settings_have_every_default_and_read_back_to_themselves() -> None:
     tree = {"shape": "Square", "model": "needs_spec", "inner": {"beta": {"class_path": f"{__name__}.Warm"}}}
-    first = build_fields(Outer, tree, resolved={}).plain
+    first = build(Outer, tree).plain
     assert first["shape"]["init_args"] == {"side": 1.0, "colours": []}
     assert first["inner"]["beta"] == {"value": 1.0, "steps": 10}
     assert first["inner"]["mode"] == "fast"
     assert first["model"]["init_args"] == {"size": 2}
-    again = build_fields(Outer, first, resolved={}).plain
+    again = build(Outer, first).plain
     assert again == first
     assert fingerprint(again) == fingerprint(first)
 
@@ -142,35 +145,17 @@ def test_all_problems_of_a_file_are_told_at_once() -> None:
     )
     assert set(found) == {
         "shape.class_path: unknown class 'Sqare'; did you mean \"Square\"?",
-        "inner.rate: expected float, got 'many'",
+        "inner.rate: expected a number, got 'many'",
         "inner.kind: expected one of adam, adamw, got 'adm'; did you mean \"adam\"?",
         "inner.flag: expected true or false, got 1",
         'inner.rats: unknown setting; did you mean "rates"?',
-        "inner.pair: expected a list of 2: int, int, got a list of 1",
-        "inner.size: expected int or auto, got 1.5",
-        "inner.rates.image: expected float, got 'x'",
+        "inner.pair.1: is missing",
+        "inner.size: expected an integer or auto, got 1.5",
+        "inner.rates.image: expected a number, got 'x'",
         "shapes.0.init_args.side: expected more than 0, got -1.0",
         "shapes.1.init_args.factor: is missing: expected int",
         "shapes.2: expected the name of a Shape class, got 3",
         'nam: unknown setting; did you mean "name"?',
-    }
-
-
-def test_what_constructors_refuse_is_told_beside_settings_that_cannot_be_read() -> None:
-    found = problems(
-        {
-            "shape": {"class_path": "Square", "init_args": {"side": -1, "colours": 3}},
-            "inner": {"rate": -1, "size": 1.5},
-            "shapes": [{"class_path": "BigSquare", "init_args": {"side": -2, "factor": "many"}}],
-        }
-    )
-    assert set(found) == {
-        "shape.init_args.colours: expected a list of a word or sentence, got 3",
-        "shape.init_args.side: expected more than 0, got -1.0",
-        "inner.size: expected int or auto, got 1.5",
-        "inner.rate: expected at least 0, got -1.0",  # and not that rate and size do not go together, as no size was read
-        "shapes.0.init_args.factor: expected int, got 'many'",
-        "shapes.0.init_args.side: expected more than 0, got -2.0",
     }
 
 
@@ -187,7 +172,7 @@ def test_constructors_may_tell_several_problems() -> None:
         ("Shape", "shape: unknown class 'Shape'; known: BigSquare, Round, Square"),
         ("no.such.Thing", "shape: cannot import 'no.such.Thing': No module named 'no'"),
         ("pathlib.Nothing", "shape: the module pathlib has no class 'Nothing'"),
-        ("pathlib.Path", "shape: pathlib.Path is no Shape; known: BigSquare, Round, Square"),
+        ("pathlib.Path", "shape: expected the name of a Shape class, got pathlib.Path; known: BigSquare, Round, Square"),
         (
             {"class_path": "Square", "side": 3},
             "shape.side: unknown setting beside class_path; arguments",
@@ -255,19 +240,94 @@ def test_missing_required_values() -> None:
     assert problems({}) == ("shape: is missing: expected the name of a Shape class",)
 
 
-def test_a_recipe_is_made_later_and_tells_its_path() -> None:
-    outer = build_fields(
-        Outer, {"shape": "Square", "model": {"class_path": "NeedsSpec", "init_args": {"size": 3}}}, resolved={}
-    ).value
+def test_a_factory_makes_the_object_later_and_names_the_place_of_an_error() -> None:
+    outer = build(Outer, {"shape": "Square", "model": {"class_path": "NeedsSpec", "init_args": {"size": 3}}}).value
     with pytest.raises(ConfigError, match=r"^model: size 3 does not fit S$"):
-        outer.model.make(spec="S")
+        outer.model.make("model", spec="S")
+    with pytest.raises(ConfigError, match=r"^model.init_args.size: expected a positive number, got -2$"):
+        Factory(NeedsSpec, {"size": -2}).make("model", spec="S")
     assert problems({"shape": "Square", "model": {"class_path": "NeedsSpec", "init_args": {"spec": 1}}}) == (
         "model.init_args.spec: unknown setting of NeedsSpec; known: size",
     )
 
 
-def test_arguments_that_come_later_cannot_be_given() -> None:
-    assert "resolved: unknown setting; known: inner, model, name, shape, shapes" in problems({"shape": "Square", "resolved": {}})
+def test_fields_that_are_no_arguments_cannot_be_given() -> None:
+    assert 'made: unknown setting; did you mean "model"?' in problems({"shape": "Square", "made": {}})
+
+
+class Shared(TypedDict, total=False):
+    side: float
+    depth: int
+
+
+class Chosen(Square):
+    """Passes on some of the arguments of its base, and one that no base has."""
+
+    def __init__(self, *, label: str = "a", **shared: Unpack[Shared]) -> None:
+        self.depth = shared.pop("depth", 0)
+        super().__init__(**shared)
+        self.label = label
+
+
+def test_arguments_that_a_constructor_passes_on() -> None:
+    named = f"{__name__}.Chosen"
+    assert build(Shape, named).plain["init_args"] == {"label": "a", "side": 1.0}
+    built = build(Shape, {"class_path": named, "init_args": {"side": 2, "depth": 3}})
+    assert (built.value.side, built.value.depth) == (2.0, 3)
+    with pytest.raises(ConfigError, match=r"^init_args.colours: unknown setting of Chosen; known: depth, label, side$"):
+        build(Shape, {"class_path": named, "init_args": {"colours": ["red"]}})
+
+
+class Broken(Shape):
+    def __init__(self) -> None:
+        raise ZeroDivisionError("by nothing")
+
+    def area(self) -> float:
+        return 0.0
+
+
+def test_what_a_class_of_the_user_raises_is_reported() -> None:
+    with pytest.raises(ConfigError, match=r"^here: Broken cannot be made: ZeroDivisionError: by nothing$"):
+        build(Shape, f"{__name__}.Broken", "here")
+
+
+@pytest.mark.parametrize(
+    "code", ["raise SystemExit(0)", "raise ValueError('x')", "1 +", "import no_such_module", "raise BaseException('y')"]
+)
+def test_what_a_module_raises_while_it_is_imported_is_reported(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken_module.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigError, match=r"^here: cannot import 'broken_module.Thing': "):
+        build(Shape, "broken_module.Thing", "here")
+
+
+def test_what_a_protocol_asks_for_is_said() -> None:
+    expected = (
+        r"^x: expected the name of a class that has a training loss \(`loss\(batch, progress, generator\)`\), got pathlib.Path"
+    )
+    with pytest.raises(ConfigError, match=expected):
+        build(Trainable, "pathlib.Path", "x")
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (10**20, "x: expected an integer of at most 64 bits, got one of 67"),
+        (10**5000, "x: expected an integer of at most 64 bits, got one of 16610"),
+        ({None: 1}, "x: expected words as names, got NoneType: quote it"),
+        ({"a": {(1, 2): 1}}, "x.a: expected words as names, got tuple: quote it"),
+        ("a\0b", "x: expected text, got characters that no file can hold"),
+        (functools.reduce(lambda inner, _: [inner], range(10_000), []), "x: expected at most 50 levels of lists and names"),
+        (functools.reduce(lambda inner, _: [inner] * 10, range(20), []), "x: expected at most 20000 values, aliases counted"),
+    ],
+    ids=["64 bits", "5000 digits", "null key", "tuple key", "nul", "levels", "aliases"],
+)
+def test_what_no_file_can_hold_or_would_take_long(value: Any, problem: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        build(Any, value, "x")
+    assert caught.value.problems[0].startswith(problem)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,10 @@ from molyneux.core.config import dump_document, parse_document, parse_value, rea
         ("", None),
         ("1.2.3", "1.2.3"),
         ("e5", "e5"),
+        ("010", "010"),
+        ("1:30", "1:30"),
+        ("2026-01-31", "2026-01-31"),
+        ("1_000", 1000),
         ("{a: [1, x]}", {"a": [1, "x"]}),
     ],
 )
@@ -46,6 +50,18 @@ def test_a_key_given_twice_is_an_error_with_its_lines() -> None:
         ("a: [1", "x: line 1, column 6: this is no YAML"),
         ("- 1", "expected settings as `name: value` lines, got a list"),
         ("", "got an empty file"),
+        ("a: !!binary R0lG", "x: line 1, column 4: this is no YAML: could not determine a constructor"),
+        ("a: !!int x", "x: this is no YAML: a value cannot be read: invalid literal"),
+        ("a: " + "9" * 5_000, "x: this is no YAML: a value cannot be read: "),
+        ("[" * 10_000, "x: expected at most 50 levels"),
+        ("a: &a [*a]", "x: expected at most 50 levels"),
+        (
+            "{a0: &a0 {x: 1}" + "".join(f", a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}" for n in range(1, 9)) + "}",
+            "at most 20000 values",
+        ),
+        ("? [1]\n: 2", "x: line 1, column 3: this is no YAML: found unhashable key"),
+        ("null: 2", "x: expected words as names, got NoneType"),
+        ("a: x\x07", "x: this is no YAML"),
         ("!!python/object:os.system {}", "x: line 1, column 1: this is no YAML: could not determine a constructor"),
     ],
 )
@@ -60,6 +76,6 @@ def test_files(tmp_path: Path) -> None:
     (tmp_path / "bytes.yaml").write_bytes(b"a: \xff\xfe")
     with pytest.raises(ConfigError, match="expected text in UTF-8"):
         read_document(tmp_path / "bytes.yaml")
-    tree = {"z": 1e-3, "a": {"words": "off", "n": None, "f": 2.0}, "l": ["é", True]}
+    tree = {"z": 1e-3, "a": {"words": "off", "e": "1e3", "date": "2026-01-31", "n": None, "f": 2.0}, "l": ["é", True]}
     (tmp_path / "good.yaml").write_text(dump_document(tree), encoding="utf-8")
     assert read_document(tmp_path / "good.yaml") == tree

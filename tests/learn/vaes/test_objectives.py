@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from molyneux.core import ConfigError, Trainable, Modality, Progress, Spec, TrainingError, config
+from molyneux.core import ConfigError, Modality, Progress, Spec, Trainable, TrainingError, config
 from molyneux.data import Ynoc
 from molyneux.learn.nets import Recurrent
 from molyneux.learn.objectives import (

@@ -1,35 +1,92 @@
-"""Plain settings become objects, as the annotations of classes say.
+"""Plain settings become objects, as the annotations of classes say; pydantic checks the values and collects the errors.
 
-Every function here gives what was made, or raises ConfigError with every problem of its part of the file; the parts of a
-whole are all tried before the whole gives up.
+A class that a file names becomes a pydantic model made from its signature, in a validator whose errors keep their places.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import enum
 import functools
 import inspect
-import operator
-import re
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from inspect import Parameter
+from pathlib import Path
+from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
 
-from molyneux.core.config.classes import find_class, public_path
-from molyneux.core.config.leaf import LISTS, MAPPINGS, convert, described, is_leaf
-from molyneux.core.config.plain import plain
-from molyneux.core.config.recipe import Later, Recipe, located
-from molyneux.core.config.signature import REQUIRED, Argument, arguments
-from molyneux.core.errors import ConfigError, SpecError, nearest
+from pydantic import AfterValidator as After
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    TypeAdapter,
+    ValidationError,
+    WithJsonSchema,
+    create_model,
+)
+from pydantic_core import PydanticCustomError
 
-_KEYS = ("class_path", "init_args")
+from molyneux.core.config.classes import OMITTED, REQUIRED, Argument, arguments, class_in_words, find_class, public_path
+from molyneux.core.config.document import require_plain
+from molyneux.core.errors import ConfigError, MolyneuxError, nearest
+
+T = TypeVar("T")
+Place = tuple[str | int, ...]
+Problem = tuple[Place, str]
+CHOICE = "x-class"
+"""Key that marks, in a JSON Schema made by pydantic, where the file names a class: module, name, package, supplied arguments."""
+_SCALARS = (Any, bool, int, float, str, None, type(None), Path)
+_LISTS: dict[Any, Any] = {list: list, tuple: tuple, set: set, frozenset: frozenset, Collection: tuple, Iterable: tuple}
+_LISTS |= {Sequence: tuple, Set: frozenset}
+_STRICT = ConfigDict(strict=True, allow_inf_nan=False, extra="forbid", arbitrary_types_allowed=True)
+_WORDS = {"int_type": "an integer", "float_type": "a number", "bool_type": "true or false", "string_type": "a word or sentence"}
+_WORDS |= {"none_required": "null", "greater_than_equal": "at least {ge}", "less_than_equal": "at most {le}"}
+_WORDS |= {"list_type": "a list", "tuple_type": "a list", "dict_type": "`name: value` lines", "finite_number": "a finite number"}
+_WORDS |= {"greater_than": "more than {gt}", "less_than": "less than {lt}"}
 
 
-class Built(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Built:
     """What a piece of a file became: the object, and the same as plain data with every default filled in."""
 
     value: Any
     plain: Any
+
+
+@dataclass(frozen=True)
+class Supplied:
+    """Says in `Annotated[Factory[Base], Supplied(("spec",), "their.package")]` which arguments of the class are supplied later.
+
+    Args:
+        arguments: those that `Factory.make` is given, and that a file cannot give.
+        package: whose `__all__` has the short names; by default the packages that `Base` is in.
+    """
+
+    arguments: tuple[str, ...] = ()
+    package: str = ""
+
+
+@dataclass(frozen=True)
+class Factory(Generic[T]):
+    """A class with its settings, checked but not made."""
+
+    target: type[T]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def make(self, at: str = "", /, **supplied: Any) -> T:
+        """The object; `at` is the dotted path of this factory in its file, `supplied` are the other arguments.
+
+        Raises:
+            ConfigError: the class refuses its settings; each problem has its path.
+        """
+        with _reported(at):
+            made: T = _constructed(self.target, {**self.settings, **supplied}, ("init_args",))
+        return made
 
 
 def build(kind: Any, value: Any, at: str = "") -> Built:
@@ -41,28 +98,10 @@ def build(kind: Any, value: Any, at: str = "") -> Built:
     Raises:
         ConfigError: with every problem found, one sentence each, with its path.
     """
-    origin, inner = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        later = next((item for item in inner[1:] if isinstance(item, Later)), None)
-        return _recipe(get_args(inner[0])[0], value, at, later) if later else build(inner[0], value, at)
-    if origin is Recipe:
-        return _recipe(inner[0], value, at, Later())
-    if is_leaf(kind):
-        return _leaf(kind, value, at)
-    if origin in (Union, types.UnionType):
-        return _union(kind, value, at)
-    if (origin or kind) in LISTS:
-        return _list(kind, value, at)
-    if (origin or kind) in MAPPINGS:
-        return _mapping(kind, value, at)
-    if inspect.isclass(kind):
-        return _object(kind, value, at)
-    raise _problem(at, f"has the type {kind}, which cannot be written in a file: leave it out")
-
-
-def build_fields(kind: type, tree: Mapping[str, Any], **later: Any) -> Built:
-    """Make a dataclass from the mapping of a whole file; arguments in `later` are given here and not in the file."""
-    return _instance(kind, dict(tree), "", later)
+    require_plain(value, at)
+    with _reported(at):
+        tree = _adapter(kind).validate_python(value)
+    return Built(_value(tree), plain(tree))
 
 
 def collected(parts: Iterable[Callable[[], Any]]) -> list[Any]:
@@ -78,189 +117,235 @@ def collected(parts: Iterable[Callable[[], Any]]) -> list[Any]:
     return made
 
 
-def _leaf(kind: Any, value: Any, at: str) -> Built:
-    try:
-        made = convert(kind, value)
-    except ConfigError as error:
-        raise _problem(at, str(error)) from error
-    return Built(made, plain(made))
+def plain(value: Any, kind: Any = None) -> Any:
+    """The plain data that stand for a setting: what is stored and hashed. A dataclass of type `kind` needs no `class_path`.
 
+    >>> plain((1, Path("samples")))
+    [1, 'samples']
 
-def _union(kind: Any, value: Any, at: str) -> Built:
-    """A leaf where the value is one, else the first composite member it fits."""
-    leaves = [member for member in get_args(kind) if is_leaf(member)]
-    fitting = [member for member in get_args(kind) if not is_leaf(member) and _has_form(member, value)]
-    if leaves:
-        try:
-            return _leaf(functools.reduce(operator.or_, leaves), value, at)
-        except ConfigError:
-            if not fitting:
-                raise _problem(at, f"expected {described(kind)}, got {value!r}") from None
-    if not fitting:
-        raise _problem(at, f"expected {described(kind)}, got {value!r}")
-    for member in fitting[:-1]:
-        try:
-            return build(member, value, at)
-        except ConfigError:
-            continue
-    return build(fitting[-1], value, at)
-
-
-def _list(kind: Any, value: Any, at: str) -> Built:
-    inner, origin = get_args(kind), get_origin(kind) or kind
-    if not isinstance(value, list | tuple):
-        raise _problem(at, f"expected {described(kind)}, got {value!r}")
-    fixed = origin is tuple and inner and inner[-1] is not Ellipsis
-    if fixed and len(inner) != len(value):
-        raise _problem(at, f"expected {described(kind)}, got a list of {len(value)}")
-    kinds = inner if fixed else [inner[0] if inner else Any] * len(value)
-    places = [_join(at, place) for place in range(len(value))]
-    made = collected(_part(part, item, place) for part, item, place in zip(kinds, value, places, strict=True))
-    return Built(LISTS[origin](item.value for item in made), [item.plain for item in made])
-
-
-def _mapping(kind: Any, value: Any, at: str) -> Built:
-    if not isinstance(value, Mapping):
-        raise _problem(at, f"expected {described(kind)}, got {value!r}")
-    of_key, of_value = get_args(kind) or (Any, Any)
-    keys = collected(_part(of_key, name, at) for name in value)
-    items = collected(_part(of_value, item, _join(at, name)) for name, item in value.items())
-    pairs = list(zip(keys, items, strict=True))
-    return Built({key.value: item.value for key, item in pairs}, {key.plain: item.plain for key, item in pairs})
-
-
-def _object(base: type, value: Any, at: str) -> Built:
-    """A dataclass from its fields, or any class by its name."""
-    if dataclasses.is_dataclass(base) and isinstance(value, dict) and "class_path" not in value:
-        return _instance(base, value, at, {})
-    target, given, place = _class(base, value, at, "")
-    made = _instance(target, given, place, {})
-    return Built(made.value, _record(target, base, made.plain))
-
-
-def _recipe(base: type, value: Any, at: str, later: Later) -> Built:
-    """A class by its name, checked and not made."""
-    target, given, place = _class(base, value, at, later.room)
-    settings = _settings(target, given, place, later.arguments)
-    return Built(Recipe(target, settings.value, place), _record(target, base, settings.plain))
-
-
-def _class(base: type, value: Any, at: str, room: str) -> tuple[type, dict[str, Any], str]:
-    """The class a value names, the arguments given with it, and the path these stand at."""
-    form = {"class_path": value} if isinstance(value, str) else value
-    if not isinstance(form, dict) or not isinstance(form.get("class_path"), str):
-        raise _problem(at, f"expected {described(base)}, got {value!r}")
-    given = form.get("init_args") or {}
-    problems = [
-        f"{_join(at, name)}: unknown setting beside class_path; arguments of the class stand under init_args"
-        for name in form
-        if name not in _KEYS
-    ]
-    if not isinstance(given, dict):
-        problems.append(f"{_join(at, 'init_args')}: expected arguments as `name: value` lines, got {given!r}")
-    try:
-        target = find_class(form["class_path"], base, room=room)
-    except ConfigError as error:
-        problems.append(f"{_join(at, 'class_path') if value is form else at}: {error}")
-    if problems:
-        raise ConfigError(problems)
-    return target, given, _join(at, "init_args")
-
-
-def _settings(target: type, given: dict[str, Any], at: str, later: tuple[str, ...]) -> Built:
-    """The arguments of a class, those not given filled in with their defaults."""
-    known = {name: argument for name, argument in arguments(target).items() if name not in later}
-    section = dataclasses.is_dataclass(target) and not at.endswith("init_args")
-    whose = "" if section else f" of {target.__name__}"
-    unknown = [f"{_join(at, name)}: unknown setting{whose}; {nearest(str(name), known)}" for name in given if name not in known]
-    missing = [
-        f"{_join(at, name)}: is missing: expected {described(argument.kind)}"
-        for name, argument in known.items()
-        if name not in given and argument.default is REQUIRED
-    ]
-    there = {name: argument for name, argument in known.items() if name in given or argument.default is not REQUIRED}
-
-    def part(name: str, argument: Argument) -> Callable[[], Built]:
-        return _part(argument.kind, given[name], _join(at, name)) if name in given else lambda: _default(argument)
-
-    parts = [part(name, argument) for name, argument in there.items()]
-    made = dict(zip(there, collected([*parts, lambda: _refuse(unknown + missing)]), strict=False))
-    return Built({name: item.value for name, item in made.items()}, {name: item.plain for name, item in made.items()})
-
-
-def _instance(target: type, given: dict[str, Any], at: str, later: Mapping[str, Any]) -> Built:
-    """An object from the arguments of its class."""
-    try:
-        settings = _settings(target, given, at, tuple(later))
-    except ConfigError as error:
-        raise ConfigError([*error.problems, *_further_problems(target, given, at, later, error.problems)]) from error
-    return Built(_make(target, {**settings.value, **later}, at), settings.plain)
-
-
-def _further_problems(target: type, given: dict[str, Any], at: str, later: Mapping[str, Any], told: Sequence[str]) -> list[str]:
-    """What a class would say of its other arguments, were those with problems right, so that it needs no second look.
-
-    It is made with their defaults, or None, and what it says of these does not count.
+    Raises:
+        ConfigError: the value has no plain form.
     """
-    known = {name: argument for name, argument in arguments(target).items() if name not in later}
-    wrong = {name for name in known if any(re.match(rf"{re.escape(_join(at, name))}\b", problem) for problem in told)}
-    rest = {name: value for name, value in given.items() if name in known and name not in wrong}
-    absent = {name: None for name in wrong if known[name].default is REQUIRED}
+    if isinstance(value, Built):
+        return value.plain
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Path | enum.Enum):
+        return str(value) if isinstance(value, Path) else value.name
+    if isinstance(value, Mapping):
+        return {plain(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        items = [plain(item) for item in value]
+        return sorted(items) if isinstance(value, set | frozenset) else items
+    if isinstance(value, type):
+        return public_path(value)
+    if dataclasses.is_dataclass(value):
+        known = arguments(type(value))
+        settings = {name: plain(getattr(value, name), item.kind) for name, item in known.items()}
+        named = type(value) not in (kind, *get_args(kind))
+        return {"class_path": public_path(type(value)), "init_args": settings} if named else settings
+    raise ConfigError(f"a default of type {type(value).__name__} has no plain form: make it a frozen dataclass")
+
+
+@functools.cache
+def typed(kind: Any) -> Any:
+    """The pydantic type of an annotation: strict, lists for every kind of collection, and classes by their names."""
+    origin, inner = get_origin(kind) or kind, get_args(kind)
+    if origin is Annotated:
+        later = next((item for item in inner[1:] if isinstance(item, Supplied)), None)
+        return _chosen(get_args(inner[0])[0], later) if later else Annotated[typed(inner[0]), *inner[1:]]
+    if origin is Factory:
+        return _chosen(inner[0], Supplied())
+    if origin in (Union, types.UnionType):
+        return Annotated[Any, PlainValidator(functools.partial(_one_of, inner), json_schema_input_type=Union[*map(typed, inner)])]
+    if origin is Literal:
+        written = Literal[*inner, *(int(word) for word in inner if isinstance(word, str) and word.isdecimal())]
+        return Annotated[kind, BeforeValidator(functools.partial(_choice, inner), json_schema_input_type=written)]
+    if origin in _LISTS:
+        parts = tuple[*(part if part is Ellipsis else typed(part) for part in inner)] if origin is tuple and inner else None
+        form = tuple if parts else list
+        made = parts or list[typed(inner[0]) if inner else Any]
+        return Annotated[
+            made, BeforeValidator(lambda value: form(value) if isinstance(value, list | tuple) else value), After(_LISTS[origin])
+        ]
+    if origin in (dict, Mapping):
+        return dict[typed(inner[0]), typed(inner[1])] if inner else dict[str, Any]
+    if inspect.isclass(kind) and issubclass(kind, enum.Enum):
+        return Annotated[typed(Literal[*kind.__members__]), After(kind.__getitem__)]
+    if kind is Path:
+        return Annotated[str, After(lambda value: Path(value))]
+    if kind in _SCALARS or not inspect.isclass(kind):
+        return kind
+    return _chosen(kind, None)
+
+
+@functools.cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(typed(kind), config=_STRICT)
+
+
+@functools.cache
+def settings_model(target: type, supplied: tuple[str, ...] = ()) -> type[BaseModel]:
+    """The pydantic model of a constructor's arguments, except those that are supplied later; names are aliases of its fields."""
+    fields: dict[str, Any] = {}
+    for name, item in arguments(target).items():
+        if name not in supplied:
+            kind = typed(Any if item.kind is Parameter.empty else item.kind)
+            default = {} if item.default is REQUIRED else {"default_factory": functools.partial(_default, item)}
+            fields[f"argument_{name}"] = (kind, Field(alias=name, **default))
+    made: type[BaseModel] = create_model(target.__name__, __config__=_STRICT, **fields)
+    return made
+
+
+def _default(item: Argument) -> Any:
+    return OMITTED if item.default is OMITTED else Built(item.default, plain(item.default, item.kind))
+
+
+def _settings(target: type, given: Mapping[str, Any], supplied: tuple[str, ...], whose: str = "") -> dict[str, Any]:
+    """The arguments of a class, those not given filled in with their defaults."""
+    known = {name: item for name, item in arguments(target).items() if name not in supplied}
     try:
-        _make(target, {**_settings(target, rest, at, (*later, *absent)).value, **absent, **later}, at)
+        read = settings_model(target, supplied).model_validate(dict(given))
+    except ValidationError as error:
+        raise _error(_problems(error, known, whose)) from error
+    found = {name: getattr(read, f"argument_{name}") for name in known}
+    return {name: item for name, item in found.items() if item is not OMITTED}
+
+
+def _constructed(target: type, settings: Mapping[str, Any], place: Place = ()) -> Any:
+    """The object; a problem that begins with the name of an argument gets its place."""
+    try:
+        return target(**_value(dict(settings)))
+    except MolyneuxError as error:
+        cause, sentences = error, getattr(error, "problems", (str(error),))
+    except Exception as error:  # a class that a file names may raise anything
+        cause, sentences = error, (f"{target.__name__} cannot be made: {type(error).__name__}: {error}",)
+    parts = [(sentence, *sentence.partition(": ")[::2]) for sentence in sentences]
+    raise _error([((*place, n), rest) if n.split(".")[0] in settings else ((), whole) for whole, n, rest in parts]) from cause
+
+
+def _chosen(base: type, later: Supplied | None) -> Any:
+    """A class that the file names; a dataclass may be written as its settings alone."""
+    package, supplied = (later.package, later.arguments) if later else ("", ())
+
+    def read(value: Any) -> Built:
+        if later is None and dataclasses.is_dataclass(base) and isinstance(value, Mapping) and "class_path" not in value:
+            settings = _settings(base, value, ())
+            return Built(_constructed(base, settings), plain(settings))
+        target, given = _named(base, value, package)
+        try:
+            settings = _settings(target, given, supplied, f" of {target.__name__}")
+        except ValidationError as error:
+            raise _error([(("init_args", *place), sentence) for place, sentence in _problems(error)]) from error
+        made = Factory(target, _value(settings)) if later else _constructed(target, settings, ("init_args",))
+        alone = target is base and dataclasses.is_dataclass(base)
+        return Built(made, plain(settings) if alone else {"class_path": public_path(target), "init_args": plain(settings)})
+
+    mark = WithJsonSchema({CHOICE: [base.__module__, base.__qualname__, package, *supplied]})
+    return Annotated[Any, PlainValidator(read, json_schema_input_type=Annotated[Any, mark])]
+
+
+def _named(base: type, value: Any, package: str) -> tuple[type, Mapping[str, Any]]:
+    """The class that a value names, and the arguments that it gives."""
+    form = {"class_path": value} if isinstance(value, str) else value
+    if not isinstance(form, Mapping) or not isinstance(form.get("class_path"), str):
+        words = "`name: value` lines" if dataclasses.is_dataclass(base) else class_in_words(base)
+        raise _error([((), f"expected {words}, got {_shown(value)}")])
+    given = form.get("init_args") or {}
+    beside = "unknown setting beside class_path; arguments of the class stand under init_args"
+    problems: list[Problem] = [((name,), beside) for name in form if name not in ("class_path", "init_args")]
+    if not isinstance(given, Mapping):
+        problems.append((("init_args",), f"expected arguments as `name: value` lines, got {_shown(given)}"))
+    try:
+        target = find_class(form["class_path"], base, package=package)
     except ConfigError as error:
-        return [problem for problem in error.problems if not wrong.intersection(re.findall(r"\w+", problem.removeprefix(at)))]
-    except (AttributeError, TypeError):  # a class may stumble over a None, which has been told
-        return []
-    return []
-
-
-def _refuse(problems: list[str]) -> None:
+        problems += [(() if form is not value else ("class_path",), sentence) for sentence in error.problems]
     if problems:
-        raise ConfigError(problems)
+        raise _error(problems)
+    return target, given
 
 
-def _default(argument: Argument) -> Built:
-    value = argument.default
-    if dataclasses.is_dataclass(value) and type(value) in (argument.kind, *get_args(argument.kind)):
-        fields = {name: Argument(item.kind, getattr(value, name)) for name, item in arguments(type(value)).items()}
-        return Built(value, {name: _default(item).plain for name, item in fields.items()})
-    return Built(value, plain(value))
+def _one_of(members: tuple[Any, ...], value: Any) -> Any:
+    """What the first member of a union makes of a value, or the errors of the member that it was meant for."""
+    errors = list[ValidationError]()
+    for member in sorted(members, key=lambda member: member is float):
+        try:
+            return _adapter(member).validate_python(value)
+        except ValidationError as error:
+            errors.append(error)
+    inner = [error for error in errors if all(place for place, _ in _problems(error))]
+    if inner and not isinstance(value, str):  # it has the form of this member
+        raise min(inner, key=lambda error: error.error_count())
+    sentences = list(dict.fromkeys(sentence for error in errors for place, sentence in _problems(error) if not place))
+    special = [sentence for sentence in sentences if not sentence.startswith("expected ")]
+    if len(special) == 1:
+        raise _error([((), special[0])])
+    expected = dict.fromkeys(text.partition(", got ")[0].removeprefix("expected ") for text in sentences if text not in special)
+    raise _error([((), f"expected {' or '.join(expected)}, got {_shown(value)}" if expected else special[0])])
 
 
-def _make(target: type, settings: Mapping[str, Any], at: str) -> Any:
+def _choice(choices: tuple[Any, ...], value: Any) -> Any:
+    """One of these; the file may have a number where a word is written like one."""
+    if type(value) is int and str(value) in choices:
+        return str(value)
+    if not any(value == choice and type(value) is type(choice) for choice in choices):
+        offer = f"; {nearest(value, map(str, choices))}" if isinstance(value, str) else ""
+        raise _error(
+            [((), f"expected {'one of ' * (len(choices) > 1)}{', '.join(map(str, choices))}, got {_shown(value)}{offer}")]
+        )
+    return value
+
+
+def _value(tree: Any) -> Any:
+    """The objects in a tree of validated settings."""
+    if isinstance(tree, Built):
+        return tree.value
+    if type(tree) is dict:
+        return {name: _value(item) for name, item in tree.items()}
+    return type(tree)(map(_value, tree)) if type(tree) in (list, tuple, set, frozenset) else tree
+
+
+def _error(problems: Iterable[Problem]) -> ValidationError:
+    """What a validator raises to give sentences their places inside its own."""
+    kinds = [(place, PydanticCustomError("problem", "{sentence}", {"sentence": text})) for place, text in problems]
+    return ValidationError.from_exception_data("settings", [{"type": kind, "loc": place, "input": None} for place, kind in kinds])
+
+
+def _problems(
+    error: ValidationError, known: Mapping[str, Argument] = types.MappingProxyType({}), whose: str = ""
+) -> list[Problem]:
+    """The errors of pydantic as places and sentences."""
+    found = list[Problem]()
+    for item in error.errors(include_url=False):
+        kind, context, place = item["type"], item.get("ctx", {}), item["loc"]
+        words = _WORDS[kind].format(**context) if kind in _WORDS else item["msg"].removeprefix("Input should be ")
+        sentence = f"expected {words}, got {_shown(item['input'])}"
+        if kind == "problem":
+            sentence = context["sentence"]
+        elif kind == "extra_forbidden":
+            sentence = f"unknown setting{whose}; {nearest(str(place[-1]), known)}"
+        elif kind == "missing":
+            kind = known[str(place[-1])].kind if str(place[-1]) in known else None
+            expected = class_in_words(kind) if inspect.isclass(kind) and kind not in _SCALARS else getattr(kind, "__name__", "")
+            sentence = f"is missing: expected {expected}" if expected else "is missing"
+        elif kind == "value_error":
+            sentence = str(context["error"])
+        found.append((place, sentence))
+    return found
+
+
+@contextmanager
+def _reported(at: str) -> Iterator[None]:
+    """Errors of pydantic as one ConfigError, with dotted paths."""
     try:
-        return target(**settings)
-    except ConfigError as error:
-        raise ConfigError([located(problem, at, settings) for problem in error.problems]) from error
-    except SpecError as error:
-        raise ConfigError(located(str(error), at, settings)) from error
+        yield
+    except ValidationError as error:
+        paths = [
+            (".".join(filter(None, [at, *(str(p) for p in place if p != "[key]")])), text) for place, text in _problems(error)
+        ]
+        raise ConfigError([f"{path}: {text}" if path else text for path, text in paths]) from error.__cause__ or error
 
 
-def _record(target: type, base: type, settings: dict[str, Any]) -> dict[str, Any]:
-    """The plain form of a named class; a dataclass that is just what was asked for needs no name."""
-    if target is base and dataclasses.is_dataclass(base):
-        return settings
-    return {"class_path": public_path(target), "init_args": settings}
-
-
-def _has_form(kind: Any, value: Any) -> bool:
-    """Whether a value has the form that a composite type is written in."""
-    origin = get_origin(kind) or kind
-    if origin in LISTS:
-        return isinstance(value, list | tuple)
-    if origin in MAPPINGS:
-        return isinstance(value, dict) and "class_path" not in value
-    return isinstance(value, str | dict)
-
-
-def _part(kind: Any, value: Any, at: str) -> Callable[[], Built]:
-    return lambda: build(kind, value, at)
-
-
-def _problem(at: str, sentence: str) -> ConfigError:
-    return ConfigError(f"{at}: {sentence}" if at else sentence)
-
-
-def _join(at: str, name: Any) -> str:
-    return f"{at}.{name}" if at else str(name)
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:97]}..."

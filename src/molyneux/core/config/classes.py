@@ -1,91 +1,160 @@
-"""Classes by name: short names from a package's `__all__`, or dotted paths."""
+"""Classes by name (short names from a package's `__all__`, or dotted paths), and the arguments of their constructors."""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import importlib
 import inspect
 from collections.abc import Iterator
-from types import ModuleType
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, get_args, get_type_hints, is_typeddict
 
 from molyneux.core.errors import ConfigError, nearest
 
+REQUIRED: Any = inspect.Parameter.empty
+"""Stands for the default of an argument that has to be given."""
+OMITTED: Any = dataclasses.MISSING
+"""Stands for the default of an argument that need not be given and has no known default."""
 
-def find_class(name: str, base: type, *, room: str = "") -> type:
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a constructor: its annotation and its default."""
+
+    kind: Any
+    default: Any = REQUIRED
+
+
+def find_class(name: str, base: type, *, package: str = "") -> type:
     """The class of that name, which must be a `base`.
 
     Args:
         name: a short name, whatever its case and underscores (`latent_probe` is `LatentProbe`), or a dotted path.
         base: the class or runtime protocol it has to satisfy.
-        room: the package whose `__all__` has the short names; by default the packages `base` is in.
+        package: whose `__all__` has the short names; by default the packages that `base` is in.
 
     Raises:
         ConfigError: there is none, with the nearest name; or it is no `base`.
     """
-    found = _imported(name) if "." in name else _named(name, base, room)
-    if not _is_a(found, base):
-        raise ConfigError(f"{name} is no {base.__name__}; {nearest(name.rpartition('.')[2], short_names(base, room=room))}")
-    return found
+    known = short_names(base, package=package)
+    if "." in name:
+        found = _imported(name)
+        if not _is_a(found, base):
+            raise ConfigError(f"expected {class_in_words(base)}, got {name}; {nearest(name.rpartition('.')[2], known)}")
+        return found
+    by_folded = {_folded(short): kind for short, kind in known.items()}
+    if _folded(name) not in by_folded:
+        raise ConfigError(f"unknown class {name!r}; {nearest(name, known)}")
+    return by_folded[_folded(name)]
 
 
-def short_names(base: type, *, room: str = "") -> dict[str, type]:
+def short_names(base: type, *, package: str = "") -> dict[str, type]:
     """The classes that satisfy `base` by their short names, sorted."""
-    found = {name: value for module in _rooms(base, room) for name, value in _exported(module) if _is_a(value, base)}
-    return dict(sorted((name, value) for name, value in found.items() if not inspect.isabstract(value)))
+    parts = base.__module__.split(".")
+    packages = [package] if package else [".".join(parts[:end]) for end in range(min(2, len(parts)), len(parts) + 1)]
+    found = {name: item for module in packages for name, item in _exported(module) if _is_a(item, base)}
+    return dict(sorted((name, item) for name, item in found.items() if not inspect.isabstract(item)))
 
 
+@functools.cache
 def public_path(found: type) -> str:
-    """The shortest dotted path inside a room that exports a class: how resolved settings name it.
+    """The shortest dotted path of a package that exports a class: how resolved settings name it.
 
     >>> from molyneux.core.spec import Spec
     >>> public_path(Spec)
     'molyneux.core.Spec'
     """
     parts = found.__module__.split(".")
-    for length in range(2, len(parts)):
-        package = ".".join(parts[:length])
-        if dict(_exported(importlib.import_module(package))).get(found.__name__) is found:
+    for package in (".".join(parts[:length]) for length in range(2, len(parts))):
+        if dict(_exported(package)).get(found.__name__) is found:
             return f"{package}.{found.__name__}"
     return f"{found.__module__}.{found.__qualname__}"
 
 
-def _named(name: str, base: type, room: str) -> type:
-    known = short_names(base, room=room)
-    for short, found in known.items():
-        if _folded(short) == _folded(name):
-            return found
-    raise ConfigError(f"unknown class {name!r}; {nearest(name, known)}")
+def class_in_words(base: type) -> str:
+    """What a class has to be: its name, or what a protocol asks for.
+
+    >>> from molyneux.core import Trainable
+    >>> class_in_words(Trainable)
+    'the name of a class that has a training loss (`loss(batch, progress, generator)`)'
+    """
+    if not getattr(base, "_is_protocol", False):
+        return f"the name of a{'n' * (base.__name__[0] in 'AEIOU')} {base.__name__} class"
+    methods = [(name, item) for name, item in vars(base).items() if inspect.isfunction(item) and not name.startswith("_")]
+    calls = [f"`{name}({', '.join([*inspect.signature(item).parameters][1:])})`" for name, item in methods]
+    summary = (base.__doc__ or "is of this kind.").partition(".")[0]
+    return f"the name of a class that {summary[0].lower()}{summary[1:]} ({', '.join(calls)})"
+
+
+@functools.cache
+def arguments(target: type) -> dict[str, Argument]:
+    """The arguments of a class by name, in the order of its signature.
+
+    A constructor that takes `**settings` passes them to the next one of its bases, whose arguments follow; where it says
+    `**settings: Unpack[Keys]`, it takes only the keys of that typed dictionary.
+    """
+    if dataclasses.is_dataclass(target):
+        made = {item.name: item.default_factory for item in dataclasses.fields(target)}
+        fields = {item.name: item.default for item in dataclasses.fields(target) if item.init}
+        defaults = {name: made[name]() if callable(made[name]) else default for name, default in fields.items()}
+        hints = _hints(target)
+        return {n: Argument(hints.get(n, Any), REQUIRED if d is dataclasses.MISSING else d) for n, d in defaults.items()}
+    found: dict[str, Argument] = {}
+    passed: dict[str, Argument] | None = None  # the keys that constructors pass on, None for all
+    for base in (base for base in target.__mro__[:-1] if "__init__" in vars(base)):
+        constructor = vars(base)["__init__"]
+        parameters, hints = list(inspect.signature(constructor).parameters.values())[1:], _hints(constructor)
+        for item in parameters:
+            named = item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)
+            if named and item.name not in found and (passed is None or item.name in passed):
+                found[item.name] = Argument(hints.get(item.name, Any), item.default)
+        rest = [item for item in parameters if item.kind is item.VAR_KEYWORD]
+        if not rest:
+            break
+        keys = next((kind for kind in get_args(hints.get(rest[0].name)) if is_typeddict(kind)), None)
+        if keys is not None:
+            needed = keys.__required_keys__
+            passed = {name: Argument(kind, REQUIRED if name in needed else OMITTED) for name, kind in _hints(keys).items()}
+    return {**found, **{name: item for name, item in (passed or {}).items() if name not in found}}
 
 
 def _imported(path: str) -> type:
     module, _, name = path.rpartition(".")
     try:
         found = getattr(importlib.import_module(module), name, None)
-    except (ImportError, SyntaxError, ValueError) as error:
-        raise ConfigError(f"cannot import {path!r}: {error}") from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the module's own code may raise anything, SystemExit among it
+        kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
+        raise ConfigError(f"cannot import {path!r}: {kind}{error}") from error
     if not isinstance(found, type):
         raise ConfigError(f"the module {module} has no class {name!r}")
     return found
 
 
-def _rooms(base: type, room: str) -> Iterator[ModuleType]:
-    """The packages to look in, innermost first."""
-    if room:
-        yield importlib.import_module(room)
-        return
-    parts = base.__module__.split(".")
-    for length in range(len(parts), 1 if len(parts) > 1 else 0, -1):
-        yield importlib.import_module(".".join(parts[:length]))
-
-
-def _exported(module: ModuleType) -> Iterator[tuple[str, Any]]:
-    for name in getattr(module, "__all__", ()):
-        yield name, getattr(module, name)
+def _exported(package: str) -> Iterator[tuple[str, Any]]:
+    module = importlib.import_module(package)
+    return ((name, getattr(module, name)) for name in getattr(module, "__all__", ()))
 
 
 def _is_a(found: Any, base: type) -> bool:
-    return isinstance(found, type) and found is not Any and issubclass(found, base)
+    """Whether it is a class that derives from `base`, or has all that a protocol asks for."""
+    if not isinstance(found, type) or found is Any:
+        return False
+    if not getattr(base, "_is_protocol", False):
+        return issubclass(found, base)
+    names = {name for name in {**vars(base), **base.__annotations__} if not name.startswith("_")}
+    return all(hasattr(found, name) or name in getattr(found, "__annotations__", {}) for name in names)
 
 
 def _folded(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()
+
+
+def _hints(thing: Any) -> dict[str, Any]:
+    """Resolved annotations; none where they name what only a type checker imports."""
+    try:
+        return get_type_hints(thing, include_extras=True)
+    except NameError:
+        return {}

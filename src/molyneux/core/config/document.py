@@ -1,13 +1,15 @@
-"""YAML documents as plain data.
+"""YAML documents as plain data, and single settings replaced in them.
 
-Stricter than PyYAML where it surprises: a key given twice is an error, `1e-3` is a number, and only `true` and `false` are
-truth values (`off` and `no` stay words), as YAML 1.2 has it.
+Stricter than PyYAML where it surprises, as YAML 1.2 has it: a key given twice is an error, `1e-3` is a number, only `true`
+and `false` are truth values (`off` and `no` stay words), and dates, `010` and `1:30` are words. What would take long to
+read or to check is refused, such as 10,000 nested lists or aliases that stand for billions of values.
 """
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +17,66 @@ import yaml
 
 from molyneux.core.errors import ConfigError
 
+MOST_CHARACTERS, MOST_VALUES, MOST_LEVELS, LARGEST_INTEGER = 1_000_000, 20_000, 50, 2**63 - 1
+_TOO_DEEP = f"expected at most {MOST_LEVELS} levels of lists and names in each other, got more"
+_TOO_MANY = f"expected at most {MOST_VALUES} values, aliases counted as what they stand for, got more"
+_WORDS = {
+    "bool": r"true|True|TRUE|false|False|FALSE",
+    "int": r"[-+]?(?:0|[1-9][0-9_]*)|0x[0-9a-fA-F]+",
+    "float": r"[-+]?(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+|\.(?:inf|Inf|INF))|\.(?:nan|NaN|NAN)",
+}
+
 
 class _Loader(yaml.SafeLoader):
     """Safe YAML with the rules of this module."""
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+    depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """A node, unless it lies too deep."""
+        self.depth += 1
+        if self.depth > MOST_LEVELS:
+            raise ConfigError(_TOO_DEEP)
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+    def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
         """A mapping whose keys differ."""
-        seen: dict[Any, int] = {}
-        for key, _ in node.value:
-            name, line = getattr(key, "value", None), key.start_mark.line + 1
-            if isinstance(name, str) and name in seen:
-                raise ConfigError(f"line {line}: the key {name} is given twice, first in line {seen[name]}: keep one of them")
-            seen[name if isinstance(name, str) else id(key)] = line
-        return super().construct_mapping(node, deep)
+        node = super().compose_mapping_node(anchor)
+        lines: dict[str, int] = {}
+        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+            line = key.start_mark.line + 1
+            if key.value in lines:
+                first = lines[key.value]
+                raise ConfigError(f"line {line}: the key {key.value} is given twice, first in line {first}: keep one of them")
+            lines[key.value] = line
+        return node
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Merge the mappings that `<<` names, unless they grow beyond measure."""
+        super().flatten_mapping(node)
+        if len(node.value) > MOST_VALUES:
+            raise ConfigError(_TOO_MANY)
 
 
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in entries if tag not in ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:float")]
+    first: [(tag, pattern) for tag, pattern in entries if tag.rpartition(":")[2] not in (*_WORDS, "timestamp")]
     for first, entries in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
-_FLOAT = r"^[-+]?(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+|\.(?:inf|Inf|INF))$|^\.(?:nan|NaN|NAN)$"
-_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
-_Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(_FLOAT), list("-+.0123456789"))
+_OTHER_TAGS = (":binary", ":timestamp", ":set", ":omap", ":pairs")
+_Loader.yaml_constructors = {
+    tag: made for tag, made in yaml.SafeLoader.yaml_constructors.items() if not str(tag).endswith(_OTHER_TAGS)
+}
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes every word that the loader would take for something else."""
+
+
+for _kind, _pattern in _WORDS.items():
+    for _class in (_Loader, _Dumper):
+        _class.add_implicit_resolver(f"tag:yaml.org,2002:{_kind}", re.compile(f"^(?:{_pattern})$"), list("tTfF-+.0123456789"))
 
 
 def parse_value(text: str) -> Any:
@@ -46,26 +86,36 @@ def parse_value(text: str) -> Any:
     (0.001, [1, 2], 'off')
 
     Raises:
-        ConfigError: it is no YAML, or has a key twice.
+        ConfigError: it is no YAML, has a key twice, or is refused by `require_plain`.
     """
+    if len(text) > MOST_CHARACTERS:
+        raise ConfigError(f"expected at most {MOST_CHARACTERS} characters, got {len(text)}")
     try:  # the loader is a safe one
-        return yaml.load(text, Loader=_Loader)
+        value = yaml.load(text, Loader=_Loader)
     except yaml.YAMLError as error:
-        raise ConfigError(_sentence(error)) from error
+        mark = getattr(error, "problem_mark", None)
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
+        reason = getattr(error, "problem", None) or " ".join(str(error).split())
+        raise ConfigError(f"{place}this is no YAML: {reason}") from error
+    except (ValueError, LookupError) as error:  # of a scalar with an explicit tag, or an integer of thousands of digits
+        raise ConfigError(f"this is no YAML: a value cannot be read: {error}") from error
+    require_plain(value)
+    return value
 
 
 def parse_document(text: str, name: str) -> dict[str, Any]:
     """The mapping a YAML text holds; `name` is said in errors.
 
     Raises:
-        ConfigError: it is no YAML, no mapping, or has a key twice.
+        ConfigError: as `parse_value`, or it is no mapping.
     """
     try:
         tree = parse_value(text)
     except ConfigError as error:
         raise ConfigError([f"{name}: {problem}" for problem in error.problems]) from error
     if not isinstance(tree, dict):
-        raise ConfigError(f"{name}: expected settings as `name: value` lines, got {_kind(tree)}")
+        kind = {type(None): "an empty file", list: "a list", str: "one word or sentence"}.get(type(tree), type(tree).__name__)
+        raise ConfigError(f"{name}: expected settings as `name: value` lines, got {kind}")
     return tree
 
 
@@ -73,7 +123,7 @@ def read_document(path: Path) -> dict[str, Any]:
     """The settings in a YAML file.
 
     Raises:
-        ConfigError: it is not there, unreadable, no YAML, no mapping, or has a key twice.
+        ConfigError: it is not there or unreadable, or as `parse_document`.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -86,14 +136,77 @@ def read_document(path: Path) -> dict[str, Any]:
 
 def dump_document(tree: Mapping[str, Any]) -> str:
     """Plain settings as YAML, in the order given, which `parse_document` reads back."""
-    return yaml.safe_dump(dict(tree), sort_keys=False, allow_unicode=True, width=120)
+    return yaml.dump(dict(tree), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
 
 
-def _sentence(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None)
-    place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
-    return f"{place}this is no YAML: {getattr(error, 'problem', None) or error}"
+def require_plain(tree: Any, at: str = "") -> None:
+    """Refuse settings that no file can hold, or that would take long to check.
+
+    Raises:
+        ConfigError: names that are no words, text that is no Unicode, integers beyond 64 bits, too many values or levels.
+    """
+    problems, left, count = [], [(tree, at, 1)], 0
+    while left:
+        value, place, level = left.pop()
+        count += 1
+        if count > MOST_VALUES or level > MOST_LEVELS:
+            raise ConfigError(f"{at}: {_TOO_MANY if count > MOST_VALUES else _TOO_DEEP}".removeprefix(": "))
+        sentence = ""
+        if isinstance(value, Mapping):
+            odd = [name for name in value if not isinstance(name, str)]
+            sentence = f"expected words as names, got {type(odd[0]).__name__}: quote it" if odd else ""
+            left += [(item, f"{place}.{name}".removeprefix("."), level + 1) for name, item in value.items() if not odd]
+        elif isinstance(value, list | tuple):
+            left += [(item, f"{place}.{number}".removeprefix("."), level + 1) for number, item in enumerate(value)]
+        elif isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+            sentence = f"expected an integer of at most 64 bits, got one of {value.bit_length()}"
+        elif isinstance(value, str) and ("\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value)):
+            sentence = "expected text, got characters that no file can hold"
+        if sentence:
+            problems.append(f"{place}: {sentence}".removeprefix(": "))
+    if problems:
+        raise ConfigError(problems[::-1])
 
 
-def _kind(tree: Any) -> str:
-    return {type(None): "an empty file", list: "a list", str: "one word or sentence"}.get(type(tree), type(tree).__name__)
+def override(tree: Mapping[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """A copy of plain settings with the one at a dotted path replaced.
+
+    `init_args` may be left out: arguments of a named class are found by their names. Positions in a list are numbers.
+
+    >>> override({"world": "CdSprites"}, "world.level", 3)
+    {'world': {'class_path': 'CdSprites', 'init_args': {'level': 3}}}
+
+    Raises:
+        ConfigError: the path leads through a value that has no settings of its own.
+    """
+    require_plain(tree)
+    require_plain(value, path)
+    out: dict[str, Any] = copy.deepcopy(dict(tree))
+    names = path.split(".")
+    if not all(names):
+        raise ConfigError(f"expected a dotted path of settings such as learn.epochs, got {path!r}")
+    node: Any = out
+    for depth, name in enumerate(names[:-1]):
+        node = _step(node, name, names[depth + 1], ".".join(names[: depth + 1]))
+    node[_position(node, names[-1], path) if isinstance(node, list) else names[-1]] = value
+    return out
+
+
+def _step(node: Any, name: str, following: str, path: str) -> Any:
+    """The container below `node[name]` that `following` is a key of, made where it is not there."""
+    place: Any = _position(node, name, path) if isinstance(node, list) else name
+    below = node[place] if isinstance(node, list) else node.get(name)
+    below = {} if below is None else {"class_path": below} if isinstance(below, str) else below
+    if not isinstance(below, dict | list):
+        raise ConfigError(f"{path}: is {below!r}, which has no setting {following!r}")
+    node[place] = below
+    if isinstance(below, dict) and "class_path" in below and following not in ("class_path", "init_args"):
+        below["init_args"] = below.get("init_args") or {}
+        return below["init_args"]
+    return below
+
+
+def _position(items: list[Any], name: str, path: str) -> int:
+    if not name.isdecimal() or int(name) >= len(items):
+        raise ConfigError(f"{path}: expected a position from 0 to {len(items) - 1} in a list, got {name!r}")
+    return int(name)

@@ -32,7 +32,11 @@ def batches(source: Source, chunk: int, progress: Callable[[int], None] | None) 
 def filled_spec(source: Source) -> Spec:
     """The spec of a source without the factors or the target that its batches do not carry."""
     names, spec = {column.name for column in columns_of(source)}, source.spec
-    return Spec(spec.modalities, spec.factors if "factors" in names else (), spec.targets if any(name.startswith("target.") for name in names) else ())
+    return Spec(
+        spec.modalities,
+        spec.factors if "factors" in names else (),
+        spec.targets if any(name.startswith("target.") for name in names) else (),
+    )
 
 
 def images_of(spec: Spec) -> tuple[Modality, ...]:
