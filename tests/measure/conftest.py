@@ -65,6 +65,7 @@ class TinySource:
     spec: Spec = SPEC
     present: dict = field(default_factory=dict)
     factors: np.ndarray = None
+    known: np.ndarray = None
 
     def __len__(self):
         return len(self.rows)
@@ -76,6 +77,12 @@ class TinySource:
             {name: VIEWS[name][rows] for name in self.spec.names},
             {name: torch.from_numpy(mask[indices]) for name, mask in self.present.items()},
             torch.from_numpy(factors),
+            targets={
+                target.name: torch.from_numpy(factors[:, self.spec.factor_index(target.name)]) for target in self.spec.targets
+            },
+            known={}
+            if self.known is None
+            else {target.name: torch.from_numpy(self.known[indices]) for target in self.spec.targets},
         )
 
 

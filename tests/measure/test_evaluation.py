@@ -37,7 +37,10 @@ def test_what_does_not_apply_is_recorded_with_the_reason(tiny):
     measured = evaluate([Needy(), Modes()], tiny.evaluation(model), progress=lambda *now: told.append(now))
     needy, first, _ = measured.scores
     assert (needy.name, needy.value) == ("needy", None)
-    assert needy.note == "not applicable: needy needs a model that satisfies Encodes and Likelihood; Linear does not"
+    assert needy.note == (
+        "not applicable: needy needs a model that encodes samples into codes (method `encode`) and "
+        "estimates log-likelihoods (method `log_likelihood`); Linear does not"
+    )
     assert needy.origin["world"] == "tiny-v1"
     assert first.value == 0.0
     assert told == [(0, 2, "needy"), (1, 2, "modes"), (2, 2, "")]

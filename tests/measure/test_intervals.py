@@ -5,7 +5,7 @@ import pytest
 
 from molyneux.core import ConfigError, DataError, Score
 from molyneux.core.intervals import across_seeds, share_interval
-from molyneux.measure.intervals import apart, mean_interval, over_seeds
+from molyneux.measure.scores import apart, mean_interval, over_seeds
 
 
 @pytest.mark.parametrize("values", ["continuous", "counts"])

@@ -100,7 +100,7 @@ def test_samples_and_k_are_limits(tiny):
 
 
 def test_models_without_a_likelihood_are_told(tiny):
-    with pytest.raises(NotApplicableError, match="satisfies Likelihood; Oracle does not"):
+    with pytest.raises(NotApplicableError, match=r"estimates log-likelihoods .* Oracle does not"):
         Likelihood()(tiny.evaluation(tiny.Oracle()))
 
 
@@ -119,8 +119,8 @@ def test_controls_are_what_is_reached_without_the_other_sense(tiny):
     measured = Likelihood(k=200)(tiny.evaluation(FactorAnalysis(), source=source, readers={}, exact={}))
     apart = sum(log_density(source.views[name], weights).mean() for name, weights in LOADINGS.items())
     joint = next(score for score in measured.scores if score.name == "likelihood.iwae" and not score.about)
-    assert joint.controls["senses apart"] == pytest.approx(apart, abs=1e-3)
-    assert joint.value > joint.controls["senses apart"]
+    assert joint.controls["modalities apart"] == pytest.approx(apart, abs=1e-3)
+    assert joint.value > joint.controls["modalities apart"]
     score = tiny.find(measured, "likelihood.conditional", source="left", target="right")
     posterior = FactorAnalysis().encode(Batch(source.views), ["left"]).shared
     mean, loading = posterior.mean.roll(1, 0) @ LOADINGS["right"].T, LOADINGS["right"]

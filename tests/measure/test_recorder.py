@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from molyneux.measure.intervals import share_interval
-from molyneux.measure.recorder import Recorder, percent
+from molyneux.measure.scores import Recorder, percent, share_interval
 
 
 @pytest.fixture

@@ -2,14 +2,16 @@
 
 from molyneux.measure.coherence import Coherence
 from molyneux.measure.disentanglement import CodeUse, Disentanglement
-from molyneux.measure.evaluation import Evaluation, Measure, Measurement, evaluate
+from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.galleries import Galleries, Traversals
 from molyneux.measure.homotopy import Homotopy
-from molyneux.measure.intervals import apart, over_seeds
-from molyneux.measure.latents import LatentProbe, PosteriorGap, Projection
 from molyneux.measure.likelihood import Likelihood
-from molyneux.measure.prediction import Downstream
+from molyneux.measure.measures import Measure, Measurement, evaluate
+from molyneux.measure.posterior_gap import PosteriorGap
+from molyneux.measure.prediction import Downstream, LatentProbe, Prediction
+from molyneux.measure.projection import Projection
 from molyneux.measure.reconstruction import Reconstruction
+from molyneux.measure.scores import apart, over_seeds
 
 __all__ = [
     "CodeUse",
@@ -24,6 +26,7 @@ __all__ = [
     "Measure",
     "Measurement",
     "PosteriorGap",
+    "Prediction",
     "Projection",
     "Reconstruction",
     "Traversals",

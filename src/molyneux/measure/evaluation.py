@@ -1,31 +1,42 @@
-"""What every measure takes and gives, and the loop that runs a list of them.
-
-A `Measure` takes an `Evaluation` (a model, samples, readers, a seed) and gives a `Measurement` (scores and exhibits).
-"""
+"""What a measure is given: a model, the samples of a condition, their codes, readers and random streams."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from molyneux.core import Batch, ConfigError, Exhibit, NotApplicableError, Reader, Score, Source, Spec, SpecError, seeds
+from molyneux.core import (
+    About,
+    Batch,
+    Codes,
+    ConfigError,
+    NotApplicableError,
+    Reader,
+    Source,
+    Spec,
+    SpecError,
+    seeds,
+)
 from molyneux.core.reader import LearnedReader
+from molyneux.measure.codes import CodeStore, CodeTable, EncodedBatch, tabulate_codes
+from molyneux.measure.generation import Draw
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A model, the samples it is measured on, and who reads what it makes.
+    """A model, the samples of one condition that it is measured on, and the readers of what it generates.
 
     Args:
         model: any object; a measure checks the protocols it needs.
         source: test samples; the first `samples` of them are used, all if there are fewer.
+        about: what tells this condition from others (`core.Condition`), merged into every score.
+        train: training samples. Probes are fitted on them; without them, on a random half of the test samples.
         readers: learned readers (judges) by modality.
         exact: exact readers by modality; preferred to `readers`.
         seed: every random number of a measure comes from named streams of this seed. Noise is drawn batch by batch, so
@@ -33,6 +44,7 @@ class Evaluation:
         samples: how many test samples at most.
         batch_size: samples per call of the model.
         origin: recorded with every score: world, version, split, model, ...
+        stream: part of the names of all streams; `train` for the training samples.
 
     Raises:
         ConfigError: sizes below 1. SpecError: a reader of another modality or of unknown factors.
@@ -40,12 +52,15 @@ class Evaluation:
 
     model: Any
     source: Source
+    about: About = field(default_factory=dict)
+    train: Source | None = None
     readers: Mapping[str, Reader] = field(default_factory=dict)
     exact: Mapping[str, Reader] = field(default_factory=dict)
     seed: int = 0
     samples: int = 10_000
     batch_size: int = 500
     origin: Mapping[str, Any] = field(default_factory=dict)
+    stream: str = "measure"
 
     def __post_init__(self) -> None:
         for what, value in (("samples", self.samples), ("batch_size", self.batch_size), ("len(source)", len(self.source))):
@@ -68,26 +83,109 @@ class Evaluation:
         """Number of samples that are measured on."""
         return min(self.samples, len(self.source))
 
-    @property
+    @cached_property
     def device(self) -> torch.device:
         """Where the model is; batches are moved there."""
         parameters = self.model.parameters() if isinstance(self.model, nn.Module) else iter(())
         parameter = next(parameters, None)
         return torch.device("cpu") if parameter is None else parameter.device
 
+    @cached_property
+    def available(self) -> tuple[str, ...]:
+        """The modalities that some sample has, in the order of the Spec.
+
+        Raises:
+            NotApplicableError: no sample has any modality.
+        """
+        found: set[str] = set()
+        for _, batch in self.batches():
+            found |= {name for name in self.spec.names if bool(batch.mask(name).any())}
+            if len(found) == len(self.spec.names):
+                break
+        if not found:
+            raise NotApplicableError("no sample has any modality: measure on another source")
+        return tuple(name for name in self.spec.names if name in found)
+
+    @property
+    def observed_sets(self) -> tuple[tuple[str, ...], ...]:
+        """What is observed where nothing else is asked for: each available modality alone, then all available ones together."""
+        return tuple(dict.fromkeys([*((name,) for name in self.available), self.available]))
+
+    @cached_property
+    def training(self) -> Evaluation | None:
+        """The same model on all training samples; None without them."""
+        if self.train is None:
+            return None
+        return replace(self, source=self.train, train=None, about={}, samples=max(1, len(self.train)), stream="train")
+
     def batches(self, samples: int | None = None) -> Iterator[tuple[int, Batch]]:
         """The position of the first sample and the batch, for the first `samples` samples (all by default)."""
         size = self.size if samples is None else min(samples, self.size)
         for start in range(0, size, self.batch_size):
-            yield start, self.source.batch(np.arange(start, min(start + self.batch_size, size))).to(self.device)
+            yield start, self._batch(start, min(start + self.batch_size, size))
+
+    def encoded(self, observed: Sequence[str], start: int, batch: Batch | None = None) -> EncodedBatch | None:
+        """The codes of the batch that begins at `start`, given the modalities `observed`; encoded once and then kept.
+
+        Args:
+            observed: names, in the order of the Spec.
+            start: a multiple of the batch size.
+            batch: the batch, where it is at hand.
+
+        Returns:
+            None where no sample of the batch has all observed modalities.
+        """
+        end = min(start + self.batch_size, self.size)
+        whole = batch if batch is not None and len(batch) == end - start else None
+        return self._codes.get(observed, start, lambda: self._batch(start, end) if whole is None else whole)
+
+    def generated_from(
+        self, observed: Sequence[str], start: int, batch: Batch, *, draw: Draw = "sample"
+    ) -> tuple[Batch, Codes] | None:
+        """The samples of a batch that have all observed modalities, and their codes; None where no sample has."""
+        found = self.encoded(observed, start, batch)
+        if found is None:
+            return None
+        codes, inside = found.codes(draw, self.device), found.rows < len(batch)
+        if not inside.all():  # the last batch of fewer samples than are kept
+            codes = codes[inside.to(self.device)]
+        rows = found.rows[inside].to(self.device)
+        return (batch if len(rows) == len(batch) else batch[rows]), codes
+
+    def table(self, observed: Sequence[str], samples: int | None = None) -> CodeTable:
+        """The codes of the first `samples` samples (all by default), given the modalities `observed`.
+
+        Raises:
+            NotApplicableError: no sample has all of them. DataError: a code is not finite; names code, row and dimension.
+        """
+        size = self.size if samples is None else min(samples, self.size)
+        starts = range(0, size, self.batch_size)
+        encoded = [(start, part) for start in starts if (part := self.encoded(observed, start)) is not None]
+        if not encoded:
+            raise NotApplicableError(f"no sample has {' and '.join(observed)}: measure on another source")
+        return tabulate_codes(encoded, observed, size)
+
+    def tables(self, samples: int | None = None) -> dict[tuple[str, ...], CodeTable]:
+        """The codes given each available modality alone and given all of them, where any sample has them; by what is observed.
+
+        Raises:
+            NotApplicableError: no sample has any modality. DataError: see `table`.
+        """
+        found = {}
+        for observed in self.observed_sets:
+            try:
+                found[observed] = self.table(observed, samples)
+            except NotApplicableError:
+                continue
+        return found
 
     def generator(self, *names: str | int) -> torch.Generator:
         """A torch stream on the model's device."""
-        return seeds.torch_generator(self.seed, "measure", *names, device=self.device.type)
+        return seeds.torch_generator(self.seed, self.stream, *names, device=self.device.type)
 
     def rng(self, *names: str | int) -> np.random.Generator:
         """A NumPy stream."""
-        return seeds.generator(self.seed, "measure", *names)
+        return seeds.generator(self.seed, self.stream, *names)
 
     def reader(self, modality: str) -> Reader | None:
         """Who reads a modality: the exact reader where there is one, else the judge, else None."""
@@ -103,88 +201,13 @@ class Evaluation:
         head = {**self.origin, "seed": self.seed, "samples": self.size, "batch_size": self.batch_size}
         return {**head, "readers": read} if read else head
 
+    @cached_property
+    def _codes(self) -> CodeStore:
+        return CodeStore(self.model, self.generator)
+
+    def _batch(self, start: int, end: int) -> Batch:
+        return self.source.batch(np.arange(start, end)).to(self.device)
+
 
 def _judge(reader: Reader) -> dict[str, Any]:
     return dict(reader.origin) if isinstance(reader, LearnedReader) else {}
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """What a measure gives."""
-
-    scores: tuple[Score, ...] = ()
-    exhibits: tuple[Exhibit, ...] = ()
-
-    def __add__(self, other: Measurement) -> Measurement:
-        return Measurement(self.scores + other.scores, self.exhibits + other.exhibits)
-
-
-class Measure(ABC):
-    """Something that can be measured. Settings are checked at construction; a call changes nothing.
-
-    Attributes:
-        name: family of its scores, such as `coherence`.
-        needs: the protocols a model must satisfy.
-    """
-
-    name: ClassVar[str]
-    needs: ClassVar[tuple[type, ...]] = ()
-
-    @final
-    def __call__(self, evaluation: Evaluation) -> Measurement:
-        """Measure, with the model in evaluation mode and without gradients.
-
-        Raises:
-            NotApplicableError: the model or the source lacks what this measure needs.
-        """
-        missing = [protocol.__name__ for protocol in self.needs if not isinstance(evaluation.model, protocol)]
-        if missing:
-            model = type(evaluation.model).__name__
-            raise NotApplicableError(f"{self.name} needs a model that satisfies {' and '.join(missing)}; {model} does not")
-        with _evaluating(evaluation.model), torch.inference_mode():
-            return self.measure(evaluation)
-
-    @abstractmethod
-    def measure(self, evaluation: Evaluation) -> Measurement:
-        """What `__call__` does once the protocols are checked."""
-
-
-def evaluate(
-    measures: Sequence[Measure], evaluation: Evaluation, *, progress: Callable[[int, int, str], None] | None = None
-) -> Measurement:
-    """Run measures one after the other.
-
-    A measure that does not apply leaves a score without a value whose note says why.
-
-    Args:
-        measures: what to measure.
-        evaluation: on what.
-        progress: told (done, total, name of the next measure; "" at the end).
-    """
-    total = Measurement()
-    for done, measure in enumerate(measures):
-        if progress is not None:
-            progress(done, len(measures), measure.name)
-        try:
-            total += measure(evaluation)
-        except NotApplicableError as error:
-            score = Score(measure.name, None, origin=evaluation.provenance(), note=f"not applicable: {error}")
-            total += Measurement((score,))
-    if progress is not None:
-        progress(len(measures), len(measures), "")
-    return total
-
-
-@contextmanager
-def _evaluating(model: Any) -> Iterator[None]:
-    """Put a module into evaluation mode and back."""
-    if not isinstance(model, nn.Module):
-        yield
-        return
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
-    try:
-        yield
-    finally:
-        for module, training in modes:
-            module.training = training

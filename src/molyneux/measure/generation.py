@@ -1,22 +1,52 @@
-"""How a model is asked to generate: codes from a posterior or the prior, and views from codes."""
+"""Generation: which modalities are generated from which, codes from a posterior or the prior, and views from codes."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Literal, Protocol, get_args
 
 import torch
 from torch import Tensor
 from torch.distributions import Distribution
 
-from molyneux.core import Batch, Codes, ConfigError, Decodes, Encodes, Modality, Posterior, Spec, nearest, views
+from molyneux.core import Batch, Codes, ConfigError, Decodes, Encodes, Modality, Posterior, Spec, about_names, nearest, views
 
 Draw = Literal["mean", "sample"]
-"""Which codes stand for a posterior: one sample of it (as published), or its mean."""
+"""Which code stands for a posterior: one sample of it (as published), or its mean."""
+
+NamedDirections = Literal["all", "leave-one-out", "singles"]
+"""`singles`: each modality from each other one; `leave-one-out`: these, and each from all others; `all`: each from every subset
+of the others."""
+
+Directions = NamedDirections | Sequence[Mapping[str, str | Sequence[str]]]
+"""Named directions, or a list such as `[{"source": ["image", "touch"], "target": "text"}]`."""
+
+MOST_DIRECTIONS = 200
+"""Directions beyond this number are refused: each costs a decoding of every sample and gives a dozen scores."""
 
 
 class Generates(Encodes, Decodes, Protocol):
     """A model that encodes and decodes."""
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Generation of one modality from others.
+
+    Args:
+        observed: the modalities that are encoded, in the order of the Spec.
+        target: the modality that is decoded.
+    """
+
+    observed: tuple[str, ...]
+    target: str
+
+    @property
+    def about(self) -> dict[str, str | tuple[str, ...]]:
+        """How scores say it: `{"source": ("image", "text"), "target": "touch"}`."""
+        return {"source": about_names(self.observed), "target": self.target}
 
 
 def check_draw(draw: Draw) -> Draw:
@@ -24,6 +54,88 @@ def check_draw(draw: Draw) -> Draw:
     if draw not in get_args(Draw):
         raise ConfigError(f"unknown draw {draw!r}; {nearest(str(draw), get_args(Draw))}")
     return draw
+
+
+def check_directions(choice: Directions) -> Directions:
+    """The setting `directions`.
+
+    Raises:
+        ConfigError: an unknown name, or an entry of a list that is no source and target.
+    """
+    if isinstance(choice, str):
+        if choice not in get_args(NamedDirections):
+            raise ConfigError(f"unknown directions {choice!r}; {nearest(choice, get_args(NamedDirections))}")
+        return choice
+    for item in choice:
+        if not isinstance(item, Mapping) or set(item) != {"source", "target"} or not isinstance(item["target"], str):
+            raise ConfigError(f"directions: expected entries such as {{source: [image, touch], target: text}}, got {item!r}")
+        if not item["source"] or item["target"] in _source(item):
+            raise ConfigError(f"directions: expected a source of other modalities than the target, got {dict(item)}")
+    return choice
+
+
+def subsets(names: Sequence[str], sizes: Collection[int] | None = None) -> list[tuple[str, ...]]:
+    """The proper, non-empty subsets of modalities, small ones first.
+
+    Args:
+        names: of the modalities.
+        sizes: of the subsets; all by default.
+
+    >>> subsets(("image", "text", "touch"), (2,))
+    [('image', 'text'), ('image', 'touch'), ('text', 'touch')]
+    """
+    wanted = range(1, len(names)) if sizes is None else sorted(size for size in set(sizes) if 0 < size < len(names))
+    return [observed for size in wanted for observed in combinations(names, size)]
+
+
+def directions(spec: Spec, choice: Directions, *, available: Sequence[str] | None = None) -> list[Direction]:
+    """The directions in which modalities are generated.
+
+    Args:
+        spec: names the modalities.
+        choice: see `Directions`.
+        available: modalities that some sample has; nothing is generated from others.
+
+    Raises:
+        ConfigError: more than `MOST_DIRECTIONS`, or a modality that does not exist.
+    """
+    if not isinstance(choice, str):
+        return [item for item in _listed(spec, choice) if available is None or set(item.observed) <= set(available)]
+    _require_few(spec, choice)
+    given = tuple(spec.names if available is None else available)
+    found = []
+    for target in spec.names:
+        others = tuple(name for name in given if name != target)
+        sizes = {"singles": {1}, "leave-one-out": {1, len(others)}, "all": set(range(1, len(others) + 1))}[choice]
+        found += [Direction(observed, target) for size in sizes for observed in combinations(others, size) if observed]
+    return sorted(found, key=lambda item: (len(item.observed), [spec.names.index(name) for name in item.observed]))
+
+
+def _listed(spec: Spec, choice: Sequence[Mapping[str, str | Sequence[str]]]) -> list[Direction]:
+    for item in choice:
+        for name in (*_source(item), str(item["target"])):
+            if name not in spec.names:
+                raise ConfigError(f"directions: no modality {name!r}; {nearest(name, spec.names)}")
+    ordered = [(tuple(sorted(_source(item), key=spec.names.index)), str(item["target"])) for item in choice]
+    found = [Direction(*item) for item in dict.fromkeys(ordered)]
+    if len(found) > MOST_DIRECTIONS:
+        raise ConfigError(f"directions: expected at most {MOST_DIRECTIONS}, got {len(found)}: list fewer")
+    return found
+
+
+def _require_few(spec: Spec, choice: str) -> None:
+    count = len(spec.names)
+    number = {"singles": count * (count - 1), "leave-one-out": count**2, "all": count * (2 ** (count - 1) - 1)}[choice]
+    if number > MOST_DIRECTIONS:
+        raise ConfigError(
+            f"directions: {choice} of {count} modalities are {number:,}, at most {MOST_DIRECTIONS} are generated: choose fewer, "
+            "such as `directions: [{source: [image, touch], target: text}]`"
+        )
+
+
+def _source(item: Mapping[str, str | Sequence[str]]) -> tuple[str, ...]:
+    source = item["source"]
+    return (source,) if isinstance(source, str) else tuple(source)
 
 
 def having(batch: Batch, names: Collection[str]) -> Batch:
@@ -43,7 +155,7 @@ def prior_codes(model: Decodes, size: int, generator: torch.Generator) -> Codes:
 
 
 def decoded(model: Decodes, codes: Codes, spec: Spec, *, only: Collection[str]) -> dict[str, Tensor]:
-    """The views a model makes of codes, as they would be stored, on the CPU: (B, *modality.shape)."""
+    """The views that a model decodes from codes, as they would be stored, on the CPU: (B, *modality.shape)."""
     distributions = model.decode(codes, tuple(only))
     return {name: stored_view(spec.modality(name), distributions[name]) for name in only}
 
@@ -51,8 +163,8 @@ def decoded(model: Decodes, codes: Codes, spec: Spec, *, only: Collection[str]) 
 def stored_view(modality: Modality, distribution: Distribution) -> Tensor:
     """The view that stands for a distribution, in its stored form, on the CPU.
 
-    Pictures, series and other numbers: the mean of the likelihood; text and labels: the most probable symbols, written one after
-    the other where the distribution can say (`view`). What stands after the end of a text says nothing and becomes padding.
+    Images, series and other numbers: the mean of the likelihood; text and labels: the most probable symbols, decoded one after
+    the other where the distribution can (`view`). What follows the end of a text means nothing and becomes padding.
     """
     view = getattr(distribution, "view", None)
     if view is None:

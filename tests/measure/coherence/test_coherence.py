@@ -6,7 +6,7 @@ import torch
 
 from molyneux.core import ConfigError, NotApplicableError, Reading
 from molyneux.measure import Coherence
-from molyneux.measure.coherence import Direction, confusion, subsets
+from molyneux.measure.coherence import confusion
 
 CROSS = ("image", "text"), ("text", "image")
 
@@ -99,7 +99,9 @@ def test_one_factor_always_wrong_shows_in_that_factor_alone(tiny, factor, other)
 def test_joint_generation_from_one_shared_latent_agrees_and_from_separate_ones_is_at_chance(tiny):
     shared = Coherence()(tiny.evaluation(tiny.Oracle(), n=3000))
     separate = Coherence()(tiny.evaluation(tiny.Independent(), n=3000))
-    one, other = (tiny.find(measured, "coherence.strict", source="prior", target="image+text") for measured in (shared, separate))
+    one, other = (
+        tiny.find(measured, "coherence.strict", source="prior", target=("image", "text")) for measured in (shared, separate)
+    )
     assert (one.value, one.controls["judge ceiling"], one.chance) == (100.0, 100.0, pytest.approx(100 / 6))
     assert one.controls["unpaired"] == pytest.approx(100 / 6, abs=3)
     assert other.interval[0] <= other.chance <= other.interval[1]
@@ -118,14 +120,15 @@ def test_three_senses_go_in_every_direction_and_agree_in_pairs_and_all_together(
         measured = Coherence(**settings)(tiny.evaluation(tiny.Oracle(), source=source, exact=exact))
         return {tuple(score.about.values()): score for score in measured.scores if score.name == "coherence.strict"}
 
-    pairs = {("image+text", "echo"), ("image+echo", "text"), ("text+echo", "image")}
+    pairs = {(("image", "text"), "echo"), (("image", "echo"), "text"), (("text", "echo"), "image")}
     singles = {(source, target) for source in exact | {"image": 0} for target in exact | {"image": 0} if source != target}
-    joint = {("prior", target) for target in ("image+text", "image+echo", "text+echo", "image+text+echo")}
+    together = (("image", "text"), ("image", "echo"), ("text", "echo"), ("image", "text", "echo"))
+    joint = {("prior", target) for target in together}
     found = strict()
     assert set(found) == pairs | singles | joint
     assert {score.value for score in found.values()} == {100.0}
-    assert found["prior", "image+text+echo"].chance == pytest.approx(100 / 36)
-    assert set(strict(joint=False, subsets="single")) == singles
+    assert found["prior", ("image", "text", "echo")].chance == pytest.approx(100 / 36)
+    assert set(strict(joint=False, directions="singles")) == singles
 
 
 def test_unreadable_views_are_wrong_and_counted(tiny):
@@ -232,21 +235,11 @@ def test_confusions_are_shown_by_direction(tiny):
     assert {len(row) for row in gallery.rows} == {len(gallery.columns)}
 
 
-def test_subsets():
-    names = ("a", "b", "c")
-    assert subsets(names) == [("a",), ("b",), ("c",), ("a", "b"), ("a", "c"), ("b", "c")]
-    assert subsets(names, "single") == [("a",), ("b",), ("c",)]
-    assert subsets(("a", "b"), "leave-one-out") == [("a",), ("b",)]
-    assert subsets(("a",)) == []
-    assert len(subsets([str(name) for name in range(6)])) == 2**6 - 2
-    assert Direction(("a", "b"), "c").about == {"source": "a+b", "target": "c"}
-
-
 def test_bad_settings_and_unsuited_sources(tiny):
     with pytest.raises(ConfigError, match="unknown draw 'means'; did you mean \"mean\""):
         Coherence(draw="means")
-    with pytest.raises(ConfigError, match="unknown subsets"):
-        Coherence(subsets="some")
+    with pytest.raises(ConfigError, match="unknown directions"):
+        Coherence(directions="some")
     alone = tiny.Source(tiny.rows(10), spec=tiny.spec.restrict(("image",)))
     with pytest.raises(NotApplicableError, match="at least two modalities"):
         Coherence()(tiny.evaluation(tiny.Oracle(), source=alone, exact={}))

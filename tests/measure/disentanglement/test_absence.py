@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from molyneux.core import NotApplicableError
-from molyneux.measure.disentanglement import METRICS, knowledge, outcomes, tabulate
+from molyneux.measure.disentanglement import METRICS, adjusted_information, outcomes, tabulate
 from molyneux.measure.disentanglement.information import entropy
 from molyneux.measure.disentanglement.mig import published_information
 
@@ -44,7 +44,7 @@ def test_presence_is_not_knowledge_as_recommended(carried, tags):
     noise = np.random.default_rng(2).normal(size=(len(factors), 3))
     for code in codes.values():
         table = tabulate(np.column_stack([code, noise]), factors, names=tags)
-        assert knowledge(table)[0, 2:] == pytest.approx(np.zeros(6), abs=0.003)
+        assert adjusted_information(table)[0, 2:] == pytest.approx(np.zeros(6), abs=0.003)
         by_factor = {
             metric: METRICS[metric].ways["recommended"](table, np.random.default_rng(0)) for metric in ("sap", "explicitness")
         }
@@ -69,7 +69,7 @@ def test_presence_as_a_factor_of_its_own(carried, tags):
     factors, codes = carried
     table = tabulate(codes["present"][:, None], factors, names=tags, presence=True)
     assert len(table.names) == 8 + 5
-    known = dict(zip(table.names, knowledge(table)[0], strict=True))
+    known = dict(zip(table.names, adjusted_information(table)[0], strict=True))
     assert known["conj2. is present"] == pytest.approx(1.0)
     assert known["conj2."] == 0.0
 

@@ -10,10 +10,10 @@ from molyneux.learn.likelihoods.categorical import CategoricalViews
 from molyneux.learn.posteriors import DiagonalNormal
 from molyneux.measure import CodeUse, Evaluation
 from molyneux.measure.disentanglement import hoyer
-from molyneux.measure.reconstruction.frequencies import Frequencies
+from molyneux.measure.reconstruction.comparison import SymbolFrequencies
 
 SPEC = Spec((Modality("table", "tabular", (4,)),))
-N = 20_000
+N = 5000
 
 
 class Linear:
@@ -49,21 +49,21 @@ def found(model):
 def test_numbers_are_those_of_the_closed_forms():
     scores = found(Linear())
     # KL(N(m, 1/4) || N(0, 1)) = (m^2 + 1/4 - 1 + ln 4) / 2, with E m^2 = 1/4, twice
-    assert scores["code_use.rate", ""].value == pytest.approx(0.25 + 0.25 - 1 + np.log(4), abs=0.03)
+    assert scores["code_use.rate", ""].value == pytest.approx(0.25 + 0.25 - 1 + np.log(4), abs=0.06)
     # squared errors: (2 * 0.5 * noise)^2 = 1 for two numbers, 1 for the other two
-    assert scores["code_use.distortion", ""].value == pytest.approx(0.5 * 4 + 2 * np.log(2 * np.pi), abs=0.05)
+    assert scores["code_use.distortion", ""].value == pytest.approx(0.5 * 4 + 2 * np.log(2 * np.pi), abs=0.1)
     assert scores["code_use.active_units", ""].value == 2
-    assert scores["code_use.total_correlation", ""].value == pytest.approx(0, abs=1e-3)
+    assert scores["code_use.total_correlation", ""].value == pytest.approx(0, abs=4e-3)
     means = np.random.default_rng(0).standard_normal((N, 4)).astype(np.float32)[:, :2] / 2
     assert scores["code_use.hoyer", ""].value == pytest.approx(hoyer(means.astype(float)), abs=1e-6)
-    assert abs(scores["code_use.hoyer", "centred"].value - scores["code_use.hoyer", ""].value) < 0.01
+    assert abs(scores["code_use.hoyer", "centred"].value - scores["code_use.hoyer", ""].value) < 0.02
     for name, control, expected in (
         ("code_use.hoyer", "normal codes", hoyer(np.random.default_rng(1).standard_normal((N, 3)))),
         ("code_use.total_correlation", "independent dimensions", 0.0),
     ):
-        assert scores[name, ""].controls[control] == pytest.approx(expected, abs=5e-3)
+        assert scores[name, ""].controls[control] == pytest.approx(expected, abs=1e-2)
         low, high = scores[name, ""].interval
-        assert low <= scores[name, ""].value + 1e-3 <= high + 2e-3
+        assert low <= scores[name, ""].value + 4e-3 <= high + 8e-3
     assert scores["code_use.distortion", ""].about == {"source": "table", "target": "table"}
 
 
@@ -99,7 +99,7 @@ def test_texts_are_counted_up_to_their_end():
         np.arange(4) < lengths[:, None], rng.integers(2, 4, (500, 4)), np.where(np.arange(4) == lengths[:, None], 1, 0)
     )
     spec = Spec((Modality("text", "text", (4,), "uint8", symbols=tuple("_.ab"), end=1, padding=0),))
-    frequencies = Frequencies(spec.modality("text"))
+    frequencies = SymbolFrequencies(spec.modality("text"))
     for part in (ids[:123], ids[123:]):
         frequencies.add(torch.from_numpy(part.astype(np.uint8)))
     counted = np.arange(4) <= lengths[:, None]

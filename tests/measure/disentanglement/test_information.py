@@ -8,10 +8,18 @@ from sklearn.metrics import mutual_info_score
 from sklearn.metrics.cluster import adjusted_mutual_info_score
 
 from molyneux.core import NotApplicableError
-from molyneux.measure.disentanglement import expected_information, knowledge, tabulate
-from molyneux.measure.disentanglement.bins import equal_width, library_bins, published_bins
+from molyneux.measure.disentanglement import adjusted_information, expected_information, tabulate
 from molyneux.measure.disentanglement.groups import group
-from molyneux.measure.disentanglement.information import bins_for, count_pairs, entropy, joint, mutual_information
+from molyneux.measure.disentanglement.information import (
+    bins_for,
+    count_pairs,
+    entropy,
+    equal_width,
+    joint_counts,
+    library_bins,
+    mutual_information,
+    published_bins,
+)
 
 
 def related(n=400, seed=0):
@@ -71,7 +79,7 @@ def test_joint_counts_of_carriers_in_bins_of_equal_mass():
     codes, factor = rng.normal(size=(3000, 2)), rng.integers(-1, 3, 3000)
     codes[:, 1] = np.round(codes[:, 1] * 2)
     half = rng.random(3000) < 0.5
-    counts = joint(tabulate(codes, factor[:, None]), 0, half)
+    counts = joint_counts(tabulate(codes, factor[:, None]), 0, half)
     carried = factor >= 0
     assert counts.shape == (2, 2, 3, 20)
     assert counts.sum((1, 3)).tolist() == [np.bincount(factor[carried]).tolist()] * 2
@@ -89,7 +97,7 @@ def test_bins_grow_with_values_and_shrink_with_samples():
     even = [bins_for(np.full(values, n // values)) for n, values in ((10_000, 2), (10_000, 30), (100_000, 140), (60, 3), (20, 5))]
     assert even == [20, 60, 280, 12, 5]
     with pytest.raises(NotApplicableError, match="factor 1 has 50 values and needs at least 250 samples that carry it, got 100"):
-        knowledge(tabulate(np.random.default_rng(0).normal(size=(100, 1)), np.arange(100)[:, None] % 50))
+        adjusted_information(tabulate(np.random.default_rng(0).normal(size=(100, 1)), np.arange(100)[:, None] % 50))
 
 
 def test_rare_values_fill_bins_of_their_own():
@@ -103,7 +111,9 @@ def test_knowledge_is_between_nothing_and_everything():
     rng = np.random.default_rng(0)
     factor = rng.integers(0, 40, 8000)
     noisy = np.where(rng.random(8000) < 0.5, factor, rng.integers(0, 40, 8000))
-    known = knowledge(tabulate(np.stack([factor, factor**3 - 5, noisy, rng.normal(size=8000)], 1), factor[:, None]))[:, 0]
+    known = adjusted_information(tabulate(np.stack([factor, factor**3 - 5, noisy, rng.normal(size=8000)], 1), factor[:, None]))[
+        :, 0
+    ]
     assert known[:2] == pytest.approx([1.0, 1.0])
     assert 0.2 < known[2] < 0.4
     assert known[3] == 0.0
@@ -113,7 +123,7 @@ def test_significance_is_what_it_says():
     """One table in a thousand may pass for knowledge; of 200 at most a few."""
     rng = np.random.default_rng(0)
     factor = rng.integers(0, [2, 30], (500, 2))
-    found = [knowledge(tabulate(rng.normal(size=(500, 3)), factor)).any() for _ in range(200)]
+    found = [adjusted_information(tabulate(rng.normal(size=(500, 3)), factor)).any() for _ in range(200)]
     assert sum(found) <= 3
 
 

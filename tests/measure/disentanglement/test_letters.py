@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from molyneux.measure.disentanglement import METRICS, hoyer, outcomes
-from molyneux.measure.disentanglement.bins import equal_width, published_bins
-from molyneux.measure.disentanglement.information import count_pairs, entropy, mutual_information
-from molyneux.measure.disentanglement.mig import gaps
-from molyneux.measure.disentanglement.modularity import one_factor_only
+from molyneux.measure.disentanglement.information import count_pairs, entropy, equal_width, mutual_information, published_bins
+from molyneux.measure.disentanglement.mig import gaps, one_factor_only
 
 PUBLISHED = {
     "higgins": ((1.0, 0.0), (1.0, 0.0)),

@@ -37,11 +37,12 @@ def test_every_way_gives_the_same_finite_numbers_again(metric, variant):
     codes, factors = mixed(12_000)
     if (metric, variant) == ("dci", "dlib"):
         codes, factors = codes[:300], factors[:300]
-    first, second = (scores(codes, factors, metric, variant) for _ in range(2))
-    assert first == second
+    found = outcomes(codes, factors, metric, variant=variant, seed=1)
+    first = {name: outcome.value for name, outcome in found.items()}
+    assert first == scores(codes, factors, metric, variant)
     assert all(-1 <= value <= 1 for value in first.values())
     assert tuple(first) == METRICS[metric].scores
-    for name, outcome in outcomes(codes, factors, metric, variant=variant, seed=1).items():
+    for name, outcome in found.items():
         if outcome.factors is not None and name != "dci_completeness":
             assert outcome.factors.mean() == pytest.approx(outcome.value)
         assert outcome.matrix is None or outcome.matrix.shape == (4, 3)
@@ -170,9 +171,9 @@ def test_two_carriers_are_too_few_for_most_and_harm_none(metric):
 @pytest.mark.parametrize("values", [(2, 300), (2, 2, 300), (140, 2, 5)])
 def test_noise_is_worth_nothing_however_many_values_factors_have(metric, values):
     """Factors of many values leave few samples a value, and a maximum over factors is above its mean."""
-    spread = 0.06 if metric == "higgins" else 0.012
-    found = noise_scores(metric, values, samples=3000, seeds=6)
-    assert np.mean(found) == pytest.approx(0.0, abs=4 * spread / np.sqrt(6))
+    spread, seeds = 0.06 if metric == "higgins" else 0.012, 2 if metric == "dci" else 6
+    found = noise_scores(metric, values, samples=3000, seeds=seeds)
+    assert np.mean(found) == pytest.approx(0.0, abs=4 * spread / np.sqrt(seeds))
 
 
 def test_batches_of_rare_values_are_not_told_by_their_noise():
@@ -197,14 +198,15 @@ def test_codes_of_intervals_know_nearly_everything_however_rare_a_value_is(metri
 def test_codes_that_are_nearly_always_the_same_tell_nothing_by_small_batches(metric, kind):
     """A factor of many values has small batches, in which a sparse dimension often does not vary at all."""
     found = []
-    for seed in range(8):
+    seeds = 4 if metric == "explicitness" else 8
+    for seed in range(seeds):
         rng = np.random.default_rng(seed)
         factors, normal = rng.integers(0, (2, 300), (5000, 2)), rng.normal(size=(5000, 3))
         sparse = np.column_stack([normal[:, 0] > 2, normal[:, 1]]).astype(float)
         codes = sparse if kind == "one of two" else np.maximum(normal - [0, 1, 2], 0)
         found += scores(codes, factors, metric, seed=seed).values()
     spread = 0.15 if metric == "higgins" else 0.05
-    assert np.mean(found) == pytest.approx(0.0, abs=4 * spread / np.sqrt(8))
+    assert np.mean(found) == pytest.approx(0.0, abs=4 * spread / np.sqrt(seeds))
 
 
 def test_scores_of_dimensions_that_are_hardly_used_stay_in_bounds():

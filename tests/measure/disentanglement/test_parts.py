@@ -17,11 +17,11 @@ from molyneux.measure.disentanglement import (
     top_counts,
     unsupervised_ranking,
 )
-from molyneux.measure.disentanglement.bins import equal_mass
 from molyneux.measure.disentanglement.dci import completeness, disentanglement
-from molyneux.measure.disentanglement.higgins import mean_difference
-from molyneux.measure.disentanglement.linear import discriminants, softmax_nets
-from molyneux.measure.disentanglement.ranks import area_under_curve, sort_columns
+from molyneux.measure.disentanglement.explicitness import area_under_curve, discriminants
+from molyneux.measure.disentanglement.higgins import mean_difference, softmax_nets
+from molyneux.measure.disentanglement.information import equal_mass
+from molyneux.measure.disentanglement.table import sort_columns
 
 
 def twice(matrix):

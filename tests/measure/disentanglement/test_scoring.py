@@ -40,10 +40,8 @@ def test_scores_stand_beside_chance_ceiling_and_interval():
     refused = find(scores, "mig", variant="published")
     assert refused.value is None
     assert refused.note.startswith("not applicable: mig draws 10,000 samples that have the factor shape, got 2,000")
-    again = score_codes(
-        codes, factors, names=("shape", "size"), metrics=("mig", "kim_mnih"), variants=("recommended", "published")
-    )
-    assert again == scores
+    again = score_codes(codes, factors, names=("shape", "size"), metrics=("mig",))
+    assert again == tuple(score for score in scores if score.name.endswith("mig") and score.about["variant"] == "recommended")
 
 
 def test_factors_that_depend_on_each_other_have_a_lower_ceiling():
@@ -157,6 +155,9 @@ class Place:
     def rsample(self, sample_shape=(), generator=None):
         return self.mean + 0.3 * torch.randn(*sample_shape, *self.mean.shape, generator=generator)
 
+    def log_prob(self, value):
+        return torch.zeros(value.shape[:-1])
+
 
 class Coder:
     """Shared codes: shape and size in a dimension each, and a dead one. The private code of the image holds the tilt."""
@@ -173,7 +174,7 @@ def test_the_measure_says_what_each_code_knows(tiny):
     def value(name, **about):
         return tiny.find(measured, f"disentanglement.{name}", variant="recommended", **about).value
 
-    for source in ("image", "text", "image+text"):
+    for source in ("image", "text", ("image", "text")):
         assert value("mig", source=source, code="shared", factor="shape") == pytest.approx(1.0, abs=0.01)
         assert value("mig", source=source, code="shared", factor="tilt") == 0.0
     assert value("sap", source="image", code="private.image", factor="tilt") == pytest.approx(1.0)

@@ -86,6 +86,7 @@ def test_what_cannot_be_read_says_why(tiny):
 def test_bad_settings_and_unsuited_sources(tiny):
     with pytest.raises(ConfigError, match="got 0 and 5"):
         Galleries(rows=0)
-    source = tiny.Source(tiny.rows(10), present={"text": np.zeros(10, dtype=bool)})
+    even = np.arange(10) % 2 == 0
+    source = tiny.Source(tiny.rows(10), present={"text": even, "image": ~even})
     with pytest.raises(NotApplicableError, match="no sample has all modalities"):
         Galleries()(tiny.evaluation(tiny.Oracle(), source=source))

@@ -4,16 +4,16 @@ import torch
 from molyneux.core import Factor, Reading, Spec
 from molyneux.data import PartsOfSpeech
 from molyneux.measure import Evaluation
-from molyneux.measure.coherence import words
+from molyneux.measure.coherence import reading_text
 from molyneux.measure.galleries import view_cells
-from molyneux.measure.galleries.steps import Walk, changes, read_walk
+from molyneux.measure.galleries.cells import ReadSequence, changes, read_sequence
 
 FACTORS = (Factor("noun", ("dogs", "cats")), Factor("adverb", ("really", "recently")))
 
 
 def test_a_step_says_what_it_changed_also_to_and_from_absence():
     codes = np.array([[0, -1], [0, -1], [1, 0], [1, 1], [1, 1], [0, 1]])
-    walk = Walk(FACTORS, codes, np.array([True, True, True, True, False, True]))
+    walk = ReadSequence(FACTORS, codes, np.array([True, True, True, True, False, True]))
     told = ["", "", "noun: dogs → cats, adverb: absent → really", "adverb: really → recently", "", "noun: cats → dogs"]
     assert changes(walk) == told
     assert walk.known.tolist() == [True, True, True, False, True]
@@ -24,7 +24,7 @@ def test_a_step_says_what_it_changed_also_to_and_from_absence():
 def test_steps_are_those_of_a_loop_and_of_neighbours_where_all_is_readable():
     rng = np.random.default_rng(0)
     codes, readable = rng.integers(-1, 2, (50, 3, 6, 2)), rng.random((50, 3, 6)) < 0.6
-    walk = Walk(FACTORS, codes, readable)
+    walk = ReadSequence(FACTORS, codes, readable)
     for place in np.ndindex(50, 3):
         last, expected = None, np.zeros((5, 2), bool)
         for view in range(6):
@@ -33,13 +33,13 @@ def test_steps_are_those_of_a_loop_and_of_neighbours_where_all_is_readable():
                     expected[view - 1] = codes[place][view] != last
                 last = codes[place][view]
         assert (walk.changed[place] == expected).all()
-    whole = Walk(FACTORS, codes, np.ones_like(readable))
+    whole = ReadSequence(FACTORS, codes, np.ones_like(readable))
     assert (whole.changed == (codes[..., 1:, :] != codes[..., :-1, :])).all()
     assert whole.known.all()
 
 
 def test_nothing_is_said_before_the_first_readable_view():
-    walk = Walk(FACTORS, np.array([[-1, -1], [0, 0], [1, 0]]), np.array([False, True, True]))
+    walk = ReadSequence(FACTORS, np.array([[-1, -1], [0, 0], [1, 0]]), np.array([False, True, True]))
     assert changes(walk) == ["", "", "noun: dogs → cats"]
 
 
@@ -48,11 +48,11 @@ def test_what_a_reader_objects_to_is_unreadable_and_what_is_absent_is_not():
         def read(self, view):
             return Reading(torch.tensor([[0, -1], [0, -1], [1, 0], [-1, -1]]), ("noun", "adverb"), {1: "no adverb can be told"})
 
-    walk = read_walk(Reader(), Spec((), FACTORS), torch.zeros(4, 1), shape=(2, 2))
+    walk = read_sequence(Reader(), Spec((), FACTORS), torch.zeros(4, 1), shape=(2, 2))
     assert walk.readable.tolist() == [[True, False], [True, False]]
     assert walk.codes.shape == (2, 2, 2)
     reading = Reader().read(None)
-    assert [words(reading, FACTORS, row) for row in range(3)] == ["dogs", "dogs adverb?", "cats really"]
+    assert [reading_text(reading, FACTORS, row) for row in range(3)] == ["dogs", "dogs adverb?", "cats really"]
 
 
 def test_sentences_that_lack_parts_are_read_without_doubt():
@@ -62,4 +62,4 @@ def test_sentences_that_lack_parts_are_read_without_doubt():
     assert (batch.factors < 0).any()
     evaluation = Evaluation(None, source, exact=world.readers())
     assert not any("?" in cell.reading for cell in view_cells(evaluation, "text", batch.views["text"]))
-    assert read_walk(world.readers()["text"], world.spec, batch.views["text"], shape=(60,)).readable.all()
+    assert read_sequence(world.readers()["text"], world.spec, batch.views["text"], shape=(60,)).readable.all()

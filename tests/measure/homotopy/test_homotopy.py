@@ -11,9 +11,9 @@ from torch.distributions import Categorical, Independent
 from molyneux.core import Codes, ConfigError, DataError, Factor, Posterior, load_exhibits, save_exhibits
 from molyneux.data import Letters, ideal_codes
 from molyneux.measure import Evaluation, Homotopy, Traversals
-from molyneux.measure.galleries.steps import Walk
-from molyneux.measure.homotopy.scores import leg_scores, path_scores
-from molyneux.measure.recorder import Recorder
+from molyneux.measure.galleries.cells import ReadSequence
+from molyneux.measure.homotopy.homotopy import leg_scores, path_scores
+from molyneux.measure.scores import Recorder
 
 LETTERS = Letters()
 TEXT = LETTERS.spec.modality("text")
@@ -182,7 +182,7 @@ def walked(*legs, pairs=20):
     """Scores of walks of which each output is a pair of letters, or None where it cannot be read."""
     codes = np.array([[(-1, -1) if output is None else output for output in leg] for leg in legs])
     readable = np.array([[output is not None for output in leg] for leg in legs])
-    walk = Walk(
+    walk = ReadSequence(
         (Factor("A", ("1", "2", "3")), Factor("B", ("1", "2", "3"))), *(np.stack(pairs * [part]) for part in (codes, readable))
     )
     recorder = Recorder("homotopy", np.random.default_rng(0))

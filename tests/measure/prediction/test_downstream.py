@@ -8,8 +8,7 @@ import torch
 
 from molyneux.core import Batch, ConfigError, DataError, Factor, Modality, NotApplicableError, Posterior, Spec
 from molyneux.measure import Downstream, Evaluation
-from molyneux.measure.latents import collect_codes
-from molyneux.measure.prediction.controls import control_features
+from molyneux.measure.prediction.downstream import control_features, projection_matrices
 
 WORDS = ("<pad>", "<bos>", "<eos>", *(f"w{number}" for number in range(9)))
 SPEC = Spec((Modality("text", "text", (6,), "uint8", WORDS, 0, 1, 2),), (Factor("label", ("a", "b", "c")),))
@@ -108,8 +107,9 @@ def test_absent_labels_are_left_out_and_few_samples_are_told():
 def test_controls_stand_in_the_order_of_the_codes():
     source = Texts(400, present=0.7)
     evaluation = Evaluation(Knows(), source, seed=1, batch_size=64)
-    features = control_features(evaluation, ("text",), samples=300, dimensions=5)
-    table = collect_codes(evaluation, ("text",), 300)
+    matrices = projection_matrices(evaluation, ("text",), 5)
+    features = control_features(evaluation, ("text",), matrices, samples=300)
+    table = evaluation.table(("text",), 300)
     kept = np.flatnonzero(source.present[:300])
     assert features["random projection"].shape == (len(kept), 5)
     assert (table.factors[:, 0] == source.labels[kept]).all()
@@ -120,7 +120,7 @@ def test_controls_stand_in_the_order_of_the_codes():
 
 
 def test_pictures_have_a_projection_and_no_bag(tiny):
-    found = Downstream(factors=("shape",), shots=(5,))(tiny.evaluation(tiny.Oracle(), n=300))
+    found = Downstream(labels=("shape",), shots=(5,))(tiny.evaluation(tiny.Oracle(), n=300))
     score = tiny.find(found, "downstream.accuracy", source="image", classifier="logistic")
     assert set(score.controls) == {"majority", "random projection"}
     assert {score.about["factor"] for score in found.scores} == {"shape"}
@@ -130,7 +130,7 @@ def test_pictures_have_a_projection_and_no_bag(tiny):
 def test_sources_without_factors_are_told_so(tiny):
     source = Texts(50)
     source.spec = Spec(SPEC.modalities)
-    with pytest.raises(NotApplicableError, match="known factors or labels"):
+    with pytest.raises(NotApplicableError, match="known factors or class targets"):
         Downstream()(Evaluation(Knows(), source))
 
 

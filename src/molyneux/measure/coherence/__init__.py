@@ -1,19 +1,23 @@
 """Coherence: agreement of generated modalities with what they were generated from, or with each other."""
 
-from molyneux.measure.coherence.answers import Answers, always, best_constant, features_chance, majority, strict_chance
+from molyneux.measure.coherence.answers import (
+    Answers,
+    always,
+    best_constant,
+    features_chance,
+    majority,
+    reading_text,
+    strict_chance,
+)
 from molyneux.measure.coherence.coherence import Coherence
-from molyneux.measure.coherence.confusion import confusion
-from molyneux.measure.coherence.directions import Direction, subsets
 from molyneux.measure.coherence.joint import Readings
 from molyneux.measure.coherence.letters import ConstantText, Letters
-from molyneux.measure.coherence.published import published_features
-from molyneux.measure.coherence.reading import words
+from molyneux.measure.coherence.scores import confusion
 
 __all__ = [
     "Answers",
     "Coherence",
     "ConstantText",
-    "Direction",
     "Letters",
     "Readings",
     "always",
@@ -21,8 +25,6 @@ __all__ = [
     "confusion",
     "features_chance",
     "majority",
-    "published_features",
+    "reading_text",
     "strict_chance",
-    "subsets",
-    "words",
 ]

@@ -1,7 +1,7 @@
-"""What was asked and what was read, and how much of it is right. Pure functions of integer codes.
+"""Answers: the factors asked for and the factors read, and which of them are right.
 
-A factor that is absent from a sample (-1 in the truth) is not asked: it counts for nothing there. A factor that could
-not be read (-1 in the reading) is wrong.
+A factor that is absent from a sample (-1 in the truth) is not asked for and counts for nothing there. A factor that could not be
+read (-1 in the reading) is wrong.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from torch import Tensor
 
-from molyneux.core import Factor, SpecError
+from molyneux.core import Factor, Reader, Reading, Spec, SpecError
+from molyneux.measure.evaluation import Evaluation
+from molyneux.measure.generation import Direction
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Answers:
         factors: the factors asked for, F of them.
         truth: (N, F) true codes; -1 = absent, not asked.
         read: (N, F) codes read; -1 = unreadable.
-        forced: (N, F) codes read where the reader may not refuse; None where it cannot be forced.
+        forced: (N, F) codes read where the reader may not abstain; None where it cannot be forced.
 
     Raises:
         SpecError: the shapes do not fit.
@@ -54,7 +57,7 @@ class Answers:
 
     @property
     def right(self) -> np.ndarray:
-        """(N, F) whether a factor is asked for and read rightly."""
+        """(N, F) whether a factor is asked for and read correctly."""
         right: np.ndarray = self.asked & (self.read == self.truth)
         return right
 
@@ -76,8 +79,8 @@ class Answers:
         return np.asarray((self.asked & (self.read < 0)).any(1))
 
     @property
-    def without_refusal(self) -> Answers:
-        """The answers of the same reader where it may not refuse.
+    def without_abstaining(self) -> Answers:
+        """The answers of the same reader where it may not abstain.
 
         Raises:
             SpecError: it cannot be forced.
@@ -116,7 +119,7 @@ def majority(codes: np.ndarray) -> int:
 
 
 def always(answers: Answers, codes: np.ndarray) -> Answers:
-    """The answers of somebody who always says `codes` (F,)."""
+    """The answers of a reader that always reads `codes` (F,)."""
     return Answers(answers.factors, answers.truth, np.broadcast_to(codes, answers.truth.shape))
 
 
@@ -128,3 +131,45 @@ def best_constant(answers: Answers) -> tuple[Answers, Answers]:
     rows, counts = np.unique(answers.truth, axis=0, return_counts=True)
     values = np.array([majority(column) for column in answers.truth.T], dtype=answers.truth.dtype)
     return always(answers, rows[counts.argmax()]), always(answers, values)
+
+
+def asked_factors(evaluation: Evaluation, direction: Direction) -> tuple[str, ...]:
+    """The factors that the target's reader reads and that some observed modality shows.
+
+    A caption without a colour cannot ask for one. A modality nobody reads is taken to show every factor.
+    """
+    target = evaluation.reader(direction.target)
+    if target is None:
+        return ()
+    readers = [evaluation.reader(name) for name in direction.observed]
+    shown = {factor for reader in readers if reader is not None for factor in reader.factors}
+    everything = any(reader is None for reader in readers)
+    known = (factor.name for factor in evaluation.spec.factors if factor.name in target.factors)
+    return tuple(name for name in known if everything or name in shown)
+
+
+def read(reader: Reader, view: Tensor, truth: Tensor, spec: Spec) -> Answers:
+    """What a reader reads in stored views (B, ...), against true factors (B, all factors of the Spec).
+
+    The factors are in the order of the Spec, whatever the order of the reader.
+    """
+    reading = reader.read(view.cpu())
+    columns = np.array([spec.factor_index(name) for name in reading.factors], dtype=np.int64)
+    order = np.argsort(columns)
+    factors = tuple(spec.factors[column] for column in columns[order])
+    forced = None if reading.forced is None else reading.forced.cpu().numpy()[:, order]
+    return Answers(factors, truth.cpu().numpy()[:, columns[order]], reading.codes.cpu().numpy()[:, order], forced)
+
+
+def reading_text(reading: Reading, factors: Sequence[Factor], row: int) -> str:
+    """What was read in one sample, as text; the reason where it could not be read.
+
+    A factor without a code is unreadable (`size?`) if the reader gives a reason for the sample; else the sample does not have it.
+    """
+    codes: np.ndarray = reading.codes[row].cpu().numpy()
+    known = {factor.name: factor for factor in factors}
+    if (codes < 0).all():
+        return f"unreadable: {reading.reasons[row]}" if row in reading.reasons else "unreadable"
+    mark = "?" if row in reading.reasons else ""
+    read = zip(reading.factors, codes, strict=True)
+    return " ".join(known[name].values[code] if code >= 0 else f"{name}{mark}" for name, code in read if code >= 0 or mark)

@@ -1,11 +1,12 @@
-"""Joint generation: one shared latent for all modalities. Do the senses tell of the same scene?
+"""Joint generation: whether views decoded from one draw of the prior show the same factors.
 
 A single draw of the prior gives one shared code; every modality is decoded from it, with its private code from the prior.
-Nothing is asked for, so what counts is that the readers of the modalities read the same.
+Nothing is asked for: what counts is that the readers of the modalities read the same.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -13,13 +14,15 @@ from itertools import combinations
 import numpy as np
 import torch
 
-from molyneux.core import Factor, Score
-from molyneux.measure.coherence.answers import Answers
-from molyneux.measure.coherence.reading import read
+from molyneux.core import Factor, Score, about_names
+from molyneux.measure.coherence.answers import Answers, read
 from molyneux.measure.coherence.scores import CEILING, agreement_scores
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import decoded, prior_codes
-from molyneux.measure.recorder import Recorder, percent
+from molyneux.measure.scores import Recorder, percent
+
+_MOST_PAIRED = 20
+"""Of more modalities than this, only the agreement of all together is scored."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +42,8 @@ class Readings:
     @classmethod
     def of(cls, answers: Mapping[str, Answers]) -> Readings:
         """Gather the readings of modalities; factors read by only one of them are left out."""
-        told = [factor for part in answers.values() for factor in part.factors]
-        factors = tuple(dict.fromkeys(factor for factor in told if told.count(factor) > 1))
+        counts = Counter(factor for part in answers.values() for factor in part.factors)
+        factors = tuple(factor for factor, count in counts.items() if count > 1)
         codes, reads = {}, {}
         for name, part in answers.items():
             known = [factor.name for factor in part.factors]
@@ -51,7 +54,7 @@ class Readings:
 
     @property
     def agree(self) -> np.ndarray:
-        """(N, F) whether all that are read for a factor are readable and say the same."""
+        """(N, F) whether all readers of a factor could read it, and read the same."""
         highest = np.max(list(self.codes.values()), axis=0)
         same = [(self.codes[name] == highest) | ~self.reads[name] for name in self.codes]
         agree: np.ndarray = np.all(same, axis=0) & (highest >= 0)
@@ -65,7 +68,7 @@ class Readings:
         return chance
 
     def unpaired(self, rng: np.random.Generator) -> Readings:
-        """The same readings, each modality's in an order of its own: what agrees now does so without a shared code."""
+        """The same readings, each modality's in another order: they agree by chance alone."""
         return Readings(self.factors, {name: rng.permutation(codes) for name, codes in self.codes.items()}, self.reads)
 
 
@@ -84,7 +87,7 @@ def joint_readings(evaluation: Evaluation) -> dict[str, Answers]:
 
 
 def joint_scores(made: Mapping[str, Answers], true: Mapping[str, Answers], recorder: Recorder) -> list[Score]:
-    """Strict, Features and accuracy of the agreement of every pair of modalities and of all together, and diversity.
+    """Strict, features and accuracy of the agreement of every pair (of at most 20 modalities) and of all together; diversity.
 
     Args:
         made: readings of jointly generated views.
@@ -92,7 +95,8 @@ def joint_scores(made: Mapping[str, Answers], true: Mapping[str, Answers], recor
         recorder: writes the scores.
     """
     names = list(made)
-    groups = [group for count in dict.fromkeys((2, len(names))) for group in combinations(names, count)]
+    sizes = dict.fromkeys((2, len(names)) if len(names) <= _MOST_PAIRED else (len(names),))
+    groups = [group for count in sizes for group in combinations(names, count)]
     scores = [score for group in groups for score in _agreement(group, made, true, recorder)]
     write = recorder.on(source="prior")
     return scores + [diversity_score(made[name], true[name], write.on(view=name)) for name in names if name in true]
@@ -106,7 +110,7 @@ def _agreement(group: Sequence[str], made: Mapping[str, Answers], true: Mapping[
     compared = {"unpaired": readings.unpaired(recorder.rng).agree}
     if _paired(group, true):
         compared[CEILING] = Readings.of({name: true[name] for name in group}).agree
-    write = recorder.on(source="prior", target="+".join(group))
+    write = recorder.on(source="prior", target=about_names(group))
     totals = agreement_scores(
         readings.factors,
         *_totals(agree),
@@ -127,7 +131,7 @@ def _agreement(group: Sequence[str], made: Mapping[str, Answers], true: Mapping[
 
 
 def diversity_score(made: Answers, true: Answers, recorder: Recorder) -> Score:
-    """How many different scenes are drawn: the perplexity of the combinations read, beside that of the true views.
+    """Number of different scenes drawn: the perplexity of the combinations read, with that of the true views as control.
 
     A model that always draws the same scene agrees with itself perfectly; this score shows it. The interval is the
     asymptotic one of an entropy (Basharin 1959), exponentiated.

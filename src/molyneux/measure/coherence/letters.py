@@ -1,4 +1,4 @@
-"""Letters: how many characters of a generated text stand where they should. Pure functions of symbol ids."""
+"""Letters: how many characters of a generated text equal those of the true text. Pure functions of symbol ids."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Letters:
     padded: np.ndarray
 
     @classmethod
-    def of(cls, modality: Modality, read: Tensor, truth: Tensor) -> Letters:
-        """Compare generated with true ids, both (N, L) stored text."""
+    def of(cls, modality: Modality, read: Tensor, truth: Tensor, lengths: Tensor | None = None) -> Letters:
+        """Compare generated with true ids, both (N, L) stored text; `lengths` (N,) are those of the true texts, where known."""
         if read.shape != truth.shape:
             raise SpecError(f"expected texts of shape {tuple(truth.shape)}, got {tuple(read.shape)}")
         equal = (read == truth).double()
-        inside = _inside(modality, truth)
+        inside = _inside(modality, truth, lengths)
         published = (equal * inside).sum(-1) / inside.sum(-1)
         return cls(published.numpy(), equal.mean(-1).numpy())
 
@@ -54,9 +54,9 @@ class ConstantText:
         self._published = np.zeros((modality.shape[0], len(modality.symbols)))
         self._padded = np.zeros_like(self._published)
 
-    def add(self, truth: Tensor) -> None:
-        """Take in true texts (N, L)."""
-        inside = _inside(self.modality, truth)
+    def add(self, truth: Tensor, lengths: Tensor | None = None) -> None:
+        """Count true texts (N, L) of the given lengths (N,)."""
+        inside = _inside(self.modality, truth, lengths)
         self._published += self._weigh(truth, inside / inside.sum(-1, keepdim=True))
         self._padded += self._weigh(truth, torch.full_like(inside, 1.0 / truth.shape[-1]))
         self.count += len(truth)
@@ -83,9 +83,9 @@ class ConstantText:
         return np.bincount(place, weight.flatten().numpy(), minlength=length * symbols).reshape(length, symbols)
 
 
-def _inside(modality: Modality, truth: Tensor) -> Tensor:
+def _inside(modality: Modality, truth: Tensor, lengths: Tensor | None) -> Tensor:
     """(N, L) 1 up to the end of each text (its `end` symbol, or its last one that is not padding; at least one), else 0."""
     if modality.end is not None:
-        return views.counted_positions(modality, truth).double()
-    lengths = views.text_lengths(modality, truth).clamp(min=1)
-    return (torch.arange(truth.shape[-1]) < lengths[:, None]).double()
+        return views.counted_positions(modality, truth, lengths).double()
+    counted = views.text_lengths(modality, truth, lengths).clamp(min=1)
+    return (torch.arange(truth.shape[-1]) < counted[:, None]).double()

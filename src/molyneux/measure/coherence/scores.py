@@ -1,4 +1,4 @@
-"""From answers to scores: Strict, Features, accuracy of each factor and value, Letters, each with its controls."""
+"""Scores of what was read: strict, features, accuracy of each factor and value, letters, each with its controls."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from molyneux.core import Factor, Score
+from molyneux.core import Cell, Factor, Gallery, Score
 from molyneux.measure.coherence.answers import Answers, best_constant, features_chance, strict_chance
 from molyneux.measure.coherence.letters import ConstantText, Letters
-from molyneux.measure.recorder import Recorder, percent
+from molyneux.measure.generation import Direction
+from molyneux.measure.measures import exhibit_name
+from molyneux.measure.scores import Recorder, percent
 
 CEILING = "judge ceiling"
 
 
-def answer_scores(answers: Answers, ceiling: Answers, recorder: Recorder) -> list[Score]:
+def answer_scores(answers: Answers, ceiling: Answers | None, recorder: Recorder) -> list[Score]:
     """Strict, Features and the accuracy of each factor.
 
     Args:
         answers: what was read in generated views.
-        ceiling: what the same reader reads in the true views of the same samples, the same factors.
+        ceiling: what the same reader reads in the true views of the same samples, the same factors; None where no sample has such
+            a view.
         recorder: writes the scores.
     """
     combination, values = best_constant(answers)
@@ -29,7 +32,10 @@ def answer_scores(answers: Answers, ceiling: Answers, recorder: Recorder) -> lis
         answers.features,
         recorder,
         chance=(strict_chance(answers), features_chance(answers)),
-        controls={"constant": (combination.strict, values.features), CEILING: (ceiling.strict, ceiling.features)},
+        controls={
+            "constant": (combination.strict, values.features),
+            **({} if ceiling is None else {CEILING: (ceiling.strict, ceiling.features)}),
+        },
     )
     return [*totals, *_factor_scores(answers, values, ceiling, recorder)]
 
@@ -60,22 +66,24 @@ def agreement_scores(
     ]
 
 
-def _factor_scores(answers: Answers, constant: Answers, ceiling: Answers, recorder: Recorder) -> list[Score]:
+def _factor_scores(answers: Answers, constant: Answers, ceiling: Answers | None, recorder: Recorder) -> list[Score]:
     scores = []
     for column, factor in enumerate(answers.factors):
-        rows, true_rows = answers.asked[:, column], ceiling.asked[:, column]
-        controls = {"constant": percent(constant.right[rows, column]), CEILING: percent(ceiling.right[true_rows, column])}
+        rows = answers.asked[:, column]
+        controls = {"constant": percent(constant.right[rows, column])}
+        if ceiling is not None:
+            controls[CEILING] = percent(ceiling.right[ceiling.asked[:, column], column])
         write = recorder.on(factor=factor.name)
         scores.append(write.share("accuracy", answers.right[rows, column], chance=100 / len(factor.values), controls=controls))
     return scores
 
 
-def value_scores(answers: Answers, ceiling: Answers, recorder: Recorder) -> list[Score]:
-    """How often each true value of each factor is read rightly; the note says what it is most often mistaken for."""
+def value_scores(answers: Answers, ceiling: Answers | None, recorder: Recorder) -> list[Score]:
+    """How often each true value of each factor is read correctly; the note says what it is most often mistaken for."""
     scores = []
     for column, factor in enumerate(answers.factors):
         for code, value in enumerate(factor.values):
-            rows, true_rows = answers.truth[:, column] == code, ceiling.truth[:, column] == code
+            rows = answers.truth[:, column] == code
             if not rows.any():
                 continue
             read = answers.read[rows, column]
@@ -83,24 +91,27 @@ def value_scores(answers: Answers, ceiling: Answers, recorder: Recorder) -> list
                 "value_accuracy",
                 read == code,
                 chance=100 / len(factor.values),
-                controls={CEILING: percent(ceiling.right[true_rows, column])},
+                controls={} if ceiling is None else {CEILING: percent(ceiling.right[ceiling.truth[:, column] == code, column])},
                 note=_mistake(read, code, factor.values),
             )
             scores.append(score)
     return scores
 
 
-def unreadable_score(answers: Answers, ceiling: Answers, recorder: Recorder) -> Score:
-    """How many generated views could not be read in some factor asked for, beside how many true ones."""
-    controls = {CEILING: percent(ceiling.unreadable)}
+def unreadable_score(answers: Answers, ceiling: Answers | None, recorder: Recorder) -> Score:
+    """Share of generated views of which some factor asked for could not be read, with that of true views as control."""
+    controls = {} if ceiling is None else {CEILING: percent(ceiling.unreadable)}
     return recorder.share("unreadable", answers.unreadable, higher_is_better=False, controls=controls)
 
 
-def forced_score(answers: Answers, ceiling: Answers, recorder: Recorder) -> Score:
-    """Strict as published, by a reader that has to choose a value: means of many pictures count where they fool it."""
-    forced, true = answers.without_refusal, ceiling.without_refusal
-    controls = {"constant": percent(best_constant(answers)[0].strict), CEILING: percent(true.strict)}
-    return recorder.share("strict_forced", forced.strict, chance=100 * strict_chance(answers), controls=controls)
+def forced_score(answers: Answers, ceiling: Answers | None, recorder: Recorder) -> Score:
+    """Strict coherence as published, by a reader that has to choose a value: means of many images count where they mislead it."""
+    controls = {"constant": percent(best_constant(answers)[0].strict)}
+    if ceiling is not None:
+        controls[CEILING] = percent(ceiling.without_abstaining.strict)
+    return recorder.share(
+        "strict_forced", answers.without_abstaining.strict, chance=100 * strict_chance(answers), controls=controls
+    )
 
 
 def letter_scores(letters: Letters, constant: ConstantText, recorder: Recorder) -> list[Score]:
@@ -120,3 +131,47 @@ def _mistake(read: np.ndarray, code: int, values: tuple[str, ...]) -> str:
     worst = int(counts.argmax())
     name = "unreadable" if worst == 0 else values[worst - 1]
     return f"most often mistaken for: {name} ({100 * counts[worst] / len(read):.1f} %)"
+
+
+_SHOWN = 4
+
+
+def confusion(codes: np.ndarray, truth: np.ndarray, values: int) -> np.ndarray:
+    """Counts of (true, read) pairs, (V, V + 1); the last column counts the unreadable. Absent ones are left out.
+
+    Args:
+        codes: (N,) codes read, -1 = unreadable.
+        truth: (N,) true codes, -1 = absent.
+        values: V, number of values of the factor.
+    """
+    asked = truth >= 0
+    read = np.where(codes < 0, values, codes)[asked]
+    return np.bincount(truth[asked] * (values + 1) + read, minlength=values * (values + 1)).reshape(values, values + 1)
+
+
+def confusion_gallery(answers: Answers, direction: Direction) -> Gallery:
+    """A gallery with one row for each value asked for: what was read instead, most frequent first."""
+    rows = [row for column, factor in enumerate(answers.factors) for row in _rows(answers, column, factor)]
+    source, target = " and ".join(direction.observed), direction.target
+    return Gallery(
+        name=exhibit_name("confusion", direction.observed, "to", target),
+        title=f"Confusions: {target} generated from {source}",
+        note="Each row is a true value; the cells are what was read and how often, most frequent first.",
+        columns=("asked for", *(f"read {place}" for place in range(1, _SHOWN + 1))),
+        rows=tuple(rows),
+    )
+
+
+def _rows(answers: Answers, column: int, factor: Factor) -> list[tuple[Cell, ...]]:
+    counts = confusion(answers.read[:, column], answers.truth[:, column], len(factor.values))
+    names = (*factor.values, "unreadable")
+    rows = []
+    for code, row in enumerate(counts):
+        if not row.sum():
+            continue
+        cells = [Cell(text=f"{factor.name}: {factor.values[code]}")]
+        for place in np.argsort(-row, kind="stable")[:_SHOWN]:
+            text = f"{names[place]} {100 * row[place] / row.sum():.1f} %" if row[place] else ""
+            cells.append(Cell(text=text, correct=bool(place == code) if row[place] else None))
+        rows.append((*cells, *[Cell()] * (_SHOWN + 1 - len(cells))))
+    return rows

@@ -9,14 +9,14 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from molyneux.core import ConfigError, DataError, Decodes, Encodes, Score, views
+from molyneux.core import ConfigError, DataError, Decodes, Encodes, Score, about_names, views
+from molyneux.measure.codes import CodeTable
 from molyneux.measure.disentanglement.unsupervised import gaussian_total_correlation, hoyer
-from molyneux.measure.evaluation import Evaluation, Measure, Measurement
-from molyneux.measure.intervals import statistic_interval
-from molyneux.measure.latents import CodeTable, active_units
-from molyneux.measure.latents.codes import code_tables
-from molyneux.measure.reconstruction.frequencies import Frequencies
-from molyneux.measure.recorder import Recorder
+from molyneux.measure.evaluation import Evaluation
+from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.posterior_gap import active_units
+from molyneux.measure.reconstruction.comparison import SymbolFrequencies
+from molyneux.measure.scores import Recorder, statistic_interval
 
 
 @final
@@ -59,10 +59,10 @@ class CodeUse(Measure):
     def measure(self, evaluation: Evaluation) -> Measurement:
         """The use of every code, and what it leaves untold of every modality."""
         scores: list[Score] = []
-        for source, table in code_tables(evaluation, self.samples).items():
+        for observed, table in evaluation.tables(self.samples).items():
             for code in table.means:
-                about = {"source": source, "code": code}
-                recorder = Recorder(self.name, evaluation.rng(self.name, source, code), about, evaluation.provenance())
+                about = {"source": about_names(observed), "code": code}
+                recorder = Recorder(self.name, evaluation.rng(self.name, *observed, code), about, evaluation.provenance())
                 scores += _scores(table, code, recorder)
         if isinstance(evaluation.model, Decodes):
             scores += self._distortions(evaluation)
@@ -70,18 +70,21 @@ class CodeUse(Measure):
 
     def _distortions(self, evaluation: Evaluation) -> Iterator[Score]:
         """What each modality costs given all that is there."""
-        names, piles = evaluation.spec.names, defaultdict[str, list[np.ndarray]](list)
-        frequencies = {modality.name: Frequencies(modality) for modality in evaluation.spec.modalities}
+        names, piles = evaluation.available, defaultdict[str, list[np.ndarray]](list)
+        frequencies = {name: SymbolFrequencies(evaluation.spec.modality(name)) for name in names}
         for start, batch in evaluation.batches(self.samples):
-            codes = evaluation.model.encode(batch, names).rsample(1, evaluation.generator(self.name, start))[0]
+            found = evaluation.generated_from(names, start, batch)
+            if found is None:
+                continue
+            part, codes = found
             made = evaluation.model.decode(codes, names)
             for name in names:
-                view = views.to_model(evaluation.spec.modality(name), batch.views[name])
-                kept = made[name].log_prob(view)[batch.mask(name)]
-                piles[name].append(-kept.double().cpu().numpy())
-                frequencies[name].add(batch.views[name][batch.mask(name)].cpu())
+                view = views.to_model(evaluation.spec.modality(name), part.views[name])
+                piles[name].append(-made[name].log_prob(view).double().cpu().numpy())
+                lengths = part.lengths.get(name)
+                frequencies[name].add(part.views[name].cpu(), None if lengths is None else lengths.cpu())
         for name, parts in piles.items():
-            about = {"source": "+".join(names), "target": name}
+            about = {"source": about_names(names), "target": name}
             recorder = Recorder(self.name, evaluation.rng(self.name, name), about, evaluation.provenance((name,)))
             known = frequencies[name].log_likelihood
             controls = {} if known is None else {"constant": -known}

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from molyneux.measure.disentanglement.information import entropy, require_carriers
-from molyneux.measure.disentanglement.outcome import Outcome, nothing_live
+from molyneux.measure.disentanglement.metric import Outcome, nothing_live
 from molyneux.measure.disentanglement.sap import SIGMAS, exceeds, stratified_split, train_and_test
 from molyneux.measure.disentanglement.table import Table
 

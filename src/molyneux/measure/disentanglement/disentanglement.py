@@ -7,17 +7,16 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from molyneux.core import Cell, ConfigError, Encodes, Gallery, NotApplicableError, Score
-from molyneux.measure.disentanglement.information import knowledge
-from molyneux.measure.disentanglement.outcome import Variant
-from molyneux.measure.disentanglement.registry import check_variants, find_metrics
-from molyneux.measure.disentanglement.scoring import Repeats, score_table
+from molyneux.core import Cell, ConfigError, Encodes, Gallery, NotApplicableError, Score, about_names
+from molyneux.measure.codes import CodeTable
+from molyneux.measure.disentanglement.information import adjusted_information
+from molyneux.measure.disentanglement.metric import Variant
+from molyneux.measure.disentanglement.scoring import Repeats, check_variants, find_metrics, score_table
 from molyneux.measure.disentanglement.table import DEAD, Table, check_dead, tabulate
-from molyneux.measure.evaluation import Evaluation, Measure, Measurement
+from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import Draw, check_draw
-from molyneux.measure.latents import CodeTable
-from molyneux.measure.latents.codes import code_tables
-from molyneux.measure.recorder import Recorder
+from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.scores import Recorder
 
 
 @final
@@ -74,20 +73,20 @@ class Disentanglement(Measure):
         """All metrics of every code."""
         if not evaluation.spec.factors:
             raise NotApplicableError("disentanglement needs known factors: choose another source")
-        tables = code_tables(evaluation, self.samples)
+        tables = evaluation.tables(self.samples)
         scores: list[Score] = []
         rows: list[tuple[str, dict[str, float]]] = []
-        for source, found in tables.items():
-            for code, values in (found.means if self.draw == "mean" else found.samples).items():
+        for observed, found in tables.items():
+            for code, values in found.codes(self.draw).items():
                 table, left = self._table(values, found, evaluation)
                 origin = {**evaluation.provenance(), "draw": self.draw, "presence": self.presence, "dead": self.dead, **left}
-                recorder = Recorder(self.name, evaluation.rng(self.name), {"source": source, "code": code}, origin)
+                recorder = Recorder(self.name, evaluation.rng(self.name), {"source": about_names(observed), "code": code}, origin)
                 for metric in self.metrics:
                     for variant in (variant for variant in self.variants if variant in metric.ways):
                         scores += score_table(
                             table, metric, variant, repeats=self.repeats, recorder=recorder, seed=evaluation.seed
                         )
-                rows += _rows(table, f"{code} given {source.replace('+', ' and ')}")
+                rows += _rows(table, f"{code} given {' and '.join(observed)}")
         return Measurement(tuple(scores), (_gallery(rows),))
 
     def _table(self, values: np.ndarray, found: CodeTable, evaluation: Evaluation) -> tuple[Table, dict[str, list[str]]]:
@@ -106,7 +105,7 @@ class Disentanglement(Measure):
 def _rows(table: Table, title: str) -> list[tuple[str, dict[str, float]]]:
     """What each live dimension knows of each factor; nothing where there are too few samples."""
     try:
-        known = knowledge(table.live)
+        known = adjusted_information(table.live)
     except NotApplicableError:
         return []
     dimensions = np.flatnonzero(table.alive)

@@ -1,4 +1,4 @@
-"""Explicitness: can a linear classifier read each value in the whole code?
+"""Explicitness: how well a linear classifier reads each value in the whole code; and such a classifier in closed form.
 
 Ridgeway and Mozer, "Learning deep disentangled embeddings with the F-statistic loss" (NeurIPS 2018), section 3: the area under
 the curve of each value against the others, averaged over values and factors.
@@ -12,11 +12,40 @@ from functools import partial
 import numpy as np
 
 from molyneux.measure.disentanglement.information import require_carriers
-from molyneux.measure.disentanglement.linear import discriminants, standardised
-from molyneux.measure.disentanglement.outcome import Outcome, nothing_live
-from molyneux.measure.disentanglement.ranks import area_under_curve
+from molyneux.measure.disentanglement.metric import Outcome, nothing_live
 from molyneux.measure.disentanglement.sap import stratified_split, train_and_test
-from molyneux.measure.disentanglement.table import Table
+from molyneux.measure.disentanglement.table import Table, sort_columns
+
+
+def discriminants(features: np.ndarray, labels: np.ndarray, *, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Weights (D, K) and offsets (K,) of Fisher's linear discriminant: features @ weights + offsets, largest where most likely.
+
+    The classifier of normal classes with one covariance (Hastie, Tibshirani and Friedman 2009, equation 4.10). It is linear like
+    logistic regression and has a closed form: no optimiser that may not have converged. Features should be of unit scale; 1e-6
+    is added to their variances within classes, so that constant ones do no harm. Classes without samples are never chosen.
+
+    Args:
+        features: (N, D).
+        labels: (N,) integers below `classes`.
+        classes: how many.
+    """
+    counts = np.bincount(labels, minlength=classes).astype(np.float64)
+    sums = np.stack([np.bincount(labels, weights=column, minlength=classes) for column in features.T], 1)
+    means = sums / np.maximum(counts, 1)[:, None]
+    inside = features - means[labels]
+    covariance = inside.T @ inside / len(features) + 1e-6 * np.eye(features.shape[1])
+    weights = np.linalg.solve(covariance, means.T)
+    with np.errstate(divide="ignore"):
+        offsets = np.log(counts / len(features)) - 0.5 * (means * weights.T).sum(1)
+    return weights, offsets
+
+
+def standardised(features: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """Features (N, D) with the means and deviations of `like` taken out; dimensions constant there become 0."""
+    deviation = like.std(0)
+    scaled: np.ndarray = np.where(deviation > 0, (features - like.mean(0)) / np.where(deviation > 0, deviation, 1.0), 0.0)
+    return scaled
+
 
 _FITTED, _TESTED = 40_000, 6000
 
@@ -106,3 +135,20 @@ def _mean_area(scores: np.ndarray, labels: np.ndarray, classes: np.ndarray) -> f
 
 def _mean(by_factor: np.ndarray) -> dict[str, Outcome]:
     return {"explicitness": Outcome(float(by_factor.mean()), by_factor)}
+
+
+def area_under_curve(scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    """The area under the receiver operating characteristic of each column, (K,); NaN where one side is empty.
+
+    The share of pairs of a positive and a negative sample that are in the right order (Mann and Whitney 1947); ties count half.
+
+    Args:
+        scores: (N, K) numbers.
+        positive: (N, K) bool.
+    """
+    ranks = sort_columns(scores).ranks * len(scores) + 0.5
+    right = positive.sum(0).astype(np.float64)
+    pairs = right * (len(scores) - right)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        area: np.ndarray = (np.where(positive, ranks, 0.0).sum(0) - right * (right + 1) / 2) / pairs
+    return area

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from molyneux.core import NotApplicableError
+from molyneux.measure.disentanglement.explicitness import discriminants, standardised
 from molyneux.measure.disentanglement.groups import Groups, group, halves, ratios, relative
-from molyneux.measure.disentanglement.linear import discriminants, softmax_nets, standardised
-from molyneux.measure.disentanglement.outcome import Outcome, nothing_live
+from molyneux.measure.disentanglement.metric import Outcome, nothing_live
 from molyneux.measure.disentanglement.table import Table
 
 LEAST = 4
@@ -177,3 +177,42 @@ def _differences(codes: np.ndarray, first: np.ndarray, second: np.ndarray) -> np
     gaps = np.abs(codes[first] - codes[second])
     found: np.ndarray = np.einsum("mbd,mb->md", gaps, paired) / paired.sum(1)[:, None]
     return found
+
+
+def softmax_nets(features: np.ndarray, labels: np.ndarray, rng: np.random.Generator, *, nets: int = 10) -> np.ndarray:
+    """Weights (nets, D + 1, K), the last row offsets, of linear softmax nets as the text study trains them.
+
+    Glorot-uniform start, Adam with learning rate 0.01, 10 epochs of shuffled batches of 64; the last 20 % of the samples are held
+    out and unused (Keras' `validation_split`).
+
+    Args:
+        features: (N, D).
+        labels: (N,) integers from 0.
+        rng: draws starts and shuffles.
+        nets: how many are trained at the same time.
+    """
+    classes, kept = int(labels.max()) + 1, int(0.8 * len(features))
+    inputs = np.concatenate([features[:kept], np.ones((kept, 1))], 1)
+    targets = np.eye(classes)[labels[:kept]]
+    limit = np.sqrt(6 / (features.shape[1] + classes))
+    weights = rng.uniform(-limit, limit, (nets, inputs.shape[1], classes))
+    weights[:, -1] = 0.0
+    first, second, step = np.zeros_like(weights), np.zeros_like(weights), 0
+    for _ in range(10):
+        orders = np.argsort(rng.random((nets, kept)), axis=1)
+        for start in range(0, kept, 64):
+            step += 1
+            rows = orders[:, start : start + 64]
+            given = inputs[rows]
+            gradient = given.transpose(0, 2, 1) @ (_softmax(given @ weights) - targets[rows]) / rows.shape[1]
+            first = 0.9 * first + 0.1 * gradient
+            second = 0.999 * second + 0.001 * gradient**2
+            rate = 0.01 * np.sqrt(1 - 0.999**step) / (1 - 0.9**step)
+            weights = weights - rate * first / (np.sqrt(second) + 1e-7)
+    return weights
+
+
+def _softmax(logits: np.ndarray) -> np.ndarray:
+    powers = np.exp(logits - logits.max(-1, keepdims=True))
+    shares: np.ndarray = powers / powers.sum(-1, keepdims=True)
+    return shares

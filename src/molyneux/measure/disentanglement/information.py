@@ -1,4 +1,13 @@
-"""Entropies and mutual information of counts, all in nats, and what dimensions know of factors beyond chance."""
+"""Bins of continuous codes, entropies and mutual information in nats, and information beyond chance.
+
+| function | bins | the maximum | monotone rescaling |
+|---|---|---|---|
+| `equal_width` | equal width over the range, exact edges | in the last bin | changes bins |
+| `published_bins` | the same edges as the text study computes them | lost where the last edge falls below it | changes bins |
+| `library_bins` | disentanglement_lib: `np.digitize` at the edges of `np.histogram` | in the last bin | changes bins |
+| `equal_mass` | equal mass among all samples, equal codes together | in the last bin | changes nothing |
+| `joint_counts` | equal mass among the samples that carry the factor | in the last bin | changes nothing |
+"""
 
 from __future__ import annotations
 
@@ -8,11 +17,54 @@ import numpy as np
 
 from molyneux.core import DataError, NotApplicableError
 from molyneux.core.compiled import compiled
-from molyneux.measure.disentanglement.bins import BINS
-from molyneux.measure.disentanglement.table import Table
+from molyneux.measure.disentanglement.table import Table, sort_columns
+
+BINS = 20
+
+
+def equal_width(codes: np.ndarray, bins: int = BINS) -> np.ndarray:
+    """Bin numbers 0..bins-1 of each dimension between its smallest and largest code, (N, D); constant dimensions are in bin 0."""
+    low, spread = codes.min(0), np.ptp(codes, axis=0)
+    share = (codes - low) / np.where(spread > 0, spread, 1.0)
+    found: np.ndarray = np.minimum((share * bins).astype(np.int64), bins - 1)
+    return found
+
+
+def published_bins(codes: np.ndarray, bins: int = BINS) -> np.ndarray:
+    """Bin numbers as the text study finds them, (N, D); -1 for codes in no bin.
+
+    Its edges are min + k (max - min) / bins in floating point. Where the last one falls below the maximum, every sample at the
+    maximum is in no bin (`mutual_information_estimation` of its `disentanglement.py`).
+    """
+    low, high = codes.min(0), codes.max(0)
+    found, guess = np.empty(codes.shape, np.int64), equal_width(codes, bins)
+    for column in range(codes.shape[1]):
+        edges = low[column] + np.arange(bins + 1) * (high[column] - low[column]) / bins
+        values, places = codes[:, column], guess[:, column]
+        places = places - (values < edges[places])
+        places = places + ((values >= edges[places + 1]) & (places < bins - 1))
+        found[:, column] = np.where(values > edges[-1], -1, places)
+    return found
+
+
+def library_bins(codes: np.ndarray, bins: int = BINS) -> np.ndarray:
+    """Bin numbers 0..bins-1 as disentanglement_lib's `_histogram_discretize` finds them, (N, D)."""
+    columns = [np.digitize(column, np.histogram(column, bins)[1][:-1]) - 1 for column in codes.T]
+    return np.stack(columns, 1)
+
+
+def equal_mass(codes: np.ndarray, bins: int = BINS) -> np.ndarray:
+    """Bin numbers 0..bins-1 of each dimension by middle rank, (N, D); a dimension of at most `bins` values has a bin for each."""
+    found = sort_columns(codes)
+    numbers: np.ndarray = np.minimum((found.ranks * bins).astype(np.int64), bins - 1)
+    for column, (order, level) in enumerate(zip(found.order, found.level, strict=True)):
+        if level[-1] < bins:
+            numbers[order, column] = level
+    return numbers
+
 
 SIGNIFICANCE = 1e-3
-"""Chance that any of all pairs of a dimension and a factor passes for knowledge when the codes know nothing."""
+"""Probability that any pair of a dimension and a factor gets information above 0 when codes and factors are independent."""
 
 PER_VALUE = 5
 """Samples that a factor needs for each of its values, on average, to say what a code knows of it."""
@@ -98,7 +150,7 @@ def require_carriers(table: Table, factor: int) -> int:
     return carriers
 
 
-def joint(table: Table, factor: int, half: np.ndarray | None = None) -> np.ndarray:
+def joint_counts(table: Table, factor: int, half: np.ndarray | None = None) -> np.ndarray:
     """Joint counts of a factor and of each dimension's codes, on the samples that carry the factor: (D, 2, V, B) int64.
 
     Bins (`bins_for`) hold equal shares of the carriers, by middle rank, so that equal codes share a bin; where there are no more
@@ -125,12 +177,12 @@ def joint(table: Table, factor: int, half: np.ndarray | None = None) -> np.ndarr
     return counts
 
 
-def knowledge(table: Table) -> np.ndarray:
-    """How much of each factor each dimension knows beyond chance, (D, F): 0 nothing, 1 its value exactly.
+def adjusted_information(table: Table) -> np.ndarray:
+    """Information of each dimension about each factor beyond chance, (D, F): 0 none, 1 where it determines the value.
 
-    (I - E) / (H - E): mutual information on the carriers of the factor (`joint`), less its mean E over permutations, as a share
-    of what it would be if the value were known. Where I does not exceed E by more than chance explains (the likelihood-ratio
-    test at `SIGNIFICANCE` for all pairs together) it is 0. The correction is that of the adjusted mutual information of
+    (I - E) / (H - E): mutual information on the carriers of the factor (`joint_counts`), less its mean E over permutations, as a
+    share of what it would be if the value were known. Where I does not exceed E by more than chance explains (the likelihood-
+    ratio test at `SIGNIFICANCE` for all pairs together) it is 0. The correction is that of the adjusted mutual information of
     Vinh, Epps and Bailey (2010) with the factor's entropy as upper bound.
 
     Raises:
@@ -138,7 +190,7 @@ def knowledge(table: Table) -> np.ndarray:
     """
     found = np.zeros((table.dimensions, len(table.names)))
     for factor in range(len(table.names)):
-        for column, counts in enumerate(joint(table, factor).sum(1)):
+        for column, counts in enumerate(joint_counts(table, factor).sum(1)):
             found[column, factor] = _beyond_chance(counts, SIGNIFICANCE / found.size)
     return found
 

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from molyneux.measure.disentanglement.information import require_carriers
-from molyneux.measure.disentanglement.outcome import Outcome, nothing_live
+from molyneux.measure.disentanglement.metric import Outcome, nothing_live
 from molyneux.measure.disentanglement.table import Table
 
 _SAMPLES = 20_000

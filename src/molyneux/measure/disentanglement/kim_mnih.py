@@ -16,7 +16,7 @@ import numpy as np
 from molyneux.core import NotApplicableError
 from molyneux.measure.disentanglement.groups import group, halves, ratios, relative
 from molyneux.measure.disentanglement.higgins import require_batch
-from molyneux.measure.disentanglement.outcome import Outcome, nothing_live
+from molyneux.measure.disentanglement.metric import Outcome, nothing_live
 from molyneux.measure.disentanglement.sap import SIGMAS
 from molyneux.measure.disentanglement.table import Table
 

@@ -1,6 +1,7 @@
-"""The mutual information gap: how much more the best dimension knows of a factor than the second best.
+"""Metrics from mutual information: the mutual information gap (MIG) and modularity.
 
-Chen et al., "Isolating sources of disentanglement" (NeurIPS 2018), section 4.1.
+MIG: Chen et al., "Isolating sources of disentanglement" (NeurIPS 2018), section 4.1. Modularity: Ridgeway and Mozer, "Learning
+deep disentangled embeddings with the F-statistic loss" (NeurIPS 2018), section 3.
 """
 
 from __future__ import annotations
@@ -9,14 +10,21 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from molyneux.measure.disentanglement.bins import BINS, library_bins, published_bins
 from molyneux.measure.disentanglement.groups import group
-from molyneux.measure.disentanglement.information import count_pairs, entropy, knowledge, mutual_information
-from molyneux.measure.disentanglement.outcome import Outcome, nothing_live
+from molyneux.measure.disentanglement.information import (
+    BINS,
+    adjusted_information,
+    count_pairs,
+    entropy,
+    library_bins,
+    mutual_information,
+    published_bins,
+)
+from molyneux.measure.disentanglement.metric import Outcome, nothing_live
 from molyneux.measure.disentanglement.table import Table
 
 
-def published(table: Table, rng: np.random.Generator, *, bins: int = BINS, samples: int = 10_000) -> Mapping[str, Outcome]:
+def mig_published(table: Table, rng: np.random.Generator, *, bins: int = BINS, samples: int = 10_000) -> Mapping[str, Outcome]:
     """As the text study runs it: H(z) of all samples less H(z | value) of a stratified draw of 10,000 carriers, over H(factor).
 
     With absent factors this is no mutual information: it can exceed 1 and be negative (`published_information`).
@@ -29,7 +37,7 @@ def published(table: Table, rng: np.random.Generator, *, bins: int = BINS, sampl
     return _gap(published_information(table, rng, metric="mig", bins=bins, samples=samples) / np.array(heights))
 
 
-def dlib(table: Table, rng: np.random.Generator, *, bins: int = BINS, samples: int = 10_000) -> Mapping[str, Outcome]:
+def mig_dlib(table: Table, rng: np.random.Generator, *, bins: int = BINS, samples: int = 10_000) -> Mapping[str, Outcome]:
     """disentanglement_lib's settings: mutual information of one draw of 10,000 samples in 20 bins of equal width.
 
     Raises:
@@ -40,13 +48,13 @@ def dlib(table: Table, rng: np.random.Generator, *, bins: int = BINS, samples: i
     return _gap(information / heights)
 
 
-def recommended(table: Table, rng: np.random.Generator | None = None) -> Mapping[str, Outcome]:
-    """The gap of what live dimensions know beyond chance (`knowledge`): 1 where one dimension knows the value, 0 for chance.
+def mig_recommended(table: Table, rng: np.random.Generator | None = None) -> Mapping[str, Outcome]:
+    """The gap in information beyond chance (`adjusted_information`) of live dimensions: 1 where one determines the value.
 
     Nothing is drawn; `rng` is not used. Of a single live dimension the second best is one that knows nothing.
     """
     table = table.live
-    return _gap(knowledge(table)) if table.dimensions else nothing_live(("mig",), len(table.names))
+    return _gap(adjusted_information(table)) if table.dimensions else nothing_live(("mig",), len(table.names))
 
 
 def published_information(
@@ -91,3 +99,62 @@ def gaps(matrix: np.ndarray) -> np.ndarray:
 def _gap(matrix: np.ndarray) -> dict[str, Outcome]:
     by_factor = gaps(matrix)
     return {"mig": Outcome(float(by_factor.mean()), by_factor, matrix=matrix)}
+
+
+def modularity_published(
+    table: Table, rng: np.random.Generator, *, bins: int = BINS, samples: int = 10_000
+) -> Mapping[str, Outcome]:
+    """As the text study runs it: its un-normalised information (`published_information`); a constant dimension makes it NaN.
+
+    Raises:
+        NotApplicableError: one factor, or fewer than 10,000 samples that carry a factor.
+    """
+    table.require("modularity", factors=2)
+    matrix = published_information(table, rng, metric="modularity", bins=bins, samples=samples)
+    peak = matrix.argmax(1)[:, None]
+    others = matrix.copy()
+    np.put_along_axis(others, peak, 0.0, 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread = (others**2).sum(1) / (np.take_along_axis(matrix, peak, 1)[:, 0] ** 2 * (len(table.names) - 1))
+    note = "a dimension without information makes the published formula 0/0" if np.isnan(spread).any() else ""
+    return {"modularity": Outcome(float((1 - spread).mean()), dimensions=1 - spread, matrix=matrix, note=note)}
+
+
+def modularity_dlib(table: Table, rng: np.random.Generator, *, bins: int = BINS, samples: int = 10_000) -> Mapping[str, Outcome]:
+    """disentanglement_lib's settings: un-normalised information of one draw of 10,000 samples; dimensions without any score 0.
+
+    Raises:
+        NotApplicableError: one factor, or absent factors.
+    """
+    table.require("modularity", factors=2)
+    matrix, _ = library_information(table, rng, metric="modularity dlib", bins=bins, samples=samples)
+    found = one_factor_only(matrix)
+    return {"modularity": Outcome(float(found.mean()), dimensions=found, matrix=matrix)}
+
+
+def modularity_recommended(table: Table, rng: np.random.Generator | None = None) -> Mapping[str, Outcome]:
+    """Modularity of what live dimensions know beyond chance (`adjusted_information`), each weighted by the most that it knows.
+
+    Information is a share of each factor's own entropy, so that a factor of many values is not heard louder, and chance counts
+    for nothing, so that dimensions of noise do not score. 0 where no dimension knows anything. Nothing is drawn.
+
+    Raises:
+        NotApplicableError: one factor, or too few samples that carry a factor.
+    """
+    table.require("modularity", factors=2)
+    table = table.live
+    if not table.dimensions:
+        return nothing_live(("modularity",), len(table.names))
+    matrix = adjusted_information(table)
+    weights, found = matrix.max(1), one_factor_only(matrix)
+    value = float(weights @ found / weights.sum()) if weights.any() else 0.0
+    note = "" if weights.any() else "no dimension knows anything beyond chance"
+    return {"modularity": Outcome(value, dimensions=found, matrix=matrix, note=note)}
+
+
+def one_factor_only(matrix: np.ndarray) -> np.ndarray:
+    """1 - (sum of squares beside the largest) / ((F - 1) largest squared) of each row of (D, F), (D,); 0 for rows of zeros."""
+    squares = matrix**2
+    peak = squares.max(1)
+    spread = (squares.sum(1) - peak) / np.where(peak > 0, peak * (matrix.shape[1] - 1), 1.0)
+    return np.where(peak > 0, 1 - spread, 0.0)

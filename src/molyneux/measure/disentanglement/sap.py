@@ -12,9 +12,9 @@ import numpy as np
 
 from molyneux.core import NotApplicableError
 from molyneux.measure.disentanglement.groups import group, halves
-from molyneux.measure.disentanglement.information import joint
+from molyneux.measure.disentanglement.information import joint_counts
+from molyneux.measure.disentanglement.metric import Outcome, nothing_live
 from molyneux.measure.disentanglement.mig import gaps
-from molyneux.measure.disentanglement.outcome import Outcome, nothing_live
 from molyneux.measure.disentanglement.table import Table
 
 SIGMAS = 4.0
@@ -52,11 +52,11 @@ def dlib(table: Table, rng: np.random.Generator, *, train: int = 10_000, test: i
 
 
 def recommended(table: Table, rng: np.random.Generator) -> Mapping[str, Outcome]:
-    """Each bin of a dimension (`information.joint`) says its most common value on one half of the samples; scored on the other.
+    """Each bin of a dimension (`joint_counts`) says its most common value on one half of the samples; scored on the other.
 
     (accuracy - majority) / (1 - majority), both halves in turn, averaged; 0 where the two differ by no more than 4 standard
     errors (`exceeds`). A code with a number for each value gets 1, however its values are ordered; one with an interval for each
-    gets a little less, see `information.joint`.
+    gets a little less, see `joint_counts`.
 
     Raises:
         NotApplicableError: too few samples carry a factor.
@@ -66,7 +66,7 @@ def recommended(table: Table, rng: np.random.Generator) -> Mapping[str, Outcome]
         return nothing_live(("sap",), len(table.names))
     matrix, half = np.empty((table.dimensions, len(table.names))), halves(len(table), rng)
     for factor in range(len(table.names)):
-        counts = joint(table, factor, half)
+        counts = joint_counts(table, factor, half)
         matrix[:, factor] = [_skill(parts) for parts in counts]
     return _gap(matrix)
 

@@ -1,4 +1,4 @@
-"""From arrays to scores: every metric beside its chance level, its ceiling and an interval."""
+"""All metrics of disentanglement by name, and their scores with chance level, control and interval."""
 
 from __future__ import annotations
 
@@ -9,12 +9,109 @@ from typing import Any
 
 import numpy as np
 
-from molyneux.core import ConfigError, NotApplicableError, Score, seeds
+from molyneux.core import ConfigError, NotApplicableError, Score, nearest, seeds
 from molyneux.core.intervals import CONFIDENCE, Interval
-from molyneux.measure.disentanglement.outcome import Metric, Outcome, Variant
-from molyneux.measure.disentanglement.registry import check_variants, find_metric, find_metrics
+from molyneux.measure.disentanglement import dci, explicitness, higgins, irs, kim_mnih, mig, sap
+from molyneux.measure.disentanglement.metric import Metric, Outcome, Variant
 from molyneux.measure.disentanglement.table import DEAD, Table, tabulate
-from molyneux.measure.recorder import Recorder
+from molyneux.measure.scores import Recorder
+
+CHANCE_BELOW_ZERO = (-1.0, 1.0)
+
+
+_ALL = (
+    Metric(
+        "dci",
+        "Each dimension serves one factor (D), each factor needs one dimension (C), forests read it (I).",
+        {"published": dci.published, "paper": dci.paper, "dlib": dci.dlib, "recommended": dci.recommended},
+        parts=dci.NAMES,
+        trains=True,
+    ),
+    Metric(
+        "explicitness",
+        "A linear classifier reads every value in the whole code.",
+        {
+            "published": explicitness.published,
+            "paper": explicitness.paper,
+            "dlib": explicitness.dlib,
+            "recommended": explicitness.recommended,
+        },
+        bounds=CHANCE_BELOW_ZERO,
+    ),
+    Metric(
+        "higgins",
+        "Which factor two samples share can be told from how much each dimension differs.",
+        {"published": higgins.published, "dlib": higgins.dlib, "recommended": higgins.recommended},
+        bounds=CHANCE_BELOW_ZERO,
+    ),
+    Metric(
+        "irs",
+        "A dimension stays where it is while all factors but one change.",
+        {"paper": irs.paper, "dlib": irs.dlib, "recommended": irs.recommended},
+        bounds=CHANCE_BELOW_ZERO,
+    ),
+    Metric(
+        "kim_mnih",
+        "Which factor is fixed can be told from the dimension that varies least.",
+        {"published": kim_mnih.published, "paper": kim_mnih.paper, "dlib": kim_mnih.dlib, "recommended": kim_mnih.recommended},
+        bounds=CHANCE_BELOW_ZERO,
+    ),
+    Metric(
+        "mig",
+        "One dimension knows more of a factor than any other.",
+        {"published": mig.mig_published, "dlib": mig.mig_dlib, "recommended": mig.mig_recommended},
+    ),
+    Metric(
+        "modularity",
+        "Each dimension knows one factor only.",
+        {"published": mig.modularity_published, "dlib": mig.modularity_dlib, "recommended": mig.modularity_recommended},
+    ),
+    Metric(
+        "sap",
+        "One dimension alone predicts a factor better than any other alone.",
+        {"published": sap.published, "dlib": sap.dlib, "recommended": sap.recommended},
+    ),
+)
+
+METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}
+
+
+def find_metric(name: str) -> Metric:
+    """A metric by name.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    if not isinstance(name, str) or name not in METRICS:
+        raise ConfigError(f"unknown metric {name!r}; {nearest(str(name), METRICS)}")
+    return METRICS[name]
+
+
+def find_metrics(names: Sequence[str] | None) -> list[Metric]:
+    """Metrics by name, all where none are named.
+
+    Raises:
+        ConfigError: there is none of that name.
+    """
+    if isinstance(names, str):
+        raise ConfigError(f"metrics: expected a list of names, got the text {names!r}: write [{names!r}]")
+    return [find_metric(name) for name in (METRICS if names is None else names)]
+
+
+def check_variants(variants: Sequence[Variant]) -> tuple[Variant, ...]:
+    """The variants, each of them one that some metric has.
+
+    Raises:
+        ConfigError: no metric has it.
+    """
+    if isinstance(variants, str):
+        raise ConfigError(f"variants: expected a list of names, got the text {variants!r}: write [{variants!r}]")
+    known = {variant for metric in METRICS.values() for variant in metric.ways}
+    for variant in variants:
+        if variant not in known:
+            raise ConfigError(f"unknown variant {variant!r}; {nearest(str(variant), known)}")
+    return tuple(variants)
+
 
 Values = dict[tuple[str, str], float]
 """Values by score and factor; the factor is empty for the mean over all."""
@@ -169,7 +266,7 @@ def interval_of(value: float, drawn: Sequence[float], bounds: tuple[float | None
 
     value ± t(R - 1) x their standard deviation. The mean of m of N samples drawn without replacement varies by s^2 (1 - m/N) / m:
     of half of them as much as the mean of N does, like a bootstrap (Politis, Romano and Wolf, "Subsampling", 1999). But no sample
-    comes twice, which every estimate of information would take for knowledge. What metrics draw and train at random varies too
+    comes twice, which every estimate of information would take for information. What metrics draw and train at random varies too
     and is in it.
 
     Returns:

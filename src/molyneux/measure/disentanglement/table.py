@@ -1,17 +1,53 @@
-"""Codes beside the factors that made the samples: the one thing every metric takes."""
+"""Codes beside the factors that made the samples: checked, numbered, sorted, and in files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from molyneux.core import ConfigError, DataError, NotApplicableError
-from molyneux.measure.disentanglement.ranks import Sorted, sort_columns
-from molyneux.measure.latents.finite import require_finite
+from molyneux.core import ConfigError, DataError, NotApplicableError, store
+from molyneux.measure.codes import require_finite
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """Columns in order.
+
+    Args:
+        order: (D, N) int32, row numbers from the smallest to the largest.
+        level: (D, N) int32, of each place in that order the number of distinct smaller values.
+    """
+
+    order: np.ndarray
+    level: np.ndarray
+
+    @property
+    def ranks(self) -> np.ndarray:
+        """Middle ranks as shares, (N, D) in 0..1; equal values share their middle rank."""
+        ranks = np.empty(self.order.shape[::-1])
+        for column, (order, level) in enumerate(zip(self.order, self.level, strict=True)):
+            sizes = np.bincount(level)
+            middle = np.cumsum(sizes) - 0.5 * sizes
+            ranks[order, column] = middle[level] / len(order)
+        return ranks
+
+
+def sort_columns(codes: np.ndarray) -> Sorted:
+    """Sort each column of (N, D) numbers."""
+    count, dimensions = codes.shape
+    order, level = np.empty((dimensions, count), np.int32), np.zeros((dimensions, count), np.int32)
+    for column in range(dimensions):
+        values = np.ascontiguousarray(codes[:, column])
+        order[column] = np.argsort(values)
+        values = values[order[column]]
+        np.cumsum(values[1:] > values[:-1], out=level[column, 1:])
+    return Sorted(order, level)
+
 
 DEAD = 1e-4
 """A dimension is dead if it is constant or its variance is less than this share of the liveliest dimension's: the posterior means
@@ -199,3 +235,56 @@ def _factors(factors: Any) -> np.ndarray:
     if array.size and array.max() > np.iinfo(np.int64).max:
         raise DataError(f"factors: expected numbers of values below 2^63, got {array.max()}")
     return array.astype(np.int64)
+
+
+def read_codes(path: Path) -> np.ndarray:
+    """Codes from a file such as the text study has, (N, D) float64.
+
+    Raises:
+        StoreError: it cannot be read. DataError: another header, rows that are not numbered 0, 1, ..., or no finite numbers.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    path = Path(path)
+    try:
+        table = csv.read_csv(path)
+        names = table.column_names  # decoded when they are asked for
+    except OSError as error:
+        raise store.read_error(error, path) from error
+    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: expected a header and rows of numbers, separated by commas: {error}") from error
+    expected = _header(table.num_columns - 1)
+    if table.num_columns < 2 or names != expected:
+        raise DataError(f"{path}: expected the header index,dim1,...,dimD, got {','.join(names)[:60]}")
+    for name, column in zip(names, table.columns, strict=True):
+        if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+            raise DataError(f"{path}: expected numbers in the column {name}, got {column.type}")
+    if not np.array_equal(table.column(0).to_numpy(), np.arange(table.num_rows)):
+        raise DataError(f"{path}: expected rows numbered 0, 1, ... in the order of the sentences: sort them by index")
+    try:
+        columns = [column.to_numpy() for column in table.columns[1:]]
+        return check_codes(np.stack(columns, 1))
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+def write_codes(path: Path, codes: np.ndarray) -> None:
+    """Write codes (N, D) as `read_codes` reads them, to the last bit; the file is there in whole or not at all.
+
+    Raises:
+        DataError: not such codes. StoreError: it cannot be written.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    checked = check_codes(codes)
+    columns = [np.arange(len(checked)), *np.ascontiguousarray(checked.T)]
+    table = pa.table(columns, names=_header(checked.shape[1]))
+    with store.writing(Path(path)) as stream:
+        stream.write(f"{','.join(table.column_names)}\n".encode())  # pyarrow would put the names in quotes
+        csv.write_csv(table, stream, csv.WriteOptions(include_header=False))
+
+
+def _header(dimensions: int) -> list[str]:
+    return ["index", *(f"dim{number}" for number in range(1, dimensions + 1))]

@@ -1,4 +1,4 @@
-"""What can be said of codes without factors: sparsity, dependence between dimensions, agreement between seeds."""
+"""Statistics of codes without factors, agreement between models of several seeds, and tables of many runs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from typing import Literal, get_args
 import numpy as np
 
 from molyneux.core import ConfigError, DataError, NotApplicableError, nearest
-from molyneux.measure.disentanglement.bins import BINS, equal_mass
-from molyneux.measure.disentanglement.information import PER_VALUE, knowledge
-from molyneux.measure.disentanglement.linear import standardised
-from molyneux.measure.disentanglement.ranks import sort_columns
-from molyneux.measure.disentanglement.table import check_codes, tabulate
+from molyneux.measure.disentanglement.explicitness import standardised
+from molyneux.measure.disentanglement.information import BINS, PER_VALUE, adjusted_information, equal_mass
+from molyneux.measure.disentanglement.table import check_codes, sort_columns, tabulate
 
 Relation = Literal["lasso", "spearman", "information"]
 _HUGE = 1e100
@@ -79,7 +77,7 @@ def unsupervised_ranking(
     each model the median over the others. `lasso` is sklearn's with alpha = 0.1 on standardised codes, as in disentanglement_lib.
     Both of the paper's relations ask for the same order of values: dimensions that stand for the same factor but put its values,
     such as names, in another order, are strangers to them. `information` is ours: the share of the entropy of a dimension's 20
-    bins of equal mass that another one knows beyond chance (`knowledge`), whatever the order.
+    bins of equal mass that another one knows beyond chance (`adjusted_information`), whatever the order.
 
     Args:
         codes: of each model the codes (N, D) of the same samples; D may differ.
@@ -122,7 +120,7 @@ def _relation(one: np.ndarray, other: np.ndarray, relation: str) -> np.ndarray:
             raise NotApplicableError(f"information needs at least {PER_VALUE * BINS} samples, got {len(one)}")
         found, varies = np.zeros((one.shape[1], other.shape[1])), [np.ptp(part, axis=0) > 0 for part in (one, other)]
         if all(part.any() for part in varies):
-            found[np.ix_(*varies)] = knowledge(tabulate(one[:, varies[0]], other[:, varies[1]], dead=0))
+            found[np.ix_(*varies)] = adjusted_information(tabulate(one[:, varies[0]], other[:, varies[1]], dead=0))
         return found
     from sklearn.linear_model import Lasso
 
@@ -143,3 +141,70 @@ def _small(codes: np.ndarray, *, axis: int | None) -> np.ndarray:
     """Codes that are huge somewhere as shares of the largest, of each dimension (`axis` 0) or all: their squares are finite."""
     largest = np.abs(codes).max(axis)
     return codes / np.where(largest > 0, largest, 1.0) if (largest > _HUGE).any() else codes
+
+
+Kind = Literal["pearson", "spearman"]
+
+
+def correlation_matrix(table: np.ndarray, *, kind: Kind = "pearson") -> np.ndarray:
+    """Correlation of every two measures over the runs that have both, (K, K); NaN where one does not vary.
+
+    Args:
+        table: (runs, K) values, NaN where a run has none.
+        kind: `pearson` as in the text study's Figure 2; `spearman` that of ranks.
+
+    Raises:
+        DataError: fewer than three runs. ConfigError: unknown kind.
+    """
+    if kind not in get_args(Kind):
+        raise ConfigError(f"unknown kind {kind!r}; {nearest(str(kind), get_args(Kind))}")
+    values = _checked(table, 3)
+    count = values.shape[1]
+    found = np.full((count, count), np.nan)
+    for first in range(count):
+        for second in range(first, count):
+            pair = values[:, [first, second]]
+            pair = pair[np.isfinite(pair).all(1)]
+            if len(pair) < 3 or (np.ptp(pair, axis=0) == 0).any():
+                continue
+            pair = sort_columns(pair).ranks if kind == "spearman" else pair
+            found[first, second] = found[second, first] = np.corrcoef(pair, rowvar=False)[0, 1]
+    return found
+
+
+def top_counts(table: np.ndarray, *, higher_is_better: Sequence[bool] | None = None, top: int = 3) -> np.ndarray:
+    """In how many measures each model is among the best three, (models,); the sum is top x K.
+
+    Models that tie for the last places share them. A model without a value is never among the best, and the sum is
+    less where fewer than `top` have one.
+
+    Args:
+        table: (models, K) values, NaN where there is none.
+        higher_is_better: of each measure; True by default.
+        top: how many are counted as best.
+
+    Raises:
+        DataError: fewer models than places, or not one direction a measure. ConfigError: no place is counted.
+    """
+    if top < 1:
+        raise ConfigError(f"top: expected at least 1 place, got {top}")
+    values = _checked(table, top)
+    better = np.ones(values.shape[1], bool) if higher_is_better is None else np.asarray(higher_is_better)
+    if better.shape != values.shape[1:]:
+        raise DataError(f"higher_is_better: expected one answer for each of {values.shape[1]} measures, got {better.tolist()}")
+    values = np.where(np.isfinite(values), np.where(better, values, -values), -np.inf)
+    above = (values[None] > values[:, None]).sum(1)
+    level = (values[None] == values[:, None]).sum(1)
+    share = np.clip((top - above) / level, 0.0, 1.0)
+    counts: np.ndarray = np.where(np.isfinite(values), share, 0.0).sum(1)
+    return counts
+
+
+def _checked(table: np.ndarray, least: int) -> np.ndarray:
+    try:
+        values = np.asarray(table, np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"expected a table (runs, measures) of numbers, got what makes none: {error}") from error
+    if values.ndim != 2 or len(values) < least:
+        raise DataError(f"expected a table (runs, measures) of at least {least} runs, got shape {values.shape}")
+    return values

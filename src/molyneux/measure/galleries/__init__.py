@@ -1,7 +1,6 @@
 """Galleries and traversals: exhibits of what a model makes."""
 
 from molyneux.measure.galleries.cells import view_cells
-from molyneux.measure.galleries.galleries import Galleries
-from molyneux.measure.galleries.traversals import Traversals
+from molyneux.measure.galleries.galleries import Galleries, Traversals
 
 __all__ = ["Galleries", "Traversals", "view_cells"]

@@ -1,11 +1,21 @@
-"""Paths from one code to another: all dimensions together, or one after the other. Pure functions of arrays."""
+"""Paths from one code to another, all dimensions together or one after the other, and pairs of samples to join by them."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from molyneux.core import ConfigError, DataError
-from molyneux.measure.latents.finite import require_finite
+import numpy as np
+import torch
+from torch import Tensor
+
+from molyneux.core import Batch, ConfigError, DataError, NotApplicableError
+from molyneux.measure.codes import from_named, require_finite
+from molyneux.measure.evaluation import Evaluation
+from molyneux.measure.generation import decoded
+
+_FIRST = 1000
+"""Samples from which pairs are drawn, or four times as many as pairs."""
 
 
 def homotopy_codes(z1: np.ndarray, z2: np.ndarray, steps: int = 6) -> np.ndarray:
@@ -68,3 +78,63 @@ def _checked(z1: np.ndarray, z2: np.ndarray, steps: int) -> tuple[np.ndarray, np
     require_finite("z1", first)
     require_finite("z2", second)
     return first, second
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Samples two by two: sample p goes to sample P + p.
+
+    Args:
+        batch: 2P samples that differ, all modalities present.
+        means: by code (`shared`, `private.image`) the posterior means given all modalities, (2P, D) float64.
+    """
+
+    batch: Batch
+    means: Mapping[str, np.ndarray]
+
+    def __len__(self) -> int:
+        return len(self.batch) // 2
+
+    def parts(self, modality: str) -> dict[str, int]:
+        """The codes that reach a modality, with their numbers of dimensions."""
+        return {code: self.means[code].shape[1] for code in ("shared", f"private.{modality}") if code in self.means}
+
+    def paths(self, modality: str, chosen: np.ndarray, *, steps: int) -> np.ndarray:
+        """The codes between the samples of P chosen pairs, (P, 1 + D, steps, D): the line, then a leg for each dimension."""
+        means = np.concatenate([self.means[code] for code in self.parts(modality)], 1)
+        first, second = means[chosen], means[chosen + len(self)]
+        return np.concatenate([homotopy_codes(first, second, steps)[:, None], dimensionwise_codes(first, second, steps)], 1)
+
+
+def draw_pairs(evaluation: Evaluation, pairs: int) -> Pairs:
+    """Pairs of samples that have all available modalities, drawn at random from the first samples; fewer where there are too few.
+
+    Raises:
+        NotApplicableError: there are not two such samples. DataError: a code is not finite; names code, row and dimension.
+    """
+    table = evaluation.table(evaluation.available, max(_FIRST, 4 * pairs))
+    count = min(2 * pairs, len(table) // 2 * 2)
+    if not count:
+        raise NotApplicableError("homotopy needs two samples that have all modalities: measure on another source")
+    chosen = evaluation.rng("homotopy", "pairs").permutation(len(table))[:count]
+    means = {name: values[chosen] for name, values in table.means.items()}
+    return Pairs(evaluation.source.batch(table.rows[chosen]), means)
+
+
+def decode_paths(evaluation: Evaluation, pairs: Pairs, modality: str, *, chosen: np.ndarray, paths: np.ndarray) -> Tensor:
+    """The stored views that the model makes of codes (P, ..., D) of a modality; other codes stay those of the first samples.
+
+    Returns:
+        (P, N, *shape) for the N codes of each chosen pair.
+    """
+    flat = torch.from_numpy(paths.reshape(-1, paths.shape[-1])).to(evaluation.device, torch.float32)
+    each, sizes = len(flat) // len(chosen), pairs.parts(modality)
+    moved = dict(zip(sizes, torch.split(flat, list(sizes.values()), dim=1), strict=True))
+    still = {name: torch.from_numpy(mean[chosen]).to(flat).repeat_interleave(each, 0) for name, mean in pairs.means.items()}
+    codes = from_named({**still, **moved})
+    portions = [
+        decoded(evaluation.model, codes[start : start + evaluation.batch_size], evaluation.spec, only=[modality])[modality]
+        for start in range(0, len(flat), evaluation.batch_size)
+    ]
+    made = torch.cat(portions)
+    return made.reshape(len(chosen), each, *made.shape[1:])

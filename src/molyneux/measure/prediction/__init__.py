@@ -1,7 +1,8 @@
-"""Prediction: what frozen codes are good for."""
+"""Prediction: targets predicted by supervised models, and labels predicted from codes."""
 
-from molyneux.measure.prediction.classifier import net_predictions
+from molyneux.measure.prediction.classifiers import FewShot, few_shot, net_predictions
 from molyneux.measure.prediction.downstream import Downstream
-from molyneux.measure.prediction.shots import FewShot, few_shot
+from molyneux.measure.prediction.prediction import Prediction
+from molyneux.measure.prediction.probe import LatentProbe
 
-__all__ = ["Downstream", "FewShot", "few_shot", "net_predictions"]
+__all__ = ["Downstream", "FewShot", "LatentProbe", "Prediction", "few_shot", "net_predictions"]

@@ -1,4 +1,4 @@
-"""The map of the codes: shared codes in the plane, coloured by every factor."""
+"""Projection of shared codes to the plane, coloured by every factor."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import ClassVar, Literal, final
 import numpy as np
 
 from molyneux.core import ConfigError, Encodes, Scatter, nearest
-from molyneux.measure.evaluation import Evaluation, Measure, Measurement
-from molyneux.measure.latents.codes import code_tables
+from molyneux.measure.evaluation import Evaluation
+from molyneux.measure.measures import Measure, Measurement, exhibit_name
 
 Method = Literal["pca", "tsne"]
 
@@ -28,6 +28,7 @@ class Projection(Measure):
 
     name: ClassVar[str] = "projection"
     needs: ClassVar[tuple[type, ...]] = (Encodes,)
+    scored: ClassVar[bool] = False
 
     def __init__(self, *, method: Method = "pca", samples: int = 2000) -> None:
         if method not in ("pca", "tsne"):
@@ -39,34 +40,34 @@ class Projection(Measure):
 
     def measure(self, evaluation: Evaluation) -> Measurement:
         """One scatter for each source, all together first."""
-        tables = dict(reversed(code_tables(evaluation, self.samples).items()))
+        tables = dict(reversed(evaluation.tables(self.samples).items()))
         origin, directions = principal_directions(next(iter(tables.values())).means["shared"])
         scatters = []
-        for source, table in tables.items():
+        for observed, table in tables.items():
             codes = table.means["shared"]
-            points = (codes - origin) @ directions if self.method == "pca" else self._tsne(codes, evaluation, source)
-            scatters.append(self._scatter(evaluation, source, points, table.factors))
+            points = (codes - origin) @ directions if self.method == "pca" else self._tsne(codes, evaluation, observed)
+            scatters.append(self._scatter(evaluation, observed, points, table.factors))
         return Measurement(exhibits=tuple(scatters))
 
-    def _scatter(self, evaluation: Evaluation, source: str, points: np.ndarray, factors: np.ndarray) -> Scatter:
+    def _scatter(self, evaluation: Evaluation, observed: tuple[str, ...], points: np.ndarray, factors: np.ndarray) -> Scatter:
         notes = {
             "pca": "The two directions in which the codes given all modalities vary most.",
             "tsne": "t-SNE: near points are near in the codes; distances between far groups mean nothing.",
         }
         known = evaluation.spec.factors[: factors.shape[1]]
         return Scatter(
-            name=f"projection_{source.replace('+', '_')}",
-            title=f"Shared codes given {source.replace('+', ' and ')}",
+            name=exhibit_name("projection", observed),
+            title=f"Shared codes given {' and '.join(observed)}",
             note=notes[self.method],
             points=points.astype(np.float32),
             colours={factor.name: factors[:, column] for column, factor in enumerate(known)},
             values={factor.name: factor.values for factor in known},
         )
 
-    def _tsne(self, codes: np.ndarray, evaluation: Evaluation, source: str) -> np.ndarray:
+    def _tsne(self, codes: np.ndarray, evaluation: Evaluation, observed: tuple[str, ...]) -> np.ndarray:
         from sklearn.manifold import TSNE  # takes more than a second to import, which principal components do not need
 
-        seed = int(evaluation.rng(self.name, source).integers(2**31))
+        seed = int(evaluation.rng(self.name, *observed).integers(2**31))
         perplexity = min(30.0, (len(codes) - 1) / 3)
         points: np.ndarray = TSNE(perplexity=perplexity, init="pca", random_state=seed).fit_transform(codes)
         return points

@@ -7,7 +7,7 @@ from sklearn.decomposition import PCA
 
 from molyneux.core import ConfigError, DataError, NotApplicableError, Posterior
 from molyneux.measure import LatentProbe, PosteriorGap, Projection
-from molyneux.measure.latents import collect_codes, principal_directions
+from molyneux.measure.projection import principal_directions
 
 
 class Normal:
@@ -63,12 +63,12 @@ def evaluation(tiny):
 
 
 def test_codes_are_collected_in_order_with_the_private_ones_of_what_is_observed(evaluation, tiny):
-    table = collect_codes(evaluation, ("image",), 300)
+    table = evaluation.table(("image",), 300)
     assert set(table.means) == set(table.samples) == set(table.rates) == {"shared", "private.image"}
     assert table.means["shared"].shape == (300, 4)
     assert np.array_equal(table.means["private.image"][:, 0], table.factors[:, 2])
     assert np.array_equal(table.factors, tiny.combinations[evaluation.source.rows[:300]])
-    assert set(collect_codes(evaluation, ("text",)).means) == {"shared"}
+    assert set(evaluation.table(("text",)).means) == {"shared"}
 
 
 def test_probes_find_what_is_in_a_code_and_nothing_else(evaluation, tiny):
@@ -131,14 +131,14 @@ def test_the_gap_of_known_codes(evaluation, tiny):
     near = score("sliced_wasserstein", source="text", reference="prior")
     far = score("sliced_wasserstein", source="image", reference="prior")
     assert near.controls["same distribution"] < near.value < far.value
-    assert score("sliced_wasserstein", source="text", reference="image+text").value > 0.05
-    private = score("sliced_wasserstein", source="image", reference="image+text", code="private.image")
+    assert score("sliced_wasserstein", source="text", reference=("image", "text")).value > 0.05
+    private = score("sliced_wasserstein", source="image", reference=("image", "text"), code="private.image")
     assert private.value < 0.05
 
 
 def test_the_gap_is_listed_by_dimension(evaluation):
     (gallery,) = PosteriorGap()(evaluation).exhibits
-    assert gallery.columns == ("dimension", "image", "text", "image+text")
+    assert gallery.columns == ("dimension", "image", "text", "image and text")
     assert [row[0].text for row in gallery.rows] == ["shared 1", "shared 2", "shared 3", "shared 4", "private.image 1"]
     assert gallery.rows[4][2].text == ""
     assert gallery.rows[0][1].text.endswith("nats")
@@ -156,7 +156,7 @@ def test_projections_share_their_axes_and_carry_every_factor(evaluation, tiny):
     assert [scatter.name for scatter in scatters] == ["projection_image_text", "projection_text", "projection_image"]
     assert {scatter.points.shape for scatter in scatters} == {(500, 2)}
     assert set(scatters[0].colours) == set(scatters[0].values) == {"shape", "size", "tilt"}
-    codes = collect_codes(evaluation, ("image", "text"), 500).means["shared"]
+    codes = evaluation.table(("image", "text"), 500).means["shared"]
     reference = np.abs(PCA(2).fit_transform(codes))
     assert np.abs(scatters[0].points) == pytest.approx(reference, abs=1e-5)
     assert np.allclose(scatters[0].points, scatters[1].points)
@@ -186,7 +186,9 @@ def test_bad_settings_and_unsuited_sources(tiny):
             make()
     nobody = np.zeros(20, dtype=bool)
     source = tiny.Source(tiny.rows(20), present={"text": nobody})
-    assert {score.about["source"] for score in LatentProbe()(tiny.evaluation(Coder(), source=source)).scores} == {"image"}
+    *found, absent = LatentProbe()(tiny.evaluation(Coder(), source=source)).scores
+    assert {score.about["source"] for score in found} == {"image"}
+    assert (absent.value, absent.about, absent.note) == (None, {"modality": "text"}, "not applicable: no sample has text")
     source = tiny.Source(tiny.rows(20), present={"text": nobody, "image": nobody})
     with pytest.raises(NotApplicableError, match="no sample has any modality"):
         LatentProbe()(tiny.evaluation(Coder(), source=source))
@@ -196,9 +198,9 @@ def test_bad_settings_and_unsuited_sources(tiny):
 def test_codes_that_are_not_finite_are_refused_by_name_row_and_dimension(tiny, part, what):
     evaluation = tiny.evaluation(Broken(part), n=200)
     message = (
-        rf"^{what} private.image given image: expected finite numbers, got 2 .*, the first \(nan\) in row 3, dimension 0: mend"
+        rf"^{what} private.image given image: expected finite numbers, got 2 .*, the first \(nan\) in row 3, dimension 0: correct"
     )
     for measure in (LatentProbe(draw="mean" if part == "mean" else "sample"), PosteriorGap(), Projection()):
         with pytest.raises(DataError, match=message):
             measure(evaluation)
-    assert collect_codes(evaluation, ("text",)).means["shared"].shape == (200, 4)
+    assert evaluation.table(("text",)).means["shared"].shape == (200, 4)

@@ -7,7 +7,7 @@ from scipy.stats import wasserstein_distance
 from torch.distributions import MultivariateNormal, Normal, kl_divergence
 
 from molyneux.core import SpecError
-from molyneux.measure.latents import active_units, gaussian_kl, marginal_kl, sliced_wasserstein
+from molyneux.measure.posterior_gap import active_units, gaussian_kl, marginal_kl, sliced_wasserstein
 
 
 def clouds(n=400, dimensions=3, seed=0):

@@ -1,0 +1,135 @@
+"""Prediction: how well a supervised model predicts the targets of samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, final
+
+import numpy as np
+import torch
+from torch.distributions import Distribution
+
+from molyneux.core import Batch, NotApplicableError, Predicts, Score, Spec, Target, about_names
+from molyneux.measure.evaluation import Evaluation
+from molyneux.measure.measures import Measure, Measurement, not_applicable
+from molyneux.measure.prediction.targets import class_scores, label_scores, number_scores
+from molyneux.measure.scores import Recorder
+
+_TRAINING = 10_000
+"""Training samples whose targets a constant prediction may know."""
+
+
+@final
+class Prediction(Measure):
+    """How well a model predicts targets, from all modalities that a sample has and from each modality alone.
+
+    Scores by task, with `about` naming the source (what is observed) and the target:
+
+    - `class` and `agreement`: `prediction.accuracy`, `.balanced_accuracy` and `.macro_f1` %.
+    - `multilabel`: `prediction.micro_f1`, `.macro_f1` and `.macro_average_precision` %, and `.f1` and `.average_precision` % of
+      each label.
+    - `number`: `prediction.mae`, `.mse` and `.r2`, of the mean of the predicted distribution.
+
+    Chance is guessing with the prior (class, labels) or predicting the mean (number); the control `constant` is the best constant
+    prediction. Both know the training samples' targets where the evaluation has training samples, else those of the test samples
+    themselves. Samples whose target is unknown, or that have none of the observed modalities, are left out.
+
+    Args:
+        targets: names of targets; all by default.
+        alone: also predict from each modality alone.
+    """
+
+    name: ClassVar[str] = "prediction"
+    needs: ClassVar[tuple[type, ...]] = (Predicts,)
+
+    def __init__(self, *, targets: Sequence[str] = (), alone: bool = True) -> None:
+        self.targets = tuple(targets)
+        self.alone = alone
+
+    def check(self, spec: Spec) -> None:
+        """Raise SpecError for targets that do not exist."""
+        for name in self.targets:
+            spec.target(name)
+
+    def measure(self, evaluation: Evaluation) -> Measurement:
+        """All targets, given what is observed."""
+        spec = evaluation.spec
+        targets = [spec.target(name) for name in self.targets] or list(spec.targets)
+        if not targets:
+            raise NotApplicableError("prediction needs targets: choose a source that has some")
+        given = None if evaluation.training is None else _true_values(evaluation.training, targets)
+        scores: list[Score] = []
+        for observed in evaluation.observed_sets if self.alone else (evaluation.available,):
+            found = _predict(evaluation, observed, targets)
+            for target in targets:
+                about = {"source": about_names(observed), "target": target.name}
+                if target not in found:
+                    reason = f"the target {target.name} is known of no sample"
+                    scores.append(not_applicable(self, reason, origin=evaluation.provenance(), about=about))
+                    continue
+                predicted, truth = found[target]
+                rng = evaluation.rng(self.name, *observed, target.name)
+                recorder = Recorder(self.name, rng, about, evaluation.provenance())
+                known = truth if given is None or not len(given[target.name]) else given[target.name]
+                scores += _scores(target, predicted, truth, known, recorder)
+        return Measurement(tuple(scores))
+
+
+def _predict(
+    evaluation: Evaluation, observed: tuple[str, ...], targets: Sequence[Target]
+) -> dict[Target, tuple[np.ndarray, np.ndarray]]:
+    """What is predicted of each target and what is true, of samples of which it is known and that have something observed."""
+    piles: dict[Target, list[tuple[np.ndarray, np.ndarray]]] = {target: [] for target in targets}
+    for _, batch in evaluation.batches():
+        present = torch.stack([batch.mask(name) for name in observed]).any(0)
+        part = batch if bool(present.all()) else batch[present]
+        if not len(part):
+            continue
+        found = evaluation.model.predict(part, observed)
+        for target, rows, truth in _known(part, targets):
+            if target.name not in found:
+                raise NotApplicableError(f"the model does not predict the target {target.name}: name others in `targets`")
+            piles[target].append((_values(target, found[target.name])[rows], truth))
+    return {target: _joined(parts) for target, parts in piles.items() if sum(len(truth) for _, truth in parts)}
+
+
+def _known(batch: Batch, targets: Sequence[Target]) -> Iterator[tuple[Target, np.ndarray, np.ndarray]]:
+    """Each target with the rows of the samples of which it is known, and its values there."""
+    for target in targets:
+        if target.name in batch.targets:
+            known = batch.known_mask(target.name)
+            yield target, known.cpu().numpy(), batch.targets[target.name][known].cpu().numpy()
+
+
+def _true_values(training: Evaluation, targets: Sequence[Target]) -> dict[str, np.ndarray]:
+    """By target, its values in the first training samples of which it is known."""
+    piles: dict[str, list[np.ndarray]] = {target.name: [np.empty((0, *target.stored_shape))] for target in targets}
+    for _, batch in training.batches(_TRAINING):
+        for target, _, truth in _known(batch, targets):
+            piles[target.name].append(truth)
+    return {name: np.concatenate(parts) for name, parts in piles.items()}
+
+
+def _values(target: Target, predicted: Distribution) -> np.ndarray:
+    """The most probable class (B,), probabilities of labels (B, L), or the mean of numbers (B, *shape)."""
+    if target.task == "class":
+        categorical: Any = predicted
+        return np.asarray(categorical.probs.argmax(-1).cpu().numpy())
+    mean = predicted.mean.double().cpu().numpy()
+    return np.asarray(mean > 0.5, dtype=np.int64) if target.task == "agreement" else np.asarray(mean)
+
+
+def _joined(parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    predicted, truth = zip(*parts, strict=True)
+    return np.concatenate(predicted), np.concatenate(truth)
+
+
+def _scores(target: Target, predicted: np.ndarray, truth: np.ndarray, known: np.ndarray, recorder: Recorder) -> list[Score]:
+    if target.task == "multilabel":
+        return label_scores(predicted, truth, known.mean(0) if len(known) else known.sum(0), target.symbols, recorder)
+    if target.task == "number":
+        flat = [values.reshape(len(values), -1).astype(np.float64) for values in (predicted, truth, known)]
+        return number_scores(flat[0], flat[1], flat[2], recorder)
+    classes = len(target.symbols) if target.task == "class" else 2
+    counts = np.bincount(known.astype(np.int64), minlength=classes)
+    return class_scores(predicted, truth.astype(np.int64), counts / max(1, counts.sum()), recorder)

@@ -1,0 +1,190 @@
+"""Scores of predicted targets, against scikit-learn."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+from sklearn import metrics
+from torch.distributions import Bernoulli, Categorical, Independent, Normal
+
+from molyneux.core import Batch, Modality, NotApplicableError, Spec, SpecError, Target
+from molyneux.measure import Evaluation, Prediction, evaluate
+from molyneux.measure.prediction.targets import class_scores, label_scores, number_scores
+from molyneux.measure.scores import Recorder
+
+TARGETS = (
+    Target("kind", "class", ("a", "b", "c")),
+    Target("tags", "multilabel", ("x", "y", "z", "never")),
+    Target("size", "number", shape=(2,)),
+    Target("fits", "agreement"),
+)
+SPEC = Spec((Modality("left", "tabular", (3,)), Modality("right", "tabular", (3,))), targets=TARGETS)
+
+
+def found(scores):
+    return {(score.name.partition(".")[2], score.about.get("label", "")): score for score in scores}
+
+
+@pytest.fixture
+def recorder():
+    return Recorder("prediction", np.random.default_rng(0))
+
+
+def test_classes_are_scored_as_scikit_learn_does(recorder):
+    rng = np.random.default_rng(0)
+    truth = rng.choice(4, 500, p=[0.6, 0.3, 0.1, 0.0])
+    predicted = np.where(rng.random(500) < 0.6, truth, rng.integers(0, 4, 500))
+    prior = np.bincount(truth, minlength=4) / 500
+    scores = found(class_scores(predicted, truth, prior, recorder))
+    constant = np.zeros(500, int)
+    for name, reference in (
+        ("accuracy", metrics.accuracy_score),
+        ("balanced_accuracy", lambda *both: metrics.recall_score(*both, labels=[0, 1, 2], average="macro")),
+        ("macro_f1", lambda *both: metrics.f1_score(*both, average="macro")),
+    ):
+        score = scores[name, ""]
+        assert score.value == pytest.approx(100 * reference(truth, predicted))
+        assert score.controls["constant"] == pytest.approx(100 * reference(truth, constant))
+        assert score.interval[0] < score.value < score.interval[1]
+        assert (score.n, score.unit) == (500, "%")
+        guesses = [reference(truth, rng.choice(4, 500, p=prior)) for _ in range(200)]
+        assert score.chance == pytest.approx(100 * np.mean(guesses), abs=1)
+
+
+def test_labels_are_scored_as_scikit_learn_does(recorder):
+    rng = np.random.default_rng(1)
+    truth = (rng.random((400, 4)) < [0.5, 0.3, 0.05, 0.0]).astype(np.uint8)
+    probabilities = np.round(np.clip(0.6 * truth + rng.random((400, 4)) * 0.6, 0, 1), 1)  # with ties
+    scores = found(label_scores(probabilities, truth, truth.mean(0), ("x", "y", "z", "never"), recorder))
+    predicted = probabilities > 0.5
+    assert scores["micro_f1", ""].value == pytest.approx(100 * metrics.f1_score(truth, predicted, average="micro"))
+    assert scores["macro_f1", ""].value == pytest.approx(
+        100 * metrics.f1_score(truth, predicted, average="macro", zero_division=0)
+    )
+    for place, label in enumerate("xyz"):
+        precision = metrics.average_precision_score(truth[:, place], probabilities[:, place])
+        assert scores["average_precision", label].value == pytest.approx(100 * precision)
+        assert scores["average_precision", label].chance == pytest.approx(100 * truth[:, place].mean())
+        assert scores["f1", label].value == pytest.approx(100 * metrics.f1_score(truth[:, place], predicted[:, place]))
+        always = metrics.f1_score(truth[:, place], np.ones(400))
+        assert scores["f1", label].controls["constant"] == pytest.approx(100 * always)
+    assert scores["average_precision", "never"].value is None
+    parts = [scores["average_precision", label].value for label in "xyz"]
+    assert scores["macro_average_precision", ""].value == pytest.approx(np.mean(parts))
+    sets = [np.tile([int(place < size) for place in range(4)], (400, 1)) for size in (1, 2, 3, 4)]
+    best = max(metrics.f1_score(truth, one, average="micro") for one in sets)
+    assert scores["micro_f1", ""].controls["constant"] == pytest.approx(100 * best)
+    for score in scores.values():
+        assert score.interval is None or score.interval[0] <= score.value <= score.interval[1]
+
+
+def test_numbers_are_scored_as_scikit_learn_does(recorder):
+    rng = np.random.default_rng(2)
+    truth = rng.normal(size=(300, 2)) ** 3
+    predicted = truth + rng.normal(size=(300, 2))
+    scores = found(number_scores(predicted, truth, truth, recorder))
+    for name, reference in (
+        ("mae", metrics.mean_absolute_error),
+        ("mse", metrics.mean_squared_error),
+        ("r2", metrics.r2_score),
+    ):
+        score = scores[name, ""]
+        assert score.value == pytest.approx(reference(truth, predicted))
+        assert score.chance == pytest.approx(reference(truth, np.tile(truth.mean(0), (300, 1))), abs=1e-9)
+        assert score.interval[0] < score.value < score.interval[1]
+    median = metrics.mean_absolute_error(truth, np.tile(np.median(truth, axis=0), (300, 1)))
+    assert scores["mae", ""].controls["constant"] == pytest.approx(median)
+    flat = found(number_scores(predicted, np.ones((300, 2)), truth, recorder))
+    assert flat["r2", ""].value is None
+
+
+@dataclass
+class Reader:
+    """Predicts the targets from the three numbers of what it observes, as they are stored in them."""
+
+    calls: list
+
+    def predict(self, batch, observed=None):
+        self.calls.append((tuple(observed), len(batch)))
+        masked = [batch.views[name].where(batch.mask(name)[:, None], 0) for name in observed]
+        numbers = torch.stack(masked).amax(0)
+        kind = torch.nn.functional.one_hot(numbers[:, 0].long(), 3).float()
+        tags = torch.stack([numbers[:, 0] == 0, numbers[:, 0] == 1, numbers[:, 0] == 2, numbers[:, 0] < 0], 1)
+        return {
+            "kind": Categorical(kind, validate_args=False),
+            "tags": Independent(Bernoulli(tags.float(), validate_args=False), 1, validate_args=False),
+            "size": Independent(Normal(numbers[:, 1:], 1.0, validate_args=False), 1, validate_args=False),
+            "fits": Bernoulli((numbers[:, 1] > 0).float(), validate_args=False),
+        }
+
+
+@dataclass
+class Samples:
+    """A batch as a source."""
+
+    spec: Spec
+    whole: Batch
+
+    def __len__(self):
+        return len(self.whole)
+
+    def batch(self, indices):
+        return self.whole[torch.from_numpy(indices)]
+
+
+def samples(n=400, seed=0, **masks):
+    rng = np.random.default_rng(seed)
+    kind = rng.integers(0, 3, n)
+    size = np.abs(rng.normal(size=(n, 2))).astype(np.float32)
+    numbers = torch.from_numpy(np.column_stack([kind, size]).astype(np.float32))
+    tags = np.column_stack([np.eye(3)[kind], np.zeros(n)]).astype(np.uint8)
+    targets = {"kind": kind, "tags": tags, "size": size, "fits": (size[:, 0] > 0).astype(np.int64)}
+    present = {name: torch.from_numpy(mask) for name, mask in masks.items() if name in ("left", "right")}
+    known = {name: torch.from_numpy(mask) for name, mask in masks.items() if name in targets}
+    values = {name: torch.from_numpy(value) for name, value in targets.items()}
+    return Samples(SPEC, Batch({"left": numbers, "right": numbers}, present, targets=values, known=known))
+
+
+def test_every_target_is_predicted_from_each_modality_and_from_all():
+    model = Reader([])
+    scores = Prediction()(Evaluation(model, samples(), seed=1, batch_size=150, train=samples(seed=5))).scores
+    sources = {score.about["source"] for score in scores}
+    assert sources == {"left", "right", ("left", "right")}
+    assert {score.about["target"] for score in scores} == {target.name for target in TARGETS}
+    best = {score.name.partition(".")[2]: score.value for score in scores if score.about["target"] in ("kind", "size", "fits")}
+    assert best == {"accuracy": 100, "balanced_accuracy": 100, "macro_f1": 100, "mae": 0, "mse": 0, "r2": 1}
+    assert {score.controls["constant"] < 45 for score in scores if score.about["target"] == "kind" and "f1" not in score.name}
+    assert {score.n for score in scores if score.value is not None} == {400}
+    assert model.calls[:3] == [(("left",), 150), (("left",), 150), (("left",), 100)]
+
+
+def test_unknown_targets_and_absent_modalities_are_left_out():
+    even, third = np.arange(400) % 2 == 0, np.arange(400) % 3 == 0
+    source = samples(kind=even, left=third, right=~third)
+    evaluation = Evaluation(Reader([]), source, seed=1)
+    counts = {(score.about["source"], score.about["target"]): score.n for score in Prediction()(evaluation).scores}
+    assert counts[("left", "right"), "kind"] == 200  # the modality that each sample has
+    assert counts["left", "kind"] == int((even & third).sum())
+    assert counts["left", "size"] == int(third.sum())
+    assert {score.value for score in Prediction(targets=["kind"])(evaluation).scores} == {100.0}
+
+
+def test_what_cannot_be_predicted_is_said():
+    class Less(Reader):
+        def predict(self, batch, observed=None):
+            return {"kind": super().predict(batch, observed)["kind"]}
+
+    (score,) = evaluate([Prediction()], Evaluation(Less([]), samples())).scores
+    assert score.note == "not applicable: the model does not predict the target tags: name others in `targets`"
+    assert {
+        score.about["source"] for score in Prediction(targets=["kind"], alone=False)(Evaluation(Less([]), samples())).scores
+    } == {("left", "right")}
+    with pytest.raises(SpecError, match="no target 'knd'; did you mean \"kind\""):
+        Prediction(targets=["knd"])(Evaluation(Reader([]), samples()))
+    bare = Samples(SPEC.restrict(["left"]), Batch({"left": torch.zeros(4, 3)}))
+    (score,) = Prediction(targets=["kind"])(Evaluation(Reader([]), bare)).scores
+    assert score.note == "not applicable: the target kind is known of no sample"
+    assert score.about == {"source": "left", "target": "kind"}
+    with pytest.raises(NotApplicableError, match="prediction needs targets"):
+        Prediction()(Evaluation(Reader([]), Samples(Spec(SPEC.modalities), samples().batch(np.arange(3)))))
