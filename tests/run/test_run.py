@@ -172,7 +172,7 @@ def test_kept_samples_are_what_is_learnt_from(settings: dict[str, Any], finished
 
 def test_stored_samples_are_checked(settings: dict[str, Any], experiment: Experiment, tmp_path: Path) -> None:
     for split in ("train", "validation", "test"):
-        generate(experiment.data.world.source(split, 100, seed=3), tmp_path / "stored" / split)
+        generate(experiment.data.dataset.source(split, 100, seed=3), tmp_path / "stored" / split)
     sizes = {"train": 100, "validation": 100, "test": 100}
     stored = read_experiment({**settings, "data": {"world": "toy.Toy", "folder": str(tmp_path / "stored"), **sizes}})
     run_experiment(stored, tmp_path / "run", steps=("data",))
@@ -188,14 +188,14 @@ def test_stored_samples_are_checked(settings: dict[str, Any], experiment: Experi
 def test_samples_that_are_no_longer_the_same_are_noticed(
     copy: Path, experiment: Experiment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = type(experiment.data.world).batch
+    original = type(experiment.data.dataset).batch
 
     def changed(world: Any, indices: Any, *, split: str, seed: int) -> Any:
         batch = original(world, indices, split=split, seed=seed)
         batch.views["point"][:, 0] += 1e-6
         return batch
 
-    monkeypatch.setattr(type(experiment.data.world), "batch", changed)
+    monkeypatch.setattr(type(experiment.data.dataset), "batch", changed)
     with pytest.raises(ConflictError, match="the train samples are no longer those that"):
         run_experiment(experiment, copy)
 
