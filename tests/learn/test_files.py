@@ -71,4 +71,3 @@ def test_batch_round_trip(source, tmp_path):
     assert torch.equal(again.views["image"], batch.views["image"])
     assert torch.equal(again.present["touch"], batch.present["touch"])
     assert torch.equal(again.factors, batch.factors)
-    assert again.target is None

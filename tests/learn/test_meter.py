@@ -1,8 +1,8 @@
 import pytest
 import torch
+from molyneux.learn.meter import Meter, broken_term, flatten
 
 from molyneux.core import Loss
-from molyneux.learn.meter import Meter, broken_term, flatten
 
 
 def test_means_weigh_samples():

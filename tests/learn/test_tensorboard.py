@@ -1,10 +1,10 @@
 import socket
 
 import pytest
+from molyneux.learn.tensorboard import TensorBoardLog
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from molyneux.core import StoreError
-from molyneux.learn.tensorboard import TensorBoardLog
 
 
 def row(epoch, loss):

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from molyneux.core import ConflictError, CorruptFileError, DataError, Progress, StoreError, TrainingError, seeds
-from molyneux.learn import History, Training, fit, load_batch, trainer
-from molyneux.learn.batches import EvaluationBatches, TrainingBatches
+from molyneux.core import ConfigError, ConflictError, CorruptFileError, DataError, Progress, StoreError, TrainingError, seeds
+from molyneux.learn import History, Stage, Training, fit, load_batch, trainer
+from molyneux.learn.batches import Reader, evaluation_order, training_order
 from molyneux.learn.checkpoints import Checkpoints
 from molyneux.learn.hardware import threads
 
@@ -20,7 +20,9 @@ HERE = Path(__file__).parent
 
 
 def settings(**changes):
-    return Training(**{"epochs": 4, "batch_size": 16, "tensorboard": False, "clip": 5.0, **changes})
+    """Every step leaves a checkpoint, and batches are fetched one by one."""
+    defaults = {"epochs": 4, "batch_size": 16, "tensorboard": False, "clip": 5.0, "checkpoint_seconds": 0.0, "memory": "stream"}
+    return Training(**{**defaults, "prefetch": 0, **changes})
 
 
 def weights(model):
@@ -81,16 +83,15 @@ def test_another_seed_gives_another_training(make_model, source, tmp_path):
 
 
 def test_same_as_a_plain_loop(make_model, source, tmp_path):
-    """What Lightning runs is what one would write by hand."""
+    """The loop is what one would write by hand."""
     model, plain = make_model(), make_model()
     model.drop.p = plain.drop.p = 0.0
     training = settings(epochs=2, precision="32", keep="last", clip=0.5, betas=(0.8, 0.99), weight_decay=0.1)
     fit(model, source, None, training, tmp_path, seed=3)
 
     optimizer = torch.optim.Adam(plain.parameters(), betas=(0.8, 0.99), weight_decay=0.1)
-    batches = TrainingBatches(source, 16, seed=3, steps=12)
-    for _ in range(2):
-        for batch in batches:
+    for epoch in range(2):
+        for batch in Reader(source).read(training_order(96, 16, seed=3, epoch=epoch, first=6 * epoch)):
             optimizer.param_groups[0]["lr"] = training.rate(batch.number, 12)
             optimizer.zero_grad()
             generator = seeds.torch_generator(3, "learn", "noise", "train", batch.number)
@@ -156,8 +157,7 @@ def test_best_and_last_checkpoints(make_model, source, validation, tmp_path):
     training = settings(epochs=6, learning_rate=0.3, schedule="constant")
     best, last = make_model(), make_model()
     history = fit(best, source, validation, training, tmp_path, seed=0)
-    kept = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
-    assert kept == sorted({f"epoch-{history.best_epoch:06d}", "epoch-000006"})
+    assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == ["checkpoint-01-000000036"]
     fit(last, source, validation, settings(epochs=6, learning_rate=0.3, schedule="constant", keep="last"), tmp_path, seed=0)
     assert torch.equal(best.linear.weight, last.linear.weight) == (history.best_epoch == 6)
 
@@ -207,7 +207,7 @@ def test_validation_loss_is_the_mean_over_samples(make_model, source, validation
     row = fit(model, source, validation, settings(epochs=1, precision="32"), tmp_path, seed=2).rows[0]
     total = 0.0
     with torch.no_grad():
-        for batch in EvaluationBatches(validation, 16):
+        for batch in Reader(validation).read(evaluation_order(40, 16)):
             generator = seeds.torch_generator(2, "learn", "noise", "validation", batch.number)
             total += model.loss(batch.batch, Progress(6, 6), generator).total.item() * len(batch)
     assert row["validation/loss"] == pytest.approx(total / 40, rel=1e-5)
@@ -247,7 +247,7 @@ def test_a_training_goes_on_with_as_many_threads_as_before(make_model, source, t
 @pytest.mark.parametrize("damage", ["truncated", "altered", "removed"])
 def test_damaged_checkpoint_is_named(make_model, source, tmp_path, name, damage):
     fit(make_model(), source, None, settings(epochs=1), tmp_path, seed=0)
-    path = tmp_path / "checkpoints" / "epoch-000001" / name
+    path = tmp_path / "checkpoints" / "checkpoint-01-000000006" / name
     content = bytearray(path.read_bytes())
     if damage == "removed":
         path.unlink()
@@ -256,12 +256,12 @@ def test_damaged_checkpoint_is_named(make_model, source, tmp_path, name, damage)
     else:
         content[len(content) // 2] ^= 255
         path.write_bytes(content)
-    with pytest.raises(CorruptFileError, match="epoch-000001"):
+    with pytest.raises(CorruptFileError, match="checkpoint-01-000000006"):
         fit(make_model(), source, None, settings(epochs=1), tmp_path, seed=0)
 
 
 def test_unfinished_checkpoint_is_no_checkpoint(make_model, source, tmp_path):
-    part = tmp_path / "checkpoints" / "epoch-000001.part"
+    part = tmp_path / "checkpoints" / "checkpoint-01-000000006.part"
     part.mkdir(parents=True)
     (part / "weights.safetensors").write_bytes(b"half")
     fit(make_model(), source, None, settings(epochs=1), tmp_path, seed=0)
@@ -284,7 +284,7 @@ def test_poisoned_loss_names_term_and_step_and_saves_the_batch(make_model, sourc
         fit(model, source, None, settings(), tmp_path, seed=0)
     path = tmp_path / "broken-batch-step-3.safetensors"
     assert str(path) in str(caught.value)
-    batches = list(TrainingBatches(source, 16, seed=0, steps=24))
+    batches = list(Reader(source).read(training_order(96, 16, seed=0, epoch=0)))
     assert torch.equal(load_batch(path).views["touch"], batches[3].batch.views["touch"])
     assert torch.equal(load_batch(path).factors, batches[3].batch.factors)
 

@@ -220,13 +220,13 @@ def test_settings_are_chosen_without_a_look_at_the_test_split(
 ) -> None:
     tuning = read_experiment(settings, [("measure.split", "validation"), ("data.missing", {"word": 0.5}), ("learn.epochs", 1)])
     run_experiment(tuning, tmp_path / "run", steps=("data", "learn"))
-    original, read = type(tuning.data.world).batch, set[str]()
+    original, read = type(tuning.data.dataset).batch, set[str]()
 
     def watched(world: Any, indices: Any, *, split: str, seed: int) -> Any:
         read.add(split)
         return original(world, indices, split=split, seed=seed)
 
-    monkeypatch.setattr(type(tuning.data.world), "batch", watched)
+    monkeypatch.setattr(type(tuning.data.dataset), "batch", watched)
     measured = run_experiment(tuning, tmp_path / "run", steps=("measure", "report"))
     assert read == {"validation"}
     assert {score.origin["split"] for score in measured.scores} == {"validation"}

@@ -20,6 +20,7 @@ from molyneux.core.errors import (
     nearest,
 )
 from molyneux.core.exhibit import Cell, Exhibit, Gallery, Scatter, load_exhibits, save_exhibits
+from molyneux.core.history import History
 from molyneux.core.model import (
     CodeDistribution,
     Codes,
@@ -57,6 +58,7 @@ __all__ = [
     "Exhibit",
     "Factor",
     "Gallery",
+    "History",
     "Kind",
     "Likelihood",
     "Loss",

@@ -189,6 +189,15 @@ def read_array(path: Path, *, mmap: bool = True) -> np.ndarray:
         raise CorruptFileError(f"{path} is truncated or is no array ({error}): {_RESTORE}") from error
 
 
+def content_checksum(content: bytes) -> str:
+    """What `checksum` gives for a file of this content."""
+    blocks = memoryview(content)
+    digest = hashlib.sha256()
+    for start in range(0, len(content), BLOCK):
+        digest.update(hashlib.sha256(blocks[start : start + BLOCK]).digest())
+    return digest.hexdigest()
+
+
 def checksum(path: Path, known: Mapping[int, bytes] | None = None) -> str:
     """SHA-256 of the SHA-256 digests of a file's blocks of `BLOCK` bytes, 64 hex digits.
 

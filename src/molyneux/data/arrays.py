@@ -22,6 +22,9 @@ class ArraySource:
         SpecError: the batch does not fit the spec, or a modality has a name that `layout` uses itself.
     """
 
+    in_memory = True
+    """Training need not load it."""
+
     def __init__(self, spec: Spec, batch: Batch) -> None:
         self._spec, self._size = spec, len(batch)
         columns(spec, tuple(batch.present))

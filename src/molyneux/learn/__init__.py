@@ -1,11 +1,11 @@
 """Samples become a trained model."""
 
+from molyneux.core import History
 from molyneux.learn.files import load_batch, load_config, load_spec, load_weights, save_batch, save_model
-from molyneux.learn.history import History
+from molyneux.learn.hardware import keep_freed_memory
 from molyneux.learn.judges import Judge, load_judge, shipped_judges, train_judge
-from molyneux.learn.progress import FitProgress
-from molyneux.learn.trainer import fit
-from molyneux.learn.training import Training
+from molyneux.learn.trainer import FitProgress, fit
+from molyneux.learn.training import Stage, Training
 from molyneux.learn.vaes import AE, DMVAE, HSVAE, MMVAE, MVAE, VAE, MoPoE, MultimodalVAE
 
 __all__ = [
@@ -20,8 +20,10 @@ __all__ = [
     "Judge",
     "MoPoE",
     "MultimodalVAE",
+    "Stage",
     "Training",
     "fit",
+    "keep_freed_memory",
     "load_batch",
     "load_config",
     "load_judge",

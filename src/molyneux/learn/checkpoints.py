@@ -1,14 +1,14 @@
-"""Checkpoints: one consistent set of files an epoch, so that training goes on exactly where it stopped.
+"""Checkpoints: one consistent set of files from which a training goes on exactly where it stopped.
 
-A checkpoint is the folder `epoch-<number>` with the weights, the optimiser's moments and a `stage.json` that holds the
-history, the settings that made it and a checksum of every file. It is written under another name and renamed when
-complete. The last epoch's and the best epoch's are kept.
+A checkpoint is a folder with the weights, the optimiser's moments, the weights of the best epoch where those are others, and a
+`stage.json` that holds everything else that the rest of the training depends on, the settings that made it, and a checksum of
+every file. It is written under another name and renamed when complete; then the one before it is removed.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,24 +17,64 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from molyneux.core import CorruptFileError, store
-from molyneux.learn.history import History
-from molyneux.learn.tensors import assign, load_tensors, save_tensors
+from molyneux.core import CorruptFileError, History, store
+from molyneux.learn.files import assign, load_tensors, save_tensors
 
-_WEIGHTS, _MOMENTS, _NAME, _PART = "weights.safetensors", "optimizer.safetensors", "epoch-", ".part"
+_WEIGHTS, _MOMENTS, _BEST = "weights.safetensors", "optimizer.safetensors", "best.safetensors"
+_NAME, _PART = "checkpoint-", ".part"
 
 
-@dataclass(frozen=True)
-class Checkpoint:
-    """Where training stood after an epoch.
+@dataclass
+class State:
+    """Where a training stands.
 
     Args:
-        history: of all epochs so far.
-        moments: state of the optimiser, `<parameter>/<name>`.
+        history: of the complete epochs of all stages.
+        stage: position of the stage under way.
+        step: optimiser steps done in this stage.
+        epochs_before: complete epochs of the stages before.
+        steps_before: optimiser steps of the stages before.
+        seconds: of training and validation, so far.
+        epoch_seconds: of training, in the epoch under way.
+        sums: what the means over the epoch under way are made of, as `Meter.to_json` gives it.
+        best: the weights after the stage's epoch with the lowest validation loss; None as long as nothing was validated.
+        moments: the optimiser's state after a checkpoint was read, `<parameter>/<name>`.
     """
 
     history: History = field(default_factory=History)
+    stage: int = 0
+    step: int = 0
+    epochs_before: int = 0
+    steps_before: int = 0
+    seconds: float = 0.0
+    epoch_seconds: float = 0.0
+    sums: list[Any] = field(default_factory=list)
+    best: Mapping[str, Tensor] | None = None
     moments: Mapping[str, Tensor] = field(default_factory=dict)
+
+    @property
+    def stage_history(self) -> History:
+        """The rows of the stage under way."""
+        return self.history.since(self.epochs_before)
+
+    @property
+    def best_is_last(self) -> bool:
+        """Whether the weights as they are now are those of the stage's best epoch."""
+        rows = self.stage_history
+        return rows.steps == self.steps_before + self.step and rows.best_epoch == rows.epochs
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the tensors, as plain data."""
+        plain = {name: getattr(self, name) for name in _PLAIN}
+        return {**plain, "history": self.history.to_json()}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> State:
+        """Read what `to_json` wrote."""
+        return cls(history=History.from_json(record["history"]), **{name: record[name] for name in _PLAIN})
+
+
+_PLAIN = ("stage", "step", "epochs_before", "steps_before", "seconds", "epoch_seconds", "sums")
 
 
 class Checkpoints:
@@ -48,23 +88,32 @@ class Checkpoints:
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         self.folder, self.settings = folder, settings
 
-    def save(self, model: nn.Module, optimizer: Optimizer, history: History) -> None:
-        """Write the checkpoint of the last epoch of `history`, then drop those that are neither last nor best."""
-        target = self._path(history.epochs)
+    def save(self, model: nn.Module, optimizer: Optimizer | None, state: State) -> None:
+        """Write a checkpoint, then remove those before it.
+
+        Args:
+            model: its weights are those of `state`.
+            optimizer: of the stage under way; None before it has begun.
+            state: where training stands.
+        """
+        target = self.folder / f"{_NAME}{state.stage + 1:02d}-{state.step:09d}"
         part = target.with_name(target.name + _PART)
         shutil.rmtree(part, ignore_errors=True)
         try:
-            save_tensors(part / _WEIGHTS, model.state_dict())
-            save_tensors(part / _MOMENTS, moments(model, optimizer))
-            store.Stage(part, self.settings).finish({"history": history.to_json()})
+            sums = {_WEIGHTS: save_tensors(part / _WEIGHTS, model.state_dict())}
+            sums[_MOMENTS] = save_tensors(part / _MOMENTS, {} if optimizer is None else moments(model, optimizer))
+            if state.best is not None and not state.best_is_last:
+                sums[_BEST] = save_tensors(part / _BEST, state.best)
+            store.Stage(part, self.settings).finish(state.to_json(), known=sums)
             shutil.rmtree(target, ignore_errors=True)
             part.replace(target)
         except OSError as error:
             raise store.store_error(error, target) from error
         finally:
             shutil.rmtree(part, ignore_errors=True)
-        for epoch in set(self._epochs()) - {history.epochs, history.best_epoch}:
-            shutil.rmtree(self._path(epoch), ignore_errors=True)
+        for path in self._paths():
+            if path != target:
+                shutil.rmtree(path, ignore_errors=True)
 
     @classmethod
     def settings_in(cls, folder: Path) -> Mapping[str, Any]:
@@ -73,48 +122,43 @@ class Checkpoints:
         Raises:
             CorruptFileError: its record is damaged.
         """
-        checkpoints = cls(folder, {})
-        last = max(checkpoints._epochs(), default=0)
-        return store.made_by(checkpoints._path(last)) if last else {}
+        paths = cls(folder, {})._paths()
+        return store.made_by(paths[-1]) if paths else {}
 
-    def resume(self, model: nn.Module) -> Checkpoint | None:
-        """Put the last checkpoint's weights into `model`; None where there is none.
+    def resume(self, model: nn.Module) -> State | None:
+        """Where the last checkpoint stands, its weights in `model`; None where there is no checkpoint.
 
         Raises:
             ConflictError: it was made by other settings; the message names them.
             CorruptFileError: a file of it was truncated, altered or removed.
         """
-        last = max(self._epochs(), default=0)
-        if not last:
+        paths = self._paths()
+        if not paths:
             return None
-        history = self._verified(last)
-        if history.epochs != last:
-            raise CorruptFileError(f"{self._path(last)} holds another epoch: delete {self.folder} and train again")
-        self._load(model, last)
-        return Checkpoint(history, load_tensors(self._path(last) / _MOMENTS)[0])
+        path = paths[-1]
+        record = store.Stage(path, self.settings)
+        if not record.complete:
+            raise CorruptFileError(f"{path} is incomplete: delete {self.folder} and train again")
+        try:
+            state = State.from_json(record.verify())
+        except (KeyError, TypeError, ValueError) as error:
+            raise CorruptFileError(f"{path} is damaged ({error!r}): delete {self.folder} and train again") from error
+        assign(model, load_tensors(path / _WEIGHTS)[0], str(path / _WEIGHTS))
+        state.moments = load_tensors(path / _MOMENTS)[0]
+        if (path / _BEST).exists():
+            state.best = load_tensors(path / _BEST)[0]
+        elif state.stage_history.epochs and state.best_is_last:
+            state.best = copy_of(model)
+        return state
 
-    def load_best(self, model: nn.Module, history: History) -> None:
-        """Put the best epoch's weights into `model`; errors as `resume`."""
-        self._verified(history.best_epoch)
-        self._load(model, history.best_epoch)
+    def _paths(self) -> list[Path]:
+        """The complete checkpoints, the latest last."""
+        return sorted(path for path in self.folder.glob(f"{_NAME}*") if not path.name.endswith(_PART))
 
-    def _verified(self, epoch: int) -> History:
-        stage = store.Stage(self._path(epoch), self.settings)
-        if not stage.complete:
-            raise CorruptFileError(f"{self._path(epoch)} is missing or incomplete: delete {self.folder} and train again")
-        return History.from_json(stage.verify()["history"])
 
-    def _load(self, model: nn.Module, epoch: int) -> None:
-        path = self._path(epoch) / _WEIGHTS
-        assign(model, load_tensors(path)[0], str(path))
-
-    def _epochs(self) -> Iterator[int]:
-        for path in self.folder.glob(f"{_NAME}*"):
-            if path.name.removeprefix(_NAME).isdigit():
-                yield int(path.name.removeprefix(_NAME))
-
-    def _path(self, epoch: int) -> Path:
-        return self.folder / f"{_NAME}{epoch:06d}"
+def copy_of(model: nn.Module) -> dict[str, Tensor]:
+    """A copy of the weights, on their device."""
+    return {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
 
 
 def moments(model: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:

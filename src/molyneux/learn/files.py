@@ -1,18 +1,81 @@
-"""A trained model on disk: `config.yaml` (how to build it), `spec.json` (for what), `weights.safetensors`."""
+"""Tensors, batches and trained models on disk.
+
+Named tensors are stored in safetensors files with a checksum of their content; nothing is pickled. The folder of a trained model
+holds `config.yaml` (how to build it), `spec.json` (for which samples) and `weights.safetensors`.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 import yaml
-from torch import nn
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor, nn
 
 from molyneux.core import Batch, CorruptFileError, Spec, SpecError, StoreError, store
-from molyneux.learn.tensors import assign, load_tensors, save_tensors
 
-_CONFIG, _SPEC, _WEIGHTS = "config.yaml", "spec.json", "weights.safetensors"
+_CONFIG, _SPEC, _WEIGHTS, _CHECKSUM = "config.yaml", "spec.json", "weights.safetensors", "checksum"
+
+
+def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> str:
+    """Write tensors atomically, with a checksum of their content in the file's header.
+
+    Returns:
+        The checksum of the file, as `store.checksum` gives it; the file is not read for it.
+    """
+    plain = {name: tensor.detach().to("cpu", copy=True).contiguous() for name, tensor in tensors.items()}
+    content = save(plain, {**(metadata or {}), _CHECKSUM: _digest(plain)})
+    store.write_bytes(path, content)
+    return store.content_checksum(content)
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors and the metadata that `save_tensors` wrote.
+
+    Raises:
+        StoreError: the file is not there.
+        CorruptFileError: it was truncated or altered since it was written.
+    """
+    if not path.exists():
+        raise StoreError(f"expected the file {path}, which is not there")
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = dict(file.metadata() or {})
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping, only keys()
+    except (SafetensorError, OSError, ValueError) as error:
+        raise CorruptFileError(f"{path} is truncated or is no safetensors file ({error}): delete it and make it again") from error
+    if metadata.pop(_CHECKSUM, None) != _digest(tensors):
+        raise CorruptFileError(f"{path} was altered since it was written: delete it and make it again")
+    return tensors, metadata
+
+
+def assign(module: nn.Module, tensors: Mapping[str, Tensor], origin: str) -> None:
+    """Copy tensors into the parameters and buffers of those names.
+
+    Raises:
+        SpecError: names or shapes differ; names both sides.
+    """
+    own = module.state_dict()
+    missing, unknown = sorted(own.keys() - tensors.keys()), sorted(tensors.keys() - own.keys())
+    if missing or unknown:
+        raise SpecError(
+            f"{origin} does not fit this model: the model has {_few(missing)} that the file lacks, "
+            f"the file has {_few(unknown)} that the model lacks; build the model with the settings it was saved with"
+        )
+    for name, tensor in tensors.items():
+        if own[name].shape != tensor.shape:
+            raise SpecError(
+                f"{origin} does not fit this model: {name} is {tuple(own[name].shape)} in the model and {tuple(tensor.shape)} "
+                "in the file; build the model with the settings it was saved with"
+            )
+    with torch.no_grad():
+        for name, tensor in tensors.items():
+            own[name].copy_(tensor)
 
 
 def save_model(model: nn.Module, folder: Path, config: Mapping[str, Any]) -> None:
@@ -78,3 +141,16 @@ def save_batch(batch: Batch, path: Path) -> None:
 def load_batch(path: Path) -> Batch:
     """Read what `save_batch` wrote; errors as `load_tensors`."""
     return Batch.from_tensors(load_tensors(path)[0])
+
+
+def _digest(tensors: Mapping[str, Tensor]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for name in sorted(tensors):
+        tensor = tensors[name].contiguous()
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.flatten().view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def _few(names: list[str]) -> str:
+    return "nothing" if not names else ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

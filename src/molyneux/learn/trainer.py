@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import json
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, Protocol
 
 import torch
 from torch import nn
 
-from molyneux.core import PostFit, Source, store
-from molyneux.learn.batches import EvaluationBatches, TrainingBatches
-from molyneux.learn.checkpoints import Checkpoint, Checkpoints
-from molyneux.learn.hardware import threads, use_bf16, use_channels_last, use_gpu
-from molyneux.learn.history import History
-from molyneux.learn.progress import FitProgress
-from molyneux.learn.quiet import interruptible, quiet_lightning
-from molyneux.learn.tensorboard import TensorBoardLog
-from molyneux.learn.training import Training
+from molyneux.core import History, PostFit, Source, store
+from molyneux.core.history import MONITORED, Row
+from molyneux.learn.batches import Reader, evaluation_order, readers, training_order
+from molyneux.learn.checkpoints import Checkpoints, State, copy_of
+from molyneux.learn.hardware import choose_device, keep_freed_memory, threads, use_bf16, use_channels_last
+from molyneux.learn.logs import Logs, require_packages
+from molyneux.learn.steps import Steps, trained_names
+from molyneux.learn.training import Stage, Training
 
-if TYPE_CHECKING:
-    from lightning.pytorch import Callback
+_FREE = ("checkpoint_seconds", "device", "memory", "mlflow", "prefetch", "tensorboard", "threads", "wandb")
+"""Settings that may change between a training and its continuation; `keep` may too where there is one stage."""
 
-    from molyneux.learn.module import LearningModule
+_TOLD_EVERY = 0.1
+"""Seconds between two calls of `FitProgress.step`."""
 
-_FREE = ("device", "keep", "tensorboard", "threads")
-"""Settings that may change between a training and its continuation."""
+
+class FitProgress(Protocol):
+    """Is told how training goes. Calls are frequent and must be cheap."""
+
+    def step(self, done: int, total: int, samples_per_second: float, seconds_left: float) -> None:
+        """After a step: optimiser steps done and in all, speed, and an estimate of the time left."""
+        ...
+
+    def epoch(self, row: Row) -> None:
+        """After an epoch: its row of the history."""
+        ...
 
 
 def fit(
@@ -41,101 +53,231 @@ def fit(
 ) -> History:
     """Train a model, or go on where an earlier call with the same folder stopped.
 
-    After each epoch `folder` gets one consistent checkpoint (`checkpoints/`), the history (`history.csv`) and, if wanted, a
-    TensorBoard log (`tensorboard/`). A call after a crash, a kill or Ctrl-C goes on after the last complete epoch, with as
-    many threads as before unless `training` says how many, and gives, on the same machine, bit for bit what an uninterrupted
-    call gives. A call after the end trains no more. In the end a model that satisfies `PostFit` is post-fitted. One call at a time in a process:
-    torch's own generator and its number of threads belong to the process.
+    `folder` gets the history (`history.csv`) and the logs that `training` asks for after each epoch, and a checkpoint
+    (`checkpoints/`) every `training.checkpoint_seconds` seconds and at the end of each stage. A call after a crash, a kill or
+    Ctrl-C goes on from the last checkpoint, with as many threads as before unless `training` says how many, and gives, on the
+    same machine, bit for bit what an uninterrupted call gives. A call after the end trains no more. In the end a model that
+    satisfies `PostFit` is post-fitted. One call at a time in a process: torch's own generator, its number of threads and the
+    settings of the allocator (`keep_freed_memory`) belong to the process.
 
     Args:
-        model: satisfies `core.Trainable`; in the end it holds the weights that `training.keep` names, in eval mode.
-        train: the samples to learn from.
+        model: satisfies `core.Trainable`; in the end it holds the weights that `training.keep` names, on the CPU, in eval mode.
+        train: the samples to learn from, loaded or streamed as `training.memory` says.
         validation: the samples that choose the best epoch; None validates nothing.
         training: the settings.
         folder: belongs to this training alone.
         seed: root seed of the order of the samples and of all noise. The weights a model starts with are not drawn here.
         progress: is told how it goes.
 
+    Returns:
+        The history of all epochs, of earlier calls too.
+
     Raises:
-        ConfigError: the settings do not fit the source or the machine.
+        ConfigError: the settings do not fit the source or the machine, or a package for a log is not installed.
         ConflictError: `folder` was made by other settings, in another precision, with another number of threads, or is in use.
         CorruptFileError: a checkpoint was truncated or altered.
-        DataError: samples hold NaN or infinity. TrainingError: the loss or its gradient do.
+        DataError: samples hold NaN, infinity or numbers out of range. TrainingError: the loss or its gradient do.
         StoreError: `folder` cannot be written.
     """
-    steps = training.total_steps(len(train))
+    require_packages(training)
+    training.total_steps(len(train))
+    for stage in training.stages:
+        trained_names(model, stage.parameters)
     if use_channels_last(training, model):
         model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    keep_freed_memory()
     with store.locked(folder), threads(_thread_count(training, folder)):
         checkpoints = Checkpoints(folder / "checkpoints", _identity(model, train, validation, training, seed))
-        start = checkpoints.resume(model) or Checkpoint()
-        history = start.history
-        if history.steps < steps and not history.out_of_patience(training.patience):
-            batches = TrainingBatches(train, training.batch_size, seed=seed, steps=steps, epoch=history.epochs)
-            fitting = _Fitting(model, batches, validation, training, folder, checkpoints, progress)
-            history = fitting.go_on(start)
-        history.write_csv(folder / "history.csv")
-        if training.keep == "best":
-            checkpoints.load_best(model, history)
+        state = checkpoints.resume(model) or State()
+        fitting = _Fitting(model, training, folder, checkpoints, state, seed, progress)
+        if not fitting.complete(len(train)):
+            reader, held_out = readers(train, validation, training, device=choose_device(training))
+            fitting.run(reader, held_out)
+            train = reader.source
+        state.history.write_csv(folder / "history.csv")
+        if training.keep == "best" and state.best is not None:
+            model.load_state_dict(state.best)
         model.eval()
         if isinstance(model, PostFit):
             model.post_fit(train, seed=seed)
-    return history
+    return state.history
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Fitting:
-    """One process's share of a training."""
+    """One process's share of a training. `state` is where it stands, at any time between two steps."""
 
     model: nn.Module
-    batches: TrainingBatches
-    validation: Source | None
     training: Training
     folder: Path
     checkpoints: Checkpoints
+    state: State
+    seed: int
     progress: FitProgress | None
 
-    def go_on(self, start: Checkpoint) -> History:
-        """Train to the end and return the whole history."""
-        # Lightning takes seconds to import, which nobody needs to wait for who only uses a model.
-        from molyneux.learn.callbacks import Bookkeeper, ProgressTeller, history_writer
-        from molyneux.learn.module import LearningModule
+    def __post_init__(self) -> None:
+        self._stages = self.training.stages or (Stage(name=""),)
 
-        batches, training = self.batches, self.training
-        module = LearningModule(self.model, training, seed=batches.seed, steps=batches.steps, folder=self.folder, start=start)
-        log = TensorBoardLog(self.folder / "tensorboard", start.history.steps) if training.tensorboard else None
-        write = history_writer(self.folder, log, self.progress)
-        keeper = Bookkeeper(module, self.checkpoints, start.history, write=write)
-        tellers = [ProgressTeller(module, self.progress)] if self.progress else []
-        self.model.train()
+    def complete(self, samples: int) -> bool:
+        """Whether the last stage has come to its end."""
+        return self.state.stage == len(self._stages) - 1 and self._stage_complete(samples)
+
+    def run(self, reader: Reader, validation: Reader | None) -> None:
+        """Train to the end."""
+        from lightning.fabric import Fabric  # takes seconds to import, which only training needs
+
+        device = choose_device(self.training)
+        precision: Literal["bf16-mixed", "32-true"] = "bf16-mixed" if use_bf16(self.training, self.model) else "32-true"
+        logs = Logs(self.training, self.folder, self.state.history)
+        self._reader, self._validation, self._logs = reader, validation, logs
+        self._saved = self._started = time.perf_counter()
+        self._seconds_before = self.state.seconds
+        self._clock = _ProgressClock(
+            self.progress, self._steps_done(), self.training.total_steps(len(reader)), self.training.batch_size
+        )
         try:
-            self._call_lightning(module, [keeper, *tellers])
+            with torch.random.fork_rng(devices=[torch.cuda.current_device()] if device == "cuda" else []):
+                fabric = Fabric(accelerator=device, devices=1, precision=precision)
+                fabric.to_device(self.model)
+                self.model.train()
+                self._run_stages(fabric)
         finally:
-            if log is not None:
-                log.close()
-        return keeper.history
+            logs.close()
+            self.model.to("cpu")
 
-    def _call_lightning(self, module: LearningModule, callbacks: list[Callback]) -> None:
-        from lightning.pytorch import Trainer
-
-        gpu = use_gpu(self.training)
-        with quiet_lightning(), torch.random.fork_rng(devices=[torch.cuda.current_device()] if gpu else []):
-            trainer = Trainer(
-                accelerator="gpu" if gpu else "cpu",
-                devices=1,
-                precision="bf16-mixed" if use_bf16(self.training, self.model) else "32-true",
-                max_epochs=self.batches.epochs - self.batches.epoch,
-                callbacks=callbacks,
-                default_root_dir=self.folder,
-                logger=False,
-                enable_checkpointing=False,
-                enable_progress_bar=False,
-                enable_model_summary=False,
-                num_sanity_val_steps=0,
+    def _run_stages(self, fabric: Any) -> None:
+        while True:
+            stage, settings = self._stage()
+            steps = Steps(
+                self.model,
+                settings,
+                stage.name,
+                stage.parameters,
+                fabric,
+                self.seed,
+                settings.total_steps(len(self._reader)),
+                self.state.steps_before,
+                self.folder,
             )
-            validation = None if self.validation is None else EvaluationBatches(self.validation, self.training.batch_size)
-            with interruptible(trainer):
-                trainer.fit(module, self.batches, validation)
+            try:
+                steps.restore(self.state)
+                while not self._stage_complete(len(self._reader)):
+                    self._epoch(steps)
+                if self.state.stage == len(self._stages) - 1:
+                    return self._save(steps)
+            finally:
+                steps.close()
+            self._begin_next_stage()
+
+    def _stage(self) -> tuple[Stage, Training]:
+        """The stage under way, and its settings."""
+        stage = self._stages[self.state.stage]
+        return stage, self.training.of_stage(stage) if self.training.stages else self.training
+
+    def _stage_complete(self, samples: int) -> bool:
+        """Whether the stage under way has made its steps, or its patience has ended."""
+        settings = self._stage()[1]
+        history = self.state.stage_history
+        at_end_of_epoch = history.steps == self._steps_done()
+        done = self.state.step == settings.total_steps(samples)
+        return at_end_of_epoch and (done or history.out_of_patience(settings.patience))
+
+    def _begin_next_stage(self) -> None:
+        """Go on to the next stage, from the weights that `keep` names of this one."""
+        state = self.state
+        if self.training.keep == "best" and state.best is not None:
+            self.model.load_state_dict(state.best)
+        state.steps_before += state.step
+        state.epochs_before = state.history.epochs
+        state.stage, state.step, state.best, state.moments, state.sums = state.stage + 1, 0, None, {}, []
+        self.checkpoints.save(self.model, None, state)
+        self._saved = time.perf_counter()
+
+    def _epoch(self, steps: Steps) -> None:
+        """What is left of an epoch: its steps, the validation, the row of the history, the logs."""
+        state, size = self.state, self.training.batch_size
+        epoch = state.history.epochs - state.epochs_before
+        first = epoch * (len(self._reader) // size)
+        order = training_order(len(self._reader), size, seed=self.seed, epoch=state.history.epochs, first=first)
+        rest = [positions for positions in order if state.step <= positions.number < steps.steps]
+        resumed = time.perf_counter()
+        with contextlib.closing(self._reader.read(rest)) as batches:
+            for batch in batches:
+                steps.train(batch)
+                state.step = batch.number + 1
+                self._clock.tell(self._steps_done())
+                if batch.number != rest[-1].number and self._checkpoint_due():
+                    state.epoch_seconds += time.perf_counter() - resumed
+                    self._save(steps)
+                    resumed = time.perf_counter()
+        state.epoch_seconds += time.perf_counter() - resumed
+        self._end_epoch(steps)
+        if self._checkpoint_due():
+            self._save(steps)
+
+    def _end_epoch(self, steps: Steps) -> None:
+        state = self.state
+        if self._validation is not None:
+            steps.validate(self._validation.read(evaluation_order(len(self._validation), self.training.batch_size)))
+        state.history = state.history + self._row(steps)
+        state.epoch_seconds = 0.0
+        steps.train_meter.reset()
+        rows = state.stage_history
+        if MONITORED in rows.rows[-1] and rows.best_epoch == rows.epochs:
+            state.best = copy_of(self.model)
+        state.history.write_csv(self.folder / "history.csv")
+        self._logs.add(state.history.rows[-1])
+        if self.progress is not None:
+            self.progress.epoch(state.history.rows[-1])
+
+    def _row(self, steps: Steps) -> Row:
+        state = self.state
+        means = {f"train/{name}": value for name, value in steps.train_meter.means().items()}
+        means |= {f"validation/{name}": value for name, value in steps.validation_meter.means().items()}
+        return {
+            "epoch": state.history.epochs + 1,
+            **({"stage": state.stage + 1} if self.training.stages else {}),
+            "step": self._steps_done(),
+            "seconds": self._seconds(),
+            "samples_per_second": steps.train_meter.samples / max(state.epoch_seconds, 1e-9),
+            "learning_rate": steps.settings.rate(state.step - 1, steps.steps),
+            **means,
+        }
+
+    def _save(self, steps: Steps) -> None:
+        """Write a checkpoint of the state as it is."""
+        self.state.seconds = self._seconds()
+        self.state.sums = steps.train_meter.to_json()
+        self.checkpoints.save(self.model, steps.optimizer, self.state)
+        self._saved = time.perf_counter()
+
+    def _checkpoint_due(self) -> bool:
+        return time.perf_counter() - self._saved >= self.training.checkpoint_seconds
+
+    def _seconds(self) -> float:
+        return self._seconds_before + time.perf_counter() - self._started
+
+    def _steps_done(self) -> int:
+        return self.state.steps_before + self.state.step
+
+
+class _ProgressClock:
+    """Tells a `FitProgress` about steps, at most ten times a second."""
+
+    def __init__(self, progress: FitProgress | None, first: int, total: int, batch_size: int) -> None:
+        self._progress, self._first, self._total, self._batch_size = progress, first, total, batch_size
+        self._started = time.perf_counter()
+        self._told = 0.0
+
+    def tell(self, done: int) -> None:
+        """Tell, if it is time or the end."""
+        if self._progress is None:
+            return
+        now = time.perf_counter()
+        if now - self._told >= _TOLD_EVERY or done >= self._total:
+            self._told = now
+            seconds = max((now - self._started) / max(1, done - self._first), 1e-9)
+            self._progress.step(done, self._total, self._batch_size / seconds, (self._total - done) * seconds)
 
 
 def _thread_count(training: Training, folder: Path) -> int:
@@ -146,9 +288,10 @@ def _thread_count(training: Training, folder: Path) -> int:
 
 def _identity(model: nn.Module, train: Source, validation: Source | None, training: Training, seed: int) -> dict[str, Any]:
     """Everything the course of a training depends on that can be told from here."""
-    settings = {name: value for name, value in dataclasses.asdict(training).items() if name not in _FREE}
+    free = _FREE if training.stages else (*_FREE, "keep")
+    settings = {name: value for name, value in dataclasses.asdict(training).items() if name not in free}
     weights = {name: f"{tensor.dtype} {tuple(tensor.shape)}" for name, tensor in model.state_dict().items()}
-    return {
+    identity = {
         "training": settings,
         "precision": "bf16" if use_bf16(training, model) else "32",
         "threads": torch.get_num_threads(),
@@ -157,3 +300,4 @@ def _identity(model: nn.Module, train: Source, validation: Source | None, traini
         "train": {"samples": len(train), "spec": train.spec.to_json()},
         "validation": None if validation is None else {"samples": len(validation), "spec": validation.spec.to_json()},
     }
+    return dict(json.loads(json.dumps(identity)))  # lists for tuples, as they are read back

@@ -1,19 +1,55 @@
-"""How long, how fast and in what arithmetic a model learns."""
+"""The settings of a training, and of its stages."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, get_args
 
 from molyneux.core import ConfigError, nearest
 
 OptimizerName = Literal["adam", "adamw"]
 Schedule = Literal["constant", "cosine", "linear"]
 Precision = Literal["auto", "32", "bf16"]
-Device = Literal["auto", "cpu", "gpu"]
+Device = Literal["auto", "cpu", "cuda", "gpu", "mps"]
+Memory = Literal["auto", "load", "stream"]
 Keep = Literal["best", "last"]
+
+_CHOICES = {
+    "optimizer": OptimizerName,
+    "schedule": Schedule,
+    "precision": Precision,
+    "device": Device,
+    "memory": Memory,
+    "keep": Keep,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """One stage of a training, such as pre-training or fusion. What is None is as in the `Training`.
+
+    Args:
+        name: told to the model in `Progress.stage`; unique in a training.
+        parameters: patterns of the names of the parameters that train, such as `encoders.*`; the others keep their values.
+        epochs: passes over the training source.
+        steps: optimiser steps of the stage.
+        optimizer, learning_rate, betas, weight_decay, schedule, warmup_steps, clip, patience: as in `Training`.
+    """
+
+    name: str
+    parameters: tuple[str, ...] = ("*",)
+    epochs: int | None = None
+    steps: int | None = None
+    optimizer: OptimizerName | None = None
+    learning_rate: float | None = None
+    betas: tuple[float, float] | None = None
+    weight_decay: float | None = None
+    schedule: Schedule | None = None
+    warmup_steps: int | None = None
+    clip: float | None = None
+    patience: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,14 +69,23 @@ class Training:
             a `cosine` or a `linear` slope.
         warmup_steps: steps in which the learning rate rises linearly from zero.
         clip: largest norm of the gradient; None does not clip.
-        precision: `32`, `bf16` (autocast: weights stay in 32 bits) or `auto`: bf16 where it is known to gain, which is for
-            models with two-dimensional convolutions on processors with bf16 instructions and on GPUs that have it.
+        stages: trained one after the other, each with an optimiser of its own, from the weights that `keep` names of the stage
+            before; without stages there is one, which these settings describe.
+        precision: `32`, `bf16` (autocast: weights stay in 32 bits) or `auto`: bf16 where it is known to gain, which depends on
+            the model's layers, on processors with bf16 instructions and on CUDA devices that have it.
         channels_last: memory layout of images and convolutions; `auto`: where the model has two-dimensional convolutions.
-        device: `cpu`, `gpu`, or `auto`: a GPU where there is one.
+        device: `cpu`, `cuda`, `mps`, `gpu` (CUDA, or else MPS), or `auto`: CUDA where there is a device, the CPU otherwise.
         threads: threads of one process; None leaves torch's own choice.
+        memory: `load` reads the samples into memory once, `stream` fetches each batch when it is needed; `auto` loads training
+            and validation samples as long as they take no more than 512 MiB. The batches are the same.
+        prefetch: batches that a thread fetches ahead where samples are streamed; 0 fetches without a thread.
         patience: stop after so many epochs without a better validation loss; None never stops early.
         keep: which weights the model has in the end: of the epoch with the `best` validation loss, or of the `last`.
-        tensorboard: whether to write a TensorBoard log beside the CSV one.
+        checkpoint_seconds: a checkpoint is written when so much time has passed since the last one, and at the end of each
+            stage. A killed process loses the work since the last checkpoint.
+        tensorboard: whether to write a TensorBoard log, in `tensorboard/`.
+        mlflow: whether to log to MLflow, in `mlflow/`; or the address of a tracking server or store.
+        wandb: whether to log to Weights & Biases; or the name of the project there.
 
     Raises:
         ConfigError: with every setting that cannot be used.
@@ -56,21 +101,28 @@ class Training:
     schedule: Schedule = "cosine"
     warmup_steps: int = 0
     clip: float | None = None
+    stages: tuple[Stage, ...] = ()
     precision: Precision = "auto"
     channels_last: bool | Literal["auto"] = "auto"
     device: Device = "auto"
     threads: int | None = None
+    memory: Memory = "auto"
+    prefetch: int = 2
     patience: int | None = None
     keep: Keep = "best"
+    checkpoint_seconds: float = 60.0
     tensorboard: bool = True
+    mlflow: bool | str = False
+    wandb: bool | str = False
 
     def __post_init__(self) -> None:
         problems = [*self._choices(), *self._whole_numbers(), *self._numbers()]
+        problems += [problem for problem in self._stages() if problem.split(".", 2)[-1] not in problems]
         if problems:
             raise ConfigError(problems)
 
     def total_steps(self, samples: int) -> int:
-        """Optimiser steps in all, for a training source of so many samples.
+        """Optimiser steps in all, of all stages, for a training source of so many samples.
 
         Raises:
             ConfigError: the source does not fill one batch.
@@ -80,7 +132,22 @@ class Training:
                 f"batch_size: expected at most the {samples} samples of the training source, got {self.batch_size}: "
                 "lower it or enlarge the source"
             )
+        if self.stages:
+            return sum(self.of_stage(stage).total_steps(samples) for stage in self.stages)
         return self.steps or self.epochs * (samples // self.batch_size)
+
+    def of_stage(self, stage: Stage) -> Training:
+        """The settings of one stage, as those of a training without stages.
+
+        >>> training = Training(epochs=9, stages=(Stage(name="pretrain", learning_rate=0.1), Stage(name="fuse", epochs=2)))
+        >>> [(part.epochs, part.learning_rate) for part in map(training.of_stage, training.stages)]
+        [(9, 0.1), (2, 0.001)]
+        """
+        own = {item.name: getattr(stage, item.name) for item in fields(stage) if item.name not in ("name", "parameters")}
+        changes: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
+        if "epochs" in changes:
+            changes.setdefault("steps", None)  # epochs of a stage win over steps of the training
+        return replace(self, stages=(), **changes)
 
     def rate(self, step: int, steps: int) -> float:
         """Learning rate of step `step` (0-based) of `steps`.
@@ -96,8 +163,7 @@ class Training:
         return self.learning_rate * warmup * decay[self.schedule]
 
     def _choices(self) -> Iterator[str]:
-        allowed = {"optimizer": OptimizerName, "schedule": Schedule, "precision": Precision, "device": Device, "keep": Keep}
-        for name, choices in allowed.items():
+        for name, choices in _CHOICES.items():
             value, known = getattr(self, name), get_args(choices)
             if value not in known:
                 yield f"{name}: expected one of {', '.join(known)}, got {value!r}; {nearest(str(value), known)}"
@@ -112,15 +178,29 @@ class Training:
             value = getattr(self, name)
             if value is not None and value < 1:
                 yield f"{name}: expected at least 1 or nothing, got {value}"
-        if self.warmup_steps < 0:
-            yield f"warmup_steps: expected 0 or more, got {self.warmup_steps}"
+        for name in ("warmup_steps", "prefetch"):
+            if getattr(self, name) < 0:
+                yield f"{name}: expected 0 or more, got {getattr(self, name)}"
 
     def _numbers(self) -> Iterator[str]:
         if not 0 < self.learning_rate < math.inf:
             yield f"learning_rate: expected a number above 0, got {self.learning_rate}"
         if len(self.betas) != 2 or not all(0 <= beta < 1 for beta in self.betas):
             yield f"betas: expected two numbers from 0 to below 1, got {self.betas}"
-        if not 0 <= self.weight_decay < math.inf:
-            yield f"weight_decay: expected 0 or more, got {self.weight_decay}"
+        for name in ("weight_decay", "checkpoint_seconds"):
+            if not 0 <= getattr(self, name) < math.inf:
+                yield f"{name}: expected 0 or more, got {getattr(self, name)}"
         if self.clip is not None and not 0 < self.clip < math.inf:
             yield f"clip: expected a number above 0 or nothing, got {self.clip}"
+
+    def _stages(self) -> Iterator[str]:
+        names = [stage.name for stage in self.stages]
+        if not all(names) or len(set(names)) != len(names):
+            yield f"stages: expected names that differ and are not empty, got {', '.join(map(repr, names))}"
+        for number, stage in enumerate(self.stages):
+            if not stage.parameters:
+                yield f"stages.{number}.parameters: expected at least one pattern of names, got none: leave it out to train all"
+            try:
+                self.of_stage(stage)
+            except ConfigError as error:
+                yield from (f"stages.{number}.{problem}" for problem in error.problems)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from molyneux.core import CorruptFileError, Exhibit, Score, Spec, StoreError, load_exhibits, store
+from molyneux.core import CorruptFileError, Exhibit, History, Score, Spec, StoreError, load_exhibits, store
 
 
 @dataclass(frozen=True)
@@ -55,6 +54,7 @@ def read_run(folder: Path) -> RunRecords:
     scores = folder / "measure" / "scores.jsonl"
     if not store.is_file(scores):
         raise StoreError(f"expected the scores {scores}, which are not there: run molyneux measure {folder} first")
+    history = folder / "model" / "history.csv"
     spec, sheet = folder / "samples" / "spec.json", folder / "samples" / "contact_sheet.png"
     machine, model = folder / "machine.json", folder / "model" / "stage.json"
     return RunRecords(
@@ -63,30 +63,12 @@ def read_run(folder: Path) -> RunRecords:
         config_text=text,
         scores=tuple(Score.from_json(record) for record in store.read_lines(scores)),
         exhibits=tuple(load_exhibits(folder / "measure")),
-        history=read_history(folder / "model" / "history.csv"),
+        history=History.read_csv(history).columns() if store.is_file(history) else {},
         machine=store.read_json(machine) if store.is_file(machine) else {},
         spec=Spec.from_json(store.read_json(spec)) if spec.is_file() else None,
         contact_sheet=sheet.read_bytes() if sheet.is_file() else b"",
         parameters=store.read_json(model).get("details", {}).get("parameters", 0) if model.is_file() else 0,
     )
-
-
-def read_history(path: Path) -> dict[str, tuple[float, ...]]:
-    """Columns of a training log by name; none where there is no log.
-
-    Raises:
-        CorruptFileError: an entry is no number, or a row is longer or shorter than the head.
-    """
-    if not store.is_file(path):
-        return {}
-    try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            head, *rows = list(csv.reader(stream)) or [[]]
-        numbers = [[float(entry) if entry else float("nan") for entry in row] for row in rows]
-        columns = zip(*numbers, strict=True) if numbers else [() for _ in head]
-        return dict(zip(head, columns, strict=True))
-    except (ValueError, csv.Error) as error:
-        raise CorruptFileError(f"{path} is damaged ({error}): train again, or delete it to report without curves") from error
 
 
 def _config(path: Path) -> tuple[str, Mapping[str, Any]]:

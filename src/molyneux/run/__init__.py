@@ -3,10 +3,10 @@
 This is where the rooms meet: they know only the core, and `run` carries things from one to the next.
 """
 
+from molyneux.learn import keep_freed_memory
 from molyneux.run.experiment import Experiment, load_experiment, make_model, parse_experiment, read_experiment
 from molyneux.run.folder import default_folder, open_experiment
 from molyneux.run.judging import make_judge
-from molyneux.run.memory import keep_freed_memory
 from molyneux.run.pool import Finished, SweepProgress
 from molyneux.run.progress import RunProgress, Silent
 from molyneux.run.schema import experiment_schema, study_schema

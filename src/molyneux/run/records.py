@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from molyneux.core import ConflictError, store
-from molyneux.learn.history import History
+from molyneux.core import ConflictError, History, store
 from molyneux.report import StudyRun, flatten, load_study, portable, save_study, study_run
 from molyneux.run.experiment import Experiment
 from molyneux.run.folder import record_machine, remedy

@@ -18,8 +18,8 @@ from typing import TextIO
 
 from molyneux.core import MolyneuxError
 from molyneux.core.config import read_document
+from molyneux.learn import keep_freed_memory
 from molyneux.run.experiment import read_experiment
-from molyneux.run.memory import keep_freed_memory
 from molyneux.run.steps import run_experiment
 
 

@@ -187,7 +187,7 @@ def test_doubts_are_the_worst_of_the_level_with_the_same_factors(judge):
 
 
 def test_file_that_is_no_judge(judge, tmp_path):
-    from molyneux.learn.tensors import save_tensors
+    from molyneux.learn.files import save_tensors
 
     path = tmp_path / "judge.safetensors"
     save_tensors(path, judge.net.state_dict(), {"judge": json.dumps({"world": "x"})})

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from molyneux.core import CorruptFileError, Factor, Modality, Reading, Spec, SpecError, views
+from molyneux.learn.files import assign, load_tensors, save_tensors
 from molyneux.learn.judges.ghosts import UNREADABLE
 from molyneux.learn.judges.net import JudgeNet
-from molyneux.learn.tensors import assign, load_tensors, save_tensors
 
 _BATCH = 500
 

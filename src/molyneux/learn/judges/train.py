@@ -21,8 +21,7 @@ from molyneux.learn.judges.members import RECIPES
 from molyneux.learn.judges.net import JudgeNet
 from molyneux.learn.judges.recast import make_recast
 from molyneux.learn.judges.wreckage import Material, Wreckage
-from molyneux.learn.progress import FitProgress
-from molyneux.learn.trainer import fit
+from molyneux.learn.trainer import FitProgress, fit
 from molyneux.learn.training import Training
 
 TRAINING = Training(

@@ -1,7 +1,6 @@
 import pytest
 
-from molyneux.core import CorruptFileError, StoreError
-from molyneux.learn import History
+from molyneux.core import CorruptFileError, History, StoreError
 
 ROWS = ({"epoch": 1, "step": 5, "validation/loss": 2.0}, {"epoch": 2, "step": 9, "validation/loss": 1.0, "train/kl": 0.1})
 

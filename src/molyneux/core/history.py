@@ -1,0 +1,103 @@
+"""The history of a training: one row per epoch. It is stored as `history.csv`, which `learn` writes and `report` reads."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from molyneux.core import store
+from molyneux.core.errors import CorruptFileError, StoreError
+
+Row = Mapping[str, float]
+"""`epoch` (1 is the first), `stage` (1 is the first; only where a training has stages), `step` (optimiser steps so far),
+`seconds` (of training and validation so far), `samples_per_second` (training alone), `learning_rate`, and a column
+`train/<term>` or `validation/<term>` for every term of the loss, in nats per sample; `train/loss` and `validation/loss` are the
+totals."""
+
+MONITORED = "validation/loss"
+_WHOLE = ("epoch", "stage", "step")
+
+
+@dataclass(frozen=True)
+class History:
+    """The rows of a training, oldest first."""
+
+    rows: tuple[Row, ...] = ()
+
+    def __add__(self, row: Row) -> History:
+        return History((*self.rows, dict(row)))
+
+    @property
+    def epochs(self) -> int:
+        """Number of epochs done."""
+        return len(self.rows)
+
+    @property
+    def steps(self) -> int:
+        """Number of optimiser steps at the end of the last epoch."""
+        return int(self.rows[-1]["step"]) if self.rows else 0
+
+    @property
+    def best_epoch(self) -> int:
+        """The row (from 1) of the lowest validation loss, the earlier of two; the last where nothing was validated."""
+        losses = [row.get(MONITORED, math.inf) for row in self.rows]
+        return losses.index(min(losses)) + 1 if any(map(math.isfinite, losses)) else self.epochs
+
+    def since(self, epochs: int) -> History:
+        """The rows after the first `epochs` ones."""
+        return History(self.rows[epochs:])
+
+    def out_of_patience(self, patience: int | None) -> bool:
+        """Whether the validation loss has not improved for `patience` epochs."""
+        validated = bool(self.rows) and MONITORED in self.rows[-1]
+        return patience is not None and validated and self.epochs - self.best_epoch >= patience
+
+    def columns(self) -> dict[str, tuple[float, ...]]:
+        """The columns by name, in the order of their first appearance; NaN where a row lacks a term."""
+        names = dict.fromkeys(name for row in self.rows for name in row)
+        return {name: tuple(row.get(name, math.nan) for row in self.rows) for name in names}
+
+    def write_csv(self, path: Path) -> None:
+        """Write all rows atomically; a term that a row lacks is left empty."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(self.columns()), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows)
+        store.write_text(path, text.getvalue())
+
+    @classmethod
+    def read_csv(cls, path: Path) -> History:
+        """Read what `write_csv` wrote.
+
+        Raises:
+            StoreError: the file is not there.
+            CorruptFileError: an entry is not a number, or a row is longer or shorter than the header.
+        """
+        try:
+            with path.open(encoding="utf-8", newline="") as stream:
+                names, *rows = list(csv.reader(stream, strict=True)) or [[]]
+            return cls(tuple(_row(zip(names, row, strict=True)) for row in rows))
+        except FileNotFoundError as error:
+            raise StoreError(f"expected the file {path}, which is not there") from error
+        except (ValueError, csv.Error) as error:
+            raise CorruptFileError(f"{path} is damaged ({error}): run the same command again, which writes it anew") from error
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data that keeps the order of the columns."""
+        names = list(self.columns())
+        return {"columns": names, "rows": [[row.get(name) for name in names] for row in self.rows]}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> History:
+        """Read what `to_json` wrote."""
+        pairs = (zip(record["columns"], row, strict=True) for row in record["rows"])
+        return cls(tuple({name: value for name, value in row if value is not None} for row in pairs))
+
+
+def _row(entries: Iterable[tuple[str, str]]) -> dict[str, float]:
+    return {name: int(text) if name in _WHOLE else float(text) for name, text in entries if text != ""}
