@@ -32,7 +32,7 @@ from molyneux.data.worlds.parallel import spread
 SHAPES = ("square", "ellipse", "heart", "line", "circle", "semicircle", "pieslice", "spiral")
 """Names of the shapes; a shape's code is its place here."""
 
-_SQUARE, _ELLIPSE, _HEART, _LINE, _CIRCLE, _SEMICIRCLE, _PIESLICE = range(7)
+_SQUARE, _ELLIPSE, _HEART, _LINE, _CIRCLE, _SEMICIRCLE, _PIESLICE, _SPIRAL = range(8)
 
 ELLIPSE_RATIO = 14.4 / 25.5
 """Short by long axis of the ellipse."""
@@ -130,6 +130,9 @@ def _draw(
         length, stroke = size[row] * side, thickness[row] * side
         x, y = centre[row, 0] * side, centre[row, 1] * side
         cos, sin = math.cos(rotation[row]), math.sin(rotation[row])
+        if shape[row] == _SPIRAL:
+            _draw_spiral(x, y, cos, sin, length * SPIRAL_GROWTH, stroke, anti_alias, out[row])
+            continue
         reach = _reach(shape[row], length, stroke) + 1.0
         left, right = max(0, math.floor(x - reach)), min(side, math.ceil(x + reach))
         top, bottom = max(0, math.floor(y - reach)), min(side, math.ceil(y + reach))
@@ -137,10 +140,39 @@ def _draw(
             for j in range(left, right):
                 dx, dy = j + 0.5 - x, i + 0.5 - y
                 d = _distance(shape[row], cos * dx + sin * dy, cos * dy - sin * dx, length, stroke)
-                if anti_alias:
-                    out[row, i, j] = int(min(max(0.5 - d, 0.0), 1.0) * 255.0 + 0.5)
-                elif d <= 0.0:
-                    out[row, i, j] = 255
+                out[row, i, j] = _coverage(d, anti_alias)
+
+
+@compiled
+def _coverage(distance: float, anti_alias: bool) -> int:
+    """Coverage of a pixel, 0..255, by the signed distance of its centre in pixels."""
+    if anti_alias:
+        return int(min(max(0.5 - distance, 0.0), 1.0) * 255.0 + 0.5)
+    return 255 if distance <= 0.0 else 0
+
+
+@compiled
+def _draw_spiral(
+    x: float, y: float, cos: float, sin: float, growth: float, stroke: float, anti_alias: bool, out: np.ndarray
+) -> None:
+    """Draw a spiral stroke by stroke, so that only pixels near a stroke are looked at. Same result as by `_spiral`."""
+    side, reach = len(out), stroke / 2.0 + (0.501 if anti_alias else 0.001)
+    nearest = (reach / growth) ** 2
+    for start in range(len(SPIRAL_VERTICES) - 1):
+        ax, ay = growth * SPIRAL_VERTICES[start, 0], growth * SPIRAL_VERTICES[start, 1]
+        bx, by = growth * SPIRAL_VERTICES[start + 1, 0], growth * SPIRAL_VERTICES[start + 1, 1]
+        ax, ay, bx, by = x + cos * ax - sin * ay, y + sin * ax + cos * ay, x + cos * bx - sin * by, y + sin * bx + cos * by
+        left, right = max(0, math.floor(min(ax, bx) - reach)), min(side, math.ceil(max(ax, bx) + reach))
+        top, bottom = max(0, math.floor(min(ay, by) - reach)), min(side, math.ceil(max(ay, by) + reach))
+        for i in range(top, bottom):
+            for j in range(left, right):
+                dx, dy = j + 0.5 - x, i + 0.5 - y
+                u, v = cos * dx + sin * dy, cos * dy - sin * dx
+                square = _stroke(u / growth, v / growth, start)
+                if square < nearest:
+                    cover = _coverage(growth * math.sqrt(square) - stroke / 2.0, anti_alias)
+                    if cover > out[i, j] and _is_tried(u, v, growth, start):
+                        out[i, j] = cover
 
 
 @compiled
@@ -231,16 +263,35 @@ def _pieslice(x: float, y: float, radius: float) -> float:
 @compiled
 def _spiral(x: float, y: float, growth: float) -> float:
     """Unsigned distance to the polyline; only strokes near the point's own angle on the three nearest turns are tried."""
-    angle = math.atan2(y, x) % (2.0 * math.pi)
-    turn = round((math.sqrt(x * x + y * y) / growth - 1.0 - angle) / (2.0 * math.pi))
-    turn = min(max(turn, 0), SPIRAL_TURNS)
+    angle, turn = _spiral_place(x, y, growth)
     best = math.inf
-    last = len(SPIRAL_VERTICES) - 2
     for candidate in range(turn - 1, turn + 2):
-        near = min(max(math.floor((angle + 2.0 * math.pi * candidate) / SPIRAL_STEP), 0), last)
-        for start in range(max(near - 1, 0), min(near + 1, last) + 1):
+        near = _near_stroke(angle, candidate)
+        for start in range(max(near - 1, 0), min(near + 1, len(SPIRAL_VERTICES) - 2) + 1):
             best = min(best, _stroke(x / growth, y / growth, start))
     return growth * math.sqrt(best)
+
+
+@compiled
+def _is_tried(x: float, y: float, growth: float, start: int) -> bool:
+    """Whether `_spiral` tries this stroke for a point."""
+    angle, turn = _spiral_place(x, y, growth)
+    before, at, after = _near_stroke(angle, turn - 1), _near_stroke(angle, turn), _near_stroke(angle, turn + 1)
+    return min(abs(before - start), abs(at - start), abs(after - start)) <= 1
+
+
+@compiled
+def _spiral_place(x: float, y: float, growth: float) -> tuple[float, int]:
+    """Angle of a point, 0..2 pi, and the turn of the spiral that is nearest to it."""
+    angle = math.atan2(y, x) % (2.0 * math.pi)
+    turn = round((math.sqrt(x * x + y * y) / growth - 1.0 - angle) / (2.0 * math.pi))
+    return angle, min(max(turn, 0), SPIRAL_TURNS)
+
+
+@compiled
+def _near_stroke(angle: float, turn: int) -> int:
+    """The stroke at an angle of a turn."""
+    return min(max(math.floor((angle + 2.0 * math.pi * turn) / SPIRAL_STEP), 0), len(SPIRAL_VERTICES) - 2)
 
 
 @compiled
