@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
@@ -63,7 +63,7 @@ class DataSettings:
             raise ConfigError(problems)
 
     @cached_property
-    def dataset(self) -> World | Dataset | None:
+    def dataset(self) -> Dataset | None:
         """The world or benchmark, made when it is first asked for; None where there is only a folder.
 
         Raises:
@@ -71,7 +71,8 @@ class DataSettings:
         """
         if self.benchmark is not None:
             return self.benchmark.make("data.benchmark")
-        return None if self.world is None else self.world.make("data.world")
+        world: Any = None if self.world is None else self.world.make("data.world")
+        return cast(Dataset | None, world)
 
 
 @dataclass(frozen=True, kw_only=True)
