@@ -20,7 +20,7 @@ from molyneux.data import CdSprites, GeBiD
 from molyneux.run.readers import find_readers
 
 WHAT = (
-    "True views of levels 4 and 5 that each reader reads in a second, all factors at once, in batches of 500 and one at a time, "
+    "True views of levels 4 and 5 read per second by each reader, all factors at once, in batches of 500 and one at a time, "
     "one thread; a judge is learned, a parser and the comparison with renderings are exact"
 )
 SENSES = ("image", "text", "touch")

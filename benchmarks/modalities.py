@@ -1,9 +1,9 @@
-"""A training step with one modality to six, with small nets: how does its cost grow?
+"""Time of a training step by the number of modalities, one to six, with small nets.
 
     python benchmarks/modalities.py [--quick] [--out FOLDER]
 
-Modalities of 32 numbers, fully connected nets, batches of 128, one thread. Beside the models stands MVAE written plainly, which
-runs every subset of modalities on its own (see `training.py`): with M modalities M 2^(M-1) calls of encoders and M (2^M - 1) of
+Modalities of 32 numbers, fully connected nets, batches of 128, one thread. For comparison, a plain MVAE
+runs every subset of modalities separately (see `training.py`): with M modalities M 2^(M-1) calls of encoders and M (2^M - 1) of
 decoders.
 """
 

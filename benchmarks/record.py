@@ -1,6 +1,6 @@
-"""The record of a benchmark: what was measured, on which machine, one row a setting.
+"""The record of a benchmark: a description, the machine, and one row for each setting, stored as JSON.
 
-`docs/tables.py` makes a table of it. Nothing in it names a host, a user or a folder.
+`docs/tables.py` turns it into a table. It contains no name of a host, a user or a folder.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ RESULTS = Path(__file__).parent / "results"
 
 
 class Record:
-    """Rows of one benchmark: printed as they come, written in the end.
+    """Rows of one benchmark: printed as they are measured, written at the end.
 
     Args:
         name: of the file, `<name>.json`.
-        what: one sentence that says what the numbers are.
-        folder: where the file goes.
+        what: one sentence that describes the numbers.
+        folder: folder of the file.
     """
 
     def __init__(self, name: str, what: str, folder: Path) -> None:
@@ -47,15 +47,15 @@ class Record:
 
 
 def options(description: str) -> argparse.ArgumentParser:
-    """What every benchmark takes: `--quick` and `--out FOLDER`."""
+    """Command-line options of every benchmark: `--quick` and `--out FOLDER`."""
     parser = argparse.ArgumentParser(description=description.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="tiny sizes, for seconds: shows that it runs, no more")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, for a few seconds: only to test that it runs")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the record (default: %(default)s)")
     return parser
 
 
 def described(facts: Mapping[str, object], load: float) -> dict[str, str]:
-    """The machine in words, and how busy it was with other things before."""
+    """Description of the machine, with its load before the benchmark."""
     versions = facts["versions"]
     assert isinstance(versions, Mapping)
     words = {

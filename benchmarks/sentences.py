@@ -1,9 +1,9 @@
-"""Speed of making and tokenising sentences, beside the plain way that writes every sentence and shuffles.
+"""Speed of generating and tokenising sentences, compared with a plain implementation of the published procedure.
 
     python benchmarks/sentences.py [--quick] [--out FOLDER]
 
-Measured: every sentence of every split of each world, as ids with factors, by one thread and two; and the published procedure
-written plainly: sentences as strings from nested loops, a shuffle, then words to ids and factors by dictionaries.
+Measured: every sentence of every split of each world, as ids with factors, by one thread and two; and a plain implementation
+of the published procedure: sentences as strings from nested loops, a shuffle, then words to ids and factors by dictionaries.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from molyneux.data import Letters, PartsOfSpeech, Ynoc, load
 from molyneux.data.worlds.sentences import SentenceWorld
 
 WHAT = (
-    "Sentences made, tokenised and given their factors in a second, all splits of a world; `times plain` compares with the "
-    "published procedure written plainly, for parts of speech on one structure in sixty"
+    "Sentences generated and tokenised per second, with their factors, all splits of a world; `times plain` compares with a "
+    "plain implementation of the published procedure, for parts of speech on one structure in sixty"
 )
 QUICK = 2_000
 

@@ -1,4 +1,4 @@
-"""How long something takes, and how much memory."""
+"""Measure the time and the peak memory of function calls."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Work = Callable[[], object]
 
 
 def interleaved(works: Mapping[str, Work], *, rounds: int, seconds: float, warm: bool = False) -> dict[str, float]:
-    """Median seconds of a call of each work.
+    """Median seconds of a call of each function.
 
-    The works take turns, so that whatever else the machine does hits all of them alike.
+    The functions take turns, so that other load on the machine affects all of them alike.
 
     Args:
-        works: what to call, by name.
-        rounds: turns of each work.
+        works: functions to call, by name.
+        rounds: turns of each function.
         seconds: length of a turn; at least one call is made.
         warm: whether all have been called before; if not, a first call of each does not count.
     """

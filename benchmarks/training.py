@@ -28,7 +28,7 @@ from molyneux.learn.nets import CharacterTransformer, Convolutional, Net
 from molyneux.learn.posteriors import expert_parameters
 
 WHAT = (
-    "One training step on CdSprites level 3 (pictures of 64x64 pixels and captions): calls of encoders and decoders, median "
+    "One training step on CdSprites level 3 (images of 64x64 pixels and captions): calls of encoders and decoders, median "
     "time, samples per second, and peak memory of weights, gradients, moments and activations; `MVAE, plain` is the loss of "
     "MVAE with a full forward pass for every subset"
 )

@@ -11,14 +11,14 @@ from molyneux.core import Score
 from molyneux.core.intervals import student
 from molyneux.measure.disentanglement import correlation_matrix, top_counts
 from molyneux.report import StudyRun
-from molyneux.report.published import Leaderboard
+from molyneux.report.published import PublishedResults
 from molyneux.report.wording import measure
 
 TOP_THREE = ("disentanglement.top_three", ())
 """Where the paper's count stands among its numbers."""
 
 
-def top_three(runs: Sequence[StudyRun], printed: Leaderboard | None) -> str:
+def top_three(runs: Sequence[StudyRun], printed: PublishedResults | None) -> str:
     """In how many of the six metrics each model is among the best three, by the means over seeds; the paper's counts beside."""
     models = _models(runs)
     columns = {f"as {variant}": top_counts(_means(runs, models, metrics(variant))) for variant in ("published", "recommended")}

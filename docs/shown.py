@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-Shown = Sequence[tuple[str, Mapping[str, str]]]
+from molyneux.core.score import About
+
+Shown = Sequence[tuple[str, About]]
 """Names of scores, and what they are about."""
 
 CODE = {"source": "text", "code": "shared"}
@@ -25,7 +27,7 @@ def metrics(variant: str, code: Mapping[str, str] = CODE) -> list[tuple[str, dic
 
 
 TEXT_TO_IMAGE = {"source": "text", "target": "image"}
-GAP = {"source": "image+text", "code": "shared"}
+GAP = {"source": ("image", "text"), "code": "shared"}
 LIMITS = (
     ("coherence.strict", {"source": "image", "target": "text"}),
     ("coherence.strict", TEXT_TO_IMAGE),

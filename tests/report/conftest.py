@@ -22,11 +22,11 @@ RGB = np.array([[255, 85, 0], [255, 243, 124], [24, 255, 143], [0, 162, 255], [2
 FACTORS = {"size": SIZES, "colour": COLOURS, "shape": SHAPES}
 TEXT_IMAGE = {"source": "text", "target": "image"}
 IMAGE_TEXT = {"source": "image", "target": "text"}
-JOINT = {"source": "prior", "target": "image+text"}
+JOINT = {"source": "prior", "target": ("image", "text")}
 DIRECTIONS = (TEXT_IMAGE, IMAGE_TEXT, JOINT)
 
 
-def share(name: str, about: dict[str, str], value: float, *, chance: float, ceiling: float = 99.9, **fields) -> Score:
+def share(name: str, about: dict, value: float, *, chance: float, ceiling: float = 99.9, **fields) -> Score:
     half = 196 * math.sqrt(value / 100 * (1 - value / 100) / 10_000)
     return Score(
         name,

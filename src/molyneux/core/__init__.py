@@ -1,8 +1,8 @@
-"""What passes through the doors between the rooms, and nothing else. This room imports no other.
+"""The types that the other packages exchange: samples, model protocols and scores. This package imports none of the others.
 
-Samples go through as `Spec`, `Batch` and `Source`; models as the small protocols `Encodes`, `Decodes`, `Likelihood`,
-`PostFit`, `Predicts`, `Representation` and `Trainable`; results as `Score`. `seeds` names the random streams, `store` keeps
-files, `views` converts stored views to what models compute with.
+Samples are exchanged as `Spec`, `Batch` and `Source`; models as the small protocols `Encodes`, `Decodes`, `Likelihood`,
+`PostFit`, `Predicts`, `Representation` and `Trainable`; results as `Score`. `seeds` gives named random streams, `store` writes
+and verifies files, `views` converts stored views to the tensors that models compute with.
 """
 
 from molyneux.core.batch import Batch, Source

@@ -53,7 +53,7 @@ class Batch:
         return self.map(lambda tensor: tensor.to(device, non_blocking=True))
 
     def map(self, change: Callable[[Tensor], Tensor]) -> Batch:
-        """The batch with every tensor replaced by what `change` makes of it."""
+        """The batch with `change` applied to every tensor."""
 
         def each(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
             return {name: change(tensor) for name, tensor in tensors.items()}
@@ -69,7 +69,7 @@ class Batch:
         )
 
     def tensors(self) -> dict[str, Tensor]:
-        """Every tensor by a name of its own; `from_tensors` puts them together again.
+        """All tensors of the batch in one dictionary; `from_tensors` is the inverse.
 
         Names: `view.<modality>`, `present.<modality>`, `length.<modality>`, `target.<target>`, `known.<target>`, `factors` and
         `quantities`.
@@ -80,7 +80,7 @@ class Batch:
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, Tensor]) -> Batch:
-        """The batch that `tensors` took apart."""
+        """The batch made of the dictionary that `tensors` returned."""
         parts: dict[str, dict[str, Tensor]] = {field_: {} for field_ in _PARTS.values()}
         for key, tensor in tensors.items():
             part, dot, name = key.partition(".")

@@ -30,7 +30,7 @@ class Dataset(Protocol):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The settings as plain data: with name, split and seed they determine every byte."""
+        """The settings as plain data; together with name, split and seed they determine every byte of the samples."""
         ...
 
     @property
@@ -52,13 +52,13 @@ class Dataset(Protocol):
         ...
 
     def readers(self) -> Mapping[str, Reader]:
-        """The exact readers this data set has, by modality; none where nobody reads it exactly."""
+        """Exact readers by modality; empty where no modality can be read exactly."""
         ...
 
 
 @dataclass(frozen=True)
 class Condition:
-    """Under what a model is measured: a corruption and its strength, a set of missing modalities, a partition, another split.
+    """Samples on which a model is measured: as they are, corrupted, with missing modalities, a partition, or another split.
 
     Args:
         about: what tells its scores from those of other conditions, merged into `Score.about`, such as

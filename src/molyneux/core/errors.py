@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 
 
 class MolyneuxError(Exception):
-    """Base of everything this package raises on purpose."""
+    """Base class of all errors that this package raises on purpose."""
 
 
 class ConfigError(MolyneuxError):
@@ -39,7 +39,7 @@ class SpecError(MolyneuxError):
 
 
 class DataError(MolyneuxError):
-    """Samples are not what they should be: NaN, out of range, unreadable."""
+    """Samples have invalid values: NaN, out of range, unreadable."""
 
 
 class StoreError(MolyneuxError):
@@ -63,7 +63,7 @@ class NotApplicableError(MolyneuxError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A clause that offers the known name closest to `name`, or lists all known names.
+    """The end of an error message for an unknown name: the closest known name, or all known names.
 
     >>> nearest("levle", ["level", "seed"])
     'did you mean "level"?'

@@ -1,4 +1,4 @@
-"""Exhibits: what a measure shows beside its scores. `measure` makes them once and stores arrays; `report` only draws.
+"""Exhibits: pictures and points that a measure stores beside its scores, as arrays, for the report to draw.
 
 A `Gallery` is a table of views (inputs, reconstructions, traversals) with what a reader read in each; a `Scatter` is a
 2-D projection of codes coloured by factors. On disk: one JSON index and one array per exhibit.
@@ -24,8 +24,8 @@ class Cell:
     Args:
         view: image (C, H, W) uint8, series (T, D) float32, or None for text.
         text: the string of a text view; for other kinds a label, or empty.
-        reading: what the reader read in it, as words.
-        correct: whether the reading agrees with what was asked for; None where nothing was asked.
+        reading: the factor values that the reader read in it, as text.
+        correct: whether the reading is right; None where there is nothing to compare it with.
     """
 
     view: np.ndarray | None = None
@@ -36,7 +36,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Rows of cells under column titles."""
+    """A table of views: rows of cells under column titles."""
 
     name: str
     title: str
@@ -47,7 +47,7 @@ class Gallery:
 
 @dataclass(frozen=True)
 class Scatter:
-    """Points in the plane, coloured by any of several factors.
+    """A scatter plot: points in the plane, which can be coloured by each of several factors.
 
     Args:
         points: (N, 2) float32.

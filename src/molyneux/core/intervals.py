@@ -1,4 +1,4 @@
-"""How sure a share is, and how sure the mean of several runs: 95 % intervals of one number from scores that have their own.
+"""95 % confidence intervals: of a share of samples, and of the mean of the same score over several runs.
 
 Several rooms need them, so they have one home.
 """
@@ -20,7 +20,7 @@ Interval = tuple[float, float]
 
 
 def share_interval(right: int, n: int) -> Interval:
-    """The exact interval of a share (Clopper and Pearson, Biometrika 26, 1934), both ends in 0..1.
+    """The exact interval of a binomial proportion (Clopper and Pearson, Biometrika 26, 1934), both ends in 0..1.
 
     >>> low, high = share_interval(0, 100)
     >>> low, round(high, 4)
@@ -37,7 +37,7 @@ def share_interval(right: int, n: int) -> Interval:
 
 
 def student(mean: float, sd: float, count: int, bounds: Bounds = (None, None)) -> Interval:
-    """Student's t-interval of a mean from the standard deviation (n - 1) of `count` at least two runs, cut at the bounds."""
+    """Student's t-interval of a mean over `count` >= 2 runs from their standard deviation (n - 1), cut at the bounds."""
     if count < 2:
         raise ConfigError(f"expected at least two runs for an interval over seeds, got {count}: run more seeds")
     from scipy.special import stdtrit
@@ -47,7 +47,7 @@ def student(mean: float, sd: float, count: int, bounds: Bounds = (None, None)) -
 
 
 def pooled(scores: Sequence[Score]) -> Interval | None:
-    """The interval of the mean over these very runs: what the finite number of their samples leaves open.
+    """The interval of the mean over the given runs that is due to their finite number of samples.
 
     Shares of samples are counted together, exactly (`share_interval`). Other numbers combine the runs' own intervals as
     independent errors: a distance from the mean to each end of sqrt(sum d_i^2) / runs (the MOVER of Zou and Donner,
@@ -68,7 +68,7 @@ def pooled(scores: Sequence[Score]) -> Interval | None:
 
 
 def across_seeds(scores: Sequence[Score]) -> Interval | None:
-    """The interval of the mean over all seeds, from the same score of several runs; of a single run, its own.
+    """The interval of the mean over all possible seeds, from the same score of several runs; for one run, its own interval.
 
     The smallest interval that holds both Student's t-interval over the runs and the `pooled` one. The first alone claims
     certainty where all runs agree, as at 100 %: what no run shows may still be what few samples cannot show.
@@ -90,7 +90,7 @@ def across_seeds(scores: Sequence[Score]) -> Interval | None:
 
 
 def _counts(scores: Sequence[Score]) -> tuple[int, int] | None:
-    """How many samples of how many are right in runs of equal size; None unless the scores are shares of samples, in %."""
+    """Number of right samples and of all samples in runs of equal size; None unless the scores are shares of samples, in %."""
     if any(score.unit != "%" or score.bounds != (0.0, 100.0) or score.n < 1 for score in scores):
         return None
     right = [(score.value or 0.0) * score.n / 100 for score in scores]

@@ -1,4 +1,4 @@
-"""What a model can do, as small protocols, and the records that pass through them.
+"""Protocols of what a model can do, and the types that their methods exchange.
 
 A measure names the protocols it needs and checks them at run time. Shapes: B samples, K posterior samples, D shared and
 P private dimensions.
@@ -110,7 +110,7 @@ def _given(part: CodeDistribution | ConditionalCode, shared: Tensor) -> CodeDist
 
 @dataclass(frozen=True)
 class Progress:
-    """Where training stands; schedules (such as the warm-up of beta) are functions of it.
+    """Progress of a training; schedules (such as the warm-up of beta) are functions of it.
 
     Args:
         step: optimiser steps of this stage that are done.
@@ -124,13 +124,13 @@ class Progress:
 
     @property
     def fraction(self) -> float:
-        """Share of the steps done, 0..1."""
+        """Fraction of the steps done, 0..1."""
         return min(1.0, self.step / max(1, self.steps))
 
 
 @dataclass(frozen=True)
 class Loss:
-    """What training minimises: the mean over the batch, in nats per sample, and its named terms (detached is fine)."""
+    """A training loss: the mean over the batch, in nats per sample, and its named terms, which may be detached."""
 
     total: Tensor
     terms: Mapping[str, Tensor] = field(default_factory=dict)
@@ -138,7 +138,7 @@ class Loss:
 
 @runtime_checkable
 class Trainable(Protocol):
-    """Has a training loss."""
+    """A model that can be trained: it has a loss."""
 
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
         """The loss of a batch."""
@@ -147,16 +147,16 @@ class Trainable(Protocol):
 
 @runtime_checkable
 class PostFit(Protocol):
-    """Estimates something after training, when its weights are final, such as a prior that is fitted to the codes."""
+    """A model with a step after training, when its weights are final, such as fitting a prior to the codes."""
 
     def post_fit(self, source: Source, *, seed: int) -> None:
-        """Estimate it from the training samples; the same source and seed give the same model."""
+        """Do the step, from the training samples; the same source and seed give the same model."""
         ...
 
 
 @runtime_checkable
 class Encodes(Protocol):
-    """Gives a posterior over codes from any observed modalities."""
+    """A model that infers a posterior over codes from any observed modalities."""
 
     def encode(self, batch: Batch, observed: Collection[str] | None = None) -> Posterior:
         """The posterior given the modalities `observed` (all of the batch's by default), respecting presence masks.
@@ -168,7 +168,7 @@ class Encodes(Protocol):
 
 @runtime_checkable
 class Decodes(Protocol):
-    """Turns codes into a distribution per modality, and has a prior to draw codes from."""
+    """A model that generates: it has a prior over codes and decodes codes into a distribution per modality."""
 
     def decode(self, codes: Codes, only: Collection[str] | None = None) -> dict[str, Distribution]:
         """Distribution of each modality (all, or those in `only`) given codes (..., B, D); batch shape (..., B)."""
@@ -181,7 +181,7 @@ class Decodes(Protocol):
 
 @runtime_checkable
 class Likelihood(Protocol):
-    """Estimates the log-likelihood of whole samples."""
+    """A model that estimates the log-likelihood of whole samples."""
 
     def log_likelihood(self, batch: Batch, k: int, generator: torch.Generator | None = None) -> Tensor:
         """Importance-weighted lower bound on log p(x) with `k` samples, (B,) nats."""
@@ -190,7 +190,7 @@ class Likelihood(Protocol):
 
 @runtime_checkable
 class Predicts(Protocol):
-    """Answers supervised questions."""
+    """A supervised model: it predicts a distribution per target."""
 
     def predict(self, batch: Batch, observed: Collection[str] | None = None) -> dict[str, Distribution]:
         """A distribution per target of the Spec, given the modalities `observed` (all of the batch's by default).
@@ -203,7 +203,7 @@ class Predicts(Protocol):
 
 @runtime_checkable
 class Representation(Protocol):
-    """Gives point representations."""
+    """A model that maps samples to vectors."""
 
     def represent(self, batch: Batch, observed: Collection[str] | None = None) -> dict[str, Tensor]:
         """Named representations, each (B, D): `shared`, and `private.<modality>` where the model has them."""

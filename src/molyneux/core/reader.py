@@ -1,4 +1,4 @@
-"""Readers turn views back into factors; coherence compares what they read.
+"""Readers: functions from views to factor codes, with which coherence judges generated views.
 
 A world offers exact readers where it has them (the parser of its caption grammar). A *judge* is a learned reader.
 """
@@ -14,13 +14,13 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Reading:
-    """What a reader read.
+    """The result of a reader.
 
     Args:
         codes: (B, F) int64 in the order of `factors`; -1 = unreadable.
         factors: names of the factors read; a view need not show all factors of its Spec.
         reasons: why a sample could not be read, by its position in the batch.
-        forced: (B, F) what the reader says where it may not refuse; None where it cannot be forced.
+        forced: (B, F) codes where the reader may not abstain (forced choice); None where it has no forced choice.
     """
 
     codes: Tensor
@@ -55,9 +55,9 @@ class Reader(Protocol):
 
 @runtime_checkable
 class LearnedReader(Reader, Protocol):
-    """A judge: a reader that was trained, so it matters which one it was."""
+    """A judge: a trained reader, which records its origin."""
 
     @property
     def origin(self) -> Mapping[str, Any]:
-        """Which judge it is and how it was examined, as plain data for the origin of scores."""
+        """Which judge it is and how it was validated, as plain data for the origin of scores."""
         ...

@@ -1,4 +1,4 @@
-"""Scores: what was measured, and everything needed to believe it."""
+"""Scores: measured numbers with their interval, chance level, controls and origin."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from molyneux.core.errors import DataError
 
 About = Mapping[str, str | tuple[str, ...]]
-"""What a score is about: words by what they name, such as `{"source": ("image", "touch"), "target": "text"}`. Several modalities
-are a tuple of their names; a single one is a word."""
+"""What a score is about, by key, such as `{"source": ("image", "touch"), "target": "text"}`. Several modalities are a tuple of
+their names, a single one is a string."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Score:
 
 
 def about_names(names: Sequence[str]) -> str | tuple[str, ...]:
-    """How `Score.about` says one or several modalities.
+    """The value of `Score.about` for one or several modalities.
 
     >>> about_names(["image"]), about_names(["image", "text"])
     ('image', ('image', 'text'))

@@ -1,4 +1,4 @@
-"""One root seed, many named and independent streams of random numbers.
+"""Named, independent streams of random numbers from one root seed.
 
 A stream is named by words: `generator(seed, "cdsprites-v1", "train")`. Names are hashed into the key of a counter-based
 generator (Philox4x64-10; Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011), so streams do not

@@ -1,4 +1,4 @@
-"""What a batch looks like: modalities, factors, quantities and targets, and the Spec that joins them.
+"""Descriptions of batches: modalities, factors, quantities and targets, joined in a `Spec`.
 
 A `Spec` is enough to build a model without seeing the source. It is stored beside the samples as `spec.json`.
 """
@@ -35,7 +35,7 @@ N = TypeVar("N", bound=_Named)
 
 @dataclass(frozen=True)
 class Modality:
-    """One sense of a sample.
+    """One modality of the samples: its name, kind, shape and storage type.
 
     Args:
         name: unique within a Spec; any printable characters, such as `image`, `left-camera` or `BRK.B`.
@@ -152,7 +152,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Target:
-    """What a predictor has to say about a sample.
+    """What a supervised model has to predict for a sample.
 
     Args:
         name: unique among the targets of a Spec.
@@ -185,7 +185,7 @@ class Target:
 
     @property
     def dtype(self) -> str:
-        """How it is stored."""
+        """The type in which it is stored."""
         return {"number": "float32", "multilabel": "uint8"}.get(self.task, "int64")
 
     @property
@@ -196,7 +196,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Spec:
-    """What a batch of a source looks like.
+    """The description of the batches of a source.
 
     Args:
         modalities: the senses, in a fixed order; names are unique.
@@ -264,7 +264,7 @@ class Spec:
 
 
 def _check_name(what: str, name: str) -> None:
-    """Names are what data sets call things; they reach files and pages only escaped."""
+    """Check a name: any printable text that a data set may use; files and pages escape it."""
     if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or name != name.strip():
         raise SpecError(
             f"expected a {what} name of 1 to {_LONGEST_NAME} printable characters without spaces at its ends, got {name!r}: "

@@ -1,19 +1,9 @@
-"""Records in, pages out: Markdown, HTML, LaTeX and CSV from what a run or a study left behind. Nothing is measured here."""
+"""Reports: tables, drawings and pages in Markdown, HTML, LaTeX and CSV from the stored scores of a run or a study."""
 
-from molyneux.report.run_page import write_run
-from molyneux.report.run_records import RunRecords, read_run
+from molyneux.report.records import RunRecords, StudyRun, load_study, read_run, save_study, study_run
+from molyneux.report.run_page import summary_table, write_run
 from molyneux.report.settings import flatten, portable
-from molyneux.report.study import (
-    StudyRun,
-    chosen_tables,
-    load_study,
-    save_study,
-    study_findings,
-    study_run,
-    study_tables,
-    write_study,
-)
-from molyneux.report.summary import summary_table
+from molyneux.report.study import chosen_tables, study_findings, study_tables, write_study
 from molyneux.report.tables import Table, to_csv, to_latex, to_markdown, to_terminal
 
 __all__ = [

@@ -1,24 +1,77 @@
-"""What stands on a page, before it has a format: headlines, and sections of tables, drawings, galleries and facts."""
+"""Content of a page independent of its format: headlines, and sections of tables, drawings, galleries and facts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from molyneux.report.gallery import DrawnGallery
-from molyneux.report.plots import Panel
+from molyneux.core import Cell, Gallery
+from molyneux.report.plots import Panel, contour_svg, image_uri
 from molyneux.report.tables import Strip, Table
+
+BUDGET = 2_000_000
+"""Maximum size of all pictures of a page together, in bytes."""
+
+
+@dataclass(frozen=True)
+class DrawnCell:
+    """One cell of a gallery: an encoded view and what the reader read in it.
+
+    Args:
+        uri: an image as a data URI; empty for other kinds.
+        svg: a series as an SVG element; empty for other kinds.
+        text: a text view, or a label.
+        reading: the factor values that the reader read in the view.
+        correct: whether the reading is right; None where there is nothing to compare it with.
+    """
+
+    uri: str = ""
+    svg: str = ""
+    text: str = ""
+    reading: str = ""
+    correct: bool | None = None
+
+    @property
+    def size(self) -> int:
+        """Size on a page in bytes."""
+        return len(self.uri) + len(self.svg)
+
+    @property
+    def verdict(self) -> str:
+        """`right` or `wrong`; empty where there is nothing to compare the reading with."""
+        return "" if self.correct is None else "right" if self.correct else "wrong"
+
+
+@dataclass(frozen=True)
+class DrawnGallery:
+    """Rows of encoded views under column titles."""
+
+    name: str
+    title: str
+    note: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[DrawnCell, ...], ...]
+
+    @property
+    def text_only(self) -> bool:
+        """Whether no cell has a picture, so that it is shown as a table."""
+        return not any(cell.size for row in self.rows for cell in row)
+
+    @property
+    def dense(self) -> bool:
+        """Whether no cell has a reading; pictures then stand close to each other."""
+        return not any(cell.reading or cell.correct is not None for row in self.rows for cell in row)
 
 
 @dataclass(frozen=True)
 class Headline:
-    """One result in words.
+    """One main result as a sentence.
 
     Args:
-        about: what it is about, in two or three words.
+        about: subject of the result in two or three words, such as a direction.
         number: the number alone.
         sentence: the number in a sentence, with interval, chance and ceiling.
-        strip: the number as a picture.
+        strip: the number as a mark on a line.
     """
 
     about: str
@@ -32,10 +85,10 @@ class Drawings:
     """Panels side by side.
 
     Args:
-        title: a line above them; empty where the section's heading says it.
+        title: a line above them; empty where the section's heading is enough.
         panels: drawings with their titles.
-        keys: what lines and marks mean, a style (`solid`, `dashed`, `dotted`, `chance`, `ceiling`, `interval`) and words.
-        note: a sentence above.
+        keys: the legend: pairs of a style (`solid`, `dashed`, `dotted`, `chance`, `ceiling`, `interval`) and its meaning.
+        note: a sentence above the panels.
     """
 
     title: str
@@ -46,15 +99,15 @@ class Drawings:
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture as a data URI, with the words for those who do not see it."""
+    """One picture as a data URI, with a text alternative."""
 
     uri: str
-    words: str
+    alternative: str
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Names and what they are."""
+    """A list of names with their values, such as versions of packages."""
 
     title: str
     items: Mapping[str, str]
@@ -62,7 +115,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Listing:
-    """Text that is shown letter by letter: a command, a configuration."""
+    """Preformatted text: a command, a configuration."""
 
     title: str
     text: str
@@ -74,7 +127,7 @@ Block = Table | Drawings | DrawnGallery | Picture | Facts | Listing
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands under it."""
+    """A heading and the blocks below it."""
 
     name: str
     title: str
@@ -87,11 +140,11 @@ class Page:
     """A whole page.
 
     Args:
-        kind: what it reports on: `run` or `study`.
-        title: its name.
-        facts: what must be known at once, such as model and world.
-        headlines: the results in words.
-        sections: everything else; empty ones are left out.
+        kind: `run` or `study`.
+        title: title of the page.
+        facts: short facts below the title, such as model and world.
+        headlines: the main results as sentences.
+        sections: everything else; sections without blocks are left out.
     """
 
     kind: str
@@ -102,5 +155,41 @@ class Page:
 
     @property
     def filled(self) -> tuple[Section, ...]:
-        """The sections that hold something."""
+        """The sections that have blocks."""
         return tuple(section for section in self.sections if section.blocks)
+
+
+def draw_galleries(galleries: Sequence[Gallery], budget: int = BUDGET) -> list[DrawnGallery]:
+    """Encode the views of galleries. Where all take more than `budget` bytes, each keeps its first rows, at least one.
+
+    Every gallery gets an equal share of the bytes; those after it share what it does not use.
+    """
+    drawn = []
+    for number, gallery in enumerate(galleries):
+        share = budget // (len(galleries) - number)
+        rows, used = _rows(gallery, share)
+        budget -= used
+        cut = f"The first {len(rows)} of {len(gallery.rows)} rows." if len(rows) < len(gallery.rows) else ""
+        note = " ".join(part for part in (gallery.note, cut) if part)
+        drawn.append(DrawnGallery(gallery.name, gallery.title, note, gallery.columns, tuple(rows)))
+    return drawn
+
+
+def _rows(gallery: Gallery, share: int) -> tuple[list[tuple[DrawnCell, ...]], int]:
+    rows: list[tuple[DrawnCell, ...]] = []
+    used = 0
+    for row in gallery.rows:
+        cells = tuple(_cell(cell) for cell in row)
+        size = sum(cell.size for cell in cells)
+        if rows and used + size > share:
+            break
+        rows.append(cells)
+        used += size
+    return rows, used
+
+
+def _cell(cell: Cell) -> DrawnCell:
+    drawn = DrawnCell(text=cell.text, reading=cell.reading, correct=cell.correct)
+    if cell.view is None:
+        return drawn
+    return replace(drawn, uri=image_uri(cell.view)) if cell.view.ndim == 3 else replace(drawn, svg=contour_svg(cell.view))

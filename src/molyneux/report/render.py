@@ -1,36 +1,79 @@
-"""Pages as one self-contained HTML file, or as Markdown."""
+"""Write a page into a folder: as one self-contained HTML file, as Markdown with drawings, and its tables as CSV and LaTeX."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from molyneux.report.gallery import DrawnCell, DrawnGallery
-from molyneux.report.page import Block, Drawings, Facts, Listing, Page, Picture, Section
-from molyneux.report.tables import Table, to_markdown
-from molyneux.report.tables.markdown import escape_markdown
+from molyneux.core import ConfigError, nearest, store
+from molyneux.report.page import Block, Drawings, DrawnCell, DrawnGallery, Facts, Headline, Listing, Page, Picture, Section
+from molyneux.report.plots import standalone
+from molyneux.report.tables import Table, to_csv, to_latex, to_markdown
+from molyneux.report.tables.formats import escape_markdown
 from molyneux.version import __version__
+
+FORMATS = ("markdown", "html", "csv", "latex")
+
+
+def write_page(page: Page, folder: Path, stem: str, formats: Sequence[str]) -> list[Path]:
+    """Write a page: `<stem>.html`, `<stem>.md` with its drawings in `figures/`, every table in `tables/`.
+
+    Raises:
+        ConfigError: an unknown format. StoreError: the folder cannot be written.
+    """
+    check_formats(formats)
+    blocks = [block for section in page.filled for block in section.blocks]
+    tables = [block for block in blocks if isinstance(block, Table)]
+    panels = [panel for block in blocks if isinstance(block, Drawings) for panel in block.panels]
+    files: dict[Path, str] = {}
+    if "markdown" in formats:
+        files[folder / f"{stem}.md"] = render_markdown(page)
+    if "html" in formats:
+        files[folder / f"{stem}.html"] = render_html(page)
+    if "csv" in formats:
+        files |= {folder / "tables" / f"{table.name}.csv": to_csv(table) for table in tables}
+    if "latex" in formats:
+        files |= {folder / "tables" / f"{table.name}.tex": to_latex(table) for table in tables}
+    figures = {folder / "figures" / f"{panel.name}.svg": standalone(panel) for panel in panels if "markdown" in formats}
+    for path, text in (files | figures).items():
+        store.write_text(path, text)
+    return list(files)
+
+
+def check_formats(formats: Sequence[str]) -> None:
+    """Raise ConfigError with a sentence for each unknown format."""
+    unknown = [f"unknown report format {name!r}; {nearest(name, FORMATS)}" for name in formats if name not in FORMATS]
+    if unknown:
+        raise ConfigError(unknown)
 
 
 def render_html(page: Page) -> str:
-    """The page with its style, drawings and pictures in one file; nothing is fetched and no script runs."""
-    css = Markup(_environment(True).get_template("page.css").render())
-    return _environment(True).get_template("page.html.j2").render(page=page, css=css, version=__version__)
+    """The page with its style, drawings and pictures in one file; it fetches nothing and runs no script."""
+    css = Markup(_environment().get_template("page.css").render())
+    return _environment().get_template("page.html.j2").render(page=page, css=css, version=__version__)
 
 
 def render_markdown(page: Page) -> str:
-    """The page's words and tables; drawings by their files, galleries as tables of what was read, pictures left out."""
-    return _environment(False).get_template("page.md.j2").render(page=page).rstrip() + "\n"
+    """The text and tables of a page as Markdown; drawings are linked, galleries become tables of what was read."""
+    parts = [f"# {escape_markdown(page.title)}", escape_markdown(" · ".join(page.facts))]
+    parts.append("\n".join(_headline(headline, page.kind) for headline in page.headlines))
+    for section in page.filled:
+        blocks = [text for block in section.blocks if (text := _markdown(block))]
+        if blocks:
+            parts += [f"## {escape_markdown(section.title)}", escape_markdown(section.intro), *blocks]
+    return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
 @cache
-def _environment(web: bool) -> Environment:
+def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("molyneux.report"),
-        autoescape=web,
+        autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=False,
         keep_trailing_newline=True,
@@ -39,31 +82,28 @@ def _environment(web: bool) -> Environment:
     environment.filters["stacked"] = _stacked
     environment.filters["lone"] = _lone
     environment.filters["unbroken"] = _unbroken
-    environment.filters["told"] = _told
-    environment.filters["escape_markdown"] = escape_markdown
     return environment
 
 
 def _unbroken(text: str) -> str:
-    """Numbers stay with their units, and intervals in one piece, at the ends of lines."""
+    """Keep numbers with their units, and intervals in one piece, at the ends of lines."""
     return re.sub(r"(?<=\d)–(?=\d)", "\u2060–\u2060", text.replace(" %", "\u00a0%"))  # noqa: RUF001
 
 
 def _stacked(table: Table) -> bool:
-    """Whether intervals stand below their values, because so many side by side would be too wide."""
+    """Whether intervals stand below their values, because there are too many columns of them."""
     return sum(any(row[number].detail for row in table.rows) for number in range(len(table.columns))) > 3
 
 
 def _lone(section: Section) -> bool:
-    """Whether a section opens with its only table, which then needs no title of its own."""
+    """Whether a section begins with its only table, which then needs no title of its own."""
     tables = [isinstance(block, Table) for block in section.blocks]
     return tables[0] and sum(tables) == 1
 
 
-def _told(page: Page) -> list[tuple[Section, list[str]]]:
-    """The sections that have something to say in Markdown, with their blocks."""
-    told = [(section, [text for block in section.blocks if (text := _markdown(block))]) for section in page.filled]
-    return [(section, texts) for section, texts in told if texts]
+def _headline(headline: Headline, kind: str) -> str:
+    about = f"**{escape_markdown(headline.about)}** " if kind == "study" else ""
+    return f"- {about}{escape_markdown(headline.sentence)}"
 
 
 def _markdown(block: Block) -> str:
@@ -73,29 +113,32 @@ def _markdown(block: Block) -> str:
         case DrawnGallery():
             return _gallery(block)
         case Facts(title, items):
-            return f"**{title}**\n\n" + "".join(f"- {name}: {escape_markdown(value)}\n" for name, value in items.items())
+            lines = [f"- {escape_markdown(name)}: {escape_markdown(value)}" for name, value in items.items()]
+            return "\n".join([f"**{escape_markdown(title)}**", "", *lines])
         case Listing(title, text):
-            return f"**{title}**\n\n```\n{text.rstrip()}\n```\n"
+            fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+            return f"**{escape_markdown(title)}**\n\n{fence}\n{text.rstrip()}\n{fence}"
         case Drawings(title, panels, _, note):
             figures = " ".join(f"![{escape_markdown(panel.title)}](figures/{panel.name}.svg)" for panel in panels)
-            return "\n\n".join(part for part in (f"**{title}**" if title else "", escape_markdown(note), figures) if part) + "\n"
+            return "\n\n".join(
+                part for part in (f"**{escape_markdown(title)}**" if title else "", escape_markdown(note), figures) if part
+            )
         case Picture():
             return ""
 
 
 def _gallery(gallery: DrawnGallery) -> str:
-    """Texts and what was read in each view; nothing where there are pictures that nobody read."""
-    if gallery.dense and not gallery.worded:
+    """Texts and what was read in each view; nothing for a gallery of pictures without readings."""
+    if gallery.dense and not gallery.text_only:
         return ""
     head = [escape_markdown(column) for column in gallery.columns]
     rows = [[_cell(cell) for cell in row] for row in gallery.rows]
     table = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
-    return "\n".join([f"**{escape_markdown(gallery.title)}**", "", escape_markdown(gallery.note), "", *table]) + "\n"
+    return "\n".join([f"**{escape_markdown(gallery.title)}**", "", escape_markdown(gallery.note), "", *table])
 
 
 def _cell(cell: DrawnCell) -> str:
     kind = "picture" if cell.uri else "series" if cell.svg else ""
     mark = {"right": "✓", "wrong": "✗", "": ""}[cell.verdict]
-    said = cell.text or kind
-    read = cell.reading if cell.reading != cell.text else ""
-    return escape_markdown(" ".join(part for part in (said, mark, f"({read})" if read else "") if part))
+    reading = cell.reading if cell.reading != cell.text else ""
+    return escape_markdown(" ".join(part for part in (cell.text or kind, mark, f"({reading})" if reading else "") if part))

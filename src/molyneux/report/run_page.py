@@ -1,4 +1,4 @@
-"""The page of one run."""
+"""The report of one run: its page, its main results as sentences, and the table for the terminal."""
 
 from __future__ import annotations
 
@@ -6,38 +6,69 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from molyneux.core import Gallery, Scatter, Score
+from rich.table import Table as RichTable
+
+from molyneux.core import Gallery, Scatter, Score, Spec, store
 from molyneux.report import wording
-from molyneux.report.gallery import DrawnGallery, draw_galleries
-from molyneux.report.headlines import headlines
-from molyneux.report.numbers import write_count
-from molyneux.report.page import Block, Drawings, Facts, Listing, Page, Picture, Section
+from molyneux.report.numbers import places, write, write_count, write_interval
+from molyneux.report.page import Block, Drawings, DrawnGallery, Facts, Headline, Listing, Page, Picture, Section, draw_galleries
 from molyneux.report.plots import factor_bars, few_shot_curves, learning_curves, png_uri, projections
 from molyneux.report.published import published_beside
-from molyneux.report.run_records import RunRecords, read_run
-from molyneux.report.settings import flatten, model_of, seen_of, short, split_of, world_of
-from molyneux.report.tables import coherence_scores, coherence_table, factor_scores, factor_table, family_tables
-from molyneux.report.write import check_formats, write_page
+from molyneux.report.records import RunRecords, read_run
+from molyneux.report.render import check_formats, write_page
+from molyneux.report.settings import flatten, model_of, short, split_of, train_overlap_of, world_of
+from molyneux.report.tables import (
+    base_scores,
+    coherence_scores,
+    coherence_summary,
+    coherence_table,
+    condition_tables,
+    factor_scores,
+    factor_table,
+    family_tables,
+    prediction_scores,
+    prediction_tables,
+    score_table,
+    scores_to_csv,
+    to_terminal,
+)
+from molyneux.report.tables.entries import ceiling, strip
 
-_SECTIONS = {"confusion": "factors", "homotopy": "codes", "posterior": "codes", "traversal": "codes"}
+_COHERENCE = (
+    "One modality is given, another is generated from it, and a reader extracts the factors of the result. "
+    "Beside each score: chance, the best constant answer, and the accuracy of the same reader on true views."
+)
+_FACTORS = "Coherence of single factors: which parts of the meaning arrive and which are lost."
+_PREDICTIONS = "Targets predicted by the model, beside chance and the controls of each score."
+_CONDITIONS = "The same samples with corruptions, with missing modalities, or another split, beside the samples as they are."
+_GALLERY_SECTIONS = {"confusion": "factors", "homotopy": "codes", "posterior": "codes", "traversal": "codes"}
+"""Section of a gallery by the first word of its name; all others stand under what the model generates."""
 _SHEET_LIMIT = 600_000
-_BAR_KEYS = (("solid", "accuracy"), ("interval", "95 % interval"), ("chance", "guessing"), ("ceiling", "judge ceiling"))
+_BAR_KEYS = (("solid", "accuracy"), ("interval", "95 % interval"), ("chance", "chance"), ("ceiling", "judge ceiling"))
 _SHOT_KEYS = (
     ("solid", "code"),
     ("interval", "95 % interval"),
     ("dashed", "bag of words"),
     ("dotted", "random projection"),
-    ("chance", "guessing"),
+    ("chance", "chance"),
 )
 _CURVE_KEYS = (("solid", "training"), ("dashed", "validation"))
+_GENERATES = {
+    "audio": "generates the right sound",
+    "image": "draws the right picture",
+    "label": "names the right label",
+    "series": "generates the right {name}",
+    "text": "writes the right {text}",
+}
+_NOUNS = {"audio": "a sound", "image": "a picture", "label": "a label", "text": "a {text}"}
 
 
 def write_run(run_folder: Path, formats: Sequence[str] = ("markdown", "html")) -> list[Path]:
     """Write the report of a run into its folder: `report/report.md` and `report/report.html`.
 
     Args:
-        run_folder: what `molyneux run` made.
-        formats: any of `csv`, `html`, `latex`, `markdown`; tables go to `report/tables/`.
+        run_folder: folder of a run, made by `molyneux run`.
+        formats: any of `csv`, `html`, `latex`, `markdown`; tables go to `report/tables/`, with all scores in `scores.csv`.
 
     Returns:
         The files written.
@@ -46,49 +77,60 @@ def write_run(run_folder: Path, formats: Sequence[str] = ("markdown", "html")) -
         ConfigError: an unknown format. StoreError, CorruptFileError: as `read_run`.
     """
     check_formats(formats)
-    return write_page(run_page(read_run(run_folder)), run_folder / "report", "report", formats)
+    run, folder = read_run(run_folder), run_folder / "report"
+    written = write_page(run_page(run), folder, "report", formats)
+    if "csv" not in formats:
+        return written
+    store.write_text(folder / "tables" / "scores.csv", scores_to_csv(run.scores))
+    return [*written, folder / "tables" / "scores.csv"]
+
+
+def summary_table(scores: Sequence[Score], config: Mapping[str, Any] | None = None) -> RichTable:
+    """The table that a run ends with on the terminal: coherence beside published results, or all scores where there is none.
+
+    Args:
+        scores: scores of one run; those under conditions are left out.
+        config: its resolved configuration, which names world and level.
+    """
+    base = base_scores(scores)
+    table = coherence_summary(base, published_beside(flatten(config or {}), base)) or score_table("scores", "Scores", base)
+    return to_terminal(table)
 
 
 def run_page(run: RunRecords) -> Page:
-    """Everything a run has recorded, in the order in which it is asked about."""
-    settings = flatten(run.config)
-    board = published_beside(settings, run.scores)
-    galleries = _galleries(run)
+    """The page of a run: main results first, then tables, galleries, curves, and what is needed to run it again."""
+    settings, base = flatten(run.config), base_scores(run.scores)
+    results, galleries = published_beside(settings, base), _galleries(run)
     sections = (
-        Section("coherence", "Coherence", _COHERENCE, _blocks(coherence_table(run.scores, board))),
-        Section("factors", "Factors", _FACTORS, (*_factors(run.scores), *galleries["factors"])),
-        Section("made", "What it makes", "", tuple(galleries["made"])),
-        Section("measures", "Further measures", "", (*family_tables(_rest(run.scores)), *_shots(run.scores))),
-        Section("codes", "Inside the codes", "", (*galleries["codes"], *_projections(run))),
+        Section("coherence", "Coherence", _COHERENCE, _blocks(coherence_table(base, results))),
+        Section("factors", "Factors", _FACTORS, (*_factors(base), *galleries["factors"])),
+        Section("predictions", "Predictions", _PREDICTIONS, tuple(prediction_tables(base))),
+        Section("conditions", "Conditions", _CONDITIONS, tuple(condition_tables(run.scores))),
+        Section("generated", "Generated samples", "", tuple(galleries["generated"])),
+        Section("measures", "Further measures", "", (*family_tables(_rest(base)), *_shots(base))),
+        Section("codes", "Codes", "", (*galleries["codes"], *_projections(run))),
         Section("training", "Training", "", _curves(run)),
         Section("samples", "Samples", "", _sheet(run)),
         Section("repeat", "Run it again", "", _repeat(run)),
     )
     title, facts = _title(run, settings)
-    return Page("run", title, facts, headlines(run.scores, run.spec), sections)
-
-
-_COHERENCE = (
-    "One sense is given, another is made, and a reader that knows the world reads it. "
-    "Beside each number stands what guessing gives, what the best single answer gives, and what the reader reads in true views."
-)
-_FACTORS = "The same, one factor at a time: which parts of the meaning arrive and which are lost."
+    return Page("run", title, facts, headlines(base, run.spec), sections)
 
 
 def _title(run: RunRecords, settings: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-    """Model and world as the title, and what else must be known at once."""
+    """Model and world as the title, and short facts."""
     world, level = world_of(settings, run.scores)
     name = next((short(value) for path, value in settings.items() if path.endswith("world.class_path")), world)
     parts = [model_of(settings, run.scores), f"{name} level {level}" if level else name]
     title = " on ".join(part for part in parts if part) or run.name
-    known = seen_of(run.scores)
-    samples = max((score.n for score in run.scores), default=0)
+    overlap = train_overlap_of(run.scores)
+    samples = max((score.n for score in base_scores(run.scores)), default=0)
     facts = (
         f"folder {run.name}" if title != run.name else "",
         f"seed {settings['seed']}" if "seed" in settings else "",
         f"{write_count(run.parameters)} parameters" if run.parameters else "",
-        f"measured on {write_count(samples)} {split_of(run.scores)} samples" if samples else "",
-        f"of these also in training: {known}" if known else "",
+        f"measured on {write_count(samples)} {split_of(base_scores(run.scores))} samples" if samples else "",
+        f"of these also in training: {overlap}" if overlap else "",
     )
     return title, tuple(fact for fact in facts if fact)
 
@@ -103,7 +145,7 @@ def _factors(scores: Sequence[Score]) -> tuple[Block, ...]:
 
 
 def _rest(scores: Sequence[Score]) -> list[Score]:
-    shown = {id(score) for score in (*coherence_scores(scores), *factor_scores(scores))}
+    shown = {id(score) for score in (*coherence_scores(scores), *factor_scores(scores), *prediction_scores(scores))}
     return [score for score in scores if id(score) not in shown]
 
 
@@ -113,10 +155,10 @@ def _shots(scores: Sequence[Score]) -> tuple[Block, ...]:
 
 
 def _galleries(run: RunRecords) -> dict[str, list[DrawnGallery]]:
-    """The galleries by the section they belong to, which the first word of their name tells."""
-    groups: dict[str, list[DrawnGallery]] = {"factors": [], "made": [], "codes": []}
+    """The galleries by section."""
+    groups: dict[str, list[DrawnGallery]] = {"factors": [], "generated": [], "codes": []}
     for gallery in draw_galleries([item for item in run.exhibits if isinstance(item, Gallery)]):
-        groups[_SECTIONS.get(gallery.name.partition("_")[0], "made")].append(gallery)
+        groups[_GALLERY_SECTIONS.get(gallery.name.partition("_")[0], "generated")].append(gallery)
     return groups
 
 
@@ -141,3 +183,85 @@ def _repeat(run: RunRecords) -> tuple[Block, ...]:
     config = Listing("config.yaml", run.config_text, folded=True)
     machine = {wording.setting(name): short(value) for name, value in flatten(run.machine).items()}
     return _blocks(command, config, Facts("Machine and versions", machine) if machine else None)
+
+
+def headlines(scores: Sequence[Score], spec: Spec | None = None) -> tuple[Headline, ...]:
+    """One sentence for every direction whose strict coherence was measured, and for every target that is predicted.
+
+    Args:
+        scores: scores of one run.
+        spec: kinds of the modalities, so that a sentence can say picture, caption or sound instead of the name.
+    """
+    kinds = {} if spec is None else {modality.name: str(modality.kind) for modality in spec.modalities}
+    directions = [score for score in coherence_scores(scores) if score.name == "coherence.strict"]
+    targets: dict[str, Score] = {}
+    for score in prediction_scores(scores):
+        targets.setdefault(wording.value_text(score.about.get("target")), score)
+    return (*(_direction(score, kinds) for score in directions), *(_prediction(score, name) for name, score in targets.items()))
+
+
+def _direction(score: Score, kinds: Mapping[str, str]) -> Headline:
+    about = wording.direction(score)
+    if score.value is None:
+        return _not_measured(score, about)
+    parts = [f"{_claim(score, kinds)} {_number(score)} of the time{_interval(score)}", *_chance(score)]
+    top = ceiling(score)
+    if top is not None:
+        unit = " %" if score.unit == "%" else ""
+        parts.append(f"true ones are read right {write(top, places(score))}{unit} of the time")
+    return Headline(about, _number(score), "; ".join(parts) + "." + _warning(score), strip(score))
+
+
+def _prediction(score: Score, target: str) -> Headline:
+    if score.value is None:
+        return _not_measured(score, target)
+    measure = wording.measure(score).partition(",")[0].lower()
+    parts = [f"The {measure} of the predicted target {target} is {_number(score)}{_interval(score)}", *_chance(score)]
+    return Headline(target, _number(score), "; ".join(parts) + "." + _warning(score), strip(score))
+
+
+def _not_measured(score: Score, about: str) -> Headline:
+    return Headline(about, "n/a", f"Not measured: {score.note or 'no reason was recorded'}.")
+
+
+def _number(score: Score) -> str:
+    return write(score.value, places(score)) + (" %" if score.unit == "%" else "")
+
+
+def _interval(score: Score) -> str:
+    return f" ({write_interval(score.interval, places(score))})" if score.interval else ""
+
+
+def _chance(score: Score) -> list[str]:
+    unit = " %" if score.unit == "%" else ""
+    return [] if score.chance is None else [f"guessing gives {write(score.chance, places(score))}{unit}"]
+
+
+def _claim(score: Score, kinds: Mapping[str, str]) -> str:
+    source, target = (wording.names_of(score.about.get(name)) for name in ("source", "target"))
+    if wording.is_joint(score.about):
+        return f"Drawn together from the prior, {' and '.join(_noun(name, kinds) for name in target)} agree"
+    name = wording.value_text(target)
+    generates = _GENERATES.get(kinds.get(name, ""), "generates the right {name}").replace("{text}", _text(kinds))
+    return f"From {' and '.join(_noun(name, kinds) for name in source)} it {generates.replace('{name}', name)}"
+
+
+def _noun(name: str, kinds: Mapping[str, str]) -> str:
+    """`a picture` for a modality whose name is its kind, the name for others."""
+    kind = kinds.get(name, "")
+    return _NOUNS.get(kind, name).replace("{text}", _text(kinds)) if kind == name else name
+
+
+def _text(kinds: Mapping[str, str]) -> str:
+    """A text beside pictures is a caption."""
+    return "caption" if "image" in kinds.values() else "text"
+
+
+def _warning(score: Score) -> str:
+    if score.chance is None or score.value is None or score.higher_is_better is None:
+        return ""
+    low, high = score.interval or (score.value, score.value)
+    better, worse = (
+        (low > score.chance, high < score.chance) if score.higher_is_better else (high < score.chance, low > score.chance)
+    )
+    return " That is worse than guessing." if worse else "" if better else " That is no better than guessing."

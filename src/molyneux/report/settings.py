@@ -1,4 +1,4 @@
-"""Resolved settings as flat names, and which world they speak of."""
+"""Read facts from resolved settings and score origins: dotted names, world, level, model, split and train overlap."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def flatten(settings: Mapping[str, Any], at: str = "") -> dict[str, Any]:
 
 
 def portable(value: Any) -> Any:
-    """Plain data without the folders of a machine: of every absolute path only the last name is left.
+    """Plain data in which every absolute path is cut to its last part, so that records do not depend on a machine's folders.
 
     >>> portable({"folder": "/home/me/samples", "sizes": [1, 2]})
     {'folder': 'samples', 'sizes': [1, 2]}
@@ -36,9 +36,9 @@ def portable(value: Any) -> Any:
 
 
 def world_of(settings: Mapping[str, Any], scores: Sequence[Score] = ()) -> tuple[str, str]:
-    """Name of the world in lower case and its level as text, from where scores come from or else from flat settings.
+    """Name of the world in lower case and its level as text, from the origin of the scores or else from flat settings.
 
-    Each is empty where nothing says it; so is the level where picture and caption have different ones.
+    Each is empty where it is not recorded; the level also where image and caption have different ones.
     """
     origin = flatten(scores[0].origin) if scores else {}
     name = origin.get("world") or _named(settings, "world.class_path") or ""
@@ -49,32 +49,32 @@ def world_of(settings: Mapping[str, Any], scores: Sequence[Score] = ()) -> tuple
 
 
 def split_of(scores: Sequence[Score]) -> str:
-    """The split that scores were measured on; `test` where nothing says it."""
+    """The split that scores were measured on; `test` where it is not recorded."""
     return str(scores[0].origin.get("split") or "test") if scores else "test"
 
 
-def seen_of(scores: Sequence[Score]) -> str:
-    """How many of the measured views also occur in training: `image 24.1 %, text 100 %`; a range where runs differ.
+def train_overlap_of(scores: Sequence[Score]) -> str:
+    """Share of the measured views that also occur in training: `image 24.1 %, text 100 %`; a range where runs differ.
 
-    Empty where nothing says it, or none does.
+    Empty where it is not recorded, or is zero for all modalities.
     """
-    told: dict[str, list[float]] = {}
+    shares: dict[str, list[float]] = {}
     for score in scores:
-        for name, share in (score.origin.get("seen") or {}).items():
-            told.setdefault(name, []).append(share)
-    ranges = {name: tuple(dict.fromkeys(f"{end:.1f}" for end in (min(shares), max(shares)))) for name, shares in told.items()}
-    some = {name: ends for name, ends in ranges.items() if ends != ("0.0",)}
-    return ", ".join(f"{name} {' to '.join(ends)} %" for name, ends in some.items())
+        recorded = score.origin.get("train_overlap") or score.origin.get("seen") or {}
+        for name, share in recorded.items():
+            shares.setdefault(name, []).append(share)
+    ranges = {name: tuple(dict.fromkeys(f"{end:.1f}" for end in (min(each), max(each)))) for name, each in shares.items()}
+    return ", ".join(f"{name} {' to '.join(ends)} %" for name, ends in ranges.items() if ends != ("0.0",))
 
 
 def model_of(settings: Mapping[str, Any], scores: Sequence[Score] = ()) -> str:
-    """Short name of the model's class; empty where nothing says it."""
+    """Short name of the model's class; empty where it is not recorded."""
     name = _named(settings, "model.class_path") or (scores[0].origin.get("model") if scores else "") or ""
     return str(name).rpartition(".")[2]
 
 
 def short(value: Any) -> str:
-    """A setting's value in few words: the class of a dotted path, `yes` and `no` for truth values.
+    """The value of a setting as short text: the class of a dotted path, `yes` and `no` for booleans.
 
     >>> short("molyneux.learn.vaes.mvae.MVAE"), short(True), short(0.5), short(None)
     ('MVAE', 'yes', '0.5', 'none')

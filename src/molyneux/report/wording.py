@@ -1,7 +1,12 @@
-"""What scores are called in words. Unknown names get words too: these lists only say it better."""
+"""Titles and labels for scores: measures, families, controls, directions and conditions in words.
+
+A name that the lists do not hold gets words made from the name itself.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterable, Mapping
 
 from molyneux.core import Score
@@ -9,6 +14,8 @@ from molyneux.core import Score
 MEASURES = {
     "accuracy": "Accuracy",
     "active_units": "Active units",
+    "average_precision": "Average precision",
+    "balanced_accuracy": "Balanced accuracy",
     "dci_completeness": "DCI completeness",
     "dci_disentanglement": "DCI disentanglement",
     "dci_informativeness": "DCI informativeness",
@@ -25,10 +32,14 @@ MEASURES = {
     "letters": "Letters",
     "letters_padded": "Letters, whole length",
     "log_likelihood": "Log-likelihood",
+    "macro_f1": "Macro F1",
+    "mae": "Mean absolute error",
     "marginal_kl": "Marginal KL divergence",
+    "micro_f1": "Micro F1",
     "mig": "MIG",
     "mmd": "MMD",
     "mse": "Mean squared error",
+    "r2": "R²",
     "sap": "SAP",
     "sliced_wasserstein": "Sliced Wasserstein distance",
     "ssim": "SSIM",
@@ -45,6 +56,7 @@ FAMILIES = {
     "latent_probe": "What the codes know",
     "likelihood": "Likelihood",
     "posterior_gap": "Posterior and prior",
+    "prediction": "Prediction",
     "reconstruction": "Reconstruction",
 }
 CONTROLS = {
@@ -53,43 +65,75 @@ CONTROLS = {
     "majority": "most common value",
     "unpaired": "unpaired draws",
 }
+CONDITIONS = ("corruption", "strength", "missing", "split", "partition")
+"""Keys of `Score.about` that name the condition under which a score was measured."""
 _JOINT = frozenset({"joint", "prior"})
 
+Value = str | tuple[str, ...]
+"""A value of `Score.about`: a word, or the names of several modalities."""
 
-def is_joint(about: Mapping[str, str]) -> bool:
-    """Whether a score with this `about` is about views made from one draw of the prior."""
+
+def names_of(value: Value | None) -> tuple[str, ...]:
+    """The names in a value of `Score.about`; none where there is no value."""
+    return () if not value else (value,) if isinstance(value, str) else tuple(value)
+
+
+def value_text(value: Value | None) -> str:
+    """A value of `Score.about` as text; the names of several modalities are joined by plus signs, to be read and not parsed.
+
+    >>> value_text(("image", "text")), value_text(None)
+    ('image + text', '')
+    """
+    return " + ".join(names_of(value))
+
+
+def is_joint(about: Mapping[str, Value]) -> bool:
+    """Whether a score with this `about` is about views generated from one draw of the prior."""
     return about.get("source") in _JOINT
 
 
-def direction(score: Score) -> str:
-    """From which senses to which; empty where a score has no direction.
+def is_conditional(score: Score) -> bool:
+    """Whether a score was measured under a condition other than the samples as they are."""
+    return any(name in score.about for name in CONDITIONS)
 
-    >>> direction(Score("coherence.strict", 1.0, {"source": "image+touch", "target": "text"}))
+
+def direction(score: Score) -> str:
+    """Source and target modalities; empty for a score that has none.
+
+    >>> direction(Score("coherence.strict", 1.0, {"source": ("image", "touch"), "target": "text"}))
     'image + touch → text'
     """
     return direction_of(score.about)
 
 
-def direction_of(about: Mapping[str, str]) -> str:
-    """The direction that an `about` speaks of."""
-    parts = (about.get("source", ""), about.get("target", ""))
-    return " → ".join(part.replace("+", " + ") for part in parts if part)
+def direction_of(about: Mapping[str, Value]) -> str:
+    """Source and target modalities of an `about`."""
+    parts = (value_text(about.get("source")), value_text(about.get("target")))
+    return " → ".join(part for part in parts if part)
 
 
 def subject(score: Score, *, without: Iterable[str] = ()) -> str:
-    """What a score is about: its direction, then everything else that `about` says, such as `image, dimension 3`."""
+    """All parts of a score's `about` as text: the direction first, such as `text → image, dimension 3`."""
     return ", ".join(subjects(score, without=without))
 
 
 def subjects(score: Score, *, without: Iterable[str] = ()) -> list[str]:
-    """What a score is about, part by part."""
+    """The parts of a score's `about` as texts, the direction first."""
     left = {"source", "target", *without}
-    rest = [_said(name, value) for name, value in score.about.items() if name not in left]
+    rest = [_about_text(name, value_text(value)) for name, value in score.about.items() if name not in left]
     return [part for part in (direction(score), *rest) if part]
 
 
+def condition(score: Score, *, without: Iterable[str] = ()) -> str:
+    """The condition of a score in words, such as `noise 0.5`, `image missing`; empty for the samples as they are."""
+    about = {name: value_text(score.about[name]) for name in CONDITIONS if name in score.about and name not in without}
+    corruption = " ".join(about.pop(name) for name in ("corruption", "strength") if name in about)
+    missing = f"{about.pop('missing')} missing" if "missing" in about else ""
+    return ", ".join(part for part in (corruption, missing, *(f"{name} {text}" for name, text in about.items())) if part)
+
+
 def family(name: str) -> str:
-    """The part of a score's name before its last point: `coherence` of `coherence.strict`."""
+    """The part of a score's name before its last dot: `coherence` of `coherence.strict`."""
     return name.rpartition(".")[0] or name
 
 
@@ -99,7 +143,7 @@ def family_title(name: str) -> str:
 
 
 def measure(score: Score) -> str:
-    """The words for a score's own name, with its unit, or with how many it is counted out of.
+    """The title of a measure with its unit, or with the maximum of a count.
 
     >>> measure(Score("coherence.strict", 1.0, unit="%")), measure(Score("latent.active_units", 3, bounds=(0, 24)))
     ('Strict, %', 'Active units, of 24')
@@ -113,7 +157,7 @@ def measure(score: Score) -> str:
 
 
 def control(name: str) -> str:
-    """The words for a control: any name with `ceiling` in it is what the judge reads in true views.
+    """The title of a control; any name with `ceiling` in it is the accuracy of the judge on true views.
 
     >>> control("judge ceiling"), control("text_only")
     ('judge ceiling', 'text only')
@@ -124,25 +168,35 @@ def control(name: str) -> str:
     return _spaced(name)
 
 
-def slug(text: str) -> str:
-    """Words as a short name for files and links.
+def identifier(text: str) -> str:
+    """Text as an identifier for file names, links and SVG ids: at most 80 lower-case ASCII letters, digits, `-` and `_`.
 
-    >>> slug("text → image, 5 %")
-    'text-image-5'
+    Anything but words of such letters, arrows and plus signs also gets a hash of the text, so that different names have different
+    identifiers, on file systems that ignore case too.
+
+    >>> identifier("text → image"), identifier("BRK.B"), identifier("../x")
+    ('text-to-image', 'brk-b-84b10631', 'x-d42ff05c')
     """
-    kept = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in text.lower())
-    return "-".join(part for part in kept.split("-") if part)
+    spelled = text.replace(" → ", " to ").replace(" + ", " and ")
+    words = re.sub("[^a-z0-9_]+", " ", spelled.lower()).split()
+    short = "-".join(words)[:64]
+    ambiguous = {"to", "and"} & set(text.split())
+    if short and " ".join(words) == spelled and len(short) == len(spelled) and not ambiguous:
+        return short
+    return f"{short}-{hashlib.blake2b(text.encode(), digest_size=4).hexdigest()}".lstrip("-")
 
 
 def setting(path: str) -> str:
-    """The short name of a dotted setting: `latent dim` of `learn.model.init_args.latent_dim`."""
+    """The last part of a dotted setting as words: `latent dim` of `learn.model.init_args.latent_dim`."""
     return _spaced(path.removesuffix(".class_path").rpartition(".")[2])
 
 
-def _said(name: str, value: str) -> str:
+def _about_text(name: str, value: str) -> str:
     if name == "variant":
         return f"{value} {name}"
-    return str(value) if name in ("factor", "measure", "modality") else f"{_spaced(name)} {value}"
+    if name == "missing":
+        return f"{value} missing"
+    return value if name in ("factor", "measure", "modality") else f"{_spaced(name)} {value}"
 
 
 def _spaced(name: str) -> str:

@@ -264,7 +264,7 @@ def _under(condition: Condition, plain: Evaluation, run: Run) -> Evaluation:
     """The evaluation under a condition; which views also occur in training is said of samples as they are."""
     origin = {**plain.origin, **({"split": condition.about["split"]} if "split" in condition.about else {})}
     if not condition.about.keys() - {"split"}:
-        origin["seen"] = train_overlap(condition.source, run.folder.model.folder, plain.samples)
+        origin["train_overlap"] = train_overlap(condition.source, run.folder.model.folder, plain.samples)
     return replace(plain, source=condition.source, about=condition.about, origin=origin)
 
 
@@ -282,7 +282,7 @@ def _report(folder: Path, settings: Mapping[str, Any], progress: RunProgress) ->
     if not measured(folder, settings):
         raise StoreError(f"expected {folder / 'measure'} to be complete before step report: run molyneux measure {folder} first")
     store.verify(folder / "measure", remedy=remedy(folder / "measure"))
-    for name, files in (("samples", ("spec.json", "contact_sheet.png")), ("model", ("history.csv",))):
+    for name, files in (("samples", ("spec.json", "contact_sheet.png")), ("model", ("history.csv", "spec.json"))):
         if (folder / name).is_dir():  # a copy may leave them out
             store.verify(folder / name, files, remedy=remedy(folder / name))
     stage = report_stage(folder, settings)

@@ -1,11 +1,12 @@
 import csv
 import io
+import json
 import re
 from dataclasses import replace
 
 import pytest
 
-from molyneux.core import ConfigError, CorruptFileError, DataError, StoreError
+from molyneux.core import ConfigError, CorruptFileError, DataError, Score, StoreError
 from molyneux.report import (
     chosen_tables,
     load_study,
@@ -87,7 +88,9 @@ def test_one_run_on_another_task_takes_the_published_rows_away(runs):
 
 def test_what_was_seen_in_training_stands_below_the_table(runs):
     def told(run, share):
-        scores = [replace(score, origin={**score.origin, "seen": {"image": share, "text": 100.0}}) for score in run.scores]
+        scores = [
+            replace(score, origin={**score.origin, "train_overlap": {"image": share, "text": 100.0}}) for score in run.scores
+        ]
         return replace(run, scores=tuple(scores))
 
     first, second = study_tables([told(run, 24.0 + number / 10) for number, run in enumerate(runs)])
@@ -193,6 +196,39 @@ def test_records_come_back_in_an_order_of_their_own(runs, tmp_path):
         (same,) = [other for other in loaded if other.settings == run.settings]
         assert same.scores == run.scores
     assert [to_markdown(table) for table in study_tables(loaded)] == [to_markdown(table) for table in study_tables(loaded[::-1])]
+
+
+def test_records_of_the_first_format_are_converted(tmp_path):
+    """Several modalities were joined by plus signs; a name with such a sign in it stays what it is."""
+    abouts = [{"modality": "image"}, {"source": "image", "target": "text"}, {"source": "prior", "target": "image+text"}]
+    abouts += [{"source": "a+b", "target": "image"}, {"source": "image+text", "code": "shared", "reference": "text+image"}]
+    settings = {"learn.model.init_args.objective": {"class_path": "molyneux.learn.objectives.Capacity"}, "other": "Capacity"}
+    scores = [{"name": "a.b", "value": 1.0, "about": about} for about in abouts]
+    (tmp_path / "records.jsonl").write_text(json.dumps({"settings": settings, "scores": scores}) + "\n")
+    (run,) = load_study(tmp_path)
+    assert [score.about for score in run.scores] == [
+        *abouts[:2],
+        {"source": "prior", "target": ("image", "text")},
+        abouts[3],
+        {"source": ("image", "text"), "code": "shared", "reference": ("text", "image")},
+    ]
+    assert run.settings["learn.model.init_args.objective.class_path"] == "molyneux.learn.objectives.CCI"
+    assert run.settings["other"] == "Capacity"
+    save_study(tmp_path / "new.jsonl", [run, replace(run, scores=(Score("a.b", 1.0, {"modality": "a+b"}),))])
+    assert [score.about for score in load_study(tmp_path / "new.jsonl")[0].scores] == [score.about for score in run.scores]
+
+
+def test_conditions_have_a_table_of_their_own(runs, tmp_path):
+    def corrupted(run):
+        noise = [replace(score, about={**score.about, "corruption": "noise", "strength": "1"}) for score in run.scores]
+        return replace(run, scores=(*run.scores, *noise))
+
+    write_study([corrupted(run) for run in runs], tmp_path / "new", formats=("csv", "html"))
+    write_study(runs, tmp_path / "old", formats=("csv",))
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "new/tables/conditions-level-1.csv").read_text())))
+    assert rows[0]["of what"] == "text \u2192 image, corruption noise, strength 1"
+    for path in (tmp_path / "old/tables").iterdir():
+        assert path.read_bytes() == (tmp_path / "new/tables" / path.name).read_bytes()
 
 
 def test_a_finished_run_becomes_a_record(run_folder):

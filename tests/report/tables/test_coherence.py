@@ -11,7 +11,7 @@ def test_directions_come_in_order_joint_last_strict_first(made):
 
 
 def test_larger_subsets_come_after_single_senses(made):
-    both = made.share("coherence.strict", {"source": "image+touch", "target": "text"}, 50.0, chance=10.0)
+    both = made.share("coherence.strict", {"source": ("image", "touch"), "target": "text"}, 50.0, chance=10.0)
     assert coherence_scores([both, *made.coherence()])[0].about["source"] == "text"
     assert coherence_scores([both, *made.coherence()])[-3] is both
 

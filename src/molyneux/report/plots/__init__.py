@@ -1,15 +1,16 @@
-"""Drawings of records: curves, bars, projections and little pictures."""
+"""Drawings of scores and exhibits: charts, scatter plots and small pictures of views."""
 
-from molyneux.report.plots.bars import factor_bars
-from molyneux.report.plots.curves import learning_curves
+from molyneux.report.plots.charts import DotRow, Scale, dot_panel, factor_bars, few_shot_curves, learning_curves
 from molyneux.report.plots.pictures import contour_svg, image_uri, png_uri
 from molyneux.report.plots.points import projections
-from molyneux.report.plots.shots import few_shot_curves
 from molyneux.report.plots.svg import Panel, standalone
 
 __all__ = [
+    "DotRow",
     "Panel",
+    "Scale",
     "contour_svg",
+    "dot_panel",
     "factor_bars",
     "few_shot_curves",
     "image_uri",

@@ -1,4 +1,4 @@
-"""Views as little pictures: images as lossless PNG, series as contours or lines."""
+"""Small pictures of views: images as lossless PNG data URIs, series as SVG contours or lines."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def png_uri(content: bytes) -> str:
 def contour_svg(view: np.ndarray) -> str:
     """A series (T, D) float as a small drawing.
 
-    With two to six columns the first two are a path in the plane, x to the right and y downward, drawn in the unit square
-    it lives in or in its own frame where it leaves it; the first contact is marked. Otherwise each column is a line over time.
+    With two to six columns the first two are a closed path in the plane, x to the right and y downward, in the unit square or,
+    where it leaves it, scaled to its own extent; the first point is marked. Otherwise each column is a line over time.
 
     Raises:
         SpecError: not two axes.
@@ -45,7 +45,7 @@ def contour_svg(view: np.ndarray) -> str:
 
 
 def _pillow(view: np.ndarray) -> Image.Image:
-    """The picture as Pillow has it, with a palette where it has at most 256 colours: a third of the bytes."""
+    """The image as a Pillow image, with a palette where it has at most 256 colours, which takes a third of the bytes."""
     if view.shape[0] == 1:
         return Image.fromarray(view[0])
     red, green, blue = view.astype(np.uint32)

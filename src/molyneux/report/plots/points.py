@@ -1,4 +1,4 @@
-"""Projections: the same points once for every factor, coloured by its values."""
+"""Scatter plots of 2-D projections of codes: one panel per factor, points coloured by its values."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
 from molyneux.core import Scatter
-from molyneux.report.plots import theme
-from molyneux.report.plots.svg import Panel, axes, panel
+from molyneux.report.plots.svg import INK, RULE, SERIES, Panel, axes, label, panel
+from molyneux.report.wording import identifier
 
 _POINTS = 1000
 _DOT = re.compile(r"M ([\d.]+) ([\d.]+) \nL \1 \2 \n")
-"""A dot as matplotlib writes it: a line from a place to the same place. `h0` says it in half the bytes."""
-_FEW = len(theme.SERIES)
+"""A dot as matplotlib writes it: a line from a point to the same point, which `h0` writes in half the bytes."""
+_FEW = len(SERIES)
 
 
 def projections(scatter: Scatter) -> list[Panel]:
@@ -35,7 +35,7 @@ def _projection(scatter: Scatter, factor: str) -> Panel:
     codes = scatter.colours[factor][:_POINTS] if factor else np.zeros(len(points), np.int64)
     values = scatter.values.get(factor, ()) if factor else ()
     colours = _colours(max(len(values), int(codes.max(initial=0)) + 1))
-    _dots(drawn, points[codes < 0], theme.RULE)
+    _dots(drawn, points[codes < 0], RULE)
     for code, colour in enumerate(colours):
         _dots(drawn, points[codes == code], colour)
     drawn.update_datalim(points)
@@ -47,7 +47,7 @@ def _projection(scatter: Scatter, factor: str) -> Panel:
         spine.set_visible(False)
     if factor:
         _legend(drawn, values, colours)
-    finished = panel(f"{scatter.name}-{factor or 'all'}", factor or scatter.title, drawn)
+    finished = panel(identifier(f"{scatter.name} {factor or 'all'}"), factor or scatter.title, drawn)
     return replace(finished, svg=_DOT.sub(r"M\1 \2h0", finished.svg))
 
 
@@ -63,9 +63,9 @@ def _dots(drawn: Axes, points: np.ndarray, colour: str) -> None:
 
 
 def _colours(count: int) -> list[str]:
-    """Told apart where there are few, running where there are many."""
+    """Distinct colours for few values, a colour map for many."""
     if count <= _FEW:
-        return list(theme.SERIES[:count])
+        return list(SERIES[:count])
     return [to_hex(colour) for colour in mpl.colormaps["turbo"](np.linspace(0.08, 0.94, count))]
 
 
@@ -73,10 +73,10 @@ def _legend(drawn: Axes, values: Sequence[str], colours: Sequence[str]) -> None:
     few = len(values) <= _FEW
     shown = range(len(values)) if few else (0, len(values) // 2, len(values) - 1)
     for code in shown:
-        drawn.plot([], [], marker="o", linestyle="none", markersize=5, color=colours[code], label=values[code] if values else "")
+        drawn.plot([], [], marker="o", linestyle="none", markersize=5, color=colours[code], label=str(code))
     columns = 3 if len(shown) > 2 else 2
     legend = drawn.legend(
         loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=columns, frameon=False, fontsize=8, handletextpad=0.2
     )
-    for text in legend.get_texts():
-        text.set_color(theme.INK)
+    for text, code in zip(legend.get_texts(), shown, strict=True):
+        text.set(text=label(values[code]) if values else "", color=INK, parse_math=False)

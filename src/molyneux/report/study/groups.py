@@ -1,4 +1,4 @@
-"""Runs of a study by what was varied in them: settings that differ become axes, runs that differ by seed alone a group."""
+"""Group the runs of a study: settings that differ become axes, runs that differ by seed alone a group, levels separate parts."""
 
 from __future__ import annotations
 
@@ -9,24 +9,27 @@ from typing import Any
 
 from molyneux.core import Score
 from molyneux.report import wording
-from molyneux.report.published import Leaderboard
+from molyneux.report.published import PublishedResults, published_beside
+from molyneux.report.records import StudyRun
 from molyneux.report.settings import model_of, short
-from molyneux.report.study.records import StudyRun
+from molyneux.report.study.seeds import OverSeeds, over_seeds
+from molyneux.report.tables import base_scores, coherence_scores, factor_scores
+from molyneux.report.wording import identifier, is_conditional
 
 _APART = frozenset({"name", "seed"})
 _ABSENT = "–"  # noqa: RUF001
 
-Key = tuple[str, tuple[tuple[str, str], ...]]
-"""What tells scores of a run apart: name and sorted `about`."""
+Key = tuple[str, tuple[tuple[str, wording.Value], ...]]
+"""Identity of a score within a run: its name and sorted `about`."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A setting that is varied.
+    """A setting that differs between runs of the study.
 
     Args:
-        path: its dotted name; `name` where several settings are varied together and the runs carry a name for it.
-        values: what it takes, as text, in the order of the study.
+        path: its dotted name; `name` where several settings are varied together and runs are named after the variants.
+        values: its values as text, in the order of the study.
     """
 
     path: str
@@ -34,21 +37,21 @@ class Axis:
 
     @property
     def title(self) -> str:
-        """The setting in words."""
+        """Title of the setting."""
         return "variant" if self.path == "name" else wording.setting(self.path)
 
     def value(self, settings: Mapping[str, Any]) -> str:
-        """Its value in the settings of a run."""
+        """Value of the setting in one run, as text."""
         return _text(settings, self.path)
 
     @property
     def is_level(self) -> bool:
-        """Whether it is the level of a world, which divides a study into tables."""
+        """Whether it is the level of a world; every level has its own tables."""
         return self.path.endswith(".level")
 
     @property
     def is_model(self) -> bool:
-        """Whether it tells models apart: by their class, or by the names of variants."""
+        """Whether it distinguishes models: by class, or by the names of variants."""
         return self.path == "name" or self.path.endswith("model.class_path")
 
 
@@ -65,16 +68,16 @@ class Group:
     runs: tuple[StudyRun, ...]
 
     def scores(self, key: Key) -> list[Score]:
-        """The score of that name and subject of every run that has it."""
+        """The scores with this key, one for each run that has it."""
         return self._index.get(key, [])
 
-    def published_as(self, leaderboard: Leaderboard | None) -> str:
-        """What a published table calls these runs: the name of the variant, or of the model; empty where it has neither."""
-        if leaderboard is None:
+    def published_as(self, published: PublishedResults | None) -> str:
+        """Name of these runs in published results: that of the variant or of the model class; empty where they have none."""
+        if published is None:
             return ""
         run = self.runs[0]
-        names = [str(run.settings.get("name", "")), *([] if leaderboard.variants else [model_of(run.settings, run.scores)])]
-        return next((name for name in names if name in leaderboard.models), "")
+        names = [str(run.settings.get("name", "")), *([] if published.variants else [model_of(run.settings, run.scores)])]
+        return next((name for name in names if name in published.models), "")
 
     @cached_property
     def _index(self) -> dict[Key, list[Score]]:
@@ -86,15 +89,133 @@ class Group:
 
 
 def key_of(score: Score) -> Key:
-    """What tells a score apart from the others of its run."""
+    """Identity of a score within its run."""
     return score.name, tuple(sorted(score.about.items()))
 
 
-def find_axes(runs: Sequence[StudyRun]) -> list[Axis]:
-    """The fewest settings that tell all groups apart: model or variant and level first, then the others in their order.
+@dataclass(frozen=True)
+class Grid:
+    """Groups against scores: the content of a table of a study.
 
-    A setting that says nothing beyond those before it, such as one that only one of the models has, is no axis. Variants of a
-    study, whose runs carry names, are told apart by their names unless the class of the model says as much.
+    Args:
+        groups: the groups, in rows.
+        axes: the settings that distinguish the groups.
+        keys: the scores, in columns.
+    """
+
+    groups: Sequence[Group]
+    axes: Sequence[Axis]
+    keys: Sequence[Key]
+
+    def label(self, group: Group) -> str:
+        """Label of a group."""
+        return label(group, self.axes)
+
+    def over(self, group: Group, key: Key) -> OverSeeds | None:
+        """A score of a group over its seeds; None where no run has it."""
+        scores = group.scores(key)
+        return over_seeds(scores) if scores else None
+
+    def row(self, group: Group) -> list[OverSeeds | None]:
+        """Every score of a group."""
+        return [self.over(group, key) for key in self.keys]
+
+    def column(self, key: Key) -> list[OverSeeds | None]:
+        """A score of every group."""
+        return [self.over(group, key) for group in self.groups]
+
+
+@dataclass(frozen=True)
+class Part:
+    """The runs of a study on one level of a world, or all of them where the level is not varied.
+
+    Args:
+        title: `Level 2`, or empty for all runs.
+        axes: the settings that distinguish the groups, without the level.
+        groups: runs that differ by their seeds alone.
+        published: published results for this level.
+    """
+
+    title: str
+    axes: tuple[Axis, ...]
+    groups: tuple[Group, ...]
+    published: PublishedResults | None
+
+    @property
+    def main(self) -> list[Key]:
+        """The coherence of whole views, direction by direction; every score without a factor where there is none."""
+        chosen = dict.fromkeys(key_of(score) for score in coherence_scores(self.scores))
+        return list(chosen) or keys(self.groups, lambda score: "factor" not in score.about and not is_conditional(score))[:8]
+
+    @property
+    def factors(self) -> list[Key]:
+        """The accuracies of single factors, direction by direction."""
+        return list(dict.fromkeys(key_of(score) for score in factor_scores(self.scores)))
+
+    @property
+    def rest(self) -> list[Key]:
+        """Every other score of the samples as they are."""
+        shown = {*self.main, *self.factors}
+        return [key for key in keys(self.groups, lambda score: not is_conditional(score)) if key not in shown]
+
+    @property
+    def conditions(self) -> list[Key]:
+        """The scores under conditions, such as corruptions, without those of single factors."""
+        return keys(self.groups, lambda score: is_conditional(score) and "factor" not in score.about)
+
+    @property
+    def scores(self) -> list[Score]:
+        """The scores of all runs."""
+        return [score for group in self.groups for run in group.runs for score in run.scores]
+
+    def identifier(self, *words: str) -> str:
+        """An identifier of something on the page that names the level."""
+        level = self.title[:1].lower() + self.title[1:]
+        return identifier(" ".join(word for word in (words[0], level, *words[1:]) if word))
+
+    def has(self, key: Key) -> bool:
+        """Whether some run has that score."""
+        return any(group.scores(key) for group in self.groups)
+
+    def grid(self, shown: Sequence[Key]) -> Grid:
+        """The groups with the scores that are shown of them."""
+        return Grid(self.groups, self.axes, shown)
+
+    def titled(self, text: str) -> str:
+        """A title that names the level."""
+        return f"{self.title}: {text}" if self.title else text[:1].upper() + text[1:]
+
+
+def divide(runs: Sequence[StudyRun]) -> list[Part]:
+    """Divide a study into one part for each level, in the order of the levels."""
+    axes = find_axes(runs)
+    level = next((axis for axis in axes if axis.is_level), None)
+    others = tuple(axis for axis in axes if not axis.is_level)
+    parts = []
+    for value in level.values if level else ("",):
+        chosen = [run for run in runs if level is None or level.value(run.settings) == value]
+        title = f"Level {value}" if level else ""
+        results = published_beside(chosen[0].settings, base_scores([score for run in chosen for score in run.scores]))
+        parts.append(Part(title, others, tuple(_ordered(group_runs(chosen, others), results)), results))
+    return parts
+
+
+def _ordered(groups: Sequence[Group], published: PublishedResults | None) -> list[Group]:
+    """Models and variants that have published numbers first, in the published order."""
+    models = published.models if published else ()
+
+    def place(group: Group) -> int:
+        model = group.published_as(published)
+        return models.index(model) if model in models else len(models)
+
+    return sorted(groups, key=place)
+
+
+def find_axes(runs: Sequence[StudyRun]) -> list[Axis]:
+    """The fewest settings that distinguish all groups: model or variant and level first, then the others in their order.
+
+    A setting that distinguishes no more groups than those before it is not an axis. Variants of a study, whose runs have names,
+    are distinguished by these names unless the class of the model distinguishes as many groups.
     """
     paths = dict.fromkeys(path for run in runs for path in run.settings if path not in _APART)
     varied = [path for path in paths if len({_text(run.settings, path) for run in runs}) > 1]
@@ -121,14 +242,14 @@ def group_runs(runs: Sequence[StudyRun], axes: Sequence[Axis]) -> list[Group]:
 
 
 def label(group: Group, axes: Sequence[Axis]) -> str:
-    """A group in words: `MVAE, beta 0.5`."""
+    """Label of a group, such as `MVAE, beta 0.5`."""
     parts = [(axis, group.values[axis.path]) for axis in axes if not axis.is_level]
-    told = [value if axis.is_model else f"{axis.title} {value}" for axis, value in parts]
-    return ", ".join(told) or "all runs"
+    texts = [value if axis.is_model else f"{axis.title} {value}" for axis, value in parts]
+    return ", ".join(texts) or "all runs"
 
 
 def keys(groups: Sequence[Group], wanted: Callable[[Score], bool]) -> list[Key]:
-    """What was measured, in the order of first appearance."""
+    """Keys of the wanted scores of all runs, in the order of first appearance."""
     return list(dict.fromkeys(key_of(score) for group in groups for run in group.runs for score in run.scores if wanted(score)))
 
 
@@ -141,7 +262,7 @@ def _classes(runs: Sequence[StudyRun], paths: Sequence[str]) -> int:
 
 
 def _variants(runs: Sequence[StudyRun], models: Sequence[str], varied: Sequence[str]) -> list[str]:
-    """The names of runs, where they stand for settings and say more than the class of the model or one setting that all have."""
+    """`name`, if names stand for settings and distinguish more than the class of the model or one setting that all runs have."""
     stand_for_settings = _classes(runs, [*varied, "name"]) == _classes(runs, varied)
     say_more = _classes(runs, [*models, "name"]) > _classes(runs, models)
     everywhere = [path for path in varied if all(path in run.settings for run in runs)]

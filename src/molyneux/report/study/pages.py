@@ -1,4 +1,4 @@
-"""The page of a study, and the files it is written to."""
+"""The page of a study, and single tables of it for other pages."""
 
 from __future__ import annotations
 
@@ -8,27 +8,22 @@ from pathlib import Path
 from molyneux.core import DataError, nearest
 from molyneux.report import wording
 from molyneux.report.page import Page, Section
-from molyneux.report.settings import seen_of, split_of
-from molyneux.report.study.ablations import ablation_tables
-from molyneux.report.study.drawings import strict_drawings
-from molyneux.report.study.groups import Key
-from molyneux.report.study.headlines import findings_table, study_headlines
-from molyneux.report.study.parts import Part, divide
-from molyneux.report.study.records import StudyRun
-from molyneux.report.study.shortfalls import shortfall_table
-from molyneux.report.study.tables import NOTE, measures_table, results_table, seeds_table
-from molyneux.report.tables import Table
-from molyneux.report.wording import slug
-from molyneux.report.write import FORMATS, write_page
+from molyneux.report.records import StudyRun
+from molyneux.report.render import FORMATS, write_page
+from molyneux.report.settings import split_of, train_overlap_of
+from molyneux.report.study.findings import findings_table, shortfall_table, strict_drawings, study_headlines
+from molyneux.report.study.groups import Key, Part, divide
+from molyneux.report.study.tables import NOTE, ablation_tables, measures_table, results_table, seeds_table
+from molyneux.report.tables import Table, base_scores
 
 
 def write_study(runs: Sequence[StudyRun], out: Path, *, name: str = "", formats: Sequence[str] = FORMATS) -> list[Path]:
     """Write the page of a study: `study.md`, `study.html`, and every table as CSV and LaTeX under `tables/`.
 
     Args:
-        runs: records of its runs.
+        runs: records of the runs of the study.
         out: folder to write into.
-        name: title of the page; the folder's name where none is given.
+        name: title of the page; by default the name of the folder.
         formats: any of `csv`, `html`, `latex`, `markdown`.
 
     Returns:
@@ -41,27 +36,27 @@ def write_study(runs: Sequence[StudyRun], out: Path, *, name: str = "", formats:
 
 
 def study_tables(runs: Sequence[StudyRun]) -> list[Table]:
-    """The main table of every level, for pages that show nothing else; errors as `write_study`."""
+    """The main table of every level; errors as `write_study`."""
     return _main_tables(_parts(runs))
 
 
 def study_findings(runs: Sequence[StudyRun]) -> Table:
-    """What the study found, a line for every level and direction; errors as `write_study`."""
+    """The best group for every level and direction as one table; errors as `write_study`."""
     return findings_table(_parts(runs))
 
 
 def chosen_tables(
-    runs: Sequence[StudyRun], shown: Sequence[tuple[str, Mapping[str, str]]], *, published: bool = False
+    runs: Sequence[StudyRun], shown: Sequence[tuple[str, Mapping[str, wording.Value]]], *, published: bool = False
 ) -> list[Table]:
-    """For every level a table of chosen scores, for pages that show nothing else.
+    """One table of chosen scores for every level.
 
     Args:
-        runs: records.
-        shown: scores, each by its name and all of what it is about.
-        published: whether published numbers stand beside them.
+        runs: records of runs.
+        shown: scores, each by its name and its whole `about`.
+        published: whether to show published results beside them.
 
     Raises:
-        DataError: there are no runs, or a score that none of them has.
+        DataError: there are no runs, or no run has one of the scores.
     """
     keys = [(name, tuple(sorted(about.items()))) for name, about in shown]
     tables, parts = [], _parts(runs)
@@ -72,37 +67,39 @@ def chosen_tables(
             raise DataError(f"no run has the score {name} about {dict(about)};{hint or ' measure it, or leave it out'}")
     for part in parts:
         grid = part.grid([key for key in keys if part.has(key)])
-        board = part.leaderboard if published else None
-        source = () if board is None else (*board.notes, _SPREAD_PUBLISHED.format(board.seeds))
-        name, title = slug(f"chosen {part.title}"), part.titled("chosen scores")
-        tables.append(results_table(name, title, grid, leaderboard=board, notes=(NOTE, *source)))
+        results = part.published if published else None
+        source = () if results is None else (*results.notes, _SPREAD_PUBLISHED.format(results.seeds))
+        title = part.titled("chosen scores")
+        tables.append(results_table(part.identifier("chosen"), title, grid, published=results, notes=(NOTE, *source)))
     return tables
 
 
 def study_page(runs: Sequence[StudyRun], name: str) -> Page:
-    """Everything the records of a study say; errors as `write_study`."""
+    """The page of a study; errors as `write_study`."""
     parts = _parts(runs)
     short = shortfall_table(parts)
     ablations = tuple(table for part in parts for table in ablation_tables(part))
     sections = (
         *(_results(part, table) for part, table in zip(parts, _main_tables(parts), strict=True)),
-        Section("shortfalls", "Where it does not get there", "", (short,) if short else ()),
+        Section("shortfalls", "Results not clearly better", "", (short,) if short else ()),
         Section("ablations", "One setting at a time", _ABLATIONS, ablations),
         Section("factors", "Factors", _FACTORS, tuple(table for part in parts for table in _factor_tables(part))),
+        Section("conditions", "Conditions", _CONDITIONS, tuple(_condition_table(part) for part in parts if part.conditions)),
         Section("measures", "Further measures", "", tuple(table for part in parts for table in _family_tables(part))),
         Section("spread", "Over seeds", _SPREAD, tuple(_spread(part) for part in parts)),
     )
     groups = sum(len(part.groups) for part in parts)
     seeds = sorted({run.seed for run in runs if run.seed}, key=lambda seed: (len(seed), seed))
-    splits = ", ".join(dict.fromkeys(split_of(run.scores) for run in runs))
+    splits = ", ".join(dict.fromkeys(split_of(base_scores(run.scores)) for run in runs))
     seeded = f"seeds {', '.join(seeds)}" if seeds else ""
     facts = (f"{len(runs)} runs", f"{groups} settings", seeded, f"measured on the {splits} split")
     return Page("study", name, tuple(fact for fact in facts if fact), study_headlines(parts), sections)
 
 
 _ABLATIONS = f"Every table varies one setting and holds all others at the values they have most often. {NOTE}"
-_FACTORS = f"Which parts of the meaning arrive and which are lost, in %. {NOTE}"
-_AS_ABOVE = "Published numbers come from another protocol, as said above."
+_FACTORS = f"Coherence of single factors, in %: which parts of the meaning arrive and which are lost. {NOTE}"
+_CONDITIONS = "Scores of samples with corruptions, with missing modalities, or of another split."
+_AS_ABOVE = "Published numbers come from another protocol; see the first table."
 _SPREAD_PUBLISHED = "Intervals of published numbers: Student's t from the printed deviation over {} seeds."
 _SPREAD = (
     "Two intervals that answer different questions: over seeds, where the mean of new seeds would lie; over samples, how well "
@@ -118,32 +115,32 @@ def _parts(runs: Sequence[StudyRun]) -> list[Part]:
 
 def _results(part: Part, table: Table) -> Section:
     drawings = strict_drawings(part)
-    return Section(slug(part.title or "results"), part.title or "Results", "", (table, drawings) if drawings else (table,))
+    return Section(part.identifier("results"), part.title or "Results", "", (table, drawings) if drawings else (table,))
 
 
 def _main_tables(parts: Sequence[Part]) -> list[Table]:
-    """What must be known about the published numbers stands in full below the first table that has any."""
+    """The main table of every part. The first with published numbers has their source and protocol in its notes."""
     tables: list[Table] = []
-    told = False
+    explained = False
     for part in parts:
-        board = part.leaderboard
-        known = seen_of(part.scores)
-        seen = (f"Measured views that also occur in training: {known}.",) if known else ()
-        source = () if board is None else (_AS_ABOVE,) if told else (*board.notes, _SPREAD_PUBLISHED.format(board.seeds))
-        told = told or board is not None
-        name, title = slug(f"results {part.title}"), part.titled("results")
-        tables.append(results_table(name, title, part.grid(part.main), leaderboard=board, notes=(NOTE, *seen, *source)))
+        results = part.published
+        overlap = train_overlap_of(part.scores)
+        notes = [NOTE, *([f"Measured views that also occur in training: {overlap}."] if overlap else [])]
+        if results is not None:
+            notes += [_AS_ABOVE] if explained else [*results.notes, _SPREAD_PUBLISHED.format(results.seeds)]
+            explained = True
+        grid, title = part.grid(part.main), part.titled("results")
+        tables.append(results_table(part.identifier("results"), title, grid, published=results, notes=notes))
     return tables
 
 
 def _factor_tables(part: Part) -> list[Table]:
     directions: dict[str, list[Key]] = {}
     for key in part.factors:
-        about = dict(key[1])
-        directions.setdefault(wording.direction_of(about), []).append(key)
+        directions.setdefault(wording.direction_of(dict(key[1])), []).append(key)
     return [
-        results_table(slug(f"factors {part.title} {words}"), part.titled(words), part.grid(members))
-        for words, members in directions.items()
+        results_table(part.identifier("factors", direction), part.titled(direction), part.grid(keys))
+        for direction, keys in directions.items()
     ]
 
 
@@ -152,10 +149,14 @@ def _family_tables(part: Part) -> list[Table]:
     for key in part.rest:
         families.setdefault(wording.family(key[0]), []).append(key)
     return [
-        measures_table(slug(f"{part.title} {name}"), part.titled(wording.family_title(name)), part.grid(members))
-        for name, members in families.items()
+        measures_table(part.identifier("family", name), part.titled(wording.family_title(name)), part.grid(keys))
+        for name, keys in families.items()
     ]
 
 
+def _condition_table(part: Part) -> Table:
+    return measures_table(part.identifier("conditions"), part.titled("scores by condition"), part.grid(part.conditions))
+
+
 def _spread(part: Part) -> Table:
-    return seeds_table(slug(f"seeds {part.title}"), part.titled("mean and spread"), part.grid(part.main))
+    return seeds_table(part.identifier("seeds"), part.titled("mean and spread"), part.grid(part.main))

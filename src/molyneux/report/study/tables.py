@@ -1,18 +1,20 @@
-"""Tables of a study: groups of runs in rows, what was measured in columns, published numbers beneath their own."""
+"""Tables of a study: groups of runs in rows, scores in columns, published numbers below the group they belong to."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from molyneux.core import Score
 from molyneux.report import wording
 from molyneux.report.numbers import MISSING, places, write, write_interval
-from molyneux.report.published import Leaderboard
-from molyneux.report.study.grid import Grid
-from molyneux.report.study.groups import Group
+from molyneux.report.published import PublishedResults
+from molyneux.report.study.groups import Axis, Grid, Group, Part
 from molyneux.report.study.seeds import OverSeeds, above, published_interval
 from molyneux.report.tables import Column, Entry, Table
+from molyneux.report.tables.entries import reference_entry
+from molyneux.report.tables.table import DASH
 
 OVER_SEEDS = (
     "Means over seeds with the 95 % interval that holds for new seeds (Student's t, never narrower than the samples "
@@ -27,19 +29,18 @@ MARKS = {
     "=": "not apart from the published number of the same model",
     "≠": "apart from the published number of the same model",
 }
-_DASH = Entry("–", tone="muted")  # noqa: RUF001
 
 
 def results_table(
-    name: str, title: str, grid: Grid, *, leaderboard: Leaderboard | None = None, notes: Sequence[str] = ()
+    name: str, title: str, grid: Grid, *, published: PublishedResults | None = None, notes: Sequence[str] = ()
 ) -> Table:
-    """One row per group, one column per score; published rows beneath the models they are of; chance and ceiling last.
+    """One row per group, one column per score; published rows below the group of the same model; chance and ceiling last.
 
     Args:
-        name: short name of the table.
+        name: identifier of the table.
         title: line above it.
         grid: groups in rows, scores in columns.
-        leaderboard: published numbers.
+        published: published results for the same task.
         notes: sentences below, after the meaning of the marks.
     """
     columns = [grid.column(key) for key in grid.keys]
@@ -47,10 +48,10 @@ def results_table(
     rows: list[tuple[Entry, ...]] = []
     for group in grid.groups:
         cells = grid.row(group)
-        own = group.published_as(leaderboard)
-        entries = [entry_of(cell, top, leaderboard, own) for cell, top in zip(cells, best, strict=True)]
+        own = group.published_as(published)
+        entries = [entry_of(cell, top, published, own) for cell, top in zip(cells, best, strict=True)]
         rows.append((Entry(grid.label(group)), *entries))
-        rows += _published_rows(leaderboard, group, grid.groups, cells)
+        rows += _published_rows(published, group, grid.groups, cells)
     samples = [next(filter(None, column)) for column in columns]
     rows += _reference_rows(samples)
     common, heads = _heads([sample.first for sample in samples])
@@ -63,8 +64,8 @@ def seeds_table(name: str, title: str, grid: Grid) -> Table:
     heads = ("runs", "of what", "measure", "mean", "over seeds (95 %)", "over samples (95 %)", "deviation", "seeds")
     rows = []
     for group in grid.groups:
-        found = [over for over in grid.row(group) if over is not None]
-        rows += [(Entry(grid.label(group), repeated=number > 0), *_spread(over)) for number, over in enumerate(found)]
+        known = [over for over in grid.row(group) if over is not None]
+        rows += [(Entry(grid.label(group), repeated=number > 0), *_spread(over)) for number, over in enumerate(known)]
     columns = tuple(Column(head, "left" if number < 3 else "right") for number, head in enumerate(heads))
     return Table(name, title, columns, tuple(rows))
 
@@ -80,49 +81,49 @@ def measures_table(name: str, title: str, grid: Grid) -> Table:
     return Table(name, title, columns, tuple(rows), ("Means over seeds, in brackets the standard deviation.",))
 
 
-def best_figure(leaderboard: Leaderboard | None, score: Score) -> tuple[float, float] | None:
-    """The interval of the best published number where a score stands."""
-    found = leaderboard.best(score) if leaderboard else None
-    return published_interval(found[1], leaderboard.seeds, score) if found and leaderboard else None
+def best_figure(published: PublishedResults | None, score: Score) -> tuple[float, float] | None:
+    """The interval of the best published number for the same measure as `score`."""
+    best = published.best(score) if published else None
+    return published_interval(best[1], published.seeds, score) if best and published else None
 
 
 def is_at_chance(over: OverSeeds) -> bool:
-    """Whether a mean cannot be told from guessing, or lies below it."""
+    """Whether a mean is not above chance: its interval contains it, or it is below."""
     if over.chance is None or over.mean is None:
         return False
     return (over.interval or (over.mean, over.mean))[0] <= over.chance
 
 
-def _mark(over: OverSeeds, leaderboard: Leaderboard | None, own: str) -> str:
-    """Against the best published number where more is better, else against the model's own."""
+def _mark(over: OverSeeds, published: PublishedResults | None, own: str) -> str:
+    """The mark of a mean, against the best published number where higher is better, else against that of the same model."""
     if is_at_chance(over):
         return "∅"
-    best = best_figure(leaderboard, over.first)
+    best = best_figure(published, over.first)
     if best is not None:
         return {True: "▲", False: "▼", None: "≈"}[above(over, best)]
-    if leaderboard is None or over.first.higher_is_better:
+    if published is None or over.first.higher_is_better:
         return ""
-    figure = leaderboard.figure(own, over.first)
+    figure = published.figure(own, over.first)
     if figure is None:
         return ""
-    return "=" if above(over, published_interval(figure, leaderboard.seeds, over.first)) is None else "≠"
+    return "=" if above(over, published_interval(figure, published.seeds, over.first)) is None else "≠"
 
 
 def marks_used(rows: Sequence[tuple[Entry, ...]]) -> list[str]:
-    """What the marks of a table mean."""
+    """The legend of the marks in a table, as a note."""
     used = {entry.text[-1:] for row in rows for entry in row}
     meanings = [f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in used]
     return ["; ".join(meanings) + "."] if meanings else []
 
 
-def entry_of(over: OverSeeds | None, best: float | None, leaderboard: Leaderboard | None, own: str = "") -> Entry:
+def entry_of(over: OverSeeds | None, best: float | None, published: PublishedResults | None, own: str = "") -> Entry:
     """A mean with its mark and interval; `best` is the mean that is printed bold."""
     if over is None:
-        return _DASH
+        return DASH
     if over.mean is None:
         return Entry(MISSING, tone="muted")
     decimals = places(replace(over.first, value=over.mean, interval=None))
-    mark = _mark(over, leaderboard, own)
+    mark = _mark(over, published, own)
     text = write(over.mean, decimals) + (f" {mark}" if mark else "")
     detail = write_interval(over.interval, decimals) if over.interval else ""
     return Entry(text, detail, over.mean, over.interval, "strong" if over.mean == best else "")
@@ -139,17 +140,17 @@ def _best(cells: Sequence[OverSeeds | None]) -> float | None:
 
 
 def _published_rows(
-    leaderboard: Leaderboard | None, group: Group, groups: Sequence[Group], cells: Sequence[OverSeeds | None]
+    published: PublishedResults | None, group: Group, groups: Sequence[Group], cells: Sequence[OverSeeds | None]
 ) -> list[tuple[Entry, ...]]:
     """The published row of a group's model, beneath the last group of that model."""
-    if leaderboard is None or not cells:
+    if published is None or not cells:
         return []
-    model = group.published_as(leaderboard)
-    last = [other for other in groups if other.published_as(leaderboard) == model][-1]
+    model = group.published_as(published)
+    last = [other for other in groups if other.published_as(published) == model][-1]
     if not model or group is not last:
         return []
-    figures = [leaderboard.figure(model, cell.first) if cell else None for cell in cells]
-    entries = [Entry(figure.text, value=figure.mean, tone="muted") if figure else _DASH for figure in figures]
+    figures = [published.figure(model, cell.first) if cell else None for cell in cells]
+    entries = [Entry(figure.text, value=figure.mean, tone="muted") if figure else DASH for figure in figures]
     return [(Entry(f"{model}, published", tone="muted"), *entries)]
 
 
@@ -160,20 +161,18 @@ def _reference_rows(samples: Sequence[OverSeeds]) -> list[tuple[Entry, ...]]:
     for name in sorted(names, key=lambda name: "ceiling" in name):
         rows.append((wording.control(name), [sample.controls.get(name) for sample in samples]))
     return [
-        (Entry(title, tone="muted"), *(reference_of(sample, number) for sample, number in zip(samples, numbers, strict=True)))
+        (
+            Entry(title, tone="muted"),
+            *(reference_entry(sample.first, number) for sample, number in zip(samples, numbers, strict=True)),
+        )
         for title, numbers in rows
         if any(number is not None for number in numbers)
     ]
 
 
-def reference_of(sample: OverSeeds, number: float | None) -> Entry:
-    """A number to compare a column with, such as chance, as that column is written."""
-    return _DASH if number is None else Entry(write(number, places(sample.first)), value=number, tone="muted")
-
-
 def _heads(scores: Sequence[Score]) -> tuple[str, list[str]]:
-    """What all columns are about, and what tells them apart: what each alone is about, and what it measures."""
-    factors = [score.about.get("factor", "") for score in scores]
+    """The subject that all columns share, and the title of each column: its own subject and its measure."""
+    factors = [wording.value_text(score.about.get("factor")) for score in scores]
     if all(factors) and len({(score.name, wording.direction(score)) for score in scores}) == 1:
         return "", factors
     about = [wording.subjects(score) for score in scores]
@@ -190,15 +189,45 @@ def _spread(over: OverSeeds) -> tuple[Entry, ...]:
         Entry(wording.subject(over.first)),
         Entry(wording.measure(over.first)),
         Entry(write(over.mean, decimals), value=over.mean, tone="strong"),
-        Entry(write_interval(seeds, decimals), interval=seeds) if seeds else _DASH,
-        Entry(write_interval(over.pooled, decimals), interval=over.pooled) if over.pooled else _DASH,
-        Entry(write(over.sd, decimals), value=over.sd) if over.sd is not None else _DASH,
+        Entry(write_interval(seeds, decimals), interval=seeds) if seeds else DASH,
+        Entry(write_interval(over.pooled, decimals), interval=over.pooled) if over.pooled else DASH,
+        Entry(write(over.sd, decimals), value=over.sd) if over.sd is not None else DASH,
         Entry(" ".join(write(value, decimals) for value in over.values) or MISSING, tone="muted"),
     )
 
 
 def _plain(over: OverSeeds | None) -> Entry:
     if over is None:
-        return _DASH
+        return DASH
     decimals = places(over.first)
     return Entry(write(over.mean, decimals), write(over.sd, decimals) if over.sd is not None else "", over.mean)
+
+
+def ablation_tables(part: Part) -> list[Table]:
+    """One table for each setting besides the model, where more than one setting is varied.
+
+    Its groups share the values that all other settings have most often: the base that was varied around.
+    """
+    varied = [axis for axis in part.axes if len({group.values[axis.path] for group in part.groups}) > 1]
+    if len(varied) < 2:
+        return []
+    tables = []
+    for axis in varied:
+        groups = _around(part.groups, [other for other in varied if other is not axis], axis)
+        if not axis.is_model and len(groups) > 1:
+            name = part.identifier("ablation", axis.title)
+            tables.append(results_table(name, part.titled(f"effect of {axis.title}"), Grid(groups, [axis], part.main)))
+    return tables
+
+
+def _around(groups: Sequence[Group], fixed: Sequence[Axis], axis: Axis) -> list[Group]:
+    """The groups in which the fixed settings have the values that go with most values of the axis."""
+
+    def held(group: Group) -> tuple[str, ...]:
+        return tuple(group.values[other.path] for other in fixed)
+
+    counts = Counter(held(group) for group in groups)
+    base = max(counts, key=lambda values: counts[values])
+    return sorted(
+        (group for group in groups if held(group) == base), key=lambda group: axis.values.index(group.values[axis.path])
+    )

@@ -1,10 +1,10 @@
-"""Scores as entries of tables."""
+"""Turn scores into table entries: value with interval, reference numbers, counts and footnotes."""
 
 from __future__ import annotations
 
 from molyneux.core import Score
 from molyneux.report.numbers import MISSING, places, superscript, write, write_count, write_interval
-from molyneux.report.tables.table import Entry, Strip, Tone
+from molyneux.report.tables.table import DASH, Entry, Strip
 
 
 class Footnotes:
@@ -27,13 +27,8 @@ class Footnotes:
         return tuple(f"{superscript(number)} {sentence}" for number, sentence in enumerate(self._sentences, 1))
 
 
-def words(text: str, *, repeated: bool = False, tone: Tone = "") -> Entry:
-    """An entry of words."""
-    return Entry(text, repeated=repeated, tone=tone)
-
-
-def value(score: Score, mark: str = "", *, drawn: bool = False) -> Entry:
-    """The value with its 95 % interval and a footnote's mark; `n/a` where there is none; drawn as a picture too if wanted."""
+def value_entry(score: Score, mark: str = "", *, drawn: bool = False) -> Entry:
+    """The value with its 95 % interval and a footnote mark; `n/a` where there is none; also as a mark on a line if `drawn`."""
     if score.value is None:
         return Entry(MISSING + mark, tone="muted")
     decimals = places(score)
@@ -43,25 +38,23 @@ def value(score: Score, mark: str = "", *, drawn: bool = False) -> Entry:
     )
 
 
-def beside(score: Score, number: float | None) -> Entry:
-    """A number of the same kind as a score, such as its chance; a dash where it has no meaning."""
-    if number is None:
-        return Entry("–", tone="muted")  # noqa: RUF001
-    return Entry(write(number, places(score)), value=number, tone="muted")
+def reference_entry(score: Score, number: float | None) -> Entry:
+    """A number to compare a score with, such as its chance level, with as many decimals; a dash for None."""
+    return DASH if number is None else Entry(write(number, places(score)), value=number, tone="muted")
 
 
-def count(score: Score) -> Entry:
+def count_entry(score: Score) -> Entry:
     """The number of samples behind a score."""
-    return Entry(write_count(score.n), value=score.n, tone="muted") if score.n else Entry("–", tone="muted")  # noqa: RUF001
+    return Entry(write_count(score.n), value=score.n, tone="muted") if score.n else DASH
 
 
 def ceiling(score: Score) -> float | None:
-    """What the judge reaches on true views, if a score says so."""
+    """The accuracy of the judge on true views; None where the score has no such control."""
     return next((number for name, number in score.controls.items() if "ceiling" in name), None)
 
 
 def strip(score: Score) -> Strip | None:
-    """The score as a picture; None where its bounds are open."""
+    """The score as a mark on a line between its bounds; None where a bound is open."""
     low, high = score.bounds
     if score.value is None or low is None or high is None or high <= low:
         return None

@@ -1,4 +1,4 @@
-"""A table before it has a format: entries under columns, and the notes that belong to them."""
+"""A table independent of its format: rows of entries under columns, with notes below."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 from molyneux.core import SpecError
 
 INTERVAL = " (95 %)"
-"""What the title of a column says whose entries carry an interval."""
+"""Ending of the title of a column whose entries carry a 95 % interval."""
 
 Align = Literal["left", "right"]
 Tone = Literal["", "strong", "muted"]
@@ -26,7 +26,7 @@ class Strip:
     ceiling: float | None = None
 
     def place(self, number: float) -> float:
-        """Where a number lies on the line, 0..100."""
+        """Position of a number on the line, 0..100."""
         share = (number - self.low) / (self.high - self.low)
         return round(100 * min(1.0, max(0.0, share)), 2)
 
@@ -36,13 +36,13 @@ class Entry:
     """One entry of a table.
 
     Args:
-        text: what is shown.
-        detail: what is shown less loudly after it, such as an interval.
+        text: the text that is shown.
+        detail: smaller text after it, such as an interval.
         value: the number behind the text, unrounded; None for words and for numbers that do not exist.
         interval: the interval behind the detail, unrounded.
-        tone: `strong` for what the eye should find, `muted` for what stands beside.
-        repeated: the same words stand above; pages leave them out, CSV does not.
-        strip: the number as a picture.
+        tone: `strong` for the main numbers, `muted` for those to compare them with.
+        repeated: whether the entry above has the same text; pages then leave it out, CSV does not.
+        strip: the number as a mark on a line.
     """
 
     text: str
@@ -55,15 +55,19 @@ class Entry:
 
     @property
     def shown(self) -> str:
-        """Text and detail in one line; empty where the same words stand above."""
+        """Text and detail in one line; empty for repeated text."""
         if self.repeated:
             return ""
         return f"{self.text} ({self.detail})" if self.detail else self.text
 
 
+DASH = Entry("–", tone="muted")  # noqa: RUF001
+"""The entry for a number that has no meaning where it would stand."""
+
+
 @dataclass(frozen=True)
 class Column:
-    """A column's title and the side its entries lean on."""
+    """Title and alignment of a column."""
 
     title: str
     align: Align = "right"
@@ -74,14 +78,14 @@ class Table:
     """Rows of entries under columns.
 
     Args:
-        name: a short name for files and links, letters, digits and dashes.
+        name: identifier for file names and links: ASCII letters, digits and dashes (`wording.identifier`).
         title: one line above the table.
-        columns: titles, in order.
-        rows: entries, as many in each row as there are columns.
+        columns: columns, in order.
+        rows: entries, one per column in each row.
         notes: sentences below the table.
 
     Raises:
-        SpecError: a row is longer or shorter than the columns.
+        SpecError: the number of entries in a row is not that of the columns.
     """
 
     name: str
@@ -98,7 +102,7 @@ class Table:
 
     @property
     def grouped(self) -> bool:
-        """Whether rows belong together in groups that share the words of the first column."""
+        """Whether rows form groups that share the text of the first column."""
         return any(row[0].repeated for row in self.rows)
 
     def __post_init__(self) -> None:

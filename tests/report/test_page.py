@@ -1,7 +1,7 @@
 import numpy as np
 
 from molyneux.core import Cell, Gallery
-from molyneux.report.gallery import draw_galleries
+from molyneux.report.page import draw_galleries
 
 
 def gallery(rows: int, name: str = "cross") -> Gallery:
@@ -23,7 +23,7 @@ def test_views_become_pictures_contours_and_words(made):
     assert series.svg.startswith("<svg")
     assert (text.text, text.verdict, text.size) == ("big heart", "wrong", 0)
     assert not drawn.dense
-    assert not drawn.worded
+    assert not drawn.text_only
 
 
 def test_small_galleries_are_whole_and_large_ones_say_that_they_are_cut():
@@ -41,8 +41,8 @@ def test_every_gallery_keeps_a_row_and_the_budget_is_shared():
     assert [len(drawn.rows) for drawn in draw_galleries([gallery(3), gallery(3)], budget=0)] == [1, 1]
 
 
-def test_words_alone_are_a_table():
+def test_text_alone_is_a_table():
     (drawn,) = draw_galleries(
         [Gallery("confusion", "C", "", ("asked for", "read"), ((Cell(text="a"), Cell(text="b", correct=True)),))]
     )
-    assert drawn.worded
+    assert drawn.text_only

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from molyneux.core import Modality, Score, Spec
-from molyneux.report.headlines import headlines
+from molyneux.report.run_page import headlines
 
 
 def test_sentences_speak_of_pictures_and_captions(made):
@@ -18,14 +18,14 @@ def test_sentences_speak_of_pictures_and_captions(made):
 
 
 def test_without_a_spec_the_names_are_used(made):
-    assert headlines(made.coherence())[0].sentence.startswith("From text it makes the right image 47.3 %")
+    assert headlines(made.coherence())[0].sentence.startswith("From text it generates the right image 47.3 %")
 
 
 def test_senses_that_are_not_called_by_their_kind_keep_their_names(made):
-    score = made.share("coherence.strict", {"source": "image+touch", "target": "text"}, 50.0, chance=10.0)
+    score = made.share("coherence.strict", {"source": ("image", "touch"), "target": "text"}, 50.0, chance=10.0)
     touch = made.share("coherence.strict", {"source": "text", "target": "touch"}, 50.0, chance=10.0)
     sentences = [headline.sentence for headline in headlines([touch, score], made.spec())]
-    assert sentences[0].startswith("From a caption it makes the right touch")
+    assert sentences[0].startswith("From a caption it generates the right touch")
     assert sentences[1].startswith("From a picture and touch it writes the right caption")
 
 
@@ -44,7 +44,7 @@ def test_results_at_chance_say_so(made, value, words):
 
 def test_a_result_without_interval_chance_and_ceiling_is_still_said():
     score = Score("coherence.strict", 50.0, {"source": "a", "target": "b"}, unit="%")
-    assert headlines([score])[0].sentence == "From a it makes the right b 50.0 % of the time."
+    assert headlines([score])[0].sentence == "From a it generates the right b 50.0 % of the time."
 
 
 def test_what_was_not_measured_says_why(made):

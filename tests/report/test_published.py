@@ -38,7 +38,7 @@ def test_the_best_published_strict_numbers(level, about, best):
 
 def test_joint_draws_stand_beside_joint_draws():
     board = published("cdsprites", "1")
-    for about in ({"source": "prior", "target": "image+text"}, {"source": "joint", "target": "text+image"}):
+    for about in ({"source": "prior", "target": ("image", "text")}, {"source": "joint", "target": ("text", "image")}):
         assert board.figure("MMVAE", Score("coherence.strict", 1.0, about)) == Figure(17, 10, step=1)
 
 
@@ -46,7 +46,7 @@ def test_joint_draws_stand_beside_joint_draws():
     "score",
     [
         Score("coherence.strict", 1.0, {**TEXT_IMAGE, "factor": "shape"}),
-        Score("coherence.strict", 1.0, {"source": "image+touch", "target": "text"}),
+        Score("coherence.strict", 1.0, {"source": ("image", "touch"), "target": "text"}),
         Score("coherence.strict", 1.0, {}),
         Score("coherence.letters", 1.0, TEXT_IMAGE),
         Score("other.strict", 1.0, TEXT_IMAGE),

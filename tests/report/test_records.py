@@ -4,7 +4,7 @@ import pytest
 
 from molyneux.core import CorruptFileError, StoreError
 from molyneux.report import read_run
-from molyneux.report.run_records import read_history
+from molyneux.report.records import read_history
 
 
 def test_everything_recorded_is_read(run_folder):
@@ -25,6 +25,11 @@ def test_only_configuration_and_scores_are_needed(run_folder):
         (run_folder / path).unlink()
     run = read_run(run_folder)
     assert (run.machine, run.history, run.spec, run.exhibits, run.parameters) == ({}, {}, None, (), 0)
+
+
+def test_without_samples_the_model_tells_what_they_looked_like(run_folder):
+    (run_folder / "samples" / "spec.json").rename(run_folder / "model" / "spec.json")
+    assert read_run(run_folder).spec.names == ("image", "text", "touch")
 
 
 def test_the_model_stage_tells_the_number_of_parameters(run_folder):
@@ -51,7 +56,7 @@ def test_a_missing_folder_is_named(tmp_path):
     ("path", "content", "sentence"),
     [
         ("config.yaml", "a: [1", "is no YAML"),
-        ("config.yaml", "- 1", "expected settings by name"),
+        ("config.yaml", "- 1", r"expected settings as `name: value` lines, got a list: restore it"),
         ("measure/scores.jsonl", "{", "is damaged"),
         ("model/history.csv", "epoch,train/loss\n1,x\n", "is damaged"),
         ("model/history.csv", "epoch,train/loss\n1\n", "is damaged"),

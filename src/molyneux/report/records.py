@@ -1,0 +1,190 @@
+"""Read the recorded files of a run folder, and read and write the records of a study. No model is built and no sample is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from molyneux.core import (
+    ConfigError,
+    CorruptFileError,
+    Exhibit,
+    History,
+    Score,
+    Spec,
+    StoreError,
+    about_names,
+    load_exhibits,
+    store,
+)
+from molyneux.core.config import read_document
+from molyneux.report.settings import flatten, portable
+
+FILE = "records.jsonl"
+_FORMAT = 2
+"""Version of the lines of `records.jsonl`. Lines without one were written before several modalities became lists of names."""
+_RENAMED = {
+    "Adversarial": "FactorVAE",
+    "Capacity": "CCI",
+    "CovarianceMatch": "DIP",
+    "Divergence": "BetaVAE",
+    "SparseMatch": "MAT",
+    "TotalCorrelation": "BetaTCVAE",
+}
+"""Classes in `molyneux.learn.objectives` that have another name since format 2."""
+
+
+@dataclass(frozen=True)
+class RunRecords:
+    """What the folder of one run holds, as plain data. Fields whose file does not exist are empty.
+
+    Args:
+        name: name of the folder.
+        config: the resolved configuration.
+        config_text: the same, as text of `config.yaml`.
+        scores: the scores of all measures under all conditions.
+        exhibits: galleries and scatter plots that were stored beside the scores.
+        history: columns of the training log by name; an empty entry of a column is NaN.
+        machine: the machine and the versions of the packages it ran with.
+        spec: modalities, factors and targets of the samples.
+        contact_sheet: a picture of some samples, PNG.
+        parameters: number of parameters of the model; 0 where it is not recorded.
+    """
+
+    name: str
+    config: Mapping[str, Any]
+    config_text: str
+    scores: tuple[Score, ...]
+    exhibits: tuple[Exhibit, ...] = ()
+    history: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    machine: Mapping[str, Any] = field(default_factory=dict)
+    spec: Spec | None = None
+    contact_sheet: bytes = b""
+    parameters: int = 0
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """Settings and scores of one run of a study.
+
+    Args:
+        settings: resolved settings under dotted names, `seed` among them.
+        scores: the scores of all measures under all conditions.
+    """
+
+    settings: Mapping[str, Any]
+    scores: tuple[Score, ...]
+
+    @property
+    def seed(self) -> str:
+        """The seed as text; empty where none is recorded."""
+        return str(self.settings.get("seed", ""))
+
+
+def read_run(folder: Path) -> RunRecords:
+    """Read the folder of a run. Only `config.yaml` and `measure/scores.jsonl` are required; samples and weights are not read.
+
+    Raises:
+        StoreError: the folder, its `config.yaml` or its `measure/scores.jsonl` does not exist.
+        CorruptFileError: a file cannot be parsed.
+    """
+    if not folder.is_dir():
+        raise StoreError(f"expected the folder of a run, got {folder}, which is not one: name a folder made by molyneux run")
+    text, config = _config(folder / "config.yaml")
+    scores = folder / "measure" / "scores.jsonl"
+    if not store.is_file(scores):
+        raise StoreError(f"expected the scores {scores}, which do not exist: run molyneux measure {folder} first")
+    history = folder / "model" / "history.csv"
+    sheet, machine, model = folder / "samples" / "contact_sheet.png", folder / "machine.json", folder / "model" / "stage.json"
+    specs = [folder / place / "spec.json" for place in ("samples", "model")]
+    spec = next((store.read_json(path) for path in specs if store.is_file(path)), None)
+    return RunRecords(
+        name=folder.resolve().name,
+        config=config,
+        config_text=text,
+        scores=tuple(Score.from_json(record) for record in store.read_lines(scores)),
+        exhibits=tuple(load_exhibits(folder / "measure")),
+        history=History.read_csv(history).columns() if store.is_file(history) else {},
+        machine=store.read_json(machine) if store.is_file(machine) else {},
+        spec=None if spec is None else Spec.from_json(spec),
+        contact_sheet=sheet.read_bytes() if store.is_file(sheet) else b"",
+        parameters=store.read_json(model).get("details", {}).get("parameters", 0) if store.is_file(model) else 0,
+    )
+
+
+def study_run(folder: Path) -> StudyRun:
+    """The record of a finished run, in which absolute paths are cut to their last part; errors as `read_run`."""
+    run = read_run(folder)
+    scores = [replace(score, origin=portable(score.origin)) for score in run.scores]
+    return StudyRun(portable(flatten(run.config)), tuple(scores))
+
+
+def save_study(path: Path, runs: Sequence[StudyRun]) -> None:
+    """Write `records.jsonl`: one line per run, ordered by settings so that the same study gives the same bytes."""
+    records = [
+        {"format": _FORMAT, "settings": dict(run.settings), "scores": [score.to_json() for score in run.scores]} for run in runs
+    ]
+    store.write_lines(path, sorted(records, key=lambda record: json.dumps(record["settings"], sort_keys=True)))
+
+
+def load_study(path: Path) -> list[StudyRun]:
+    """Read what `save_study` wrote, now or in an earlier version; `path` is the file or the folder that holds it.
+
+    Raises:
+        StoreError: it does not exist. CorruptFileError: it does not hold the records of runs.
+    """
+    path = path / FILE if path.is_dir() else path
+    records = store.read_lines(path)
+    try:
+        current = [item if item.get("format") == _FORMAT else _converted(item) for item in records]
+        return [
+            StudyRun(flatten(item["settings"]), tuple(Score.from_json(score) for score in item["scores"])) for item in current
+        ]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise CorruptFileError(
+            f"expected lines with settings and scores in {path} ({error!r}): restore it from a copy, or run the sweep again"
+        ) from error
+
+
+def _config(path: Path) -> tuple[str, Mapping[str, Any]]:
+    if not store.is_file(path):
+        raise StoreError(f"expected the configuration {path}, which does not exist: name a folder made by molyneux run")
+    try:
+        config = read_document(path)
+    except ConfigError as error:
+        raise CorruptFileError(f"{error}: restore it from a copy") from error
+    return path.read_text(encoding="utf-8"), config
+
+
+def _converted(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record of format 1 in format 2: `image+text` becomes a list of names, renamed classes get their new names.
+
+    A name with a plus sign in it stands for several modalities only if each of its parts is a modality of the record.
+    """
+    names = {name for score in record["scores"] for name in _modalities(score["about"]) if "+" not in name}
+
+    def value(text: str) -> str | tuple[str, ...]:
+        parts = text.split("+")
+        return about_names(parts) if names.issuperset(parts) else text
+
+    def about(score: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value(text) if isinstance(text, str) else text for name, text in score["about"].items()}
+
+    scores = [{**score, "about": about(score)} for score in record["scores"]]
+    return {"settings": _renamed(record["settings"]), "scores": scores}
+
+
+def _modalities(about: Mapping[str, Any]) -> Iterator[str]:
+    return (about[name] for name in ("modality", "source", "target") if isinstance(about.get(name), str))
+
+
+def _renamed(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _renamed(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_renamed(item) for item in value]
+    package, _, name = value.rpartition(".") if isinstance(value, str) else ("", "", "")
+    return f"{package}.{_RENAMED[name]}" if package == "molyneux.learn.objectives" and name in _RENAMED else value

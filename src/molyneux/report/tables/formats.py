@@ -1,0 +1,209 @@
+"""Write a table as Markdown, LaTeX, CSV, or for the terminal. Text is escaped for each format."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from rich import box
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from molyneux.core import Score
+from molyneux.report.tables.table import INTERVAL, Column, Entry, Table
+from molyneux.report.wording import value_text
+
+_MARKDOWN = str.maketrans(
+    {
+        "\\": r"\\",
+        "|": r"\|",
+        "*": r"\*",
+        "_": r"\_",
+        "`": r"\`",
+        "[": r"\[",
+        "]": r"\]",
+        "<": "&lt;",
+        ">": "&gt;",
+        "&": "&amp;",
+        "\n": " ",
+        "\r": " ",
+    }
+)
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "_": r"\_",
+        "{": r"\{",
+        "}": r"\}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": "$<$",
+        ">": "$>$",
+        "→": r"$\to$",
+        "−": "$-$",  # noqa: RUF001  the minus sign that numbers are written with
+        "–": "--",  # noqa: RUF001
+        "±": r"$\pm$",
+        "×": r"$\times$",  # noqa: RUF001
+        "·": r"$\cdot$",
+        "▲": r"$\blacktriangle$",
+        "▼": r"$\blacktriangledown$",
+        "≈": r"$\approx$",
+        "∅": r"$\emptyset$",
+        "\n": " ",
+        "\r": " ",
+        **{mark: rf"\textsuperscript{{{digit}}}" for digit, mark in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+    }
+)
+_STYLES = {"": "", "strong": "bold", "muted": "dim"}
+
+
+def escape_markdown(text: str) -> str:
+    r"""Text that Markdown shows literally, in one line.
+
+    >>> escape_markdown("a|b_c <i> [d](e)")
+    'a\\|b\\_c &lt;i&gt; \\[d\\](e)'
+    """
+    return text.translate(_MARKDOWN)
+
+
+def to_markdown(table: Table, *, title: bool = True) -> str:
+    """The table as a Markdown pipe table, ending with a line break; with its title in bold above it if `title`."""
+    head = "| " + " | ".join(escape_markdown(column.title) for column in table.columns) + " |"
+    rule = "|" + "|".join(" ---: " if column.align == "right" else " :--- " for column in table.columns) + "|"
+    rows = ["| " + " | ".join(_markdown_entry(entry) for entry in row) + " |" for row in table.rows]
+    above = [f"**{escape_markdown(table.title)}**", ""] if title else []
+    below = ["", *(f"- {escape_markdown(note)}" for note in table.notes)] if table.notes else []
+    return "\n".join([*above, head, rule, *rows, *below]) + "\n"
+
+
+def _markdown_entry(entry: Entry) -> str:
+    text = escape_markdown(entry.shown)
+    return f"**{text}**" if entry.tone == "strong" and text else text
+
+
+def escape_latex(text: str) -> str:
+    r"""Text that LaTeX typesets literally.
+
+    >>> escape_latex("text → image, 50 %")
+    'text $\\to$ image, 50 \\%'
+    """
+    return text.translate(_LATEX)
+
+
+def to_latex(table: Table) -> str:
+    """The table as a LaTeX `table` environment with caption, label and booktabs rules; symbols need the amssymb package."""
+    columns = "".join("r" if column.align == "right" else "l" for column in table.columns)
+    head = " & ".join(escape_latex(column.title) for column in table.columns)
+    rows = [" & ".join(_latex_entry(entry) for entry in row) + r" \\" for row in table.rows]
+    notes = [rf"\par\smallskip\footnotesize {escape_latex(note)}" for note in table.notes]
+    lines = [
+        r"\begin{table}",
+        r"\centering\small",
+        rf"\caption{{{escape_latex(table.title)}}}",
+        rf"\label{{tab:{table.name}}}",
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        head + r" \\",
+        r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+        *notes,
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _latex_entry(entry: Entry) -> str:
+    text = escape_latex(entry.shown)
+    return rf"\textbf{{{text}}}" if entry.tone == "strong" and text else text
+
+
+def to_csv(table: Table) -> str:
+    """The table as CSV (RFC 4180 with plain line feeds), numbers unrounded; `low` and `high` follow a column with intervals."""
+    intervals = [any(row[number].interval for row in table.rows) for number in range(len(table.columns))]
+    titles: list[str] = []
+    for column, interval in zip(table.columns, intervals, strict=True):
+        title = column.title.removesuffix(INTERVAL)
+        titles += [title, f"{title} low", f"{title} high"] if interval else [title]
+    rows = [
+        [text for entry, interval in zip(row, intervals, strict=True) for text in _csv_entry(entry, interval)]
+        for row in table.rows
+    ]
+    return _csv([titles, *rows])
+
+
+def scores_to_csv(scores: Sequence[Score]) -> str:
+    """All fields of scores but their origin as CSV, one row per score, one column for each key of `about` and each control."""
+    about = list(dict.fromkeys(name for score in scores for name in score.about))
+    controls = list(dict.fromkeys(name for score in scores for name in score.controls))
+    head = ["score", *about, "value", "low", "high", "n", "unit", "chance", *controls, "note"]
+    rows = [
+        [
+            score.name,
+            *(value_text(score.about[name]) if name in score.about else "" for name in about),
+            *map(_number, (score.value, *(score.interval or (None, None)))),
+            str(score.n),
+            score.unit,
+            _number(score.chance),
+            *(_number(score.controls.get(name)) for name in controls),
+            score.note,
+        ]
+        for score in scores
+    ]
+    return _csv([head, *rows])
+
+
+def _csv_entry(entry: Entry, interval: bool) -> list[str]:
+    low, high = entry.interval or (None, None)
+    value = entry.text if entry.value is None else repr(entry.value)
+    return [value, _number(low), _number(high)] if interval else [value]
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else repr(value)
+
+
+def _csv(rows: Sequence[Sequence[str]]) -> str:
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows(rows)
+    return stream.getvalue()
+
+
+def to_terminal(table: Table) -> RichTable:
+    """The table for the terminal, to be printed by the caller.
+
+    Where rows form groups, the text that a group shares has a line of its own, so that the table fits 80 columns.
+    """
+    drawn = RichTable(title=Text(table.title), box=box.SIMPLE_HEAD, title_style="bold", pad_edge=False, collapse_padding=True)
+    drawn.title_justify = "left"
+    first = 1 if table.grouped else 0
+    for column in table.columns[first:]:
+        drawn.add_column(_terminal_title(column), justify=column.align, no_wrap=column.align == "right", overflow="fold")
+    for row in table.rows:
+        if table.grouped and not row[0].repeated:
+            drawn.add_row(Text(row[0].text, style="bold"))
+        drawn.add_row(*(_terminal_entry(entry) for entry in row[first:]))
+    if table.notes:
+        drawn.caption = Text("\n".join(table.notes))
+        drawn.caption_justify = "left"
+        drawn.caption_style = "dim"
+    return drawn
+
+
+def _terminal_title(column: Column) -> Text:
+    """Titles of columns of numbers have one word a line, so that the numbers decide the width."""
+    numbers = column.align == "right" and not column.title.endswith(INTERVAL)
+    return Text(column.title.replace(" ", "\n") if numbers else column.title)
+
+
+def _terminal_entry(entry: Entry) -> Text:
+    if entry.repeated:
+        return Text("")
+    text = Text(entry.text, style=_STYLES[entry.tone])
+    return text.append(f" ({entry.detail})", style="dim") if entry.detail else text
