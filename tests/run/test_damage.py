@@ -32,7 +32,7 @@ FILES = (
     "samples/contact_sheet.png",
     "samples/test/stage.json",
     "samples/test/spec.json",
-    "samples/test/point.npy",
+    "samples/test/view.point.npy",
     "samples/test/factors.npy",
     "model/stage.json",
     "model/config.yaml",
@@ -48,7 +48,7 @@ FILES = (
     "report/report.md",
     "stored/test/stage.json",
     "stored/test/spec.json",
-    "stored/test/word.npy",
+    "stored/test/view.word.npy",
 )
 """Of a run that keeps its samples; `stored` is the folder of `data.folder`, in a run that has one."""
 

@@ -164,9 +164,9 @@ def test_kept_samples_are_what_is_learnt_from(settings: dict[str, Any], finished
     outcome = run_experiment(kept, tmp_path / "run", steps=("data", "learn", "measure"))
     assert [score.value for score in outcome.scores] == [score.value for score in finished.scores]
     assert len(StoredSource(outcome.folder / "samples" / "train")) == 600
-    array = outcome.folder / "samples" / "test" / "point.npy"
+    array = outcome.folder / "samples" / "test" / "view.point.npy"
     array.write_bytes(array.read_bytes()[:-1])
-    with pytest.raises(CorruptFileError, match=r"point\.npy"):
+    with pytest.raises(CorruptFileError, match=r"view\.point\.npy"):
         run_experiment(kept, outcome.folder)
 
 
@@ -176,12 +176,12 @@ def test_stored_samples_are_checked(settings: dict[str, Any], experiment: Experi
     sizes = {"train": 100, "validation": 100, "test": 100}
     stored = read_experiment({**settings, "data": {"world": "toy.Toy", "folder": str(tmp_path / "stored"), **sizes}})
     run_experiment(stored, tmp_path / "run", steps=("data",))
-    array = tmp_path / "stored" / "validation" / "word.npy"
+    array = tmp_path / "stored" / "validation" / "view.word.npy"
     content = bytearray(array.read_bytes())
     content[-1] ^= 1
     array.write_bytes(content)
     for folder in ("run", "other"):
-        with pytest.raises(CorruptFileError, match=r"validation/word\.npy was truncated or altered"):
+        with pytest.raises(CorruptFileError, match=r"validation/view\.word\.npy was truncated or altered"):
             run_experiment(stored, tmp_path / folder)
 
 
@@ -202,7 +202,7 @@ def test_samples_that_are_no_longer_the_same_are_noticed(
 
 def test_nan_in_the_samples_stops_before_anything_is_learnt(settings: dict[str, Any], tmp_path: Path) -> None:
     broken = read_experiment(settings, [("data.world.nan_at", 17)])
-    with pytest.raises(DataError, match="modality point of sample 17 holds NaN"):
+    with pytest.raises(DataError, match="modality point: expected finite numbers, got NaN or infinity in sample 17"):
         run_experiment(broken, tmp_path / "run")
     assert not (tmp_path / "run" / "model").exists()
 

@@ -237,7 +237,9 @@ def test_records_hold_no_folders(base: dict[str, Any], tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "runs")
     assert len(sweep(study, tmp_path).recorded) == 1
     shutil.rmtree(tmp_path / "stored" / "test")
-    generate(read_experiment(settings_without_folder(base)).data.dataset.source("test", 100, seed=2), tmp_path / "stored" / "test")
+    generate(
+        read_experiment(settings_without_folder(base)).data.dataset.source("test", 100, seed=2), tmp_path / "stored" / "test"
+    )
     with pytest.raises(ConflictError, match=r"origin\.stored\.test"):
         sweep(study, tmp_path)
 
