@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from molyneux.core import ConflictError, CorruptFileError, DataError, MolyneuxError, StoreError, store
+from molyneux.core import ConfigError, ConflictError, CorruptFileError, DataError, MolyneuxError, StoreError, store
 from molyneux.data import StoredSource, generate
 from molyneux.measure import evaluate
 from molyneux.run import Experiment, Outcome, Silent, open_evaluation, open_experiment, read_experiment, run_experiment
@@ -237,3 +237,32 @@ def test_settings_are_chosen_without_a_look_at_the_test_split(
     on_validation = read_experiment(settings, [("measure.split", "validation")])
     assert RunFolder(tmp_path, on_test).measure.key != RunFolder(tmp_path, on_validation).measure.key
     assert RunFolder(tmp_path, on_test).model.key == RunFolder(tmp_path, on_validation).model.key
+
+
+def test_a_model_is_measured_under_every_condition(copy: Path, settings: dict[str, Any]) -> None:
+    noise = {"corruption": "GaussianNoise", "strengths": [0.0, 1.0]}
+    asked = [noise, {"missing": ["word"]}, {"split": "validation"}]
+    outcome = run_experiment(read_experiment(settings, [("measure.conditions", asked)]), copy)
+    by_condition: dict[str, dict[str, float | None]] = {}
+    for score in outcome.scores:
+        if score.name == "coherence.strict" and score.about["source"] == "point":
+            condition = {
+                name: score.about[name] for name in ("corruption", "strength", "missing", "split") if name in score.about
+            }
+            by_condition.setdefault(str(condition), {})[score.origin["split"]] = score.value
+    corruption = next(score.about["corruption"] for score in outcome.scores if "corruption" in score.about)
+    plain, none, noisy, _, validation = (
+        by_condition[str(about)]
+        for about in (
+            {},
+            {"corruption": corruption, "strength": "0"},
+            {"corruption": corruption, "strength": "1"},
+            {"missing": ("word",)},
+            {"split": "validation"},
+        )
+    )
+    assert plain == none
+    assert plain != noisy
+    assert validation.keys() == {"validation"}
+    with pytest.raises(ConfigError, match=r"measure\.conditions: .*unknown modality 'sound'"):
+        read_experiment(settings, [("measure.conditions", [{"missing": ["sound"]}])])

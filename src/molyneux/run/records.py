@@ -140,8 +140,9 @@ class Records:
 def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Flat settings of a record, which may be of an earlier version, under the names of this version.
 
-    >>> current_settings({"learn.model.init_args.objective.class_path": "molyneux.learn.objectives.Capacity"})
-    {'learn.model.init_args.objective.class_path': 'molyneux.learn.objectives.CCI'}
+    >>> old = {"learn.model.init_args.objective.class_path": "molyneux.learn.objectives.Capacity"}
+    >>> current_settings(old)["learn.model.init_args.objective.class_path"]
+    'molyneux.learn.objectives.CCI'
     """
     moved = {_moved(path): _renamed(value) for path, value in settings.items() if path not in REMOVED_SETTINGS}
     return {**{path: value for path, value in ADDED_SETTINGS.items() if path not in moved}, **moved}
