@@ -32,7 +32,7 @@ FILES = (
     "samples/contact_sheet.png",
     "samples/test/stage.json",
     "samples/test/spec.json",
-    "samples/test/point.npy",
+    "samples/test/view.point.npy",
     "samples/test/factors.npy",
     "model/stage.json",
     "model/config.yaml",
@@ -48,7 +48,7 @@ FILES = (
     "report/report.md",
     "stored/test/stage.json",
     "stored/test/spec.json",
-    "stored/test/word.npy",
+    "stored/test/view.word.npy",
 )
 """Of a run that keeps its samples; `stored` is the folder of `data.folder`, in a run that has one."""
 
@@ -103,7 +103,7 @@ def runs(tiny: dict[str, Any], _quick: None, _toy_on_the_path: None, tmp_path_fa
     top = tmp_path_factory.mktemp("damage")
     kept = read_experiment(tiny, [("data.keep", True)])
     for split in SPLITS:
-        generate(kept.data.world.source(split, 40, seed=1), top / "stored" / split)
+        generate(kept.data.dataset.source(split, 40, seed=1), top / "stored" / split)
     read = read_experiment(tiny, [("data.folder", str(top / "stored"))])
     folders = {
         "kept": run_experiment(kept, top / run_name(kept)).folder,

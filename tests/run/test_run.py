@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from molyneux.core import ConflictError, CorruptFileError, DataError, MolyneuxError, StoreError, store
+from molyneux.core import ConfigError, ConflictError, CorruptFileError, DataError, MolyneuxError, StoreError, store
 from molyneux.data import StoredSource, generate
 from molyneux.measure import evaluate
 from molyneux.run import Experiment, Outcome, Silent, open_evaluation, open_experiment, read_experiment, run_experiment
@@ -71,12 +71,28 @@ def test_a_run_is_taken_up_again(finished: Outcome, copy: Path, tmp_path: Path) 
         open_evaluation(copy)
 
 
-def test_the_model_learns(finished: Outcome, settings: dict[str, Any], tmp_path: Path) -> None:
-    longer = read_experiment(settings, [("learn.epochs", 20), ("learn.model.reconstruct", "all"), ("learn.model.beta", 0.01)])
+def test_a_model_learns_and_is_measured_under_every_condition(settings: dict[str, Any], tmp_path: Path) -> None:
+    noise = {"corruption": "GaussianNoise", "strengths": [0.0, 1.0]}
+    training = [("learn.epochs", 20), ("learn.model.reconstruct", "all"), ("learn.model.beta", 0.01)]
+    conditions = ("measure.conditions", [noise, {"missing": ["word"]}, {"split": "validation"}])
+    longer = read_experiment(settings, [*training, conditions])
     scores = run_experiment(longer, tmp_path / "run", steps=("data", "learn", "measure")).scores
-    strict = {score.about["source"]: score.value for score in scores if score.name == "coherence.strict"}
-    assert strict["word"] > 90
-    assert strict["point"] > 90
+    values: dict[str, list[tuple[str, float]]] = {}
+    for score in scores:
+        if score.name == "coherence.strict" and score.about["source"] != "prior":
+            about = {name: score.about[name] for name in ("corruption", "strength", "missing", "split") if name in score.about}
+            values.setdefault(str(about), []).append((score.origin["split"], score.value or 0.0))
+    name = next(score.about["corruption"] for score in scores if "corruption" in score.about)
+    corrupted = [{"corruption": name, "strength": strength} for strength in ("0", "1")]
+    assert list(values) == [str(about) for about in ({}, *corrupted, {"missing": ("word",)}, {"split": "validation"})]
+    plain, none, noisy, lacking, validation = values.values()
+    assert min(value for _, value in plain) > 90
+    assert plain == none
+    assert min(value for _, value in noisy) < 90
+    assert lacking == plain[:1]  # nothing is generated from words that are not there
+    assert {split for split, _ in validation} == {"validation"}
+    with pytest.raises(ConfigError, match=r"measure\.conditions: .*unknown modality 'sound'"):
+        read_experiment(settings, [("measure.conditions", [{"missing": ["sound"]}])])
 
 
 def test_the_machine_is_described_without_names(finished: Outcome) -> None:
@@ -164,47 +180,47 @@ def test_kept_samples_are_what_is_learnt_from(settings: dict[str, Any], finished
     outcome = run_experiment(kept, tmp_path / "run", steps=("data", "learn", "measure"))
     assert [score.value for score in outcome.scores] == [score.value for score in finished.scores]
     assert len(StoredSource(outcome.folder / "samples" / "train")) == 600
-    array = outcome.folder / "samples" / "test" / "point.npy"
+    array = outcome.folder / "samples" / "test" / "view.point.npy"
     array.write_bytes(array.read_bytes()[:-1])
-    with pytest.raises(CorruptFileError, match=r"point\.npy"):
+    with pytest.raises(CorruptFileError, match=r"view\.point\.npy"):
         run_experiment(kept, outcome.folder)
 
 
 def test_stored_samples_are_checked(settings: dict[str, Any], experiment: Experiment, tmp_path: Path) -> None:
     for split in ("train", "validation", "test"):
-        generate(experiment.data.world.source(split, 100, seed=3), tmp_path / "stored" / split)
+        generate(experiment.data.dataset.source(split, 100, seed=3), tmp_path / "stored" / split)
     sizes = {"train": 100, "validation": 100, "test": 100}
     stored = read_experiment({**settings, "data": {"world": "toy.Toy", "folder": str(tmp_path / "stored"), **sizes}})
     run_experiment(stored, tmp_path / "run", steps=("data",))
-    array = tmp_path / "stored" / "validation" / "word.npy"
+    array = tmp_path / "stored" / "validation" / "view.word.npy"
     content = bytearray(array.read_bytes())
     content[-1] ^= 1
     array.write_bytes(content)
     for folder in ("run", "other"):
-        with pytest.raises(CorruptFileError, match=r"validation/word\.npy was truncated or altered"):
+        with pytest.raises(CorruptFileError, match=r"validation/view\.word\.npy was truncated or altered"):
             run_experiment(stored, tmp_path / folder)
 
 
 def test_samples_that_are_no_longer_the_same_are_noticed(
     copy: Path, experiment: Experiment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = type(experiment.data.world).batch
+    original = type(experiment.data.dataset).batch
 
     def changed(world: Any, indices: Any, *, split: str, seed: int) -> Any:
         batch = original(world, indices, split=split, seed=seed)
         batch.views["point"][:, 0] += 1e-6
         return batch
 
-    monkeypatch.setattr(type(experiment.data.world), "batch", changed)
+    monkeypatch.setattr(type(experiment.data.dataset), "batch", changed)
     with pytest.raises(ConflictError, match="the train samples are no longer those that"):
         run_experiment(experiment, copy)
 
 
 def test_nan_in_the_samples_stops_before_anything_is_learnt(settings: dict[str, Any], tmp_path: Path) -> None:
     broken = read_experiment(settings, [("data.world.nan_at", 17)])
-    with pytest.raises(DataError, match="modality point of sample 17 holds NaN"):
+    with pytest.raises(DataError, match="modality point: expected finite numbers, got NaN or infinity in sample 17"):
         run_experiment(broken, tmp_path / "run")
-    assert not (tmp_path / "run" / "model").exists()
+    assert not list((tmp_path / "run" / "model").rglob("*.safetensors"))
 
 
 def test_missing_modalities_in_training(settings: dict[str, Any], tmp_path: Path) -> None:
@@ -220,13 +236,13 @@ def test_settings_are_chosen_without_a_look_at_the_test_split(
 ) -> None:
     tuning = read_experiment(settings, [("measure.split", "validation"), ("data.missing", {"word": 0.5}), ("learn.epochs", 1)])
     run_experiment(tuning, tmp_path / "run", steps=("data", "learn"))
-    original, read = type(tuning.data.world).batch, set[str]()
+    original, read = type(tuning.data.dataset).batch, set[str]()
 
     def watched(world: Any, indices: Any, *, split: str, seed: int) -> Any:
         read.add(split)
         return original(world, indices, split=split, seed=seed)
 
-    monkeypatch.setattr(type(tuning.data.world), "batch", watched)
+    monkeypatch.setattr(type(tuning.data.dataset), "batch", watched)
     measured = run_experiment(tuning, tmp_path / "run", steps=("measure", "report"))
     assert read == {"validation"}
     assert {score.origin["split"] for score in measured.scores} == {"validation"}

@@ -1,15 +1,17 @@
-"""How many measured views also occur in training is counted from the bytes."""
+"""Conditions of an experiment as sources, and how many measured views also occur in training, counted from the bytes."""
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from molyneux.core import Source
+from molyneux.core import ConfigError, Source
 from molyneux.data import CdSprites, GeBiD, Missing, Subset
-from molyneux.run import Outcome, run_experiment
-from molyneux.run.samples import save_view_digests, train_overlap
+from molyneux.data.imperfections import Erasing, GaussianNoise
+from molyneux.run import ConditionSettings, Outcome, run_experiment
+from molyneux.run.samples import conditions, save_view_digests, train_overlap
 
 
 def share_of(test: Source, train: Source, name: str) -> float:
@@ -50,11 +52,39 @@ def test_a_view_that_was_missing_was_not_seen(tmp_path: Path) -> None:
 
 
 def test_a_run_records_and_reports_it(finished: Outcome) -> None:
-    assert {score.origin["seen"]["word"] for score in finished.scores} == {100.0}
-    assert {score.origin["seen"]["point"] for score in finished.scores} == {0.0}
+    assert {score.origin["train_overlap"]["word"] for score in finished.scores} == {100.0}
+    assert {score.origin["train_overlap"]["point"] for score in finished.scores} == {0.0}
     assert "of these also in training: word 100.0 %" in (finished.folder / "report" / "report.md").read_text()
 
 
 def test_a_model_that_was_made_before_has_no_share(finished: Outcome, experiment: Any, tmp_path: Path) -> None:
     assert train_overlap(experiment.samples.source("test"), tmp_path, 10) == {}
     assert run_experiment(experiment, finished.folder).scores == finished.scores
+
+
+def test_conditions_are_the_samples_as_they_are_and_then_those_of_the_settings() -> None:
+    world = CdSprites(level=2, held_out=[{"shape": "heart", "size": "big"}])
+    asked = (
+        ConditionSettings(corruption=GaussianNoise(), strengths=(0.0, 0.5, 1.0)),
+        ConditionSettings(corruption=Erasing(modalities=("image",)), strengths=(0.25,)),
+        ConditionSettings(missing=("image",)),
+        ConditionSettings(split="heldout"),
+    )
+    found = conditions("test", asked, lambda split: world.source(split, 8, seed=1), seed=1)
+    assert [condition.about for condition in found] == [
+        {},
+        {"corruption": GaussianNoise.name, "strength": "0"},
+        {"corruption": GaussianNoise.name, "strength": "0.5"},
+        {"corruption": GaussianNoise.name, "strength": "1"},
+        {"corruption": Erasing.name, "modality": "image", "strength": "0.25"},
+        {"missing": ("image",)},
+        {"split": "heldout"},
+    ]
+    plain, none, *noisy, erased, lacking, heldout = [condition.source.batch(np.arange(8)) for condition in found]
+    assert torch.equal(plain.views["image"], none.views["image"])
+    assert not any(torch.equal(plain.views["image"], other.views["image"]) for other in (*noisy, erased))
+    assert not lacking.mask("image").any()
+    assert torch.equal(lacking.views["text"], plain.views["text"])
+    assert heldout.factors is not None
+    with pytest.raises(ConfigError, match="unknown modality 'sound'"):
+        conditions("test", [ConditionSettings(missing=("sound",))], lambda split: world.source(split, 8), seed=1)

@@ -224,14 +224,14 @@ def test_records_of_another_version_do_not_stand_for_a_run(
         patch.setattr(provenance, "judge_digests", lambda world, judges: {"point": "another judge"})
         assert run.experiment not in records
     with monkeypatch.context() as patch:
-        patch.setattr(type(run.experiment.data.world), "settings", {"spread": 0.2, "nan_at": None, "textures": "changed"})
+        patch.setattr(type(run.experiment.data.dataset), "settings", {"spread": 0.2, "nan_at": None, "textures": "changed"})
         assert run.experiment not in records
 
 
 @pytest.mark.usefixtures("quick")
 def test_records_hold_no_folders(base: dict[str, Any], tmp_path: Path) -> None:
     for split in ("train", "validation", "test"):
-        generate(read_experiment(base).data.world.source(split, 100, seed=1), tmp_path / "stored" / split)
+        generate(read_experiment(base).data.dataset.source(split, 100, seed=1), tmp_path / "stored" / split)
     base["data"] |= {"folder": str(tmp_path / "stored"), "train": 100, "test": 100}
     study = Study(name="mine", base=base)
     assert not sweep(study, tmp_path).failed
@@ -241,7 +241,9 @@ def test_records_hold_no_folders(base: dict[str, Any], tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "runs")
     assert len(sweep(study, tmp_path).recorded) == 1
     shutil.rmtree(tmp_path / "stored" / "test")
-    generate(read_experiment(settings_without_folder(base)).data.world.source("test", 100, seed=2), tmp_path / "stored" / "test")
+    generate(
+        read_experiment(settings_without_folder(base)).data.dataset.source("test", 100, seed=2), tmp_path / "stored" / "test"
+    )
     with pytest.raises(ConflictError, match=r"origin\.stored\.test"):
         sweep(study, tmp_path)
 

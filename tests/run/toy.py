@@ -26,15 +26,12 @@ class Toy(World):
         nan_at: the number of a sample whose point is not a number; none by default.
     """
 
+    name = "toy-v1"
+
     def __init__(self, *, spread: float = 0.2, nan_at: int | None = None) -> None:
         if not 0 <= spread < 1:
             raise ConfigError(f"spread: expected 0 to 1, got {spread}")
         self.spread, self.nan_at = spread, nan_at
-
-    @property
-    def name(self) -> str:
-        """Name and version."""
-        return "toy-v1"
 
     @property
     def settings(self) -> Mapping[str, Any]:

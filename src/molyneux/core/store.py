@@ -33,6 +33,7 @@ _RECORD = "stage.json"
 _LONGEST = 100
 """Characters of a name that its file name keeps."""
 _RESTORE = "restore it from a copy, or repeat the step that wrote it"
+_MAKE_AGAIN = "restore it from a copy, or delete {} to make it again"
 _SETTLED = 2_000_000_000
 """Nanoseconds after its last change from which the time stamp of a file tells one content from the next on every file system."""
 
@@ -262,7 +263,7 @@ class Stage:
         Raises:
             ConflictError: it was made by other settings. CorruptFileError: its record is damaged.
         """
-        if not self._finished:
+        if not is_file(self.folder / _RECORD):
             return False
         record = read_stage(self.folder, remedy=self.remedy)
         if record["key"] != self.key:
@@ -273,7 +274,7 @@ class Stage:
     @property
     def current(self) -> bool:
         """Whether the stage is finished, by these very settings; False where other settings made it."""
-        return self._finished and bool(read_stage(self.folder, remedy=self.remedy)["key"] == self.key)
+        return is_file(self.folder / _RECORD) and bool(read_stage(self.folder, remedy=self.remedy)["key"] == self.key)
 
     def finish(self, details: Mapping[str, Any] | None = None, *, known: Mapping[str, str] | None = None) -> None:
         """Mark the stage complete: checksum every file in it, except those whose checksum is `known`, and write its record."""
@@ -290,10 +291,6 @@ class Stage:
         """Remove what an unfinished attempt or other settings left behind."""
         if self.folder.exists() and not self.current:
             shutil.rmtree(self.folder)
-
-    @property
-    def _finished(self) -> bool:
-        return is_file(self.folder / _RECORD)
 
     def _files(self) -> list[Path]:
         record = self.folder / _RECORD
@@ -327,7 +324,7 @@ def verify(folder: Path, names: Collection[str] | None = None, *, remedy: str = 
         except OSError as error:
             raise read_error(error, folder / name) from error
         if fault:
-            raise CorruptFileError(f"{folder / name} {fault}: {remedy or _make_again(folder)}")
+            raise CorruptFileError(f"{folder / name} {fault}: {remedy or _MAKE_AGAIN.format(folder)}")
     return record["details"]  # type: ignore[no-any-return]
 
 
@@ -346,18 +343,14 @@ def read_stage(folder: Path, *, remedy: str = "") -> dict[str, Any]:
     try:
         record = read_json(path)
     except CorruptFileError as error:
-        raise CorruptFileError(f"{path} is damaged: {remedy or _make_again(folder)}") from error
+        raise CorruptFileError(f"{path} is damaged: {remedy or _MAKE_AGAIN.format(folder)}") from error
     parts = {"key": str, "settings": dict, "files": dict, "details": dict, "checksum": str}
     if not isinstance(record, dict) or not all(isinstance(record.get(name), kind) for name, kind in parts.items()):
         expected = ", ".join(parts)
-        raise CorruptFileError(f"{path} is damaged (it does not hold {expected}): {remedy or _make_again(folder)}")
+        raise CorruptFileError(f"{path} is damaged (it does not hold {expected}): {remedy or _MAKE_AGAIN.format(folder)}")
     if record.pop("checksum") != fingerprint(record):
-        raise CorruptFileError(f"{path} was altered since it was written: {remedy or _make_again(folder)}")
+        raise CorruptFileError(f"{path} was altered since it was written: {remedy or _MAKE_AGAIN.format(folder)}")
     return record
-
-
-def _make_again(folder: Path) -> str:
-    return f"restore it from a copy, or delete {folder} to make it again"
 
 
 @contextmanager

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +32,10 @@ class StoredSource:
         self.folder = Path(folder)
         if not store.is_file(self.folder / "stage.json"):
             raise StoreError(f"expected stored samples in {folder}, which has no stage.json: store them there first")
-        record: Mapping[str, Any] = store.read_json(self.folder / "stage.json")
+        if verify:
+            store.verify(self.folder)
+        record = store.read_stage(self.folder)
         try:
-            if verify:
-                verify_samples(self.folder, record["files"])
             self._spec = Spec.from_json(store.read_json(self.folder / "spec.json"))
             self._size, self._origin = int(record["details"]["size"]), record["settings"]["origin"]
             columns = possible_columns(self._spec)
@@ -53,7 +52,7 @@ class StoredSource:
     @property
     def origin(self) -> Mapping[str, Any]:
         """Everything the samples depend on; where the stored source could not say, the checksums of their files."""
-        return self._origin or {"files": store.read_json(self.folder / "stage.json")["files"]}
+        return self._origin or {"files": store.read_stage(self.folder)["files"]}
 
     def __len__(self) -> int:
         return self._size
@@ -81,33 +80,3 @@ class StoredSource:
             got = f"{array.dtype} {array.shape}"
             raise CorruptFileError(f"{path}: expected {column.dtype} {expected}, got {got}: delete {self.folder} and store again")
         return array
-
-
-_SETTLED = 1_000_000_000
-"""Nanoseconds after which a change of a file is sure to change its time: fresher checksums are not kept."""
-
-
-def verify_samples(folder: Path, files: Mapping[str, str]) -> None:
-    """Compare files of a folder with their checksums; each is read once a process while it stays the same.
-
-    Raises:
-        CorruptFileError: names the first file that was truncated, altered or removed.
-    """
-    for name, expected in files.items():
-        path = folder / name
-        try:
-            found = path.stat()
-        except OSError as error:
-            raise CorruptFileError(f"{path} is missing: delete {folder} and run the same command again") from error
-        settled = time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns) > _SETTLED
-        state = (path.resolve(), found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
-        if (_checksum(*state) if settled else store.checksum(path)) != expected:
-            raise CorruptFileError(
-                f"{path} was truncated or altered since it was written: delete {folder} and run the same command again"
-            )
-
-
-@lru_cache(maxsize=1024)
-def _checksum(path: Path, size: int, modified: int, changed: int, inode: int) -> str:
-    """The checksum of a file in this state."""
-    return store.checksum(path)

@@ -1,4 +1,4 @@
-"""How numbers are written: one number of decimals for a value, its interval and its controls."""
+"""Format numbers for tables: a value, its interval and its controls have the same number of decimals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MISSING = "n/a"
 
 
 def places(score: Score) -> int:
-    """Decimals of a score: one for percentages, none for counts, otherwise by the size of its bounds or of itself.
+    """Number of decimals of a score: one for percentages, none for counts, otherwise by the size of its bounds or its value.
 
     >>> places(Score("a.b", 12.345, unit="%")), places(Score("a.b", 1.2345, bounds=(0, 3)))
     (1, 2)
@@ -28,13 +28,13 @@ def places(score: Score) -> int:
 
 
 def _is_count(score: Score) -> bool:
-    """Whether a score without a unit counts things: a whole number out of a whole number of more than one."""
+    """Whether a score without a unit is a count: a whole number with whole bounds, of which the upper is above one."""
     whole = [end is not None and end == int(end) for end in (score.value, *score.bounds) if end is None or math.isfinite(end)]
     return score.unit in ("", "1") and len(whole) == 3 and all(whole) and (score.bounds[1] or 0) > 1
 
 
 def write(number: float | None, decimals: int) -> str:
-    """A number with thousands separated and a true minus sign; `n/a` for None.
+    """A number with thousands separators and a true minus sign; `n/a` for None.
 
     >>> write(-1234.56, 1), write(None, 1), write(-0.04, 1)
     ('−1,234.6', 'n/a', '0.0')
@@ -48,7 +48,7 @@ def write(number: float | None, decimals: int) -> str:
 
 
 def write_interval(interval: tuple[float, float], decimals: int) -> str:
-    """An interval with an en dash, or with "to" where a minus sign stands beside.
+    """An interval with an en dash, or with "to" where an end is negative.
 
     >>> write_interval((1.23, 4.56), 1), write_interval((-1.0, 2.0), 1)
     ('1.2–4.6', '−1.0 to 2.0')
@@ -58,7 +58,7 @@ def write_interval(interval: tuple[float, float], decimals: int) -> str:
 
 
 def write_count(number: int) -> str:
-    """A count with thousands separated."""
+    """A count with thousands separators."""
     return f"{number:,}"
 
 

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from molyneux.core import ConfigError, CorruptFileError, Exhibit, Score, Spec, StoreError, about_names, load_exhibits, store
+from molyneux.core import (
+    ConfigError,
+    CorruptFileError,
+    Exhibit,
+    History,
+    Score,
+    Spec,
+    StoreError,
+    about_names,
+    load_exhibits,
+    store,
+)
 from molyneux.core.config import read_document
 from molyneux.report.settings import flatten, portable
 
@@ -87,6 +97,7 @@ def read_run(folder: Path) -> RunRecords:
     scores = folder / "measure" / "scores.jsonl"
     if not store.is_file(scores):
         raise StoreError(f"expected the scores {scores}, which do not exist: run molyneux measure {folder} first")
+    history = folder / "model" / "history.csv"
     sheet, machine, model = folder / "samples" / "contact_sheet.png", folder / "machine.json", folder / "model" / "stage.json"
     specs = [folder / place / "spec.json" for place in ("samples", "model")]
     spec = next((store.read_json(path) for path in specs if store.is_file(path)), None)
@@ -96,32 +107,12 @@ def read_run(folder: Path) -> RunRecords:
         config_text=text,
         scores=tuple(Score.from_json(record) for record in store.read_lines(scores)),
         exhibits=tuple(load_exhibits(folder / "measure")),
-        history=read_history(folder / "model" / "history.csv"),
+        history=History.read_csv(history).columns() if store.is_file(history) else {},
         machine=store.read_json(machine) if store.is_file(machine) else {},
         spec=None if spec is None else Spec.from_json(spec),
         contact_sheet=sheet.read_bytes() if store.is_file(sheet) else b"",
         parameters=store.read_json(model).get("details", {}).get("parameters", 0) if store.is_file(model) else 0,
     )
-
-
-def read_history(path: Path) -> dict[str, tuple[float, ...]]:
-    """Read a training log, `history.csv`: its columns by name; an empty dictionary where the file does not exist.
-
-    Raises:
-        CorruptFileError: an entry is not a number, or a row is longer or shorter than the header.
-    """
-    if not store.is_file(path):
-        return {}
-    try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            head, *rows = list(csv.reader(stream)) or [[]]
-        numbers = [[float(entry) if entry else float("nan") for entry in row] for row in rows]
-        columns = zip(*numbers, strict=True) if numbers else [() for _ in head]
-        return dict(zip(head, columns, strict=True))
-    except (ValueError, csv.Error) as error:
-        raise CorruptFileError(
-            f"{path} is damaged ({error}): restore it from a copy, or move it away to report without learning curves"
-        ) from error
 
 
 def study_run(folder: Path) -> StudyRun:

@@ -24,7 +24,7 @@ from torch.overrides import TorchFunctionMode
 from molyneux.core import ConfigError, MolyneuxError, Spec, seeds
 from molyneux.core.config import build, collected, override, read_document
 from molyneux.run.readers import find_readers
-from molyneux.run.samples import Samples
+from molyneux.run.samples import Samples, conditions
 from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
 
 MOST_OPERATIONS = 20_000
@@ -224,6 +224,10 @@ def _check_measuring(experiment: Experiment) -> None:
         source.batch(np.arange(1))
     except MolyneuxError as error:
         raise ConfigError(f"measure.split: {error}") from error
+    try:
+        conditions(settings.split, settings.conditions, lambda split: samples.measured(samples.whole(split)), experiment.seed)
+    except MolyneuxError as error:
+        raise ConfigError(f"measure.conditions: {error}") from error
     try:
         find_readers(experiment.data.dataset, source.spec, settings.judges)
     except ConfigError as error:

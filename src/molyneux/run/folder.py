@@ -41,10 +41,10 @@ class RunFolder:
 
     def __init__(self, path: Path, experiment: Experiment) -> None:
         self.path, self.experiment = path, experiment
-        world = experiment.data.dataset
-        self.samples = self._stage("samples", seed=experiment.seed, data=self._resolved("data"), version=world and world.name)
+        dataset = experiment.data.dataset
+        self.samples = self._stage("samples", seed=experiment.seed, data=self._resolved("data"), version=dataset and dataset.name)
         self.model = self._stage("model", seed=experiment.seed, learn=self._resolved("learn"), samples=self.samples.key)
-        judges = judge_digests(world, experiment.measure.judges)
+        judges = judge_digests(dataset, experiment.measure.judges)
         self.measure = self._stage("measure", measure=self._resolved("measure"), model=self.model.key, judges=judges)
 
     @property

@@ -10,12 +10,11 @@ from typing import Any
 
 import torch
 
-from molyneux.core import ConfigError, store
+from molyneux.core import ConfigError, Dataset, StoreError, store
 from molyneux.core.config import arguments
-from molyneux.data import World
+from molyneux.data.dataset import SPLITS
 from molyneux.run.experiment import Experiment
 from molyneux.run.readers import judge_digests
-from molyneux.run.samples import SPLITS
 from molyneux.version import __version__
 
 NAMES = ("package", "world", "settings", "stored", "judges")
@@ -26,36 +25,36 @@ _PACKAGES = ("lightning", "molyneux", "numba", "numpy", "safetensors", "scikit-l
 def provenance(experiment: Experiment) -> dict[str, Any]:
     """Plain data without paths, recorded in the origin of every score.
 
-    `package` is its version, `world` its name with version, `settings` everything its bytes depend on, `changed` which of
-    them differ from the world's own at this level (None where samples are read from a folder), `stored` what identifies the
-    content of the folder of stored samples, `judges` the digests of the judges, named or shipped.
+    `package` is its version, `world` the name of the data set with its version, `settings` everything its bytes depend on,
+    `changed` which of them differ from the defaults at this level (None where samples are read from a folder), `stored` what
+    identifies the content of the folder of stored samples, `judges` the digests of the judges, named or shipped.
 
     Raises:
         StoreError, CorruptFileError: a file that the experiment names is not there or damaged.
     """
-    data, world = experiment.data, experiment.data.dataset
+    data, dataset = experiment.data, experiment.data.dataset
     stored = {} if data.folder is None else {split: _content(data.folder / split) for split in SPLITS}
-    judges = judge_digests(world, experiment.measure.judges)
+    judges = judge_digests(dataset, experiment.measure.judges)
     return {
         "package": __version__,
-        "world": "stored samples" if world is None else world.name,
-        "settings": {} if world is None else dict(world.settings),
-        "changed": None if world is None or data.folder is not None else changed(world),
+        "world": "stored samples" if dataset is None else dataset.name,
+        "settings": {} if dataset is None else dict(dataset.settings),
+        "changed": None if dataset is None or data.folder is not None else changed(dataset),
         **({"stored": stored} if stored else {}),
         **({"judges": judges} if judges else {}),
     }
 
 
-def changed(world: World) -> list[str] | None:
-    """Names of the settings in which a world differs from the same world with its default settings, at the same level.
+def changed(dataset: Dataset) -> list[str] | None:
+    """Names of the settings in which a data set differs from the same one with its default settings, at the same level.
 
     None where it has no default settings.
     """
-    settings = dict(world.settings)
-    level = {"level": settings["level"]} if "level" in arguments(type(world)) and "level" in settings else {}
+    settings = dict(dataset.settings)
+    level = {"level": settings["level"]} if "level" in arguments(type(dataset)) and "level" in settings else {}
     try:
-        usual = type(world)(**level).settings
-    except (ConfigError, TypeError):
+        usual = type(dataset)(**level).settings
+    except (ConfigError, StoreError, TypeError):
         return None
     return sorted(name for name in {*settings, *usual} if settings.get(name) != usual.get(name))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from molyneux.core import ConfigError, ConflictError, CorruptFileError, Reader, Spec, SpecError, StoreError
+from molyneux.core import ConfigError, ConflictError, CorruptFileError, Dataset, Reader, Spec, SpecError, StoreError
 from molyneux.data import World
 from molyneux.learn import FitProgress
 from molyneux.learn.judges import Judge, file_digest, load_judge, shipped_file, train_judge
@@ -34,27 +34,28 @@ class Readers:
     unread: Mapping[str, str] = field(default_factory=dict)
 
 
-def find_readers(world: World | None, spec: Spec, judges: Mapping[str, Path]) -> Readers:
+def find_readers(dataset: Dataset | None, spec: Spec, judges: Mapping[str, Path]) -> Readers:
     """The readers of the modalities in `spec`.
 
     Args:
-        world: where the samples come from; None if they come from no world, and have no readers.
+        dataset: where the samples come from; None if they come from none, and have no readers.
         spec: of the samples.
         judges: files of judges by modality; where none is given, the one that comes with the package is taken.
 
     Raises:
         ConfigError: a judge is given for a modality that the samples lack, or that it cannot read.
     """
-    if world is None:
+    if dataset is None:
         return Readers(unread=dict.fromkeys(spec.names, "stored samples without a world have no readers"))
-    exact = {name: reader for name, reader in world.readers().items() if name in spec.names and name not in judges}
+    exact = {name: reader for name, reader in dataset.readers().items() if name in spec.names and name not in judges}
     found, unread, problems = dict[str, Reader](), dict[str, str](), list[str]()
     for name in dict.fromkeys([*spec.names, *judges]):
         if name in exact:
             continue
         try:
-            judge = Judge.load(judges[name]) if name in judges else load_judge(world.name, name)
-            found[name] = judge.reader(spec, name, world.visible(name), abstain=judge.abstains)
+            judge = Judge.load(judges[name]) if name in judges else load_judge(dataset.name, name)
+            shown = dataset.visible(name) if isinstance(dataset, World) else tuple(factor.name for factor in spec.factors)
+            found[name] = judge.reader(spec, name, shown, abstain=judge.abstains)
         except (SpecError, StoreError) as error:
             if name in judges or isinstance(error, CorruptFileError):
                 problems.append(f"judges.{name}: {error}")
@@ -64,16 +65,16 @@ def find_readers(world: World | None, spec: Spec, judges: Mapping[str, Path]) ->
     return Readers(exact, found, unread)
 
 
-def judge_digests(world: World | None, judges: Mapping[str, Path]) -> dict[str, str]:
-    """By modality, the digest of the file of the judge that reads it: measures are made again when it changes.
+def judge_digests(dataset: Dataset | None, judges: Mapping[str, Path]) -> dict[str, str]:
+    """By modality, the digest of the file of the judge that would read it: measures are made again when it changes.
 
     Args:
-        world: where the samples come from.
+        dataset: where the samples come from.
         judges: files of judges by modality, as in `find_readers`.
     """
-    if world is None:
+    if dataset is None:
         return {}
-    learned = {name: shipped_file(world.name, name) for name in world.spec.names if name not in world.readers()}
+    learned = {name: shipped_file(dataset.name, name) for name in dataset.spec.names if name not in dataset.readers()}
     return {name: file_digest(path) for name, path in sorted({**learned, **judges}.items()) if path.is_file()}
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from molyneux.core import ConflictError, store
-from molyneux.learn.history import History
+from molyneux.core import ConflictError, History, store
 from molyneux.report import StudyRun, flatten, load_study, portable, save_study, study_run
 from molyneux.run.experiment import Experiment
 from molyneux.run.folder import record_machine, remedy
@@ -30,11 +29,34 @@ RENAMED_CLASSES: Mapping[str, str] = {
 RENAMED_SETTINGS: Mapping[str, str] = {}
 """Dotted paths of settings of earlier versions, and where they are now; what lies below a path moves with it."""
 
-ADDED_SETTINGS: Mapping[str, Any] = {}
+ADDED_SETTINGS: Mapping[str, Any] = {
+    "data.benchmark": None,
+    "learn.checkpoint_seconds": 60.0,
+    "learn.memory": "auto",
+    "learn.mlflow": False,
+    "learn.prefetch": 2,
+    "learn.stages": [],
+    "learn.wandb": False,
+    "measure.conditions": [],
+}
 """Dotted paths of settings that earlier versions did not have, with the value that gives what those versions did."""
 
 REMOVED_SETTINGS: frozenset[str] = frozenset()
 """Dotted paths of settings of earlier versions that changed no number and are gone."""
+
+
+def _coherence(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """`subsets` is called `directions`; of two modalities, `all` of them are those of the present default."""
+    others = {name: value for name, value in arguments.items() if name != "subsets"}
+    given = {"single": "singles", "all": "leave-one-out"}
+    return {**others, "directions": given.get(arguments["subsets"], arguments["subsets"])} if "subsets" in arguments else others
+
+
+CHANGED_ARGUMENTS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "molyneux.measure.Coherence": _coherence,
+    "molyneux.measure.Galleries": lambda arguments: {"directions": "singles", **arguments},
+}
+"""Classes in lists of settings, such as measures, with what makes the arguments of an earlier version those of this one."""
 
 
 class Records:
@@ -118,8 +140,9 @@ class Records:
 def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Flat settings of a record, which may be of an earlier version, under the names of this version.
 
-    >>> current_settings({"learn.model.init_args.objective.class_path": "molyneux.learn.objectives.Capacity"})
-    {'learn.model.init_args.objective.class_path': 'molyneux.learn.objectives.CCI'}
+    >>> old = {"learn.model.init_args.objective.class_path": "molyneux.learn.objectives.Capacity"}
+    >>> current_settings(old)["learn.model.init_args.objective.class_path"]
+    'molyneux.learn.objectives.CCI'
     """
     moved = {_moved(path): _renamed(value) for path, value in settings.items() if path not in REMOVED_SETTINGS}
     return {**{path: value for path, value in ADDED_SETTINGS.items() if path not in moved}, **moved}
@@ -137,7 +160,9 @@ def _renamed(value: Any) -> Any:
     if isinstance(value, str):
         return RENAMED_CLASSES.get(value, value)
     if isinstance(value, Mapping):
-        return {name: _renamed(item) for name, item in value.items()}
+        current = {name: _renamed(item) for name, item in value.items()}
+        change = CHANGED_ARGUMENTS.get(str(current.get("class_path")))
+        return current if change is None else {**current, "init_args": change(current.get("init_args", {}))}
     return [_renamed(item) for item in value] if isinstance(value, list | tuple) else value
 
 

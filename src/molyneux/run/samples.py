@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
 
-from molyneux.core import ConfigError, Source, Spec, SpecError, StoreError, store
-from molyneux.data import Missing, StoredSource, Subset, Views
-from molyneux.run.sections import DataSettings
+from molyneux.core import About, Condition, ConfigError, Source, Spec, SpecError, StoreError, about_names, store
+from molyneux.data import Lacking, Missing, Split, StoredSource, Subset, Views
+from molyneux.data.dataset import SPLITS
+from molyneux.data.imperfections import Corrupted, Corruption
+from molyneux.run.sections import ConditionSettings, DataSettings
 
-Split = Literal["heldout", "test", "train", "validation"]
-SPLITS: tuple[Split, ...] = ("train", "validation", "test")
-"""The splits of every experiment."""
 _CHUNK = 2_000
 _DIGESTS = "train_views.{}.npy"
 
@@ -37,7 +35,7 @@ class Samples:
         Raises:
             StoreError, CorruptFileError: stored samples are not there or damaged. ConfigError: there are too few.
         """
-        dataset: Any = self.settings.dataset
+        dataset = self.settings.dataset
         size = self.asked(split)
         if self.settings.folder is None:
             if dataset is None:
@@ -96,6 +94,42 @@ class Samples:
                 f"data.folder: expected samples of one kind in {', '.join(SPLITS)}, got different ones: store them anew"
             )
         return specs[0]
+
+
+def conditions(
+    split: Split, others: Sequence[ConditionSettings], source: Callable[[Split], Source], seed: int
+) -> list[Condition]:
+    """What a model is measured under: first the samples as they are, then every condition that the settings name.
+
+    `about` is empty for the first; then `{"corruption": "blur", "strength": "0.5"}`, with the modality or modalities where the
+    corruption names them, `{"missing": ("image",)}` or `{"split": "heldout"}`.
+
+    Args:
+        split: of the samples as they are.
+        others: the conditions, in their order.
+        source: gives the samples of a split.
+        seed: of what corruptions draw.
+
+    Raises:
+        ConfigError: a corruption applies to no modality, a missing modality is unknown, or there is no such split.
+    """
+    base = source(split)
+    found = [Condition(base)]
+    for item in others:
+        if item.corruption is not None:
+            for strength in item.strengths:
+                corrupted = Corrupted(base, item.corruption, strength, seed=seed)
+                found.append(Condition(corrupted, _about_corruption(item.corruption, strength)))
+        elif item.split is not None:
+            found.append(Condition(source(item.split), {"split": item.split}))
+        else:
+            found.append(Condition(Lacking(base, item.missing), {"missing": tuple(item.missing)}))
+    return found
+
+
+def _about_corruption(corruption: Corruption, strength: float) -> About:
+    where: About = {} if corruption.modalities is None else {"modality": about_names(corruption.modalities)}
+    return {"corruption": corruption.name, **where, "strength": f"{strength:g}"}
 
 
 def digest(source: Source, *, samples: int = 1_000) -> str:

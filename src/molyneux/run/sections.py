@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
@@ -63,16 +63,16 @@ class DataSettings:
             raise ConfigError(problems)
 
     @cached_property
-    def dataset(self) -> World | None:
+    def dataset(self) -> Dataset | None:
         """The world or benchmark, made when it is first asked for; None where there is only a folder.
 
         Raises:
             ConfigError: it refuses its settings.
         """
-        factory: Factory[Any] | None = self.benchmark or self.world
-        place = "data.world" if self.benchmark is None else "data.benchmark"
-        made: World | None = None if factory is None else factory.make(place)
-        return made
+        if self.benchmark is not None:
+            return self.benchmark.make("data.benchmark")
+        world: Any = None if self.world is None else self.world.make("data.world")
+        return cast(Dataset | None, world)
 
 
 @dataclass(frozen=True, kw_only=True)

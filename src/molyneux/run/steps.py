@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from molyneux.core import ConfigError, ConflictError, Score, Source, StoreError, nearest, save_exhibits, store
-from molyneux.data import StoredSource, contact_sheet, generate, load
+from molyneux.core import Condition, ConfigError, ConflictError, Score, Source, StoreError, nearest, save_exhibits, store
+from molyneux.data import Split, StoredSource, contact_sheet, generate
+from molyneux.data.dataset import SPLITS
 from molyneux.learn import fit, load_weights, save_model
 from molyneux.measure import Evaluation, evaluate
 from molyneux.run.experiment import Experiment, make_model
@@ -26,7 +27,7 @@ from molyneux.run.folder import (
 from molyneux.run.progress import RunProgress, Silent
 from molyneux.run.provenance import machine, provenance
 from molyneux.run.readers import Readers, find_readers
-from molyneux.run.samples import SPLITS, Split, digest, save_view_digests, train_overlap
+from molyneux.run.samples import conditions, digest, save_view_digests, train_overlap
 
 Step = Literal["data", "learn", "measure", "report"]
 """The steps of a run, in order."""
@@ -117,7 +118,7 @@ def open_evaluation(folder: Path) -> Evaluation:
     if not run.folder.model.complete:
         raise StoreError(f"expected a trained model in {folder}, got none: run molyneux learn {folder} first")
     run.folder.model.verify()
-    found = evaluation(run)
+    found = evaluations(run)[0]
     found.model.eval()
     return found
 
@@ -202,8 +203,7 @@ def learn(run: Run) -> None:
     if run.done(stage, "learn"):
         return
     _require(run.folder.samples, "learn", "data")
-    run.progress.begin("learn", "loading the samples")
-    train, validation = load(run.source("train")), load(run.source("validation"))
+    train, validation = run.source("train"), run.source("validation")
     model = make_model(experiment.learn, train.spec, experiment.seed)
     run.progress.begin("learn", "training")
     history = fit(model, train, validation, experiment.learn.training, stage.folder, seed=experiment.seed, progress=run.progress)
@@ -225,34 +225,47 @@ def measure(run: Run) -> None:
         run.folder.samples.verify()
     stage.clear()
     run.progress.begin("measure", "measuring")
-    measurement = evaluate(experiment.measure.measures, evaluation(run), progress=run.progress.advance)
+    measurement = evaluate(experiment.measure.measures, evaluations(run), progress=run.progress.advance)
     save_exhibits(stage.folder, measurement.exhibits)
     store.write_lines(stage.folder / "scores.jsonl", [score.to_json() for score in measurement.scores])
     stage.finish({"scores": len(measurement.scores), "machine": machine()})
 
 
-def evaluation(run: Run) -> Evaluation:
-    """The trained model of a run with the samples and readers it is measured with.
+def evaluations(run: Run) -> list[Evaluation]:
+    """The trained model of a run with the samples and readers it is measured with: one for each condition, the first without.
 
     Raises:
-        CorruptFileError, StoreError: the weights are damaged or not there.
+        CorruptFileError, StoreError: the weights or stored samples are damaged or not there.
+        ConfigError: a condition does not fit the samples.
     """
     experiment, settings = run.experiment, run.experiment.measure
-    source = experiment.samples.measured(run.whole(settings.split))
+    measured_on = conditions(
+        settings.split, settings.conditions, lambda split: experiment.samples.measured(run.whole(split)), experiment.seed
+    )
+    source = measured_on[0].source
     model = make_model(experiment.learn, source.spec, experiment.seed)
     load_weights(model, run.folder.model.folder)
     readers = find_readers(experiment.data.dataset, source.spec, settings.judges)
-    overlap = train_overlap(source, run.folder.model.folder, settings.samples)
-    return Evaluation(
+    plain = Evaluation(
         model,
         source,
+        train=run.source("train"),
         readers=readers.judges,
         exact=readers.exact,
         seed=experiment.seed,
         samples=settings.samples,
         batch_size=settings.batch_size,
-        origin={**_origin(experiment, readers), "seen": overlap},
+        origin=_origin(experiment, readers),
     )
+    return [_under(condition, plain, run) for condition in measured_on]
+
+
+def _under(condition: Condition, plain: Evaluation, run: Run) -> Evaluation:
+    """The evaluation under a condition; which views also occur in training is said of samples as they are."""
+    origin = {**plain.origin, **({"split": condition.about["split"]} if "split" in condition.about else {})}
+    if not condition.about.keys() - {"split"}:
+        origin["train_overlap"] = train_overlap(condition.source, run.folder.model.folder, plain.samples)
+    return replace(plain, source=condition.source, about=condition.about, origin=origin)
 
 
 def report(run: Run) -> None:
@@ -269,7 +282,7 @@ def _report(folder: Path, settings: Mapping[str, Any], progress: RunProgress) ->
     if not measured(folder, settings):
         raise StoreError(f"expected {folder / 'measure'} to be complete before step report: run molyneux measure {folder} first")
     store.verify(folder / "measure", remedy=remedy(folder / "measure"))
-    for name, files in (("samples", ("spec.json", "contact_sheet.png")), ("model", ("history.csv",))):
+    for name, files in (("samples", ("spec.json", "contact_sheet.png")), ("model", ("history.csv", "spec.json"))):
         if (folder / name).is_dir():  # a copy may leave them out
             store.verify(folder / name, files, remedy=remedy(folder / name))
     stage = report_stage(folder, settings)

@@ -64,13 +64,13 @@ def findings_table(parts: Sequence[Part]) -> Table:
     """The headlines as a table: the best group for each part and direction, beside the best published number and chance."""
     rows = [
         (
-            Entry(found.about),
-            entry_of(found.over, None, found.published),
-            Entry(found.best),
-            Entry(_published_text(found) or MISSING, tone="muted"),
-            reference_entry(found.over.first, found.over.chance),
+            Entry(item.about),
+            entry_of(item.over, None, item.published),
+            Entry(item.best),
+            Entry(_published_text(item) or MISSING, tone="muted"),
+            reference_entry(item.over.first, item.over.chance),
         )
-        for found in findings(parts)
+        for item in findings(parts)
     ]
     heads = (Column("", "left"), Column("strict, %"), Column("of", "left"), Column("best published", "left"), Column("guessing"))
     return Table("findings", "The best model's strict coherence", heads, tuple(rows), (*marks_used(rows), OVER_SEEDS))
@@ -78,8 +78,8 @@ def findings_table(parts: Sequence[Part]) -> Table:
 
 def findings(parts: Sequence[Part]) -> tuple[Finding, ...]:
     """The best group for each part and direction of strict coherence."""
-    found = [_finding(part, key) for part in parts for key in part.main if key[0] == "coherence.strict"]
-    return tuple(finding for finding in found if finding is not None)
+    best = [_finding(part, key) for part in parts for key in part.main if key[0] == "coherence.strict"]
+    return tuple(finding for finding in best if finding is not None)
 
 
 def _finding(part: Part, key: Key) -> Finding | None:
@@ -134,8 +134,8 @@ def shortfall_table(parts: Sequence[Part]) -> Table | None:
 
 
 def _shortfall_rows(part: Part, key: Key) -> list[tuple[Entry, ...]]:
-    found = [(group, over_seeds(scores)) for group in part.groups if (scores := group.scores(key))]
-    return [_shortfall_row(part, group, over, why) for group, over in found if (why := _reason(part, over))]
+    measured = [(group, over_seeds(scores)) for group in part.groups if (scores := group.scores(key))]
+    return [_shortfall_row(part, group, over, why) for group, over in measured if (why := _reason(part, over))]
 
 
 def _shortfall_row(part: Part, group: Group, over: OverSeeds, why: str) -> tuple[Entry, ...]:

@@ -99,7 +99,7 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
 _ABLATIONS = f"Every table varies one setting and holds all others at the values they have most often. {NOTE}"
 _FACTORS = f"Coherence of single factors, in %: which parts of the meaning arrive and which are lost. {NOTE}"
 _CONDITIONS = "Scores of samples with corruptions, with missing modalities, or of another split."
-_AS_ABOVE = "Published numbers come from another protocol, as said above."
+_AS_ABOVE = "Published numbers come from another protocol; see the first table."
 _SPREAD_PUBLISHED = "Intervals of published numbers: Student's t from the printed deviation over {} seeds."
 _SPREAD = (
     "Two intervals that answer different questions: over seeds, where the mean of new seeds would lie; over samples, how well "

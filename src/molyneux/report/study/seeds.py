@@ -1,4 +1,4 @@
-"""One number from the runs of several seeds: mean, spread, and two intervals that answer different questions."""
+"""Summarise the same score over the seeds of a group: mean, standard deviation, and intervals over seeds and over samples."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from molyneux.report.published import Figure
 
 @dataclass(frozen=True)
 class OverSeeds:
-    """The same score of several runs.
+    """Summary of the same score of several runs.
 
     Args:
         first: the score of the first run, which carries name, unit, bounds and direction.
         values: the value of each run that has one.
-        failed: how many runs have none.
+        failed: number of runs without a value.
         chance: mean chance; None where it has no meaning.
         controls: mean controls.
-        pooled: interval of the mean given these very runs: what the finite number of samples leaves open.
-        interval: 95 % interval for the mean over all seeds, never narrower than `pooled`; of one run its own.
+        pooled: interval of the mean of these runs that is due to the finite number of samples.
+        interval: 95 % interval of the mean over all seeds, never narrower than `pooled`; for one run, that of its score.
     """
 
     first: Score
@@ -46,7 +46,7 @@ class OverSeeds:
 
 
 def over_seeds(scores: Sequence[Score]) -> OverSeeds:
-    """Gather the same score of several runs; the intervals are those of `core.intervals`.
+    """Summarise the same score of several runs, with the intervals of `core.intervals`.
 
     Raises:
         DataError: there is no score.
@@ -65,7 +65,7 @@ def over_seeds(scores: Sequence[Score]) -> OverSeeds:
 
 
 def published_interval(figure: Figure, seeds: int, score: Score) -> Interval:
-    """The t-interval of a number published where `score` stands, wider by what was rounded; of no deviation that alone."""
+    """Student's t-interval of a published number, widened by its rounding; without a standard deviation, the rounding alone."""
     half = figure.step / 2
     if figure.sd is None:
         return figure.mean - half, figure.mean + half

@@ -34,13 +34,13 @@ MARKS = {
 def results_table(
     name: str, title: str, grid: Grid, *, published: PublishedResults | None = None, notes: Sequence[str] = ()
 ) -> Table:
-    """One row per group, one column per score; published rows beneath the models they are of; chance and ceiling last.
+    """One row per group, one column per score; published rows below the group of the same model; chance and ceiling last.
 
     Args:
-        name: short name of the table.
+        name: identifier of the table.
         title: line above it.
         grid: groups in rows, scores in columns.
-        published: published numbers.
+        published: published results for the same task.
         notes: sentences below, after the meaning of the marks.
     """
     columns = [grid.column(key) for key in grid.keys]
@@ -64,8 +64,8 @@ def seeds_table(name: str, title: str, grid: Grid) -> Table:
     heads = ("runs", "of what", "measure", "mean", "over seeds (95 %)", "over samples (95 %)", "deviation", "seeds")
     rows = []
     for group in grid.groups:
-        found = [over for over in grid.row(group) if over is not None]
-        rows += [(Entry(grid.label(group), repeated=number > 0), *_spread(over)) for number, over in enumerate(found)]
+        known = [over for over in grid.row(group) if over is not None]
+        rows += [(Entry(grid.label(group), repeated=number > 0), *_spread(over)) for number, over in enumerate(known)]
     columns = tuple(Column(head, "left" if number < 3 else "right") for number, head in enumerate(heads))
     return Table(name, title, columns, tuple(rows))
 
@@ -82,20 +82,20 @@ def measures_table(name: str, title: str, grid: Grid) -> Table:
 
 
 def best_figure(published: PublishedResults | None, score: Score) -> tuple[float, float] | None:
-    """The interval of the best published number where a score stands."""
-    found = published.best(score) if published else None
-    return published_interval(found[1], published.seeds, score) if found and published else None
+    """The interval of the best published number for the same measure as `score`."""
+    best = published.best(score) if published else None
+    return published_interval(best[1], published.seeds, score) if best and published else None
 
 
 def is_at_chance(over: OverSeeds) -> bool:
-    """Whether a mean cannot be told from guessing, or lies below it."""
+    """Whether a mean is not above chance: its interval contains it, or it is below."""
     if over.chance is None or over.mean is None:
         return False
     return (over.interval or (over.mean, over.mean))[0] <= over.chance
 
 
 def _mark(over: OverSeeds, published: PublishedResults | None, own: str) -> str:
-    """Against the best published number where more is better, else against the model's own."""
+    """The mark of a mean, against the best published number where higher is better, else against that of the same model."""
     if is_at_chance(over):
         return "∅"
     best = best_figure(published, over.first)
@@ -110,7 +110,7 @@ def _mark(over: OverSeeds, published: PublishedResults | None, own: str) -> str:
 
 
 def marks_used(rows: Sequence[tuple[Entry, ...]]) -> list[str]:
-    """What the marks of a table mean."""
+    """The legend of the marks in a table, as a note."""
     used = {entry.text[-1:] for row in rows for entry in row}
     meanings = [f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in used]
     return ["; ".join(meanings) + "."] if meanings else []

@@ -78,8 +78,8 @@ def _table(
     extra = ["chance"] if any(row[0].chance is not None for row in rows) else []
     footnotes, entries = Footnotes(), []
     for number, row in enumerate(rows):
-        found = {column_of(score): score for score in row}
-        shown = [base.get(_identity(row[0])), *(found.get(column) for column in columns)]
+        by_column = {column_of(score): score for score in row}
+        shown = [base.get(_identity(row[0])), *(by_column.get(column) for column in columns)]
         values = [DASH if score is None else value_entry(score, footnotes.mark(score.note)) for score in shown]
         texts = head_entries(heads, row[0], rows[number - 1][0] if number else None)
         entries.append((*texts, *values, *(reference_entry(row[0], row[0].chance) for _ in extra)))
