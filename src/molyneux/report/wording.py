@@ -22,6 +22,7 @@ MEASURES = {
     "distortion": "Distortion",
     "diversity": "Diversity",
     "elbo": "ELBO",
+    "f1": "F1",
     "features": "Features",
     "gaussian_kl": "Gaussian KL divergence",
     "hoyer": "Hoyer sparsity",
