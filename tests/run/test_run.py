@@ -185,7 +185,7 @@ def test_kept_samples_are_what_is_learnt_from(settings: dict[str, Any], finished
 
 def test_stored_samples_are_checked(settings: dict[str, Any], experiment: Experiment, tmp_path: Path) -> None:
     for split in ("train", "validation", "test"):
-        generate(experiment.data.world.source(split, 100, seed=3), tmp_path / "stored" / split)
+        generate(experiment.data.dataset.source(split, 100, seed=3), tmp_path / "stored" / split)
     sizes = {"train": 100, "validation": 100, "test": 100}
     stored = read_experiment({**settings, "data": {"world": "toy.Toy", "folder": str(tmp_path / "stored"), **sizes}})
     run_experiment(stored, tmp_path / "run", steps=("data",))
@@ -201,14 +201,14 @@ def test_stored_samples_are_checked(settings: dict[str, Any], experiment: Experi
 def test_samples_that_are_no_longer_the_same_are_noticed(
     copy: Path, experiment: Experiment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = type(experiment.data.world).batch
+    original = type(experiment.data.dataset).batch
 
     def changed(world: Any, indices: Any, *, split: str, seed: int) -> Any:
         batch = original(world, indices, split=split, seed=seed)
         batch.views["point"][:, 0] += 1e-6
         return batch
 
-    monkeypatch.setattr(type(experiment.data.world), "batch", changed)
+    monkeypatch.setattr(type(experiment.data.dataset), "batch", changed)
     with pytest.raises(ConflictError, match="the train samples are no longer those that"):
         run_experiment(experiment, copy)
 
@@ -233,13 +233,13 @@ def test_settings_are_chosen_without_a_look_at_the_test_split(
 ) -> None:
     tuning = read_experiment(settings, [("measure.split", "validation"), ("data.missing", {"word": 0.5}), ("learn.epochs", 1)])
     run_experiment(tuning, tmp_path / "run", steps=("data", "learn"))
-    original, read = type(tuning.data.world).batch, set[str]()
+    original, read = type(tuning.data.dataset).batch, set[str]()
 
     def watched(world: Any, indices: Any, *, split: str, seed: int) -> Any:
         read.add(split)
         return original(world, indices, split=split, seed=seed)
 
-    monkeypatch.setattr(type(tuning.data.world), "batch", watched)
+    monkeypatch.setattr(type(tuning.data.dataset), "batch", watched)
     measured = run_experiment(tuning, tmp_path / "run", steps=("measure", "report"))
     assert read == {"validation"}
     assert {score.origin["split"] for score in measured.scores} == {"validation"}

@@ -218,7 +218,7 @@ def test_records_of_another_version_do_not_stand_for_a_run(
         patch.setattr(provenance, "judge_digests", lambda world, judges: {"point": "another judge"})
         assert run.experiment not in records
     with monkeypatch.context() as patch:
-        patch.setattr(type(run.experiment.data.world), "settings", {"spread": 0.2, "nan_at": None, "textures": "changed"})
+        patch.setattr(type(run.experiment.data.dataset), "settings", {"spread": 0.2, "nan_at": None, "textures": "changed"})
         assert run.experiment not in records
 
 
