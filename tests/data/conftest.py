@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from molyneux.core import Batch, Factor, Modality, Spec
+from molyneux.core import Batch, Factor, Modality, Quantity, Spec, Target
 from molyneux.data import ArraySource
 
 LETTERS = (" ", *"abcdefghijklmnopqrstuvwxyz")
@@ -25,7 +25,12 @@ def samples(size, *, seed=0, masks=False):
             Modality("touch", "series", (64, 5)),
         ),
         (Factor("colour", ("red", "blue")), Factor("place", ("left", "right", "top"))),
-        Modality("agrees", "label", (), "int64", ("no", "yes")),
+        (
+            Target("agrees", "class", ("no", "yes")),
+            Target("BRK.B", "number", shape=(2,), bounds=(-9.0, 9.0)),
+            Target("tags", "multilabel", ("a", "b", "c")),
+        ),
+        (Quantity("angle", (0.0, 360.0), "degrees", periodic=True),),
     )
     factors = np.stack([random.integers(0, 2, size), random.integers(-1, 3, size)], 1)
     views = {
@@ -34,7 +39,16 @@ def samples(size, *, seed=0, masks=False):
         "touch": torch.from_numpy(contours(size)),
     }
     present = {"image": torch.arange(size) % 3 != 1} if masks else {}
-    return spec, Batch(views, present, torch.from_numpy(factors), torch.from_numpy(random.integers(0, 2, size)))
+    lengths = {"touch": torch.arange(size) % 65} if masks else {}
+    targets = {
+        "agrees": torch.from_numpy(random.integers(0, 2, size)),
+        "BRK.B": torch.from_numpy(random.uniform(-9, 9, (size, 2)).astype(np.float32)),
+        "tags": torch.from_numpy(random.integers(0, 2, (size, 3), dtype=np.uint8)),
+    }
+    known = {"BRK.B": torch.arange(size) % 4 > 0} if masks else {}
+    angles = torch.from_numpy(random.uniform(0, 360, (size, 1)).astype(np.float32))
+    angles[::5] = torch.nan
+    return spec, Batch(views, present, torch.from_numpy(factors), lengths, targets, known, angles)
 
 
 def contours(size):
@@ -46,20 +60,11 @@ def contours(size):
 
 
 def same(one, other):
-    """Whether two batches hold the same bytes."""
-
-    def equal(a, b):
-        return (a is None) == (b is None) and (a is None or (a.dtype == b.dtype and torch.equal(a, b)))
-
-    keys = one.views.keys() == other.views.keys() and one.present.keys() == other.present.keys()
-    return keys and all(
-        equal(a, b)
-        for a, b in [
-            *((one.views[name], other.views[name]) for name in one.views),
-            *((one.present[name], other.present[name]) for name in one.present),
-            (one.factors, other.factors),
-            (one.target, other.target),
-        ]
+    """Whether two batches hold the same bytes; NaN is the same as NaN."""
+    mine, theirs = one.tensors(), other.tensors()
+    return mine.keys() == theirs.keys() and all(
+        mine[name].dtype == theirs[name].dtype and torch.equal(torch.nan_to_num(mine[name], 7e7), torch.nan_to_num(theirs[name], 7e7))
+        for name in mine
     )
 
 

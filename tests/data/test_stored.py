@@ -1,12 +1,14 @@
 import json
+import os
 import pickle
+import time
 
 import numpy as np
 import pytest
 import torch
 
-from molyneux.core import CorruptFileError, DataError, Source, StoreError, store
-from molyneux.data import StoredSource, generate
+from molyneux.core import Batch, CorruptFileError, DataError, Factor, Modality, Source, Spec, StoreError, Target, store
+from molyneux.data import ArraySource, StoredSource, generate
 
 
 @pytest.fixture
@@ -35,7 +37,7 @@ def test_positions_outside(folder, rows):
         StoredSource(folder).batch(np.array(rows))
 
 
-@pytest.mark.parametrize("name", ["image.npy", "factors.npy", "image.present.npy", "spec.json"])
+@pytest.mark.parametrize("name", ["view.image.npy", "factors.npy", "present.image.npy", "spec.json"])
 @pytest.mark.parametrize("damage", ["cut", "flip", "gone"])
 def test_damage_is_named(folder, name, damage):
     content = bytearray((folder / name).read_bytes())
@@ -49,20 +51,92 @@ def test_damage_is_named(folder, name, damage):
 
 
 def test_truncation_is_noticed_without_verification(folder):
-    path = folder / "touch.npy"
+    path = folder / "view.touch.npy"
     path.write_bytes(path.read_bytes()[:-4])
     with pytest.raises(CorruptFileError, match=r"touch\.npy is truncated"):
         StoredSource(folder, verify=False)
 
 
 def test_an_array_of_another_shape_is_refused(folder):
-    store.write_array(folder / "text.npy", np.zeros((40, 8), dtype=np.uint8))
+    store.write_array(folder / "view.text.npy", np.zeros((40, 8), dtype=np.uint8))
     with pytest.raises(CorruptFileError, match=r"text\.npy: expected uint8 \(40, 9\), got uint8 \(40, 8\)"):
         StoredSource(folder, verify=False)
 
 
+def test_a_change_is_noticed_by_a_process_that_has_verified_before(folder):
+    StoredSource(folder)
+    path = folder / "view.image.npy"
+    past = time.time_ns() - 10**10
+    os.utime(path, ns=(past, past))
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    for _ in range(2):
+        path.write_bytes(content)
+        with pytest.raises(CorruptFileError, match="view.image.npy was truncated or altered"):
+            StoredSource(folder)
+
+
+def test_files_that_stay_the_same_are_read_once(folder, monkeypatch):
+    monkeypatch.setattr("molyneux.data.stored._SETTLED", -1)
+    StoredSource(folder)
+    monkeypatch.setattr(store, "checksum", None)
+    StoredSource(folder)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "problem"),
+    [
+        ("view.text", 27, "modality text of sample 3 holds an id outside its 27 symbols"),
+        ("view.touch", np.nan, "modality touch of sample 3 holds NaN"),
+        ("length.touch", 65, "modality touch of sample 3 has a length outside 0 to 64"),
+        ("factors", 3, "factor colour of sample 3 has code 3"),
+        ("quantities", 360.5, "quantity angle of sample 3 lies outside 0 to 360"),
+        ("target.agrees", 2, "target agrees of sample 3 is no class from 0 to 1"),
+        ("target.BRK.B", 9.5, "target BRK.B of sample 3 is no finite number within the bounds"),
+        ("target.tags", 2, "target tags of sample 3 is no value from 0 to 1"),
+    ],
+)
+def test_values_out_of_bounds_are_named_when_they_are_stored_and_read(folder, tmp_path, make, column, value, problem):
+    source, batch = make(40, masks=True)
+    tensors = {name: tensor.clone() for name, tensor in batch.tensors().items()}
+    tensors[column][3] = value
+    with pytest.raises(DataError, match=problem):
+        generate(ArraySource(source.spec, Batch.from_tensors(tensors)), tmp_path / "other")
+    part, _, name = column.partition(".")
+    path = folder / (f"{part}.{store.file_name(name)}.npy" if name else f"{part}.npy")
+    array = store.read_array(path, mmap=False)
+    array[3] = value
+    store.write_array(path, array)
+    with pytest.raises(DataError, match=problem):
+        StoredSource(folder, verify=False).batch(np.arange(10))
+
+
+def test_what_is_masked_means_nothing(folder, tmp_path, make, same):
+    source, batch = make(40, masks=True)
+    batch.targets["BRK.B"][~batch.known["BRK.B"]] = torch.nan
+    batch.views["touch"][~batch.positions("touch", source.spec)] = torch.nan
+    stored = generate(ArraySource(source.spec, batch), tmp_path / "other")
+    assert same(stored.batch(np.arange(40)), batch)
+
+
+@pytest.mark.parametrize("names", [("BRK.B", "brk.b"), ("factors", "stage"), ("a/../../x", 'x"><script>'), ("x" * 100, "X" * 100), ("présent", ".")])
+def test_any_printable_name_can_be_stored(tmp_path, same, names):
+    spec = Spec(
+        tuple(Modality(name, "tabular", (1,)) for name in names),
+        tuple(Factor(name, ("a", "b")) for name in names),
+        tuple(Target(name, "number") for name in names),
+    )
+    values = {name: torch.full((2, 1), float(number)) for number, name in enumerate(names)}
+    batch = Batch(values, factors=torch.zeros(2, 2, dtype=torch.int64), targets={name: values[name][:, 0] for name in names})
+    stored = generate(ArraySource(spec, batch), tmp_path / "samples")
+    assert same(stored.batch(np.arange(2)), batch)
+    files = [path.name for path in (tmp_path / "samples").iterdir()]
+    assert len({name.lower() for name in files}) == len(files) == 7
+    assert [path.name for path in tmp_path.iterdir()] == ["samples"]
+
+
 def test_not_verified_is_not_read(folder):
-    path = folder / "image.npy"
+    path = folder / "view.image.npy"
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
     path.write_bytes(content)

@@ -98,7 +98,7 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, help="folder or file to write")
     formats = "native, hdf5, parquet, png or, for all splits of a world of sentences, sentences (default: native)"
     parser.add_argument("--format", default="native", help=formats)
-    parser.add_argument("--jobs", type=int, default=1, help="processes that make samples (default: 1)")
+    parser.add_argument("--jobs", type=int, default=1, help="threads that make samples (default: 1)")
     parser.add_argument("--contact-sheet", type=Path, metavar="FILE", help="also, or only, write a picture of the first samples")
     parser.add_argument("--quiet", action="store_true", help="no progress on the terminal")
 

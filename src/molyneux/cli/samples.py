@@ -14,7 +14,8 @@ from molyneux.cli.worlds import find_world
 from molyneux.core import ConfigError, ConflictError, nearest, store
 from molyneux.core.config import collected
 from molyneux.data import (
-    World,
+    SplitDataset,
+    SplitSource,
     contact_sheet,
     export_hdf5,
     export_parquet,
@@ -23,7 +24,6 @@ from molyneux.data import (
     generate,
     is_contact_sheet,
 )
-from molyneux.data.worlds import WorldSource
 from molyneux.data.worlds.sentences import SentenceWorld
 
 _Writer = Callable[..., object]
@@ -41,11 +41,11 @@ def data(arguments: Arguments) -> int:
     """`molyneux data WORLD`."""
     options = arguments.options
     writer, source = collected([partial(_writer, arguments), partial(_source, arguments)])
-    split, total = _extent(arguments, source.world)
+    split, total = _extent(arguments, source.dataset)
     sheet = options.contact_sheet
     if sheet is not None and (store.is_file(sheet) or sheet.is_dir()) and not is_contact_sheet(sheet):
         raise ConflictError(f"{options.contact_sheet} is there already: choose another file, or delete it")
-    record = {"world": source.world.name, "split": split, "seed": options.seed, "samples": total}
+    record = {"world": source.dataset.name, "split": split, "seed": options.seed, "samples": total}
     if options.contact_sheet is not None:
         contact_sheet(source, options.contact_sheet)
         record["contact_sheet"] = str(options.contact_sheet)
@@ -57,7 +57,7 @@ def data(arguments: Arguments) -> int:
     return 0
 
 
-def _source(arguments: Arguments) -> WorldSource:
+def _source(arguments: Arguments) -> SplitSource:
     options = arguments.options
     settings = {name.removeprefix("world."): value for name, value in values(arguments)}
     world = find_world(options.world, settings)
@@ -66,7 +66,7 @@ def _source(arguments: Arguments) -> WorldSource:
     return world.source(options.split, options.size, seed=options.seed)
 
 
-def _all_sentences(arguments: Arguments, world: World) -> WorldSource:
+def _all_sentences(arguments: Arguments, world: SplitDataset) -> SplitSource:
     """A source of a world that can be written as sentences: all of its splits are, so none may be asked for."""
     options, unsaid = arguments.options, parse(["data", "WORLD"]).options
     if not isinstance(world, SentenceWorld):
@@ -74,13 +74,13 @@ def _all_sentences(arguments: Arguments, world: World) -> WorldSource:
         raise ConfigError(f"expected a world of sentences for --format {_SENTENCES}, got {world.name}: choose one of {others}")
     if (options.split, options.size) != (unsaid.split, unsaid.size):
         raise ConfigError(f"--format {_SENTENCES} writes every sentence of all splits: leave --split and --size out")
-    return world.source("train", world.sizes["train"], seed=options.seed)
+    return world.source("train", seed=options.seed)
 
 
-def _extent(arguments: Arguments, world: World) -> tuple[str, int]:
+def _extent(arguments: Arguments, world: SplitDataset) -> tuple[str, int]:
     """Of which split samples are written, and how many."""
     if arguments.options.format == _SENTENCES and isinstance(world, SentenceWorld):
-        return "all", sum(world.sizes.values())
+        return "all", sum(world.splits.values())
     return arguments.options.split, arguments.options.size
 
 
@@ -96,8 +96,8 @@ def _writer(arguments: Arguments) -> _Writer:
         raise ConfigError(problems)
     writer = _FORMATS[options.format]
     if options.format == _SENTENCES:
-        return lambda source, folder, progress: writer(source.world, folder, seed=options.seed, progress=progress)
-    return partial(writer, jobs=options.jobs) if options.format == "native" else writer
+        return lambda source, folder, progress: writer(source.dataset, folder, seed=options.seed, progress=progress)
+    return partial(writer, threads=options.jobs) if options.format == "native" else writer
 
 
 def _write(arguments: Arguments, writer: _Writer, total: int) -> None:

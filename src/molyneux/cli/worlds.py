@@ -27,6 +27,7 @@ def class_name(name: str) -> str:
 
     A name that no world has is given back, without its version.
     """
-    known = {kind().name.partition("-v")[0]: found for found, kind in short_names(World, room="molyneux.data").items()}
+    kinds: Mapping[str, type[World]] = short_names(World, room="molyneux.data")
+    known = {kind.name.partition("-v")[0]: found for found, kind in kinds.items()}
     short = name.partition("-v")[0]
     return known.get(short.lower(), short)

@@ -12,6 +12,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -27,6 +28,8 @@ BLOCK = 1 << 22
 """Bytes in one block of a checksum."""
 
 _RECORD = "stage.json"
+_LONGEST = 100
+"""Characters of a name that its file name keeps."""
 
 
 @contextmanager
@@ -78,6 +81,27 @@ def store_error(error: OSError, path: Path) -> StoreError:
         errno.EEXIST: "a file stands where a folder is needed: choose another folder with --out",
     }
     return StoreError(f"cannot write {path}: {reasons.get(error.errno or 0, str(error))}")
+
+
+def file_name(name: str) -> str:
+    """A file name for the name of a modality, a factor or a target, which may be any printable text.
+
+    Characters other than letters, digits, `-`, `_` and `.` are percent-encoded; so is a dot at either end. A name with capitals,
+    or of more than 100 characters, is followed by `~` and a hash of it, so that different names give file names that differ
+    where capitals do not count too. Names are not decoded: `spec.json` has them.
+
+    >>> file_name("left-camera"), file_name("a/../x"), file_name("BRK.B")
+    ('left-camera', 'a%2f..%2fx', 'BRK.B~101f1962feea')
+    """
+    kept = "".join(symbol if re.fullmatch(r"[A-Za-z0-9._-]", symbol) else _percent(symbol) for symbol in name)
+    kept = re.sub(r"^\.|\.$", "%2e", kept)
+    if kept.lower() == kept and len(kept) <= _LONGEST:
+        return kept
+    return f"{kept[:_LONGEST]}~{hashlib.blake2b(name.encode(), digest_size=6).hexdigest()}"
+
+
+def _percent(symbol: str) -> str:
+    return "".join(f"%{byte:02x}" for byte in symbol.encode())
 
 
 def is_file(path: Path) -> bool:

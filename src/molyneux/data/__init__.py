@@ -1,28 +1,32 @@
 """Seeds and files become samples."""
 
-from molyneux.data.arrays import ArraySource, load
-from molyneux.data.benchmarks import AGNews, DBpedia, LabelledTexts, YahooAnswers
+from molyneux.data.benchmarks import AGNews, Benchmark, DBpedia, LabelledTexts, YahooAnswers
 from molyneux.data.contact import contact_sheet, is_contact_sheet
-from molyneux.data.exports import export_hdf5, export_parquet, export_png, export_sentences
+from molyneux.data.dataset import Split, SplitDataset, SplitSource
+from molyneux.data.exports import export_hdf5, export_parquet, export_png
 from molyneux.data.generate import generate
-from molyneux.data.missing import Missing
-from molyneux.data.narrowed import Subset, Views
-from molyneux.data.sentence_files import load_sentences
+from molyneux.data.sentence_files import export_sentences, load_sentences
+from molyneux.data.sources import ArraySource, Lacking, Missing, Subset, Views, load
 from molyneux.data.stored import StoredSource
 from molyneux.data.worlds import CdSprites, GeBiD, GeBiDNoise, Letters, Noise, PartsOfSpeech, World, Ynoc, ideal_codes
 
 __all__ = [
     "AGNews",
     "ArraySource",
+    "Benchmark",
     "CdSprites",
     "DBpedia",
     "GeBiD",
     "GeBiDNoise",
     "LabelledTexts",
+    "Lacking",
     "Letters",
     "Missing",
     "Noise",
     "PartsOfSpeech",
+    "Split",
+    "SplitDataset",
+    "SplitSource",
     "StoredSource",
     "Subset",
     "Views",

@@ -1,8 +1,9 @@
-"""Sentences from files in the format of the published study of text."""
+"""Sentences from and to files in the format of the published study of text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +12,26 @@ import pyarrow.compute as pc
 import torch
 
 from molyneux.core import Batch, ConfigError, DataError, Spec, StoreError, nearest, store
-from molyneux.data.arrays import ArraySource
-from molyneux.data.worlds.sentences.forms import Definition, Form, Group, Place, check_choice, label_problems
-from molyneux.data.worlds.sentences.language import END, PADDING, SPECIAL, Language
+from molyneux.data.dataset import Split
+from molyneux.data.folders import appearing_folder
+from molyneux.data.sources import ArraySource
+from molyneux.data.worlds.sentences import SentenceWorld
+from molyneux.data.worlds.sentences.language import (
+    END,
+    PADDING,
+    SPECIAL,
+    Definition,
+    Form,
+    Group,
+    Language,
+    Place,
+    check_choice,
+    label_problems,
+)
 from molyneux.data.worlds.sentences.sentence_reader import SentenceReader
-from molyneux.data.worlds.world import Split
 
-FILES: Mapping[Split, str] = {"train": "train.txt", "validation": "valid.txt", "test": "test.txt"}
-ROOTS, STRUCTURES, VOCABULARY = "root.txt", "structure.txt", "vocab.txt"
+_FILES: Mapping[Split, str] = {"train": "train.txt", "validation": "valid.txt", "test": "test.txt"}
+_ROOTS, _STRUCTURES, _VOCABULARY = "root.txt", "structure.txt", "vocab.txt"
 
 
 def load_sentences(folder: Path, *, factors: Definition = "ordered", nuisances: Sequence[str] = ()) -> dict[Split, ArraySource]:
@@ -41,22 +54,22 @@ def load_sentences(folder: Path, *, factors: Definition = "ordered", nuisances: 
         DataError: names file and line of a word that `vocab.txt` does not have, and of a sentence that no structure fits.
     """
     folder = Path(folder)
-    structured = store.is_file(folder / STRUCTURES)
+    structured = store.is_file(folder / _STRUCTURES)
     problems = check_choice("factors", factors, ("ordered", "positions"))
     if problems := problems + label_problems(nuisances, ("structure",) if structured else ()):
         raise ConfigError(problems)
-    groups = _groups(folder / ROOTS)
-    words = _vocabulary(folder / VOCABULARY, groups)
-    found = {split: _ids(folder / name, words) for split, name in FILES.items() if store.is_file(folder / name)}
+    groups = _groups(folder / _ROOTS)
+    words = _vocabulary(folder / _VOCABULARY, groups)
+    found = {split: _ids(folder / name, words) for split, name in _FILES.items() if store.is_file(folder / name)}
     if not found:
-        raise StoreError(f"expected at least one of {', '.join(FILES.values())} in {folder}, got none: put the sentences there")
+        raise StoreError(f"expected at least one of {', '.join(_FILES.values())} in {folder}, got none: put the sentences there")
     try:
-        forms = _structures(folder / STRUCTURES, groups) if structured else _observed(list(found.values()), groups, words)
+        forms = _structures(folder / _STRUCTURES, groups) if structured else _observed(list(found.values()), groups, words)
         language = Language(groups, forms, definition=factors, nuisances=tuple(nuisances), words=words)
         reader = SentenceReader(language)
     except ConfigError as error:
         raise DataError(f"{folder}: {error}") from error
-    return {split: _source(folder / FILES[split], ids, reader, language) for split, ids in found.items()}
+    return {split: _source(folder / _FILES[split], ids, reader, language) for split, ids in found.items()}
 
 
 def _groups(path: Path) -> tuple[Group, ...]:
@@ -80,7 +93,7 @@ def _vocabulary(path: Path, groups: Sequence[Group]) -> tuple[str, ...]:
             raise DataError(f"{path}, line {number}: expected one word, and none twice, got {word!r}")
         words[word] = number
     if missing := [word for group in groups for word in group.words if word not in words]:
-        raise DataError(f"{path}: expected all words of {ROOTS}, got none of {', '.join(missing[:5])}: add the words")
+        raise DataError(f"{path}: expected all words of {_ROOTS}, got none of {', '.join(missing[:5])}: add the words")
     return tuple(words)
 
 
@@ -107,7 +120,9 @@ def _ids(path: Path, words: Sequence[str]) -> np.ndarray:
         place = int(np.flatnonzero(flat.is_null().to_numpy(zero_copy_only=False))[0])
         number = int(np.searchsorted(split.offsets.to_numpy(), place, side="right"))
         word = split.flatten()[place].as_py()
-        what = f"{word!r} is not in {VOCABULARY}; {nearest(word, words)}" if word else "expected words with single spaces between"
+        what = (
+            f"{word!r} is not in {_VOCABULARY}; {nearest(word, words)}" if word else "expected words with single spaces between"
+        )
         raise DataError(f"{path}, line {number}: {what}")
     ids = np.full((len(lines), int(lengths.max()) + 1), PADDING, np.uint8 if len(words) + len(SPECIAL) <= 256 else np.int64)
     ids[np.arange(ids.shape[1]) < lengths[:, None]] = flat.to_numpy() + len(SPECIAL)
@@ -122,7 +137,7 @@ def _structures(path: Path, groups: Sequence[Group]) -> tuple[Form, ...]:
     for number, line in enumerate(_lines(path), 1):
         tags = line.strip().split("+")
         if unknown := [tag for tag in tags if tag not in known]:
-            raise DataError(f"{path}, line {number}: {unknown[0]!r} is no factor of {ROOTS}; {nearest(unknown[0], known)}")
+            raise DataError(f"{path}, line {number}: {unknown[0]!r} is no factor of {_ROOTS}; {nearest(unknown[0], known)}")
         places = tuple(Place("free", known[tag], tag) for tag in tags)
         forms.append(Form(places, tuple(dict.fromkeys(tags)), {"structure": "+".join(tags)}))
     if not forms:
@@ -172,3 +187,63 @@ def _source(path: Path, ids: np.ndarray, reader: SentenceReader, language: Langu
         raise DataError(f"{path}, line {row + 1}: {reader.read(torch.from_numpy(view[row : row + 1])).reasons[0]}")
     spec = Spec((language.modality,), language.factors)
     return ArraySource(spec, Batch({"text": torch.from_numpy(view)}, factors=torch.from_numpy(codes)))
+
+
+def export_sentences(
+    world: SentenceWorld,
+    folder: Path,
+    *,
+    seed: int = 0,
+    chunk: int = 65_536,
+    progress: Callable[[int], None] | None = None,
+) -> None:
+    """Write every sentence of a world into `train.txt`, `valid.txt` and `test.txt`, all or nothing.
+
+    A line is a sentence, its words separated by spaces. Beside them stand `root.txt` (`factor: word word ...`), `vocab.txt` (a
+    word a line, of which the first has id 3) and, where the forms are structures, `structure.txt` (tags joined by `+`). With
+    `split="published"` the sentences and the vocabulary are byte for byte those of the published generator (Zhang et al.,
+    "Unsupervised Representation Disentanglement of Text", RepL4NLP 2021), with line feeds for line ends. `load_sentences` reads
+    the folder back.
+
+    Args:
+        world: what to write.
+        folder: where to; its parents are made.
+        seed: of the order within each split.
+        chunk: sentences made and written at once.
+        progress: called with the number of sentences written since the last call.
+
+    Raises:
+        ConfigError: `chunk` below 1. ConflictError: something stands at `folder`.
+        StoreError: no space, no permission; nothing is left behind.
+    """
+    if chunk < 1:
+        raise ConfigError(f"expected chunk of at least 1, got {chunk}")
+    with appearing_folder(folder) as part:
+        for split, name in _FILES.items():
+            with (part / name).open("wb") as stream:
+                for lines in _sentences(world, split, seed, chunk):
+                    stream.write(("\n".join(lines) + "\n").encode())
+                    if progress is not None:
+                        progress(len(lines))
+                stream.flush()
+                os.fsync(stream.fileno())
+        _write_language(world, part)
+
+
+def _sentences(world: SentenceWorld, split: Split, seed: int, chunk: int) -> Iterator[list[str]]:
+    """The sentences of a split in chunks."""
+    symbols, size = pa.array(world.language.symbols), world.splits[split]
+    for start in range(0, size, chunk):
+        ids = world.sentences(np.arange(start, min(start + chunk, size)), split=split, seed=seed).ids
+        words = ids > END
+        ends = np.concatenate([[0], words.sum(1).cumsum()]).astype(np.int32)
+        sentences = pa.ListArray.from_arrays(pa.array(ends), symbols.take(pa.array(ids[words])))
+        yield pc.binary_join(sentences, " ").to_pylist()
+
+
+def _write_language(world: SentenceWorld, folder: Path) -> None:
+    groups, forms = world.language.groups, world.language.forms
+    (folder / _ROOTS).write_bytes("".join(f"{group.name}: {' '.join(group.words)}\n" for group in groups).encode())
+    (folder / _VOCABULARY).write_bytes("\n".join(world.vocabulary).encode())
+    if all("structure" in form.labels for form in forms):
+        (folder / _STRUCTURES).write_bytes("".join(f"{form.labels['structure']}\n" for form in forms).encode())

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from molyneux.core import Batch, CorruptFileError, Spec, SpecError, StoreError, store
-from molyneux.data.layout import Column, columns, to_batch
-from molyneux.data.positions import check_positions
+from molyneux.data.dataset import check_positions
+from molyneux.data.layout import Column, check_values, possible_columns, to_batch
 
 
 class StoredSource:
@@ -19,7 +20,9 @@ class StoredSource:
 
     Args:
         folder: what `generate` wrote.
-        verify: whether to check every file against its checksum first (about 1.5 GB/s).
+        verify: whether to compare every file with its checksum first, at about 1.5 GB/s. A process reads a file for this once:
+            as long as its size and its times of change stay the same, opening it again costs a look at the folder (less than
+            a millisecond), so every step that uses stored samples can afford to verify them.
 
     Raises:
         StoreError: the folder holds no samples, or they were not stored to the end.
@@ -27,17 +30,19 @@ class StoredSource:
     """
 
     def __init__(self, folder: Path, *, verify: bool = True) -> None:
-        self.folder = folder
-        if not store.is_file(folder / "stage.json"):
+        self.folder = Path(folder)
+        if not store.is_file(self.folder / "stage.json"):
             raise StoreError(f"expected stored samples in {folder}, which has no stage.json: store them there first")
-        record: Mapping[str, Any] = store.read_json(folder / "stage.json")
-        if verify:
-            store.verify(folder)
+        record: Mapping[str, Any] = store.read_json(self.folder / "stage.json")
         try:
-            self._spec = Spec.from_json(store.read_json(folder / "spec.json"))
+            if verify:
+                verify_samples(self.folder, record["files"])
+            self._spec = Spec.from_json(store.read_json(self.folder / "spec.json"))
             self._size, self._origin = int(record["details"]["size"]), record["settings"]["origin"]
-            self._arrays = {column.name: self._open(column) for column in self._columns(record["files"])}
-        except (KeyError, TypeError, SpecError) as error:
+            columns = possible_columns(self._spec)
+            used = [column for column in columns if column.name.startswith("view.") or column.file in record["files"]]
+            self._arrays = {column.name: self._open(column) for column in used}
+        except (KeyError, TypeError, ValueError, AttributeError, SpecError) as error:
             raise CorruptFileError(f"the records in {folder} are damaged ({error}): delete it and store again") from error
 
     @property
@@ -54,17 +59,19 @@ class StoredSource:
         return self._size
 
     def batch(self, indices: np.ndarray) -> Batch:
-        """The samples at these positions."""
+        """The samples at these positions.
+
+        Raises:
+            DataError: a position outside the source, or a value that is NaN, infinite or out of bounds.
+        """
         rows = check_positions(indices, self._size)
-        return to_batch({name: array.take(rows, axis=0) for name, array in self._arrays.items()}, self._spec)
+        batch = to_batch({name: array.take(rows, axis=0) for name, array in self._arrays.items()}, self._spec)
+        check_values(batch, self._spec, rows)
+        return batch
 
     def __reduce__(self) -> tuple[Callable[[Path], StoredSource], tuple[Path]]:
         """Travel to other processes as a path, not as the content of the files."""
         return partial(StoredSource, verify=False), (self.folder,)
-
-    def _columns(self, files: Mapping[str, str]) -> tuple[Column, ...]:
-        present = tuple(name for name in self._spec.names if f"{name}.present.npy" in files)
-        return columns(self._spec, present, factors="factors.npy" in files, targets=any(name.startswith("target.") for name in files))
 
     def _open(self, column: Column) -> np.ndarray:
         path = self.folder / column.file
@@ -74,3 +81,33 @@ class StoredSource:
             got = f"{array.dtype} {array.shape}"
             raise CorruptFileError(f"{path}: expected {column.dtype} {expected}, got {got}: delete {self.folder} and store again")
         return array
+
+
+_SETTLED = 1_000_000_000
+"""Nanoseconds after which a change of a file is sure to change its time: fresher checksums are not kept."""
+
+
+def verify_samples(folder: Path, files: Mapping[str, str]) -> None:
+    """Compare files of a folder with their checksums; each is read once a process while it stays the same.
+
+    Raises:
+        CorruptFileError: names the first file that was truncated, altered or removed.
+    """
+    for name, expected in files.items():
+        path = folder / name
+        try:
+            found = path.stat()
+        except OSError as error:
+            raise CorruptFileError(f"{path} is missing: delete {folder} and run the same command again") from error
+        settled = time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns) > _SETTLED
+        state = (path.resolve(), found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        if (_checksum(*state) if settled else store.checksum(path)) != expected:
+            raise CorruptFileError(
+                f"{path} was truncated or altered since it was written: delete {folder} and run the same command again"
+            )
+
+
+@lru_cache(maxsize=1024)
+def _checksum(path: Path, size: int, modified: int, changed: int, inode: int) -> str:
+    """The checksum of a file in this state."""
+    return store.checksum(path)

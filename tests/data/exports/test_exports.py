@@ -12,7 +12,7 @@ import pytest
 import torch
 from PIL import Image
 
-from molyneux.core import Batch, ConfigError, ConflictError, DataError, Modality, Spec, SpecError, StoreError
+from molyneux.core import Batch, ConfigError, ConflictError, DataError, Factor, Modality, Spec, SpecError, StoreError
 from molyneux.data import ArraySource
 from molyneux.data.exports import export_hdf5, export_parquet, export_png
 
@@ -54,8 +54,11 @@ def test_hdf5(tmp_path, source, batch, order):
         np.testing.assert_array_equal(file["factors"][:], batch.factors)
         assert list(file["factors"].attrs["names"]) == ["colour", "place"]
         np.testing.assert_array_equal(file["touch"][:], batch.views["touch"])
-        np.testing.assert_array_equal(file["image_present"][:], batch.present["image"])
-        np.testing.assert_array_equal(file["target"][:], batch.target)
+        np.testing.assert_array_equal(file["present.image"][:], batch.present["image"])
+        np.testing.assert_array_equal(file["length.touch"][:], batch.lengths["touch"])
+        np.testing.assert_array_equal(file["quantities"][:], batch.quantities)
+        np.testing.assert_array_equal(file["target.agrees"][:], batch.targets["agrees"])
+        np.testing.assert_array_equal(file["known.BRK.B~101f1962feea"][:], batch.known["BRK.B"])
         assert file.attrs["channel_order"] == order
 
 
@@ -70,7 +73,12 @@ def test_parquet(tmp_path, source, batch):
             np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(row["image"]["bytes"]))), picture)
     assert [row["text"] for row in rows] == captions(batch)
     assert [row["place"] for row in rows] == batch.factors[:, 1].tolist()
-    assert [row["target"] for row in rows] == batch.target.tolist()
+    assert [row["agrees"] for row in rows] == batch.targets["agrees"].tolist()
+    assert [row["tags"] for row in rows] == batch.targets["tags"].tolist()
+    numbers = zip(batch.targets["BRK.B"].tolist(), batch.known["BRK.B"].tolist(), strict=True)
+    assert [row["BRK.B"] for row in rows] == [number if here else None for number, here in numbers]
+    assert [row["angle"] is None for row in rows] == batch.quantities.isnan()[:, 0].tolist()
+    assert [row["length.touch"] for row in rows] == batch.lengths["touch"].tolist()
     np.testing.assert_array_equal(np.array([row["touch"] for row in rows], dtype=np.float32), batch.views["touch"])
     features = json.loads(table.schema.metadata[b"huggingface"])["info"]["features"]
     assert features["colour"] == {"names": ["red", "blue"], "_type": "ClassLabel"}
@@ -85,15 +93,19 @@ def test_png(tmp_path, source, batch):
     lines = [json.loads(line) for line in (tmp_path / "a" / "samples.jsonl").read_text().splitlines()]
     assert len(lines) == SIZE
     for row, line in enumerate(lines):
-        assert (line["image"] is None) != bool(batch.present["image"][row])
-        if line["image"] is not None:
-            assert line["image"] == f"image/{row:02d}.png"
-            np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / "a" / line["image"])), pixels(batch)[row])
+        picture = line["views"]["image"]
+        assert (picture is None) != bool(batch.present["image"][row])
+        if picture is not None:
+            assert picture == f"image/{row:02d}.png"
+            np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / "a" / picture)), pixels(batch)[row])
         code = int(batch.factors[row, 1])
         assert line["factors"]["place"] == (None if code < 0 else ("left", "right", "top")[code])
-        assert line["target"] == ("no", "yes")[int(batch.target[row])]
-    assert [line["text"] for line in lines] == captions(batch)
-    np.testing.assert_allclose(np.array([line["touch"] for line in lines]), batch.views["touch"], atol=6e-7)
+        assert line["targets"]["agrees"] == ("no", "yes")[int(batch.targets["agrees"][row])]
+        assert (line["targets"]["BRK.B"] is None) != bool(batch.known["BRK.B"][row])
+        assert line["lengths"] == {"touch": int(batch.lengths["touch"][row])}
+        assert (line["quantities"]["angle"] is None) == bool(batch.quantities[row].isnan())
+    assert [line["views"]["text"] for line in lines] == captions(batch)
+    np.testing.assert_allclose(np.array([line["views"]["touch"] for line in lines]), batch.views["touch"], atol=6e-7)
     assert len(list((tmp_path / "a" / "image").iterdir())) == int(batch.present["image"].sum())
     assert Spec.from_json(json.loads((tmp_path / "a" / "spec.json").read_text())) == source.spec
 
@@ -105,12 +117,12 @@ def test_missing_text_and_series_are_null(tmp_path, source, batch):
     assert pq.read_table(tmp_path / "a.parquet").column("text").null_count == SIZE
     export_png(absent, tmp_path / "a")
     line = json.loads((tmp_path / "a" / "samples.jsonl").read_text().splitlines()[0])
-    assert line["text"] is None
-    assert line["touch"] is None
+    assert line["views"] == {"image": "image/00.png", "text": None, "touch": None}
 
 
-def test_without_factors_and_target(tmp_path, source, batch, export):
-    export(ArraySource(source.spec, replace(batch, factors=None, target=None)), tmp_path / "a")
+def test_without_factors_and_targets(tmp_path, source, batch, export):
+    bare = replace(batch, factors=None, quantities=None, targets={}, known={}, lengths={})
+    export(ArraySource(source.spec, bare), tmp_path / "a")
     if export is export_parquet:
         assert pq.read_table(tmp_path / "a").column_names == ["image", "text", "touch"]
 
@@ -173,3 +185,21 @@ def test_grey_pictures(tmp_path):
     grey = torch.randint(0, 256, (2, 1, 4, 4), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
     export_png(ArraySource(Spec((Modality("image", "image", (1, 4, 4), "uint8"),)), Batch({"image": grey})), tmp_path / "a")
     np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / "a" / "image" / "1.png")), grey[1, 0])
+
+
+def test_names_that_are_no_file_names_and_names_that_occur_twice(tmp_path, export):
+    names = ("a/../../x", "factors", "BRK.B", "brk.b")
+    image = Modality(names[0], "image", (1, 4, 4), "uint8")
+    spec = Spec((image, *(Modality(name, "tabular", (2,)) for name in names[1:])), (Factor("BRK.B", ("up", "down")),))
+    views = {name: torch.full((3, 2), float(number)) for number, name in enumerate(names)}
+    views[names[0]] = torch.zeros(3, 1, 4, 4, dtype=torch.uint8)
+    export(ArraySource(spec, Batch(views, factors=torch.zeros(3, 1, dtype=torch.int64))), tmp_path / "a")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    if export is export_parquet:
+        columns = ["a/../../x", "factors", "view.BRK.B", "brk.b", "factor.BRK.B"]
+        assert pq.read_table(tmp_path / "a").column_names == columns
+    if export is export_hdf5:
+        with h5py.File(tmp_path / "a") as file:
+            assert set(file) == {"a%2f..%2f..%2fx", "view.factors", "factors", "BRK.B~101f1962feea", "brk.b"}
+    if export is export_png:
+        assert (tmp_path / "a" / "a%2f..%2f..%2fx" / "2.png").is_file()

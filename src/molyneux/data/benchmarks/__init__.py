@@ -1,6 +1,6 @@
 """Benchmarks: published data sets that lie in files; nothing is downloaded."""
 
-from molyneux.data.benchmarks.labelled_texts import LabelledTexts
-from molyneux.data.benchmarks.topics import AGNews, DBpedia, YahooAnswers
+from molyneux.data.benchmarks.benchmark import Benchmark
+from molyneux.data.benchmarks.labelled_texts import AGNews, DBpedia, LabelledTexts, YahooAnswers
 
-__all__ = ["AGNews", "DBpedia", "LabelledTexts", "YahooAnswers"]
+__all__ = ["AGNews", "Benchmark", "DBpedia", "LabelledTexts", "YahooAnswers"]

@@ -1,38 +1,94 @@
-"""Published texts with a class each, as a world whose samples lie in files."""
+"""Published texts with a class each: AG's news, DBpedia and Yahoo! Answers."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from functools import cached_property, lru_cache, partial
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, final
 
 import numpy as np
 import torch
 
-from molyneux.core import Batch, ConfigError, Reader, Spec, seeds
-from molyneux.data.benchmarks.division import TEST, TRAIN
-from molyneux.data.benchmarks.files import dataset_folder, digests, existing
-from molyneux.data.benchmarks.text_content import CLASSES, Content, Publication, TextSettings, load_content
-from molyneux.data.worlds.finite import FiniteWorld
-from molyneux.data.worlds.world import Split
+from molyneux.core import Batch, ConfigError, DataError, Modality, Spec, Target, nearest, store
+from molyneux.data.benchmarks.benchmark import Benchmark
+from molyneux.data.benchmarks.text_files import read_labels, read_texts
+from molyneux.data.benchmarks.text_samples import (
+    SPECIAL,
+    TEST,
+    TRAIN,
+    Part,
+    PerClass,
+    divided,
+    most_frequent,
+    symbol_rows,
+    tokenize,
+)
+from molyneux.data.dataset import Split
+from molyneux.data.worlds.sentences.language import BEGIN, END, PADDING
+
+CLASSES = "classes.txt"
+_AUTHORS = (
+    'what the authors of "Character-level Convolutional Networks for Text Classification" (Zhang, Zhao, LeCun, 2015) publish'
+)
 
 
-class LabelledTexts(FiniteWorld):
-    """Texts of a published data set with their class, as the factor `label` and as the target.
+@dataclass(frozen=True)
+class TextSettings:
+    """How texts become samples; see `LabelledTexts`."""
+
+    fields: tuple[str, ...]
+    words: int
+    length: int
+    per_class: PerClass | None
+    split_seed: int
+
+    def problems(self, known: tuple[str, ...]) -> list[str]:
+        """One sentence for everything that is wrong; `known` are the fields of the files."""
+        if isinstance(self.fields, str):
+            found = [f"fields: expected a list of names, got the text {self.fields!r}: write [{self.fields}]"]
+        else:
+            found = [f"fields: no field {name!r}; {nearest(name, known)}" for name in self.fields if name not in known]
+            if not self.fields or len(set(self.fields)) < len(self.fields):
+                found.append(f"fields: expected at least one, and none twice, got {self.fields}")
+        sizes = {"words": self.words, "length": self.length}
+        found += [f"{name}: expected at least 1, got {value}" for name, value in sizes.items() if value < 1]
+        if self.per_class is not None and (len(self.per_class) != 3 or min(self.per_class) < 1):
+            what = "three numbers of at least 1, for training, validation and testing"
+            found.append(f"per_class: expected {what}, got {self.per_class}")
+        return found
+
+
+@dataclass(frozen=True)
+class _Content:
+    """The samples of all splits.
+
+    Args:
+        spec: what they look like.
+        ids: by split the symbols, (n, length) int32.
+        labels: by split the classes, (n,) int64.
+    """
+
+    spec: Spec
+    ids: Mapping[Split, np.ndarray]
+    labels: Mapping[Split, np.ndarray]
+
+
+class LabelledTexts(Benchmark):
+    """Texts of a published data set; their class is the target `label`.
 
     The files are those of Zhang, Zhao and LeCun, "Character-level Convolutional Networks for Text Classification" (NeurIPS 2015):
-    `train.csv` and `test.csv` without a line of titles, each row a class number from 1 and quoted fields, and `classes.txt`.
+    `train.csv` and `test.csv` without a header, each row a class number from 1 and quoted fields, and `classes.txt`.
     Nothing is downloaded. Files are read when samples are first asked for, and then kept in memory as symbols.
 
     A text is its fields one after the other, in lower case, cut into words; every character that is neither letter nor digit is
     a word by itself. A view is the first `length` words, `<eos>` if there is room for it, and padding. The vocabulary is
     that of the most frequent words of the training texts; other words are `<unk>`.
 
-    Which rows a split has is drawn class by class from `split_seed`: see `division.divided`. By default 10,000, 1,000 and 1,000
-    of each class are used, as in Zhang, Prokhorov and Shareghi (RepL4NLP 2021). Where there is only a `test.csv`, it is divided:
-    60 % of each class train, 20 % validate, 20 % test. The seed of a source is the order in which a split is read.
+    Which rows a split has is drawn class by class from `split_seed`: see `text_samples.divided`. By default 10,000, 1,000 and
+    1,000 of each class are used, as in Zhang, Prokhorov and Shareghi (RepL4NLP 2021). Where there is only a `test.csv`, it is
+    divided: 60 % of each class train, 20 % validate, 20 % test. The seed of a source is the order in which a split is read.
 
     Args:
         folder: where the files lie; by default the folder of this data set in the one that `MOLYNEUX_DATA` names.
@@ -46,6 +102,18 @@ class LabelledTexts(FiniteWorld):
         ConfigError: settings that cannot be used; all problems at once.
     """
 
+    files = (TEST, CLASSES)
+    optional = (TRAIN,)
+
+    columns: ClassVar[tuple[str, ...]]
+    """Fields of a row after the class."""
+
+    classes: ClassVar[int]
+    """How many classes there are."""
+
+    line_break: ClassVar[str] = "\\n"
+    """What stands for a line break inside a field."""
+
     def __init__(
         self,
         *,
@@ -56,43 +124,26 @@ class LabelledTexts(FiniteWorld):
         per_class: tuple[int, int, int] | None = (10_000, 1_000, 1_000),
         split_seed: int = 0,
     ) -> None:
-        fields = self.published.fields if fields is None else fields if isinstance(fields, str) else tuple(fields)
+        super().__init__(folder)
+        fields = self.columns if fields is None else fields if isinstance(fields, str) else tuple(fields)
         limits = None if per_class is None else (*per_class,)
-        self._folder, self._settings = folder, TextSettings(fields, words, length, limits, split_seed)
-        if problems := self._settings.problems(self.published.fields):
+        self._settings = TextSettings(fields, words, length, limits, split_seed)
+        if problems := self._settings.problems(self.columns):
             raise ConfigError(problems)
 
     @property
-    @abstractmethod
-    def published(self) -> Publication:
-        """What the owners publish."""
-
-    @property
-    def name(self) -> str:
-        """Name with version."""
-        return self.published.name
-
-    @property
-    def folder(self) -> Path:
-        """Where the files are looked for.
-
-        Raises:
-            ConfigError: no folder was named, and `MOLYNEUX_DATA` is not set.
-        """
-        return dataset_folder(self._folder, self.published.folders)
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """The settings as plain data, with a hash of each file in place of the folder."""
-        return {**self._settings.plain(), "files": digests(existing(self.folder, (TRAIN, TEST, CLASSES)))}
+    def choices(self) -> Mapping[str, Any]:
+        """The settings but for the files, as plain data."""
+        settings = asdict(self._settings)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
 
     @property
     def spec(self) -> Spec:
-        """The modality `text`, the factor `label` and the target `label`; errors as `sizes`."""
+        """The modality `text` and the target `label`; errors as `splits`."""
         return self._content.spec
 
     @property
-    def sizes(self) -> Mapping[Split, int]:
+    def splits(self) -> Mapping[Split, int]:
         """How many samples each split has.
 
         Raises:
@@ -100,33 +151,99 @@ class LabelledTexts(FiniteWorld):
         """
         return {split: len(labels) for split, labels in self._content.labels.items()}
 
-    def batch(self, indices: np.ndarray, *, split: Split, seed: int) -> Batch:
-        """The samples at these positions (B,) of a split.
-
-        Raises:
-            ConfigError: the split `heldout`, or one that does not exist. DataError: a position outside the split.
-        """
-        rows = _order(self.name, split, self.count(split), seed)[self.positions(indices, split)]
-        labels = torch.from_numpy(self._content.labels[split][rows])
+    def rows(self, rows: np.ndarray, split: Split) -> Batch:
+        """The samples at these rows (B,) of a split, in the order of the files."""
         ids = self._content.ids[split][rows].astype(self.spec.modality("text").dtype)
-        return Batch({"text": torch.from_numpy(ids)}, factors=labels[:, None], targets={"label": labels})
-
-    def readers(self) -> Mapping[str, Reader]:
-        """None: nobody reads the class of a text exactly."""
-        return {}
+        return Batch({"text": torch.from_numpy(ids)}, targets={"label": torch.from_numpy(self._content.labels[split][rows])})
 
     def __reduce__(self) -> tuple[Callable[[], LabelledTexts], tuple[()]]:
         """Travel to other processes as settings, not as the content of the files."""
         return partial(type(self), folder=self._folder, **vars(self._settings)), ()
 
     @cached_property
-    def _content(self) -> Content:
-        return load_content(self.folder, self.published, self._settings)
+    def _content(self) -> _Content:
+        """What the files hold; errors as `splits`."""
+        files, settings = self.paths(), self._settings
+        names = _class_names(files.pop(CLASSES), self.classes)
+        labels = {name: read_labels(path, self.columns, classes=len(names)) for name, path in files.items()}
+        parts = divided(labels, classes=len(names), limits=settings.per_class, name=self.name, seed=settings.split_seed)
+        words, ids = self._ids(files, parts)
+        symbols = (*SPECIAL, *words)
+        dtype = "uint8" if len(symbols) <= 256 else "int64"
+        text = Modality("text", "text", (settings.length,), dtype, symbols, PADDING, BEGIN, END)
+        spec = Spec((text,), targets=(Target("label", "class", names),))
+        return _Content(spec, ids, {split: labels[part.file][part.rows] for split, part in parts.items()})
+
+    def _ids(self, files: Mapping[str, Path], parts: Mapping[Split, Part]) -> tuple[list[str], dict[Split, np.ndarray]]:
+        """The vocabulary, and the symbols of each split; every file is read once."""
+        settings, columns = self._settings, self.columns
+        rows = {file: np.sort(np.concatenate([part.rows for part in parts.values() if part.file == file])) for file in files}
+        first = dict(zip(rows, np.cumsum([0, *map(len, rows.values())]), strict=False))
+        places = {split: first[part.file] + np.searchsorted(rows[part.file], part.rows) for split, part in parts.items()}
+        blocks = (
+            block for file, path in files.items() for block in read_texts(path, columns, used=settings.fields, rows=rows[file])
+        )
+        tokens = tokenize(blocks, length=settings.length, line_break=self.line_break)
+        counted = np.zeros(len(tokens.lengths), bool)
+        counted[places["train"]] = True
+        vocabulary = most_frequent(tokens, texts=counted, words=settings.words)
+        ids = symbol_rows(tokens, vocabulary, length=settings.length)
+        return tokens.words.take(vocabulary).to_pylist(), {split: ids[place] for split, place in places.items()}
 
 
-@lru_cache(maxsize=8)
-def _order(name: str, split: Split, size: int, seed: int) -> np.ndarray:
-    """The order in which a source of this seed reads a split: a permutation of its samples, (size,)."""
-    order = seeds.generator(seed, name, split, "order").permutation(size)
-    order.setflags(write=False)
-    return order
+def _class_names(path: Path, count: int) -> tuple[str, ...]:
+    try:
+        names = tuple(filter(None, map(str.strip, path.read_text(encoding="utf-8-sig").splitlines())))
+    except OSError as error:
+        raise store.read_error(error, path) from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: expected text in UTF-8: {error}") from error
+    if len(names) != count or len(set(names)) != count:
+        raise DataError(f"{path}: expected {count} classes, one a line and none twice, got {len(names)} lines: restore the file")
+    return names
+
+
+@final
+class AGNews(LabelledTexts):
+    """News items of AG's corpus: title and description; world, sports, business, and science and technology.
+
+    Published with 30,000 training and 1,900 test items of each class. See `LabelledTexts` for views, splits and settings.
+    """
+
+    name = "ag-news-v1"
+    licence = "non-commercial use only"
+    origin = "AG's corpus of news articles (Gulli, 2004), divided by Zhang, Zhao and LeCun (NeurIPS 2015)"
+    folders = ("ag-news", "ag_news_csv")
+    published_as = f"{_AUTHORS} as ag_news_csv"
+    columns, classes, line_break = ("title", "description"), 4, "\\"
+
+
+@final
+class DBpedia(LabelledTexts):
+    """First paragraphs of Wikipedia articles: title and content; 14 classes such as company, village and film.
+
+    Published with 40,000 training and 5,000 test articles of each class. See `LabelledTexts` for views, splits and settings.
+    """
+
+    name = "dbpedia-v1"
+    licence = "CC BY-SA 3.0 and GFDL"
+    origin = "DBpedia 2014 (Lehmann et al., Semantic Web, 2015), divided by Zhang, Zhao and LeCun (NeurIPS 2015)"
+    folders = ("dbpedia", "dbpedia_csv")
+    published_as = f"{_AUTHORS} as dbpedia_csv"
+    columns, classes = ("title", "content"), 14
+
+
+@final
+class YahooAnswers(LabelledTexts):
+    """Questions to Yahoo! Answers with their best answers: title, content and answer; 10 topics such as health and sports.
+
+    Published with 140,000 training and 6,000 test questions of each class. `fields: [question_title, question_content]` leaves
+    the answers out. See `LabelledTexts` for views, splits and settings.
+    """
+
+    name = "yahoo-answers-v1"
+    licence = "Yahoo! Webscope agreement: non-commercial research only"
+    origin = "Yahoo! Answers (Webscope L6, 2007), divided by Zhang, Zhao and LeCun (NeurIPS 2015)"
+    folders = ("yahoo-answers", "yahoo_answers_csv")
+    published_as = f"{_AUTHORS} as yahoo_answers_csv"
+    columns, classes = ("question_title", "question_content", "best_answer"), 10

@@ -12,9 +12,9 @@ import numpy as np
 from torch import Tensor
 
 from molyneux.core import Batch, ConfigError, Modality, Source, Spec, nearest
-from molyneux.data.exports.reading import batches, filled_spec, strings
+from molyneux.data.exports.samples import batches, filled_spec, strings
 from molyneux.data.folders import appearing_file
-from molyneux.data.layout import columns_of, to_arrays
+from molyneux.data.layout import Column, columns_of, to_arrays
 
 _ORDERS = ("bgr", "rgb")
 
@@ -31,8 +31,10 @@ def export_hdf5(
 
     Images are uint8 (N, H, W, C) and texts variable-length strings, as in the published files (Sejnova et al., "Benchmarking
     multimodal variational autoencoders: CdSprites+ dataset and toolkit", 2023), whose channels however run blue, green,
-    red: `channel_order="bgr"` gives that. Beside them stand `factors` (N, F) int64 with the attributes `names` and `values`,
-    `<modality>_present` and `target` where there are any. A missing text is the empty string.
+    red: `channel_order="bgr"` gives that. Beside them stand the other arrays of the native format, where there are any:
+    `factors` (N, F) int64 with the attributes `names` and `values`, `quantities`, `target.<name>`, `known.<name>`,
+    `present.<name>` and `length.<name>`. A missing text is the empty string. A modality has its name, as `store.file_name` writes
+    it, with `view.` before it where another array has that name.
 
     Raises:
         ConfigError: an unknown channel order, or h5py is not installed. ConflictError: something stands at `path`.
@@ -42,18 +44,18 @@ def export_hdf5(
         raise ConfigError(f"unknown channel_order {channel_order!r}; {nearest(str(channel_order), _ORDERS)}")
     h5py = _h5py()
     columns, spec = columns_of(source), filled_spec(source)
+    names = _names(columns)
     with appearing_file(path) as part, h5py.File(part, "w") as file:
         file.attrs["channel_order"], file.attrs["spec"] = channel_order, json.dumps(spec.to_json())
         for column in columns:
-            modality = spec.modality(column.name) if column.name in spec.names else None
-            shape, dtype = _form(modality, column.shape, np.dtype(column.dtype), h5py)
-            file.create_dataset(_key(column.name), (len(source), *shape), dtype)
-        if "factors" in file:
+            shape, dtype = _stored_form(column, spec, h5py)
+            file.create_dataset(names[column.name], (len(source), *shape), dtype)
+        if "factors" in names:
             file["factors"].attrs["names"] = [factor.name for factor in spec.factors]
             file["factors"].attrs["values"] = json.dumps([factor.values for factor in spec.factors])
         for rows, batch in batches(source, chunk, progress):
             for name, content in _contents(spec, batch, channel_order).items():
-                file[_key(name)][rows[0] : rows[-1] + 1] = content
+                file[names[name]][rows[0] : rows[-1] + 1] = content
 
 
 def _h5py() -> ModuleType:
@@ -64,26 +66,37 @@ def _h5py() -> ModuleType:
     return h5py  # type: ignore[no-any-return]
 
 
-def _key(column: str) -> str:
-    return column.replace(".", "_")
+def _names(columns: tuple[Column, ...]) -> dict[str, str]:
+    """Names in the file by those of the columns."""
+    files = {column.name: column.file.removesuffix(".npy") for column in columns}
+    views = {name: file.removeprefix("view.") for name, file in files.items() if name.startswith("view.")}
+    taken = {name for name in files if name not in views}
+    return {name: views[name] if name in views and views[name] not in taken else file for name, file in files.items()}
 
 
-def _form(modality: Modality | None, shape: tuple[int, ...], dtype: np.dtype, h5py: Any) -> tuple[tuple[int, ...], Any]:
+def _view(column: str, spec: Spec) -> Modality | None:
+    """The modality whose view a column is."""
+    part, _, name = column.partition(".")
+    return spec.modality(name) if part == "view" else None
+
+
+def _stored_form(column: Column, spec: Spec, h5py: Any) -> tuple[tuple[int, ...], Any]:
     """Shape and type of one sample in the file."""
+    modality = _view(column.name, spec)
     if modality is not None and modality.kind == "text":
         return (), h5py.string_dtype()
     if modality is not None and modality.kind == "image":
-        return (*shape[1:], shape[0]), dtype
-    return shape, dtype
+        return (*column.shape[1:], column.shape[0]), np.dtype(column.dtype)
+    return column.shape, np.dtype(column.dtype)
 
 
 def _contents(spec: Spec, batch: Batch, channel_order: str) -> dict[str, Any]:
     contents: dict[str, Any] = dict(to_arrays(batch))
     for modality in spec.modalities:
         if modality.kind == "text":
-            contents[modality.name] = [text or "" for text in strings(modality, batch)]
+            contents[f"view.{modality.name}"] = [text or "" for text in strings(modality, batch, spec)]
         elif modality.kind == "image":
-            contents[modality.name] = _pixels(batch.views[modality.name], channel_order)
+            contents[f"view.{modality.name}"] = _pixels(batch.views[modality.name], channel_order)
     return contents
 
 

@@ -1,10 +1,11 @@
-"""Export as one Parquet file that the `datasets` library of Hugging Face reads with its types."""
+"""Export as one Parquet file that Hugging Face `datasets` reads."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,29 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from molyneux.core import Batch, Modality, Source, Spec, SpecError
-from molyneux.data.exports.encoding import encode_batch, require_pictures
-from molyneux.data.exports.reading import batches, filled_spec, images_of, strings
+from molyneux.core import Batch, Modality, Source, Spec, Target
+from molyneux.data.exports.samples import batches, filled_spec, images_of, png_bytes, short_names, strings
 from molyneux.data.folders import appearing_file
+from molyneux.data.layout import columns_of
 
 _ARROW = {"float32": pa.float32(), "int64": pa.int64(), "uint8": pa.uint8()}
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One column: its Arrow type, its feature in `datasets`, and how its values are made.
+
+    Args:
+        key: its part of a batch and its name there.
+        type: of Arrow.
+        feature: of `datasets`.
+        values: from a batch, the number of its first sample and a pool of threads.
+    """
+
+    key: tuple[str, str]
+    type: pa.DataType
+    feature: dict[str, Any]
+    values: Callable[[Batch, int, Executor], pa.Array]
 
 
 def export_parquet(
@@ -31,95 +49,110 @@ def export_parquet(
     """Write one row per sample, in row groups of `chunk`, all or nothing.
 
     Columns: each modality (image: struct of PNG `bytes` and `path`; text: string; label: class; others: nested lists of
-    numbers), then each factor as a class (-1 = absent), then `target`. What is missing is null. The schema carries the
-    features of `datasets`, so `load_dataset("parquet", data_files=...)` gives pictures, classes and lists.
+    numbers), then each factor as a class (-1 = absent), each quantity, each target and the lengths where there are any. A column
+    has the name of what is in it, with `view.`, `factor.`, `quantity.` or `target.` before it where two have one name;
+    lengths are always `length.<modality>`. What is missing, absent or not known is null. The schema carries the features of
+    `datasets`, so `load_dataset("parquet", data_files=...)` gives pictures, classes and lists.
 
     Raises:
-        SpecError: an image that PNG cannot hold, or a factor with the name of a modality.
-        ConflictError: something stands at `path`. StoreError: no space, no permission; nothing is left behind.
+        SpecError: an image that PNG cannot hold. ConflictError: something stands at `path`.
+        StoreError: no space, no permission; nothing is left behind.
     """
     spec = filled_spec(source)
-    for modality in images_of(spec):
-        require_pictures(modality)
-    schema = _schema(spec)
+    images_of(spec)
+    lengths = [column.name.partition(".")[2] for column in columns_of(source) if column.name.startswith("length.")]
+    columns = _columns(spec, lengths)
+    names = list(short_names([column.key for column in columns]).values())
+    features = {name: column.feature for name, column in zip(names, columns, strict=True)}
+    fields = [pa.field(name, column.type) for name, column in zip(names, columns, strict=True)]
+    schema = pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features}})})
     with (
         appearing_file(path) as part,
         ThreadPoolExecutor(threads) as pool,
         pq.ParquetWriter(part, schema, compression="zstd") as writer,
     ):
         for rows, batch in batches(source, chunk, progress):
-            columns = _columns(spec, batch, int(rows[0]), pool)
-            writer.write_table(pa.table(columns, schema=schema), row_group_size=len(rows))
+            arrays = [column.values(batch, int(rows[0]), pool) for column in columns]
+            writer.write_table(pa.table(arrays, schema=schema), row_group_size=len(rows))
 
 
-def _schema(spec: Spec) -> pa.Schema:
-    modalities = list(spec.modalities)
-    names = [modality.name for modality in modalities] + [factor.name for factor in spec.factors]
-    if len(set(names)) != len(names):
-        raise SpecError(f"expected columns of different names, got {', '.join(names)}: rename a modality or a factor")
-    fields = [pa.field(modality.name, _arrow_type(modality)) for modality in modalities]
-    features = {modality.name: _feature(modality) for modality in modalities}
-    for factor in spec.factors:
-        fields.append(pa.field(factor.name, pa.int64()))
-        features[factor.name] = {"names": list(factor.values), "_type": "ClassLabel"}
-    return pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features}})})
-
-
-def _arrow_type(modality: Modality) -> pa.DataType:
-    if modality.kind == "image":
-        return pa.struct({"bytes": pa.binary(), "path": pa.string()})
-    if modality.kind == "text":
-        return pa.string()
-    if modality.kind == "label":
-        return pa.int64()
-    kind = _ARROW[modality.dtype]
-    for _ in modality.shape:
-        kind = pa.list_(kind)
-    return kind
-
-
-def _feature(modality: Modality) -> dict[str, Any]:
-    """The feature of `datasets` that fits a modality."""
-    if modality.kind == "image":
-        return {"_type": "Image"}
-    if modality.kind == "text":
-        return {"dtype": "string", "_type": "Value"}
-    if modality.kind == "label":
-        return {"names": list(modality.symbols), "_type": "ClassLabel"}
-    feature: dict[str, Any] = {"dtype": modality.dtype, "_type": "Value"}
-    for _ in modality.shape:
-        feature = {"feature": feature, "_type": "Sequence"}
-    return feature
-
-
-def _columns(spec: Spec, batch: Batch, first: int, pool: Executor) -> dict[str, pa.Array]:
-    found = {modality.name: _column(modality, batch, first, pool) for modality in spec.modalities}
-    if batch.factors is not None:
-        codes = {factor.name: pa.array(batch.factors[:, column].numpy()) for column, factor in enumerate(spec.factors)}
-        found.update(codes)
+def _columns(spec: Spec, lengths: list[str]) -> list[_Column]:
+    found = [_view_column(modality, spec) for modality in spec.modalities]
+    for column, factor in enumerate(spec.factors):
+        feature = {"names": list(factor.values), "_type": "ClassLabel"}
+        found.append(_Column(("factor", factor.name), pa.int64(), feature, lambda b, *_, c=column: _codes(b, c)))
+    for column, quantity in enumerate(spec.quantities):
+        feature = {"dtype": "float32", "_type": "Value"}
+        found.append(_Column(("quantity", quantity.name), pa.float32(), feature, lambda b, *_, c=column: _quantity(b, c)))
+    found += [_target_column(target) for target in spec.targets]
+    feature = {"dtype": "int64", "_type": "Value"}
+    for name in lengths:
+        found.append(_Column(("", f"length.{name}"), pa.int64(), feature, lambda b, *_, n=name: pa.array(b.lengths[n].numpy())))
     return found
 
 
-def _column(modality: Modality, batch: Batch, first: int, pool: Executor) -> pa.Array:
+def _codes(batch: Batch, column: int) -> pa.Array:
+    assert batch.factors is not None
+    return pa.array(batch.factors[:, column].numpy())
+
+
+def _quantity(batch: Batch, column: int) -> pa.Array:
+    assert batch.quantities is not None
+    return pa.array(batch.quantities[:, column].numpy(), from_pandas=True)
+
+
+def _view_column(modality: Modality, spec: Spec) -> _Column:
+    key = ("view", modality.name)
     if modality.kind == "image":
-        pictures = [
-            None if content is None else {"bytes": content, "path": f"{first + row}.png"}
-            for row, content in enumerate(encode_batch(modality, batch, pool))
-        ]
-        return pa.array(pictures, _arrow_type(modality))
+        kind = pa.struct({"bytes": pa.binary(), "path": pa.string()})
+        return _Column(key, kind, {"_type": "Image"}, lambda batch, first, pool: _pictures(modality, batch, first, pool, kind))
     if modality.kind == "text":
-        return pa.array(strings(modality, batch), pa.string())
-    return _numbers(modality, batch)
+        feature = {"dtype": "string", "_type": "Value"}
+        return _Column(key, pa.string(), feature, lambda batch, *_: pa.array(strings(modality, batch, spec), pa.string()))
+
+    def values(batch: Batch, first: int, pool: Executor) -> pa.Array:
+        view = batch.views[modality.name].numpy()
+        return _numbers(view.astype(np.int64) if modality.kind == "label" else view, ~batch.mask(modality.name).numpy())
+
+    if modality.kind == "label":
+        return _Column(key, pa.int64(), {"names": list(modality.symbols), "_type": "ClassLabel"}, values)
+    return _Column(key, *_nested(modality.dtype, len(modality.shape)), values)
 
 
-def _numbers(modality: Modality, batch: Batch) -> pa.Array:
-    """Labels, and nested lists of numbers without a Python object per number."""
-    view, missing = batch.views[modality.name].numpy(), ~batch.mask(modality.name).numpy()
-    if not modality.shape:
-        return pa.array(view.astype(np.int64), mask=missing)
-    array = pa.array(view.reshape(-1))
-    for axis in range(len(modality.shape), 0, -1):
-        size, count = view.shape[axis], int(np.prod(view.shape[:axis]))
+def _target_column(target: Target) -> _Column:
+    def values(batch: Batch, first: int, pool: Executor) -> pa.Array:
+        return _numbers(batch.targets[target.name].numpy(), ~batch.known_mask(target.name).numpy())
+
+    kind, feature = _nested(target.dtype, len(target.stored_shape))
+    if target.task == "class":
+        feature = {"names": list(target.symbols), "_type": "ClassLabel"}
+    return _Column(("target", target.name), kind, feature, values)
+
+
+def _nested(dtype: str, axes: int) -> tuple[pa.DataType, dict[str, Any]]:
+    """Type and feature of numbers in so many nested lists."""
+    kind: pa.DataType = _ARROW[dtype]
+    feature: dict[str, Any] = {"dtype": dtype, "_type": "Value"}
+    for _ in range(axes):
+        kind, feature = pa.list_(kind), {"feature": feature, "_type": "Sequence"}
+    return kind, feature
+
+
+def _pictures(modality: Modality, batch: Batch, first: int, pool: Executor, kind: pa.DataType) -> pa.Array:
+    pictures = [
+        None if content is None else {"bytes": content, "path": f"{first + row}.png"}
+        for row, content in enumerate(png_bytes(modality, batch, pool))
+    ]
+    return pa.array(pictures, kind)
+
+
+def _numbers(values: np.ndarray, missing: np.ndarray) -> pa.Array:
+    """Numbers, and nested lists of them without a Python object per number; null where a sample is `missing`."""
+    if values.ndim == 1:
+        return pa.array(values, mask=missing)
+    array = pa.array(np.ascontiguousarray(values).reshape(-1))
+    for axis in range(values.ndim - 1, 0, -1):
+        size, count = values.shape[axis], int(np.prod(values.shape[:axis]))
         offsets = pa.array(np.arange(count + 1, dtype=np.int32) * np.int32(size))
         array = pa.ListArray.from_arrays(offsets, array, mask=pa.array(missing) if axis == 1 else None)
     return array

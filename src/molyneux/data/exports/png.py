@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from molyneux.core import Batch, Source, Spec, store
-from molyneux.data.exports.encoding import encode_batch, require_pictures
-from molyneux.data.exports.reading import batches, filled_spec, images_of, plain, words
+from molyneux.data.exports.samples import batches, codes_as_words, filled_spec, images_of, plain, plain_target, png_bytes
 from molyneux.data.folders import appearing_folder
 
 
@@ -25,8 +24,9 @@ def export_png(
 ) -> None:
     """Write `<modality>/<number>.png` for every image and one line per sample in `samples.jsonl`, all or nothing.
 
-    A line holds, under the name of the modality, the path of an image, the string of a text, and nested lists for the rest
-    (six decimals); `factors` and `target` in words; null for what is missing or absent. `spec.json` is the Spec.
+    A line has `views` by the name of the modality: the path of an image, the string of a text, and nested lists for the rest
+    (six decimals); and, where there are any, `lengths`, `factors` and `targets` in words, and `quantities`. What is missing,
+    absent or not known is null. `spec.json` is the Spec. Folders are named by `store.file_name`.
 
     Raises:
         SpecError: an image modality that PNG cannot hold. ConflictError: something stands at `folder`.
@@ -34,16 +34,15 @@ def export_png(
     """
     spec = filled_spec(source)
     images = images_of(spec)
-    for modality in images:
-        require_pictures(modality)
     digits = len(str(max(0, len(source) - 1)))
     with appearing_folder(folder) as part, ThreadPoolExecutor(threads) as pool:
-        for modality in images:
-            (part / modality.name).mkdir()
+        folders = {modality.name: part / store.file_name(modality.name) for modality in images}
+        for place in folders.values():
+            place.mkdir()
         with (part / "samples.jsonl").open("wb") as stream:
             for rows, batch in batches(source, chunk, progress):
                 names = [f"{row:0{digits}d}.png" for row in rows.tolist()]
-                paths = {m.name: _write(pool, part / m.name, names, encode_batch(m, batch, pool)) for m in images}
+                paths = {m.name: _write(pool, folders[m.name], names, png_bytes(m, batch, pool)) for m in images}
                 for line in _lines(spec, batch, paths):
                     stream.write(json.dumps(line, ensure_ascii=False, allow_nan=False).encode() + b"\n")
             stream.flush()
@@ -64,9 +63,22 @@ def _write(pool: Executor, folder: Path, names: list[str], contents: list[bytes 
 
 
 def _lines(spec: Spec, batch: Batch, paths: dict[str, list[str | None]]) -> list[dict[str, Any]]:
-    columns = {m.name: paths[m.name] if m.name in paths else plain(m, batch) for m in spec.modalities}
-    if batch.factors is not None and spec.factors:
+    parts: dict[str, dict[str, list[Any]]] = {
+        "views": {m.name: paths[m.name] if m.name in paths else plain(m, batch, spec) for m in spec.modalities},
+        "lengths": {name: counts.tolist() for name, counts in batch.lengths.items()},
+        "targets": {target.name: plain_target(target, batch) for target in spec.targets},
+    }
+    if batch.factors is not None:
         codes = batch.factors.T.tolist()
-        per_factor = {factor.name: words(factor.values, codes[column]) for column, factor in enumerate(spec.factors)}
-        columns["factors"] = [dict(zip(per_factor, row, strict=True)) for row in zip(*per_factor.values(), strict=True)]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        parts["factors"] = {f.name: codes_as_words(f.values, codes[column]) for column, f in enumerate(spec.factors)}
+    if batch.quantities is not None:
+        values = batch.quantities.double().T.tolist()
+        parts["quantities"] = {
+            quantity.name: [None if value != value else round(value, 6) for value in values[column]]
+            for column, quantity in enumerate(spec.quantities)
+        }
+    filled = {part: columns for part, columns in parts.items() if columns}
+    return [
+        {part: {name: column[row] for name, column in columns.items()} for part, columns in filled.items()}
+        for row in range(len(batch))
+    ]

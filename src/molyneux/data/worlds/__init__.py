@@ -1,12 +1,13 @@
 """Worlds: generators whose true factors are known."""
 
+from molyneux.data.dataset import Split, SplitSource
 from molyneux.data.worlds.altered import Altered, can_alter
 from molyneux.data.worlds.cdsprites import CdSprites
+from molyneux.data.worlds.cdsprites_settings import Noise
 from molyneux.data.worlds.gebid import GeBiD
 from molyneux.data.worlds.gebid_settings import GeBiDNoise
-from molyneux.data.worlds.noise import Noise
 from molyneux.data.worlds.sentences import Letters, PartsOfSpeech, Ynoc, ideal_codes
-from molyneux.data.worlds.world import Split, World, WorldSource
+from molyneux.data.worlds.world import World
 
 __all__ = [
     "Altered",
@@ -17,8 +18,8 @@ __all__ = [
     "Noise",
     "PartsOfSpeech",
     "Split",
+    "SplitSource",
     "World",
-    "WorldSource",
     "Ynoc",
     "can_alter",
     "ideal_codes",

@@ -12,10 +12,11 @@ import numpy as np
 import torch
 
 from molyneux.core import Batch, ConfigError, Spec, nearest, seeds
+from molyneux.data.dataset import Split
 from molyneux.data.worlds.captioned_world import CaptionedWorld
 from molyneux.data.worlds.raster import SHAPES, Figures, masks
 from molyneux.data.worlds.scenes import Scenes
-from molyneux.data.worlds.world import Split, World
+from molyneux.data.worlds.world import World
 
 Change = Literal["empty", "filled", "foreign", "silhouette", "styled"]
 """Without the object; with an object that fills the picture but for a narrow border; with an object of a shape that the world

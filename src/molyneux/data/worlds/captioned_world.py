@@ -9,18 +9,17 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from molyneux.core import Batch, ConfigError, DataError, Modality, Reader, Spec, seeds
+from molyneux.core import Batch, Modality, Reader, Spec, seeds
+from molyneux.data.dataset import Split
 from molyneux.data.worlds.caption_reader import CaptionReader
 from molyneux.data.worlds.distributions import Combinations
 from molyneux.data.worlds.grammar import Grammar
-from molyneux.data.worlds.level_settings import LevelSettings
+from molyneux.data.worlds.levels import LevelSettings, SceneSpace
 from molyneux.data.worlds.parallel import spread
 from molyneux.data.worlds.raster import Figures
-from molyneux.data.worlds.repertoire import Repertoire
-from molyneux.data.worlds.scenes import Scenes
+from molyneux.data.worlds.scenes import PaintScenes, Scenes, View
 from molyneux.data.worlds.touch import Touch
-from molyneux.data.worlds.view import Brush, View
-from molyneux.data.worlds.world import Split, World
+from molyneux.data.worlds.world import World
 
 _COMBINATION = 0
 """Column of `Scenes.draws` that decides on the combination; the others are the subclass's."""
@@ -29,15 +28,18 @@ _COMBINATION = 0
 class CaptionedWorld(World):
     """Scenes of one object with a caption that says, up to a level, what the picture shows.
 
-    Combinations of the attributes are equally likely; a subclass sets `_settings`, `_repertoire` and `_threads` at
+    Combinations of the attributes are equally likely; a subclass sets `_settings`, `_space` and `_threads` at
     construction and says how its nuisances are drawn, what figure the object is, and how it is painted.
     """
+
+    untouched: ClassVar[tuple[str, ...]] = ()
+    """Names of the factors that a contour does not show."""
 
     textured: ClassVar[tuple[int, ...]] = ()
     """Columns of `Scenes.draws` that decide on textures."""
 
     _settings: LevelSettings
-    _repertoire: Repertoire
+    _space: SceneSpace
     _threads: int
 
     @property
@@ -54,7 +56,7 @@ class CaptionedWorld(World):
         """Geometry of scenes, in scene units, from the codes of all factors and uniform numbers (n, k)."""
 
     @abstractmethod
-    def _brush(self) -> Brush:
+    def _painter(self) -> PaintScenes:
         """What paints pictures; asked for once a batch."""
 
     @property
@@ -65,50 +67,55 @@ class CaptionedWorld(World):
     @property
     def spec(self) -> Spec:
         """Modalities as chosen; factors are what is shown or said, then the nuisances, with x and y at the end."""
-        return Spec(tuple(view.modality for view in self._views().values()), self._repertoire.factors)
+        return Spec(tuple(view.modality for view in self._views().values()), self._space.factors)
 
     @property
     def caption_factors(self) -> tuple[str, ...]:
         """Names of the factors that a caption says."""
-        return self._settings.levels.said(self._settings.caption_level)
+        return self._settings.levels.names(self._settings.caption_level)
 
     @property
     def picture_factors(self) -> tuple[str, ...]:
         """Names of the factors that a picture shows and a caption of its level would say."""
-        return self._settings.levels.said(self._settings.level)
+        return self._settings.levels.names(self._settings.level)
 
     def visible(self, modality: str) -> tuple[str, ...]:
-        """Names of the factors that a view shows: a caption what it says, a contour neither colour nor background."""
+        """Names of the factors that a view shows; all that its picture shows but for `untouched` where it is a contour."""
         if modality == "text":
             return self.caption_factors
-        return tuple(name for name in self.picture_factors if modality == "image" or name not in ("colour", "background"))
+        return tuple(name for name in self.picture_factors if modality == "image" or name not in self.untouched)
 
     @property
     def shapes(self) -> tuple[str, ...]:
         """Names of its shapes, as the rasteriser has them."""
-        return tuple(self._settings.choices.shapes.values())
+        return tuple(self._settings.choices["shapes"].values())
 
     @property
     def grammar(self) -> Grammar:
         """Every caption of this world."""
-        return self._repertoire.grammar
+        return self._space.grammar
+
+    @property
+    def splits(self) -> Mapping[Split, int | None]:
+        """Endless splits; `heldout` is among them where combinations are held out."""
+        return dict.fromkeys(self._space.combinations)
 
     def combinations(self, split: Split) -> Combinations:
-        """What a split draws from; its `contains` takes the columns of `Batch.factors` before the nuisances."""
-        return self._repertoire.combinations[split]
+        """What a split draws from; its `contains` takes the columns of `Batch.factors` before the nuisances.
+
+        Raises:
+            ConfigError: no such split.
+        """
+        self.size(split)
+        return self._space.combinations[split]
 
     def scenes(self, indices: np.ndarray, *, split: Split, seed: int) -> Scenes:
         """The scenes of these sample numbers (n,), any order, any non-negative integers.
 
         Raises:
-            ConfigError: the split `heldout`, and nothing was held out. DataError: a negative number.
+            ConfigError: no such split. DataError: no integers in one row, or a negative number.
         """
-        indices = np.asarray(indices, np.int64)
-        if len(indices) and indices.min() < 0:
-            raise DataError(f"expected sample numbers from 0, got {indices.min()}")
-        combinations = self.combinations(split)
-        if not len(combinations):
-            raise ConfigError("the split heldout is empty: name combinations in held_out")
+        indices, combinations = self.numbers(indices, split), self.combinations(split)
         draws = seeds.uniforms(seeds.key(seed, self.name, split), indices, self._numbers)
         drawn = combinations.sample(draws[:, _COMBINATION])
         factors = np.concatenate([drawn, self._nuisances(drawn, draws)], 1)
@@ -132,7 +139,7 @@ class CaptionedWorld(World):
         touch = Touch(self.name, noise=self._settings.touch_noise)
         known = {
             "image": View(Modality("image", "image", (3, side, side), "uint8"), self._pictures),
-            "text": View(self.grammar.modality("text"), self._repertoire.captions),
+            "text": View(self.grammar.modality("text"), self._space.captions),
             "touch": View(touch.modality("touch"), touch.contours),
         }
         return {name: known[name] for name in self._settings.modalities}
@@ -140,6 +147,6 @@ class CaptionedWorld(World):
     def _pictures(self, scenes: Scenes) -> np.ndarray:
         side = self._settings.image_size
         out = np.empty((len(scenes), 3, side, side), np.uint8)
-        brush = self._brush()
-        spread(lambda part: brush(scenes[part], out[part]), len(scenes), threads=self._threads)
+        paint = self._painter()
+        spread(lambda part: paint(scenes[part], out[part]), len(scenes), threads=self._threads)
         return out

@@ -7,15 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from molyneux.data.worlds import attributes, textures
-from molyneux.data.worlds.cdsprites_settings import Settings
+from molyneux.data.worlds import textures
+from molyneux.data.worlds.cdsprites_settings import WHITE, Settings
 from molyneux.data.worlds.distributions import pick
 from molyneux.data.worlds.dsprites import load_archive
+from molyneux.data.worlds.levels import SceneSpace
 from molyneux.data.worlds.painting import DARK_CLEAN, DARK_PUBLISHED, LIGHT, Paint, paint
 from molyneux.data.worlds.raster import draw
-from molyneux.data.worlds.repertoire import Repertoire
-from molyneux.data.worlds.scenes import Scenes
-from molyneux.data.worlds.view import Brush
+from molyneux.data.worlds.scenes import PaintScenes, Scenes
 
 FRONT, BACK, SHADE, GRAIN = 4, 6, 9, 12
 """Columns of `Scenes.draws` that decide on textures (two each) and noise (three for shade)."""
@@ -26,16 +25,16 @@ class Painter:
 
     Args:
         settings: of the world.
-        repertoire: of the world.
+        space: of the world's scenes.
     """
 
-    def __init__(self, settings: Settings, repertoire: Repertoire) -> None:
-        self.settings, self.repertoire = settings, repertoire
+    def __init__(self, settings: Settings, space: SceneSpace) -> None:
+        self.settings, self.space = settings, space
         dark = DARK_PUBLISHED if settings.dark_background == "published" else DARK_CLEAN
         self._shades = np.stack([LIGHT, dark])
-        self._colours = np.array(list(settings.choices.colours.values()), np.float64)
+        self._colours = np.array(list(settings.choices["colours"].values()), np.float64)
 
-    def brush(self) -> Brush:
+    def prepared(self) -> PaintScenes:
         """What paints scenes, with the textures as they are now."""
         return partial(self._paint, bank=self._bank())
 
@@ -44,7 +43,7 @@ class Painter:
             colour=self._colour(scenes),
             front=_textures(scenes.draws[:, FRONT], scenes.draws[:, FRONT + 1], bank, self._varied),
             back=_textures(scenes.draws[:, BACK], scenes.draws[:, BACK + 1], bank, self._varied),
-            ground=self.repertoire.codes(scenes.factors, "background") if self.settings.level >= 5 else np.full(len(scenes), -1),
+            ground=self.space.codes(scenes.factors, "background") if self.settings.level >= 5 else np.full(len(scenes), -1),
             shades=self._shades,
             noise=scenes.draws[:, GRAIN] if self.settings.noise.background else np.zeros(len(scenes)),
             amplitude=float(self.settings.noise.background),
@@ -66,9 +65,9 @@ class Painter:
     def _colour(self, scenes: Scenes) -> np.ndarray:
         """RGB of every scene, (n, 3) float64."""
         if self.settings.level < 3:
-            colour = np.tile(np.array(attributes.WHITE, np.float64), (len(scenes), 1))
+            colour = np.tile(np.array(WHITE, np.float64), (len(scenes), 1))
         else:
-            colour = self._colours[self.repertoire.codes(scenes.factors, "colour")]
+            colour = self._colours[self.space.codes(scenes.factors, "colour")]
         if not self.settings.noise.shade:
             return colour
         shift = (2.0 * scenes.draws[:, SHADE : SHADE + 3] - 1.0) * self.settings.noise.shade
@@ -80,12 +79,12 @@ class Painter:
             masks = np.zeros((len(scenes), self.settings.image_size, self.settings.image_size), np.uint8)
             draw(scenes.figures, self.settings.anti_alias, masks)
             return masks
-        scales = [round(scale * 10) - 5 for scale in self.settings.choices.sizes.values()]
+        scales = [round(scale * 10) - 5 for scale in self.settings.choices["sizes"].values()]
         kept = tuple(sorted(set(scales)))
         place = np.array([kept.index(scale) for scale in scales])
         largest = np.full(len(scenes), int(np.argmax(scales)))
-        size = self.repertoire.codes(scenes.factors, "size") if self.settings.level >= 2 else largest
-        rotation, x, y = (self.repertoire.codes(scenes.factors, name) for name in ("rotation", "x", "y"))
+        size = self.space.codes(scenes.factors, "size") if self.settings.level >= 2 else largest
+        rotation, x, y = (self.space.codes(scenes.factors, name) for name in ("rotation", "x", "y"))
         return load_archive(self.settings.dsprites, kept).masks(scenes.figures.shape, place[size], rotation, x, y)
 
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from molyneux.core import Spec
-from molyneux.data.worlds import attributes
+from molyneux.data.worlds import cdsprites_settings as attributes
 from molyneux.data.worlds.cdsprites_settings import Settings
+from molyneux.data.worlds.dsprites import PLACES
 from molyneux.data.worlds.raster import SHAPES
 from molyneux.data.worlds.rendering_reader import RenderingReader
 from molyneux.data.worlds.renderings import Kind
@@ -24,7 +25,7 @@ def can_be_read(settings: Settings) -> bool:
     are smooth, pictures have fewer than 64 pixels a side or shapes are thin, so that true views resemble means of views.
     """
     noisy = settings.noise.size or settings.noise.background
-    sharp = settings.image_size >= 64 and not settings.anti_alias and "spiral" not in settings.choices.shapes.values()
+    sharp = settings.image_size >= 64 and not settings.anti_alias and "spiral" not in settings.choices["shapes"].values()
     return settings.level <= 4 and settings.dsprites is None and not noisy and sharp
 
 
@@ -36,13 +37,13 @@ def rendering_reader(settings: Settings, spec: Spec, factors: Sequence[str]) -> 
         spec: of its samples.
         factors: names of those that pictures show.
     """
-    sizes = settings.choices.sizes if settings.level >= 2 else {"": max(settings.choices.sizes.values())}
+    sizes = settings.choices["sizes"] if settings.level >= 2 else {"": max(settings.choices["sizes"].values())}
     kinds = [
         Kind(shape, size, SHAPES.index(name), attributes.BOXES[name] * scale / 64, attributes.STROKES.get(name, 0.0) * scale / 64)
-        for shape, name in enumerate(settings.choices.shapes.values())
+        for shape, name in enumerate(settings.choices["shapes"].values())
         for size, scale in enumerate(sizes.values())
     ]
-    colours = np.array(list(settings.choices.colours.values()), np.float64)
+    colours = np.array(list(settings.choices["colours"].values()), np.float64)
     return RenderingReader(
         kinds,
         colours=colours if "colour" in factors else None,
@@ -60,5 +61,5 @@ def _quadrants(image_size: int) -> np.ndarray:
     """(4, 4) left, top, right and bottom of the quadrants in pixels."""
     ends = [(min(x), min(y), max(x), max(y)) for x, y in attributes.QUADRANTS.values()]
     low, high = np.array(ends)[:, :2] - _SLACK, np.array(ends)[:, 2:] + _SLACK
-    pixels = 32 + (np.concatenate([low, high], 1) - (attributes.PLACES - 1) / 2) * attributes.STEP
+    pixels = 32 + (np.concatenate([low, high], 1) - (PLACES - 1) / 2) * attributes.STEP
     return np.asarray(pixels * image_size / 64)

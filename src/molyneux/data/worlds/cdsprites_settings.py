@@ -1,34 +1,142 @@
-"""The settings of CdSprites, checked as a whole: every problem is told at once."""
+"""What CdSprites is made of: the published attributes as data, and the settings, checked as a whole.
+
+Source: the generator's configuration of CdSprites+ (Sejnova et al., "Benchmarking multimodal variational autoencoders:
+CdSprites+ dataset and toolkit", 2023). Lengths are in pixels of the 64-pixel picture and were measured on dSprites (Matthey et
+al., 2017).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from molyneux.core import StoreError, nearest
-from molyneux.data.worlds import attributes, textures
-from molyneux.data.worlds.choices import Option, Options
+from molyneux.data.worlds import textures
 from molyneux.data.worlds.distributions import Rule
-from molyneux.data.worlds.dsprites import archive_digest, archive_problems
-from molyneux.data.worlds.level_settings import LevelSettings
-from molyneux.data.worlds.levels import Levels
-from molyneux.data.worlds.noise import Noise
+from molyneux.data.worlds.dsprites import DEFAULT_SHAPES, archive_digest, archive_problems
+from molyneux.data.worlds.levels import Attribute, Levels, LevelSettings, noise_problems
+from molyneux.data.worlds.raster import SHAPES
 
-OPTIONS = Options(
-    colours=Option(attributes.COLOURS, tuple(attributes.COLOURS), attributes.read_colour),
-    sizes=Option(attributes.SCALES | attributes.OTHER_SCALES, tuple(attributes.SCALES), attributes.read_scale),
-    shapes=Option({name: name for name in attributes.BOXES}, attributes.DEFAULT_SHAPES, attributes.read_shape),
-)
+Colour = tuple[int, int, int]
 
-_BACKGROUNDS = ("clean", "published")
+COLOURS: dict[str, Colour] = {
+    "red": (192, 64, 0),
+    "yellow": (228, 217, 111),
+    "green": (10, 107, 60),
+    "blue": (0, 127, 200),
+    "pink": (255, 0, 255),
+}
+"""RGB by name: ratios, since every picture is stretched to full brightness."""
+
+WHITE: Colour = (255, 255, 255)
+
+SCALES = {"small": 0.5, "big": 1.0}
+"""Length of a sprite relative to the biggest, by name."""
+
+OTHER_SCALES = {"medium": 0.7}
+"""Defined by the published generator and unused there; can be chosen."""
+
+BOXES = {"square": 19.3, "ellipse": 25.5, "heart": 19.04} | dict.fromkeys(SHAPES[3:7], 22.0) | {"spiral": 26.0}
+"""Size of every shape at scale 1 as `raster` defines it. CdSprites has the first three; any other can be chosen."""
+
+STROKES = {"line": 11.0, "spiral": 1.0}
+"""Thickness at scale 1."""
+
+STEP = 1.03
+"""Pixels between neighbouring positions; their middle is the middle of the picture."""
+
+MIDDLE = tuple(range(5, 30))
+"""Positions at levels 1 to 3, both axes."""
+
+LOW = (1, 2, 3, 5, 6, 7, 8, 9)
+"""Positions left or at the top at levels 4 and 5. Index 4 is missing in the published configuration and so in this version."""
+
+HIGH = tuple(range(26, 32))
+"""Positions right or at the bottom at levels 4 and 5."""
+
+QUADRANTS: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
+    "at top left": (LOW, LOW),
+    "at top right": (HIGH, LOW),
+    "at bottom left": (LOW, HIGH),
+    "at bottom right": (HIGH, HIGH),
+}
+"""Positions along x and y by caption phrase. The paper has quadrants at level 5 only; the generator, followed here, also at 4."""
+
+BACKGROUNDS = ("on light", "on dark")
+
+TEMPLATES = {
+    1: "{shape}",
+    2: "{size} {shape}",
+    3: "{size} {colour} {shape}",
+    4: "{size} {colour} {shape} {position}",
+    5: "{size} {colour} {shape} {position} {background}",
+}
+"""Captions by level; a level's picture shows what its caption says."""
+
+
+def read_rgb(value: Any) -> Colour | None:
+    """Three whole numbers from 0 to 255."""
+    if not isinstance(value, Sequence) or len(value) != 3 or not all(isinstance(v, int) and 0 <= v <= 255 for v in value):
+        return None
+    return value[0], value[1], value[2]
+
+
+def read_colour(value: Any) -> Colour | None:
+    """Three whole numbers from 0 to 255, not all 0."""
+    colour = read_rgb(value)
+    return colour if colour is not None and any(colour) else None
+
+
+def read_scale(value: Any) -> float | None:
+    """A number from 0.25 to 1.25, where 1 is the published big."""
+    return float(value) if isinstance(value, int | float) and 0.25 <= value <= 1.25 else None
+
+
+def read_shape(value: Any) -> str | None:
+    """The name of a shape that can be drawn."""
+    return value if value in SHAPES else None
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Nuisance variation; the defaults are the published behaviour.
+
+    Args:
+        shade: largest change of each RGB channel of the colour as rendered, 0..255; published 0.
+        rotation: largest turn away from upright in degrees, 0..180; published 180 (CdSprites).
+        size: largest relative change of the size, 0..0.5; published 0.
+        position: share of the published range of positions that is used, around its middle, 0..1; published 1.
+        background: largest grey noise of each background pixel, 0..255; published 0.
+    """
+
+    shade: float = 0.0
+    rotation: float = 180.0
+    size: float = 0.0
+    position: float = 1.0
+    background: float = 0.0
+
+    def problems(self) -> list[str]:
+        """One sentence for each setting out of range."""
+        return noise_problems(self)
+
+
+ATTRIBUTES: dict[str, Attribute[Any]] = {
+    "colours": Attribute("colour", COLOURS, tuple(COLOURS), read_colour),
+    "sizes": Attribute("size", SCALES | OTHER_SCALES, tuple(SCALES), read_scale),
+    "shapes": Attribute("shape", {name: name for name in BOXES}, DEFAULT_SHAPES, read_shape),
+}
+"""What can be chosen, by setting."""
+
+_DARK = ("clean", "published")
 
 
 @dataclass(frozen=True)
 class Settings(LevelSettings):
     """Everything that CdSprites pictures and captions depend on; `CdSprites` says what each setting means."""
 
-    levels = Levels(attributes.TEMPLATES, tuple(attributes.QUADRANTS), attributes.BACKGROUNDS)
+    levels = Levels(TEMPLATES, ATTRIBUTES, {"position": tuple(QUADRANTS), "background": BACKGROUNDS})
 
     held_out: tuple[Rule, ...]
     noise: Noise
@@ -44,8 +152,8 @@ class Settings(LevelSettings):
     def problems(self) -> list[str]:
         """One sentence for everything that is wrong, but for the held-out combinations."""
         problems = super().problems()
-        if self.dark_background not in _BACKGROUNDS:
-            problems.append(f"unknown dark_background {self.dark_background!r}; {nearest(self.dark_background, _BACKGROUNDS)}")
+        if self.dark_background not in _DARK:
+            problems.append(f"unknown dark_background {self.dark_background!r}; {nearest(self.dark_background, _DARK)}")
         if self.dsprites is not None:
             problems += archive_problems(self.dsprites) + self._sprite_problems()
         if self.textures not in (None, "procedural"):
@@ -62,8 +170,8 @@ class Settings(LevelSettings):
 
     def _sprite_problems(self) -> list[str]:
         """What the archive of sprites cannot do."""
-        foreign = [name for name in self.choices.shapes.values() if name not in attributes.DEFAULT_SHAPES]
-        odd = [scale for scale in self.choices.sizes.values() if round(scale * 10) != scale * 10 or not 0.5 <= scale <= 1.0]
+        foreign = [name for name in self.choices["shapes"].values() if name not in DEFAULT_SHAPES]
+        odd = [scale for scale in self.choices["sizes"].values() if round(scale * 10) != scale * 10 or not 0.5 <= scale <= 1.0]
         checks = {
             f"has the shapes square, ellipse and heart, not {', '.join(foreign)}": bool(foreign),
             f"has the scales 0.5, 0.6, ... 1.0, not {', '.join(map(str, odd))}": bool(odd),

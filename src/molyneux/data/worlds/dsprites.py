@@ -16,11 +16,19 @@ from typing import IO
 import numpy as np
 
 from molyneux.core import CorruptFileError, DataError
-from molyneux.data.worlds.attributes import DEFAULT_SHAPES, PLACES, ROTATIONS
+
+DEFAULT_SHAPES = ("square", "ellipse", "heart")
+"""Shapes of the archive, in the order of its classes."""
+
+ROTATIONS = 40
+"""Orientations: linspace(0, 2 pi, 40), so the first and the last are the same picture."""
+
+PLACES = 32
+"""Positions along each axis, numbered from the left and from the top."""
 
 SIDE = 64
 _ROWS = 4096
-_MEMBERS = ("imgs.npy", "latents_classes.npy")
+_FILES = ("imgs.npy", "latents_classes.npy")
 _PLACE = "github.com/google-deepmind/dsprites-dataset publishes dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
 
 
@@ -40,7 +48,7 @@ class SpriteArchive:
         shape = (len(DEFAULT_SHAPES), len(scales), ROTATIONS, PLACES, PLACES)
         self._row = np.full(shape, -1, np.int64)
         try:
-            with zipfile.ZipFile(path) as archive, archive.open(_MEMBERS[1]) as latents, archive.open(_MEMBERS[0]) as images:
+            with zipfile.ZipFile(path) as archive, archive.open(_FILES[1]) as latents, archive.open(_FILES[0]) as images:
                 kept = self._index(np.lib.format.read_array(latents, allow_pickle=False))
                 self._bits = _packed(images, kept, path)
         except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
@@ -82,15 +90,15 @@ def archive_problems(path: Path) -> list[str]:
     if not zipfile.is_zipfile(path):
         return [f"expected the dSprites archive at {path}, got a file that is no npz; {_PLACE}"]
     with zipfile.ZipFile(path) as archive:
-        missing = [name for name in _MEMBERS if name not in archive.namelist()]
+        missing = [name for name in _FILES if name not in archive.namelist()]
     return [f"expected {' and '.join(missing)} in {path}, which lacks it; {_PLACE}"] if missing else []
 
 
 def archive_digest(path: Path) -> str:
     """A hash of what the archive holds (the checksums in its table of contents), 16 hex digits."""
     with zipfile.ZipFile(path) as archive:
-        words = [f"{name}:{archive.getinfo(name).CRC}" for name in _MEMBERS]
-    return hashlib.blake2b("\n".join(words).encode(), digest_size=8).hexdigest()
+        parts = [f"{name}:{archive.getinfo(name).CRC}" for name in _FILES]
+    return hashlib.blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
 
 
 def _packed(images: IO[bytes], kept: np.ndarray, path: Path) -> np.ndarray:

@@ -1,25 +1,108 @@
-"""The settings of GeBiD, checked as a whole: every problem is told at once."""
+"""What GeBiD is made of: the published attributes and geometry as data, and the settings, checked as a whole.
+
+Source: the generator of GeBiD (Sejnova et al., "Benchmarking Multimodal Variational Autoencoders: GeBiD Dataset and Toolkit",
+2022; the version of August 2022). Lengths are in pixels of the 64-pixel picture; L is the length of a size.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from molyneux.core import nearest
-from molyneux.data.worlds import gebid_attributes as attributes
-from molyneux.data.worlds.attributes import read_rgb
-from molyneux.data.worlds.choices import Option, Options
+from molyneux.data.worlds.cdsprites_settings import TEMPLATES as CDSPRITES_TEMPLATES
+from molyneux.data.worlds.cdsprites_settings import Colour, read_rgb
 from molyneux.data.worlds.distributions import Rule
-from molyneux.data.worlds.level_settings import LevelSettings
-from molyneux.data.worlds.levels import Levels
-from molyneux.data.worlds.noise import out_of_range
+from molyneux.data.worlds.levels import Attribute, Levels, LevelSettings, noise_problems
 
-OPTIONS = Options(
-    colours=Option(attributes.COLOURS, tuple(attributes.COLOURS), read_rgb),
-    sizes=Option(attributes.LENGTHS, tuple(attributes.LENGTHS), attributes.read_length),
-    shapes=Option({name: name for name in attributes.SHAPES}, attributes.SHAPES, attributes.read_shape),
+COLOURS: dict[str, Colour] = {
+    "yellow": (255, 255, 0),
+    "red": (255, 0, 0),
+    "green": (0, 255, 0),
+    "blue": (0, 0, 255),
+    "grey": (128, 128, 128),
+    "brown": (105, 0, 0),
+    "purple": (215, 0, 215),
+    "teal": (0, 175, 175),
+    "navy": (0, 0, 150),
+    "orange": (255, 140, 0),
+    "beige": (232, 211, 185),
+    "pink": (255, 182, 193),
+}
+"""RGB as it is drawn, by name."""
+
+BLACK: Colour = (0, 0, 0)
+
+LENGTHS = {"small": 16.0, "large": 30.0}
+"""L by name."""
+
+CORNERS: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
+    "line": ((23, 22), (18, 18)),
+    "circle": ((23, 23), (17, 19)),
+    "square": ((23, 23), (17, 17)),
+    "semicircle": ((25, 24), (20, 17)),
+    "pieslice": ((23, 23), (16, 16)),
+    "spiral": ((32, 32), (32, 32)),
+}
+"""Where a shape is drawn below level 5, small and large: x and y of the top left corner of its box; of the pole of a spiral."""
+
+SHAPES = tuple(CORNERS)
+
+SHIFT = 3
+"""Largest shift of a corner along each axis below level 5; the spiral stays where it is."""
+
+RANGE = 6
+"""Positions along each axis of a quadrant."""
+
+LOW, HIGH = 5, 30
+"""First position left or at the top, and right or at the bottom."""
+
+QUADRANTS: dict[str, tuple[int, int]] = {
+    "at the top left": (LOW, LOW),
+    "at the top right": (HIGH, LOW),
+    "at the bottom left": (LOW, HIGH),
+    "at the bottom right": (HIGH, HIGH),
+}
+"""First x and y by caption phrase, at level 5."""
+
+BACKGROUNDS = {"on white": 255, "on black": 0}
+"""Grey by caption phrase."""
+
+SPIRAL_GROWTH = (0.3, 0.6)
+"""s of the spiral r = s + s theta, small and large."""
+
+TEMPLATES = CDSPRITES_TEMPLATES | {4: "{size} {colour} {shape} {background}"}
+"""Captions by level, those of CdSprites but for the fourth; a level's picture shows what its caption says."""
+
+RESTRICTED: tuple[dict[str, Any], ...] = (
+    {"shape": "line", "colour": ("yellow", "red", "green")},
+    {"shape": "circle", "colour": ("blue", "grey", "brown")},
+    {"shape": "square", "colour": ("purple", "teal", "navy")},
+    {"shape": "semicircle", "colour": ("orange", "beige", "pink")},
+    {"shape": "pieslice", "colour": ("teal", "green", "navy")},
+    {"shape": "spiral", "colour": ("yellow", "orange", "brown")},
 )
+"""The published limits of attributes for generalisation: 18 of 72 pairs of shape and colour."""
 
-RESTRICTED = "restricted"
+
+def read_length(value: Any) -> float | None:
+    """A number of pixels from 10 to 36, where 30 is the published large."""
+    return float(value) if isinstance(value, int | float) and 10 <= value <= 36 else None
+
+
+def read_shape(value: Any) -> str | None:
+    """The name of one of the six shapes."""
+    return value if value in SHAPES else None
+
+
+ATTRIBUTES: dict[str, Attribute[Any]] = {
+    "colours": Attribute("colour", COLOURS, tuple(COLOURS), read_rgb),
+    "sizes": Attribute("size", LENGTHS, tuple(LENGTHS), read_length),
+    "shapes": Attribute("shape", {name: name for name in SHAPES}, SHAPES, read_shape),
+}
+"""What can be chosen, by setting."""
+
+_RESTRICTED = "restricted"
 
 
 @dataclass(frozen=True)
@@ -43,14 +126,14 @@ class GeBiDNoise:
 
     def problems(self) -> list[str]:
         """One sentence for each setting out of range."""
-        return out_of_range(self)
+        return noise_problems(self)
 
 
 @dataclass(frozen=True)
 class Settings(LevelSettings):
     """Everything that GeBiD pictures and captions depend on; `GeBiD` says what each setting means."""
 
-    levels = Levels(attributes.TEMPLATES, tuple(attributes.QUADRANTS), tuple(attributes.BACKGROUNDS))
+    levels = Levels(TEMPLATES, ATTRIBUTES, {"position": tuple(QUADRANTS), "background": tuple(BACKGROUNDS)})
 
     noise: GeBiDNoise
 
@@ -60,17 +143,19 @@ class Settings(LevelSettings):
         if not isinstance(self.held_out, str):
             return self.held_out
         return tuple(
-            {"shape": kept["shape"], "colour": [name for name in attributes.COLOURS if name not in kept["colour"]]}
-            for kept in attributes.RESTRICTED
+            {"shape": kept["shape"], "colour": [name for name in COLOURS if name not in kept["colour"]]} for kept in RESTRICTED
         )
 
     def held_out_problems(self) -> list[str]:
         """One sentence for everything that is wrong with the held-out combinations; the rest must be right."""
         if not isinstance(self.held_out, str):
             return super().held_out_problems()
-        if self.held_out != RESTRICTED:
-            return [f"unknown held_out {self.held_out!r}; {nearest(self.held_out, [RESTRICTED])}"]
-        published = tuple(attributes.COLOURS), attributes.SHAPES
-        if max(self.level, self.caption_level) < 3 or (tuple(self.choices.colours), tuple(self.choices.shapes)) != published:
+        if self.held_out != _RESTRICTED:
+            return [f"unknown held_out {self.held_out!r}; {nearest(self.held_out, [_RESTRICTED])}"]
+        published = tuple(COLOURS), SHAPES
+        if (
+            max(self.level, self.caption_level) < 3
+            or (tuple(self.choices["colours"]), tuple(self.choices["shapes"])) != published
+        ):
             return ['held_out "restricted" is about the published shapes and colours: use level 3 or above and all of them']
         return []

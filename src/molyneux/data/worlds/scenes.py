@@ -1,13 +1,15 @@
-"""Scenes: what is drawn once and viewed many ways."""
+"""Scenes, which are drawn once and viewed many ways, and the views of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from molyneux.core import Modality
+from molyneux.data.dataset import Split
 from molyneux.data.worlds.raster import Figures
-from molyneux.data.worlds.world import Split
 
 
 @dataclass(frozen=True)
@@ -36,3 +38,20 @@ class Scenes:
     def __getitem__(self, part: slice) -> Scenes:
         """The scenes of a slice."""
         return Scenes(self.indices[part], self.split, self.seed, self.factors[part], self.figures[part], self.draws[part])
+
+
+PaintScenes = Callable[[Scenes, np.ndarray], None]
+"""Paints scenes into RGB pictures (n, 3, image_size, image_size) uint8."""
+
+
+@dataclass(frozen=True)
+class View:
+    """One way to look at scenes.
+
+    Args:
+        modality: what it looks like in a batch.
+        make: the views (n, *modality.shape) of n scenes, in the modality's dtype.
+    """
+
+    modality: Modality
+    make: Callable[[Scenes], np.ndarray]

@@ -22,7 +22,7 @@ class Tables(NamedTuple):
         group: (F, S) group of each place; -1 for a fixed word.
         turn: (F, S) how many free places of that group stand before it; an agreeing place has the one it agrees with.
         free: (F, S) bool, whether the place is one of its group's own.
-        says: (F, S, W) symbol of the place by word of its group.
+        symbols: (F, S, W) symbol of the place by word of its group.
         order: (F, G) groups of a form, that of the fastest digit first; -1 = no more.
         occurrences: (F, G) free places of each group.
         sizes: (G,) words of each group.
@@ -37,7 +37,7 @@ class Tables(NamedTuple):
     group: np.ndarray
     turn: np.ndarray
     free: np.ndarray
-    says: np.ndarray
+    symbols: np.ndarray
     order: np.ndarray
     occurrences: np.ndarray
     sizes: np.ndarray
@@ -57,38 +57,38 @@ def arrangements(size: int, count: int) -> int:
 
 
 @compiled
-def _arrange(digit: int, size: int, count: int, said: np.ndarray) -> None:
+def _arrange(digit: int, size: int, count: int, words: np.ndarray) -> None:
     """Write the words of the arrangement of this number."""
     radix = arrangements(size, count)
     for turn in range(count):
         radix //= size - turn
-        said[turn] = digit // radix
-        digit -= said[turn] * radix
+        words[turn] = digit // radix
+        digit -= words[turn] * radix
     # So far each number counts only the words that are left; the earlier ones are now put back.
     for turn in range(count - 2, -1, -1):
         for later in range(turn + 1, count):
-            if said[later] >= said[turn]:
-                said[later] += 1
+            if words[later] >= words[turn]:
+                words[later] += 1
 
 
 @compiled
-def _digit(said: np.ndarray, count: int, size: int) -> int:
+def _digit(words: np.ndarray, count: int, size: int) -> int:
     """The number of an arrangement; -1 if a word is unreadable (-1) or stands twice."""
     digit = 0
     for turn in range(count):
-        left = said[turn]
+        left = words[turn]
         for earlier in range(turn):
-            if said[earlier] == said[turn]:
+            if words[earlier] == words[turn]:
                 return -1
-            left -= said[earlier] < said[turn]
-        if said[turn] < 0:
+            left -= words[earlier] < words[turn]
+        if words[turn] < 0:
             return -1
         digit = digit * (size - turn) + left
     return digit
 
 
 @compiled
-def _encode(said: np.ndarray, form: int, tables: Tables, codes: np.ndarray) -> None:
+def _encode(words: np.ndarray, form: int, tables: Tables, codes: np.ndarray) -> None:
     """Write the codes (K,) of a sentence from the words of each group (G, most)."""
     for factor in range(len(codes)):
         group, position = tables.factors[factor]
@@ -96,9 +96,9 @@ def _encode(said: np.ndarray, form: int, tables: Tables, codes: np.ndarray) -> N
         codes[factor] = -1
         if count == 0 or position >= count:
             continue
-        digit = _digit(said[group], count, tables.sizes[group])
+        digit = _digit(words[group], count, tables.sizes[group])
         if digit >= 0:
-            codes[factor] = said[group, position] if position >= 0 else tables.offsets[group, count] + digit
+            codes[factor] = words[group, position] if position >= 0 else tables.offsets[group, count] + digit
 
 
 @compiled
@@ -113,7 +113,7 @@ def write(numbers: np.ndarray, tables: Tables, end: int, ids: np.ndarray, codes:
         codes: (n, K) factors.
         forms: (n,) form of each sentence.
     """
-    said = np.zeros(tables.offsets.shape, np.int64)
+    words = np.zeros(tables.offsets.shape, np.int64)
     for row in range(len(numbers)):
         form = np.searchsorted(tables.starts, numbers[row], side="right") - 1
         number = numbers[row] - tables.starts[form]
@@ -122,19 +122,19 @@ def write(numbers: np.ndarray, tables: Tables, end: int, ids: np.ndarray, codes:
                 break
             count = tables.occurrences[form, group]
             radix = arrangements(tables.sizes[group], count)
-            _arrange(number % radix, tables.sizes[group], count, said[group])
+            _arrange(number % radix, tables.sizes[group], count, words[group])
             number //= radix
         for place in range(tables.lengths[form]):
             group = tables.group[form, place]
-            word = said[group, tables.turn[form, place]] if group >= 0 else 0
-            ids[row, place] = tables.says[form, place, word]
+            word = words[group, tables.turn[form, place]] if group >= 0 else 0
+            ids[row, place] = tables.symbols[form, place, word]
         ids[row, tables.lengths[form]] = end
-        _encode(said, form, tables, codes[row])
+        _encode(words, form, tables, codes[row])
         forms[row] = form
 
 
 @compiled
-def read(ids: np.ndarray, forms: np.ndarray, tables: Tables, codes: np.ndarray, sound: np.ndarray) -> None:
+def read(ids: np.ndarray, forms: np.ndarray, tables: Tables, codes: np.ndarray, accepted: np.ndarray) -> None:
     """Read sentences whose forms are known, though not every word needs to fit.
 
     Args:
@@ -142,22 +142,22 @@ def read(ids: np.ndarray, forms: np.ndarray, tables: Tables, codes: np.ndarray, 
         forms: (n,) form of each.
         tables: the language.
         codes: (n, K) factors to write; -1 for a group with a wrong or a repeated word, or where another word does not agree.
-        sound: (n,) bool to write, whether all groups can be read.
+        accepted: (n,) bool to write, whether all groups can be read.
     """
-    said = np.zeros(tables.offsets.shape, np.int64)
+    words = np.zeros(tables.offsets.shape, np.int64)
     for row in range(len(ids)):
         form = forms[row]
         for place in range(tables.lengths[form]):
             group, symbol = tables.group[form, place], ids[row, place]
             if tables.free[form, place]:
-                said[group, tables.turn[form, place]] = tables.local[symbol] if tables.owner[symbol] == group else -1
+                words[group, tables.turn[form, place]] = tables.local[symbol] if tables.owner[symbol] == group else -1
         for place in range(tables.lengths[form]):
             group = tables.group[form, place]
             if group >= 0 and not tables.free[form, place]:
-                word = said[group, tables.turn[form, place]]
-                if word >= 0 and tables.says[form, place, word] != ids[row, place]:
-                    said[group, tables.turn[form, place]] = -1
-        _encode(said, form, tables, codes[row])
-        sound[row] = True
+                word = words[group, tables.turn[form, place]]
+                if word >= 0 and tables.symbols[form, place, word] != ids[row, place]:
+                    words[group, tables.turn[form, place]] = -1
+        _encode(words, form, tables, codes[row])
+        accepted[row] = True
         for group in range(len(tables.sizes)):
-            sound[row] &= _digit(said[group], tables.occurrences[form, group], tables.sizes[group]) >= 0
+            accepted[row] &= _digit(words[group], tables.occurrences[form, group], tables.sizes[group]) >= 0

@@ -1,10 +1,13 @@
-"""Letters: the smallest language, four independent words in a fixed order."""
+"""Letters: the smallest language, four independent words in a fixed order, and the ideal codes of its factors."""
 
 from __future__ import annotations
 
-from molyneux.core import ConfigError
-from molyneux.data.worlds.sentences.forms import Group, template
-from molyneux.data.worlds.sentences.language import Language
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from molyneux.core import ConfigError, DataError
+from molyneux.data.worlds.sentences.language import Group, Language, template
 from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld, divided, setting_problems
 
 NAMES = ("A", "B", "C", "D")
@@ -26,6 +29,8 @@ class Letters(SentenceWorld):
         ConfigError: settings that cannot be used; all problems at once.
     """
 
+    name: ClassVar[str] = "letters-v1"
+
     def __init__(self, *, split: Method = "keyed", split_seed: int = 0) -> None:
         if problems := setting_problems(split, (), ()):
             raise ConfigError(problems)
@@ -34,7 +39,32 @@ class Letters(SentenceWorld):
         self._language = Language(groups, (template("{A} {B} {C} {D}", groups, order=NAMES),))
         self._division = divided(self, self._language, split, seed=split_seed)
 
-    @property
-    def name(self) -> str:
-        """Name with version."""
-        return "letters-v1"
+
+def ideal_codes(factors: np.ndarray, example: Literal[1, 2], *, seed: int = 0) -> np.ndarray:
+    """Codes that know each letter in one dimension (example 1), or in two (example 2).
+
+    Zhang et al., "Unsupervised Representation Disentanglement of Text" (RepL4NLP 2021), Table 1. Each value of each factor has a
+    number drawn uniformly from [-1, 1), two in example 2; both come from one stream, which NumPy's `RandomState` gives as the
+    published script does. Values are drawn, not spaced, so some share a bin where codes are cut into bins.
+
+    Args:
+        factors: (N, 4) codes of the letters, 0..19.
+        example: which of the two.
+        seed: of the draws; 0 is published.
+
+    Returns:
+        (N, 4) float64 for example 1, (N, 8) for example 2.
+
+    Raises:
+        ConfigError: another example. DataError: factors of another shape or range.
+    """
+    if example not in (1, 2):
+        raise ConfigError(f"expected example 1 or 2, got {example!r}")
+    factors = np.asarray(factors)
+    if factors.ndim != 2 or factors.shape[1] != len(NAMES) or factors.dtype.kind not in "iu":
+        raise DataError(f"expected factors as integers (N, {len(NAMES)}), got {factors.dtype} {factors.shape}")
+    if factors.size and (factors.min() < 0 or factors.max() >= VALUES):
+        raise DataError(f"expected factors from 0 to {VALUES - 1}, got {factors.min()} to {factors.max()}")
+    drawn = np.random.RandomState(seed).uniform(-1, 1, (len(NAMES), VALUES, 3))
+    chosen = drawn[:, :, :1] if example == 1 else drawn[:, :, 1:]
+    return np.concatenate([values[factors[:, column]] for column, values in enumerate(chosen)], 1)

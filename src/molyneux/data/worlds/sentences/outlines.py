@@ -1,12 +1,11 @@
-"""Outlines of sentences: what kind of word stands at each place. They tell forms apart."""
+"""Outlines of sentences: what kind of word stands at each place. They tell forms apart, and say why a row is no sentence."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from molyneux.core import ConfigError
-from molyneux.data.worlds.sentences.forms import Form
-from molyneux.data.worlds.sentences.language import SPECIAL, Language
+from molyneux.data.worlds.sentences.language import SPECIAL, Form, Language
 
 _FOREIGN = len(SPECIAL)
 
@@ -81,3 +80,50 @@ class Outlines:
 def _as_bytes(kinds: np.ndarray) -> np.ndarray:
     """Rows of uint16 as byte strings, which compare and sort as a whole."""
     return np.ascontiguousarray(kinds).view(f"S{2 * kinds.shape[1]}").ravel()
+
+
+def rejection_reason(language: Language, outlines: Outlines, ids: np.ndarray) -> str:
+    """The first thing that is wrong with a row (length,) that the reader rejected, counted in words from 1."""
+    foreign = ~outlines.is_symbol(ids)
+    if foreign.any():
+        return f"word {int(foreign.argmax()) + 1}: its id is none of the {len(language.symbols)} symbols"
+    words = [language.symbols[symbol] for symbol in ids]
+    kinds = outlines.kinds(ids)
+    alive = np.ones(len(outlines.forms), bool)
+    for place, kind in enumerate(kinds):
+        expected = np.unique(outlines.forms[alive, place])
+        alive &= outlines.forms[:, place] == kind
+        if not alive.any():
+            names = [outlines.names[number] for number in expected]
+            return f"word {place + 1}: expected {_either(names)}, got {words[place]!r}"
+    return _disagreement(language.forms[int(alive.argmax())], words)
+
+
+def _disagreement(form: Form, words: list[str]) -> str:
+    """A repeated word, or one that does not agree, in a row of the right outline."""
+    places: dict[str, int] = {}
+    first: dict[str, str] = {}
+    for place, (expected, word) in enumerate(zip(form.places, words, strict=False), 1):
+        if expected.role == "free":
+            if word in places:
+                return (
+                    f"word {place}: {word!r} is word {places[word]} already, and words of {expected.group} differ in a sentence"
+                )
+            places[word] = place
+            first.setdefault(expected.group, word)
+    for place, expected in enumerate(form.places):
+        if expected.role == "agreeing":
+            partner = first[expected.group]
+            agreeing = expected.words[_of(form, expected.group).index(partner)]
+            if agreeing != words[place]:
+                return f"word {place + 1}: expected {agreeing!r}, which agrees with {partner!r}, got {words[place]!r}"
+    return "it is a sentence"
+
+
+def _of(form: Form, group: str) -> tuple[str, ...]:
+    """The words of a group, from a free place of a form."""
+    return next(place.words for place in form.places if place.role == "free" and place.group == group)
+
+
+def _either(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

@@ -10,8 +10,7 @@ from torch import Tensor
 
 from molyneux.core import Reading, SpecError
 from molyneux.data.worlds.sentences.language import Language
-from molyneux.data.worlds.sentences.outlines import Outlines
-from molyneux.data.worlds.sentences.rejection import why
+from molyneux.data.worlds.sentences.outlines import Outlines, rejection_reason
 
 _CHUNK = 1024
 
@@ -87,7 +86,7 @@ class _Reasons(Mapping[int, str]):
         self._language, self._outlines, self._rows = language, outlines, rows
 
     def __getitem__(self, row: int) -> str:
-        return why(self._language, self._outlines, self._rows[row])
+        return rejection_reason(self._language, self._outlines, self._rows[row])
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._rows)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 from molyneux.core import ConfigError
-from molyneux.data.worlds.sentences.forms import Form, Group, Place, check_choice, template
-from molyneux.data.worlds.sentences.language import Language
+from molyneux.data.worlds.sentences.language import Form, Group, Language, Place, check_choice, template
 from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld, divided, setting_problems
-from molyneux.data.worlds.sentences.ynoc_words import CITIES, NAMES, OCCUPATIONS, article
 
 _ORDER = ("year", "name", "occupation", "city")
 _TEMPLATES = {
@@ -18,6 +16,24 @@ _TEMPLATES = {
     "III": "{name} was a/an {occupation} in {city} in {year} .",
 }
 _ARTICLE = "a/an"
+
+_NAMES = """
+    Amina Anna Arjun Astrid Ben Camille Carlos Chen Diego Elena Emma Fatima Felix Grace Hana Hugo Ibrahim Ines Ivan Jonas
+    Kenji Lars Leila Lucia Maria Mateo Mei Miriam Nadia Nikolai Olga Omar Priya Rosa Samuel Sofia Tariq Tomas Yuki Zara
+"""
+
+_OCCUPATIONS = """
+    accountant actor architect artist baker builder carpenter dentist doctor editor electrician engineer farmer interpreter
+    journalist lawyer nurse optician pilot teacher
+"""
+
+_CITIES = """
+    Accra Athens Auckland Bangkok Berlin Bogota Boston Cairo Chicago Dublin Geneva Hanoi Helsinki Istanbul Jakarta Kyoto
+    Lagos Lima Lisbon London Madrid Mumbai Nairobi Oslo Paris Prague Rome Seoul Toronto Vienna
+"""
+
+NAMES, OCCUPATIONS, CITIES = tuple(_NAMES.split()), tuple(_OCCUPATIONS.split()), tuple(_CITIES.split())
+"""Real words of one word each, in the numbers of the placeholders."""
 
 
 class Ynoc(SentenceWorld):
@@ -40,6 +56,8 @@ class Ynoc(SentenceWorld):
     Raises:
         ConfigError: settings that cannot be used; all problems at once.
     """
+
+    name: ClassVar[str] = "ynoc-v1"
 
     def __init__(
         self,
@@ -69,11 +87,6 @@ class Ynoc(SentenceWorld):
         self._language = Language(groups, forms, nuisances=tuple(nuisances))
         self._division = divided(self, self._language, split, seed=split_seed)
 
-    @property
-    def name(self) -> str:
-        """Name with version."""
-        return "ynoc-v1"
-
 
 def _groups(vocabulary: str) -> tuple[Group, ...]:
     years = tuple(map(str, range(2011, 2021)))
@@ -89,5 +102,14 @@ def _form(name: str, groups: tuple[Group, ...], *, agreeing: bool) -> Form:
     if not agreeing:
         return form
     occupations = groups[2].words
-    fitting = Place("agreeing", tuple(article(word) for word in occupations), "occupation")
+    fitting = Place("agreeing", tuple(_article(word) for word in occupations), "occupation")
     return Form(tuple(fitting if place.words == (_ARTICLE,) else place for place in form.places), form.order, form.labels)
+
+
+def _article(word: str) -> str:
+    """The indefinite article before an occupation of the list, none of which is spoken otherwise than its first letter says.
+
+    >>> _article("engineer"), _article("baker")
+    ('an', 'a')
+    """
+    return "an" if word[0].lower() in "aeiou" else "a"
