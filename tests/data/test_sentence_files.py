@@ -50,12 +50,12 @@ def test_there_and_back(tmp_path, factors, same):
     told = []
     export_sentences(world, tmp_path / "a", seed=4, chunk=77, progress=told.append)
     export_sentences(world, tmp_path / "b", seed=4)
-    assert sum(told) == sum(world.sizes.values())
+    assert sum(told) == sum(world.splits.values())
     assert all(digest(path) == digest(tmp_path / "b" / path.name) for path in (tmp_path / "a").iterdir())
     for path in (tmp_path / "a").iterdir():
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     found = load_sentences(tmp_path / "a", factors=factors, nuisances=["structure"])
-    for split, size in world.sizes.items():
+    for split, size in world.splits.items():
         assert found[split].spec == world.spec
         assert same(found[split].batch(np.arange(size)), world.batch(np.arange(size), split=split, seed=4))
     with pytest.raises(ConflictError, match="is there already"):

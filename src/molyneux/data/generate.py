@@ -61,6 +61,8 @@ def generate(
     with appearing_folder(folder) as part, ExitStack() as open_files:
         columns = columns_of(source)
         files = {column.name: open_files.enter_context(_ArrayFile(part, column, len(source))) for column in columns}
+        for file in files.values():
+            file.begin()
         for arrays in _chunks(source, tuple(files), chunk, threads):
             for name, rows in arrays.items():
                 files[name].write(rows)
@@ -119,9 +121,16 @@ class _ArrayFile:
         self._flushing: Future[None] | None = None
 
     def __enter__(self) -> _ArrayFile:
-        """Write the header and reserve the space, so that a full disk is noticed before any work."""
         self._stream = self._path.open("wb", buffering=0)
         self._thread = ThreadPoolExecutor(1)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.shutdown()
+        self._stream.close()
+
+    def begin(self) -> None:
+        """Write the header and reserve the space, so that a full disk is noticed before any work."""
         dtype = np.dtype(self._column.dtype)
         header = BytesIO()
         np.lib.format.write_array_header_1_0(
@@ -131,11 +140,6 @@ class _ArrayFile:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(self._stream.fileno(), 0, total)
         self._append(memoryview(header.getvalue()))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._thread.shutdown()
-        self._stream.close()
 
     def write(self, rows: np.ndarray) -> None:
         """Append rows."""

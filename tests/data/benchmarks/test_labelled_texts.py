@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 import torch
 
-from molyneux.core import ConfigError, DataError, Spec, StoreError, views
+from molyneux.core import ConfigError, DataError, Dataset, Spec, StoreError, views
 from molyneux.data import AGNews, DBpedia, YahooAnswers, load
-from molyneux.data.benchmarks.division import divided
+from molyneux.data.benchmarks.text_samples import divided
 from molyneux.data.benchmarks.text_files import read_labels
-from molyneux.data.benchmarks.vocabulary import SPECIAL
+from molyneux.data.benchmarks.text_samples import SPECIAL
 
 SPLITS = ("train", "validation", "test")
 
@@ -29,36 +29,35 @@ def plain(path, line_break):
             yield int(label) - 1, re.findall(r"[^\W_]+|[^\w\s]|_", text)
 
 
-def said(world, split, seed=0):
+def shown_texts(world, split, seed=0):
     """By sample its class and its words as shown."""
-    batch = world.batch(np.arange(world.sizes[split]), split=split, seed=seed)
+    batch = world.batch(np.arange(world.splits[split]), split=split, seed=seed)
     shown = views.text_strings(world.spec.modality("text"), batch.views["text"])
-    return batch.factors[:, 0].tolist(), [text.split() for text in shown]
+    return batch.targets["label"].tolist(), [text.split() for text in shown]
 
 
 def rows_of(world):
     """By split the rows of its files, as (file, number)."""
     names = [name for name in ("train.csv", "test.csv") if (world.folder / name).is_file()]
-    published = world.published
-    labels = {name: read_labels(world.folder / name, published.fields, classes=published.classes) for name in names}
+    labels = {name: read_labels(world.folder / name, world.columns, classes=world.classes) for name in names}
     settings = world.settings
     limits = settings["per_class"] and tuple(settings["per_class"])
-    parts = divided(labels, classes=published.classes, limits=limits, name=world.name, seed=settings["split_seed"])
+    parts = divided(labels, classes=world.classes, limits=limits, name=world.name, seed=settings["split_seed"])
     return {split: {(part.file, int(row)) for row in part.rows} for split, part in parts.items()}
 
 
 def test_words_and_classes_are_those_of_a_second_implementation(kind, files, tmp_path):
     world = kind(folder=files(kind, tmp_path), words=50, length=9, per_class=(20, 2, 11))
-    rows = {name: list(plain(tmp_path / name, world.published.line_break)) for name in ("train.csv", "test.csv")}
+    rows = {name: list(plain(tmp_path / name, world.line_break)) for name in ("train.csv", "test.csv")}
     parts = {split: [rows[file][row] for file, row in part] for split, part in rows_of(world).items()}
     counts = Counter(word for _, words in parts["train"] for word in words[:9])
     vocabulary = sorted(counts, key=lambda word: (-counts[word], word))[:50]
     assert world.spec.modality("text").symbols == (*SPECIAL, *vocabulary)
     for split, part in parts.items():
         expected = Counter((label, *(word if word in vocabulary else "<unk>" for word in words[:9])) for label, words in part)
-        labels, texts = said(world, split)
+        labels, texts = shown_texts(world, split)
         assert Counter((label, *words) for label, words in zip(labels, texts, strict=True)) == expected
-        assert np.bincount(labels).tolist() == len(world.spec.factor("label").values) * [
+        assert np.bincount(labels).tolist() == len(world.spec.target("label").symbols) * [
             {"train": 20, "validation": 2, "test": 11}[split]
         ]
 
@@ -85,13 +84,15 @@ def test_samples_are_the_same_in_any_order_and_process(kind, files, tmp_path):
     world = kind(folder=files(kind, tmp_path))
     source = world.source("train", 40, seed=3)
     batch = source.batch(np.arange(40)).check(world.spec)
-    assert torch.equal(batch.target, batch.factors[:, 0])
+    assert batch.factors is None
+    assert batch.targets["label"].max() < len(world.spec.target("label").symbols)
+    assert isinstance(world, Dataset)
     other = pickle.loads(pickle.dumps(source))
     assert len(pickle.dumps(source)) < 2_000
     assert torch.equal(other.batch(np.array([7, 0, 7])).views["text"], batch.views["text"][[7, 0, 7]])
     assert load(source).batch(np.arange(40)).views["text"].equal(batch.views["text"])
     assert Spec.from_json(json.loads(json.dumps(world.spec.to_json()))) == world.spec
-    first, second = (said(world, "test", seed)[1] for seed in (1, 2))
+    first, second = (shown_texts(world, "test", seed)[1] for seed in (1, 2))
     assert first != second
     assert sorted(first) == sorted(second)
 
@@ -101,7 +102,7 @@ def test_long_texts_are_cut_without_an_end_and_empty_ones_are_an_end(tmp_path):
     rows = [f'"{label}","","{text}"' for label in range(1, 5) for text in ("", "one two three four", "one two three", "one")]
     (tmp_path / "test.csv").write_text("\n".join(10 * rows) + "\n")
     world = AGNews(folder=tmp_path, length=3)
-    batch = world.batch(np.arange(world.sizes["train"]), split="train", seed=0)
+    batch = world.batch(np.arange(world.splits["train"]), split="train", seed=0)
     text = world.spec.modality("text")
     assert text.symbols == (*SPECIAL, "one", "three", "two")
     found = {tuple(row) for row in batch.views["text"].tolist()}
@@ -112,13 +113,13 @@ def test_long_texts_are_cut_without_an_end_and_empty_ones_are_an_end(tmp_path):
 def test_a_byte_order_mark_belongs_to_no_class(files, tmp_path):
     folder = files(AGNews, tmp_path)
     (folder / "classes.txt").write_text("a\nb\nc\nd\n", encoding="utf-8-sig")
-    assert AGNews(folder=folder).spec.factor("label").values == ("a", "b", "c", "d")
+    assert AGNews(folder=folder).spec.target("label").symbols == ("a", "b", "c", "d")
 
 
 def test_fields_are_chosen(files, tmp_path):
     folder = files(YahooAnswers, tmp_path)
     world = YahooAnswers(folder=folder, fields=("best_answer", "question_title"))
-    assert {words[-1][:4] for words in said(world, "validation")[1]} <= {"trai", "<unk"}
+    assert {words[-1][:4] for words in shown_texts(world, "validation")[1]} <= {"trai", "<unk"}
     assert world.settings["fields"] == ["best_answer", "question_title"]
 
 
@@ -134,9 +135,9 @@ def test_settings_know_the_files_but_not_their_place(files, tmp_path):
 def test_folders_are_found_by_the_variable(files, tmp_path, monkeypatch):
     monkeypatch.setenv("MOLYNEUX_DATA", str(tmp_path))
     files(DBpedia, tmp_path / "dbpedia_csv")
-    assert DBpedia().sizes["train"] == 14 * 27
+    assert DBpedia().splits["train"] == 14 * 27
     with pytest.raises(
-        StoreError, match=rf"expected test.csv, classes.txt and, .*, train.csv in {tmp_path}/ag-news, .*as ag_news_csv"
+        StoreError, match=rf"expected test.csv, classes.txt \(and train.csv, .*\) in {tmp_path}/ag-news, .*as ag_news_csv"
     ):
         _ = AGNews().spec
     monkeypatch.delenv("MOLYNEUX_DATA")
@@ -159,7 +160,7 @@ def test_files_that_are_something_else_are_refused(content, complaint, files, tm
     folder = files(AGNews, tmp_path)
     (folder / "test.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(DataError, match=re.escape(f"{folder / 'test.csv'}") + ".*" + complaint):
-        _ = AGNews(folder=folder).sizes
+        _ = AGNews(folder=folder).splits
 
 
 WHOLE = b'"1","a b","He said ""hi"",\r\nand left"\n"2","c","""quoted"""\r\n3,5" disk,no quotes\n"4","","end"'
@@ -168,7 +169,7 @@ WHOLE = b'"1","a b","He said ""hi"",\r\nand left"\n"2","c","""quoted"""\r\n3,5" 
 @pytest.mark.parametrize("ending", [b"", b"\n", b"\r\n", b'\n"1","x","says ""so"""', b'\n4,an 8" disk,plain', b'\n"1","x",""'])
 @pytest.mark.parametrize("block", [1, 7, 1 << 20])
 def test_whole_files_are_read_whatever_their_quotes(files, tmp_path, monkeypatch, ending, block):
-    monkeypatch.setattr("molyneux.data.benchmarks.quotes._BLOCK", block)
+    monkeypatch.setattr("molyneux.data.benchmarks.text_files._SCANNED", block)
     folder = files(AGNews, tmp_path)
     (folder / "train.csv").unlink()
     (folder / "test.csv").write_bytes(WHOLE + ending)
@@ -190,12 +191,12 @@ def test_whole_files_are_read_whatever_their_quotes(files, tmp_path, monkeypatch
     ],
 )
 def test_a_file_that_was_cut_within_quotes_is_refused(files, tmp_path, monkeypatch, cut, line, block):
-    monkeypatch.setattr("molyneux.data.benchmarks.quotes._BLOCK", block)
+    monkeypatch.setattr("molyneux.data.benchmarks.text_files._SCANNED", block)
     folder = files(AGNews, tmp_path)
     (folder / "test.csv").write_bytes(b"\n".join([WHOLE.replace(b"4", b"1"), b'"2","a","b"']) + cut)
     told = f"{folder / 'test.csv'}, line {line}: expected a quote that closes the field before the end of the file, got none"
     with pytest.raises(DataError, match=f"^{re.escape(told)}"):
-        _ = AGNews(folder=folder).sizes
+        _ = AGNews(folder=folder).splits
 
 
 def test_classes_that_do_not_fit_are_refused(files, tmp_path):
@@ -219,7 +220,7 @@ def test_samples_outside_of_a_split_are_refused(files, tmp_path):
     world = AGNews(folder=files(AGNews, tmp_path))
     with pytest.raises(ConfigError, match="at most the 12 samples of the split validation, got a size of 13"):
         world.source("validation", 13, seed=0)
-    with pytest.raises(DataError, match="has 12 samples"):
+    with pytest.raises(DataError, match="of its 12 samples"):
         world.batch(np.array([12]), split="validation", seed=0)
     with pytest.raises(ConfigError, match="holds no combination out"):
         world.source("heldout", 1, seed=0)
@@ -231,10 +232,10 @@ def test_ag_news_as_published():
     world = AGNews()
     if (world.folder / "train.csv").is_file():
         pytest.skip("the division of a test file alone is looked at")
-    assert world.sizes == {"train": 4560, "validation": 1520, "test": 1520}
-    assert world.spec.factor("label").values == ("World", "Sports", "Business", "Sci/Tech")
+    assert world.splits == {"train": 4560, "validation": 1520, "test": 1520}
+    assert world.spec.target("label").symbols == ("World", "Sports", "Business", "Sci/Tech")
     assert world.spec.modality("text").symbols[4:10] == (".", "the", ",", "-", "to", "a")
-    texts = [text for split in SPLITS for text in map(tuple, said(world, split)[1])]
+    texts = [text for split in SPLITS for text in map(tuple, shown_texts(world, split)[1])]
     assert len(set(texts)) > 0.999 * 7600
     rows = list(plain(Path(world.folder, "test.csv"), "\\"))
     assert Counter(label for label, _ in rows) == dict.fromkeys(range(4), 1900)

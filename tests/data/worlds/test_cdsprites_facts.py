@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from molyneux.data.worlds import CdSprites
-from molyneux.data.worlds.attributes import HIGH, LOW, MIDDLE, QUADRANTS, ROTATIONS, TEMPLATES
+from molyneux.data.worlds.cdsprites_settings import HIGH, LOW, MIDDLE, QUADRANTS, TEMPLATES
+from molyneux.data.worlds.dsprites import ROTATIONS
 
 LEVELS = (1, 2, 3, 4, 5)
 GRAMMARS = {level: CdSprites(level=level).grammar for level in LEVELS}

@@ -187,11 +187,11 @@ def test_version_one_keeps_its_bytes():
     assert batch.views["image"].float().mean().item() == pytest.approx(116.6604, abs=0.01)
 
 
-def test_processes_give_the_same_bytes(tmp_path):
+def test_threads_give_the_same_bytes(tmp_path):
     source = GeBiD(level=4).source("train", 150, seed=3)
-    for jobs in (1, 2):
-        generate(source, tmp_path / str(jobs), chunk=40, jobs=jobs)
-    for name in ("image.npy", "text.npy", "factors.npy", "stage.json"):
+    for threads in (1, 2):
+        generate(source, tmp_path / str(threads), chunk=40, threads=threads)
+    for name in ("view.image.npy", "view.text.npy", "factors.npy", "stage.json"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
 
 
@@ -366,7 +366,7 @@ def test_settings_that_cannot_be_used():
         GeBiD(colours={"sky": 5})
     with pytest.raises(ConfigError, match="use level 3 or above"):
         GeBiD(level=2, held_out="restricted")
-    with pytest.raises(ConfigError, match="heldout is empty"):
+    with pytest.raises(ConfigError, match="holds no combination out"):
         made(GeBiD(), 3, split="heldout")
     with pytest.raises(DataError, match="sample numbers from 0"):
         GeBiD().batch(np.array([-1]), split="train", seed=0)

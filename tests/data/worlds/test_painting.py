@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from molyneux.data.worlds.attributes import COLOURS
+from molyneux.data.worlds.cdsprites_settings import COLOURS
 from molyneux.data.worlds.painting import BRIGHTEN, DARK_CLEAN, DARK_PUBLISHED, LIGHT, Paint, paint
 
 SHADES = np.stack([LIGHT, DARK_CLEAN, DARK_PUBLISHED])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from molyneux.data.worlds.attributes import BOXES
+from molyneux.data.worlds.cdsprites_settings import BOXES
 from molyneux.data.worlds.raster import SHAPES, Figures, distances, masks
 
 SIZES = {"line": 30.0, "circle": 30.0, "semicircle": 30.0, "pieslice": 30.0, "spiral": 38.8}

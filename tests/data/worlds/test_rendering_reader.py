@@ -6,8 +6,8 @@ import torch
 
 from molyneux.core import Reader
 from molyneux.data import CdSprites
-from molyneux.data.worlds import attributes
-from molyneux.data.worlds.noise import Noise
+from molyneux.data.worlds import cdsprites_settings as attributes
+from molyneux.data.worlds.cdsprites_settings import Noise
 from molyneux.data.worlds.raster import Figures, masks
 
 
@@ -98,7 +98,7 @@ def test_a_mixture_of_colours_and_a_place_between_quadrants_are_not_read():
     batch = world.source("test", 400, seed=0).batch(np.arange(400))
     view = batch.views["image"]
     mixed = view.clone().float()
-    red, green = (torch.tensor(world._settings.choices.colours[name]).float() for name in ("red", "green"))
+    red, green = (torch.tensor(world._settings.choices["colours"][name]).float() for name in ("red", "green"))
     ink = red / red.norm() + green / green.norm()
     mask = (view.amax(1, keepdim=True) > 0).float()
     mixed = mask * (255 * ink / ink.max()).view(1, 3, 1, 1)

@@ -4,7 +4,7 @@ from PIL import Image
 
 from molyneux.core import DataError, StoreError
 from molyneux.data.worlds import textures
-from molyneux.data.worlds.patterns import PARAMETERS, PATTERNS, _pattern
+from molyneux.data.worlds.textures import PARAMETERS, PATTERNS, _pattern
 
 
 @pytest.fixture(scope="module")

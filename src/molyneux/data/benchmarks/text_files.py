@@ -15,8 +15,8 @@ from molyneux.core import DataError, store
 from molyneux.core.compiled import compiled
 
 _CLASS = "class"
-_BLOCK = 16 << 20
-"""Bytes read at once: what is in memory does not grow with the file."""
+_BLOCK = _SCANNED = 16 << 20
+"""Bytes that are parsed, and searched for quotes, at once: what is in memory does not grow with the file."""
 
 _QUOTE, _COMMA, _RETURN, _FEED = 34, 44, 13, 10
 _START, _PLAIN, _QUOTED, _MAYBE_CLOSED = 0, 1, 2, 3
@@ -103,7 +103,7 @@ def _require_closed(path: Path) -> None:
     """
     state = np.array([_START, 1, 0], np.int64)
     with path.open("rb") as stream:
-        while block := stream.read(_BLOCK):
+        while block := stream.read(_SCANNED):
             _follow(np.frombuffer(block, np.uint8), state)
     if state[0] == _QUOTED:
         raise DataError(

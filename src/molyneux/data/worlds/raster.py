@@ -32,7 +32,7 @@ from molyneux.data.worlds.parallel import spread
 SHAPES = ("square", "ellipse", "heart", "line", "circle", "semicircle", "pieslice", "spiral")
 """Names of the shapes; a shape's code is its place here."""
 
-_SQUARE, _ELLIPSE, _HEART, _LINE, _CIRCLE, _SEMICIRCLE, _PIESLICE = range(7)
+_SQUARE, _ELLIPSE, _HEART, _LINE, _CIRCLE, _SEMICIRCLE, _PIESLICE, _SPIRAL = range(8)
 
 ELLIPSE_RATIO = 14.4 / 25.5
 """Short by long axis of the ellipse."""
@@ -130,6 +130,9 @@ def _draw(
         length, stroke = size[row] * side, thickness[row] * side
         x, y = centre[row, 0] * side, centre[row, 1] * side
         cos, sin = math.cos(rotation[row]), math.sin(rotation[row])
+        if shape[row] == _SPIRAL:
+            _draw_spiral(x, y, cos, sin, length * SPIRAL_GROWTH, stroke, anti_alias, out[row])
+            continue
         reach = _reach(shape[row], length, stroke) + 1.0
         left, right = max(0, math.floor(x - reach)), min(side, math.ceil(x + reach))
         top, bottom = max(0, math.floor(y - reach)), min(side, math.ceil(y + reach))
@@ -137,10 +140,40 @@ def _draw(
             for j in range(left, right):
                 dx, dy = j + 0.5 - x, i + 0.5 - y
                 d = _distance(shape[row], cos * dx + sin * dy, cos * dy - sin * dx, length, stroke)
-                if anti_alias:
-                    out[row, i, j] = int(min(max(0.5 - d, 0.0), 1.0) * 255.0 + 0.5)
-                elif d <= 0.0:
-                    out[row, i, j] = 255
+                out[row, i, j] = _coverage(d, anti_alias)
+
+
+@compiled
+def _coverage(distance: float, anti_alias: bool) -> int:
+    """Coverage of a pixel, 0..255, by the signed distance of its centre in pixels."""
+    if anti_alias:
+        return int(min(max(0.5 - distance, 0.0), 1.0) * 255.0 + 0.5)
+    return 255 if distance <= 0.0 else 0
+
+
+@compiled
+def _draw_spiral(
+    x: float, y: float, cos: float, sin: float, growth: float, stroke: float, anti_alias: bool, out: np.ndarray
+) -> None:
+    """Draw a spiral stroke by stroke, so that only pixels near a stroke are looked at; coverage grades by `_spiral` alone."""
+    side, reach = len(out), stroke / 2.0 + (0.501 if anti_alias else 0.001)
+    nearest = (reach / growth) ** 2
+    for start in range(len(SPIRAL_VERTICES) - 1):
+        ax, ay = growth * SPIRAL_VERTICES[start, 0], growth * SPIRAL_VERTICES[start, 1]
+        bx, by = growth * SPIRAL_VERTICES[start + 1, 0], growth * SPIRAL_VERTICES[start + 1, 1]
+        ax, ay, bx, by = x + cos * ax - sin * ay, y + sin * ax + cos * ay, x + cos * bx - sin * by, y + sin * bx + cos * by
+        left, right = max(0, math.floor(min(ax, bx) - reach)), min(side, math.ceil(max(ax, bx) + reach))
+        top, bottom = max(0, math.floor(min(ay, by) - reach)), min(side, math.ceil(max(ay, by) + reach))
+        for i in range(top, bottom):
+            for j in range(left, right):
+                if out[i, j] > 0:
+                    continue
+                dx, dy = j + 0.5 - x, i + 0.5 - y
+                u, v = cos * dx + sin * dy, cos * dy - sin * dx
+                square = _stroke(u / growth, v / growth, start)
+                if square < nearest:
+                    distance = _spiral(u, v, growth) if anti_alias else growth * math.sqrt(square)
+                    out[i, j] = _coverage(distance - stroke / 2.0, anti_alias)
 
 
 @compiled

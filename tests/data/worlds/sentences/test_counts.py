@@ -9,7 +9,7 @@ import pytest
 from molyneux.core import ConfigError, DataError
 from molyneux.core.views import text_strings
 from molyneux.data import Letters, PartsOfSpeech, Ynoc
-from molyneux.data.worlds.sentences.structures import KINDS, structures
+from molyneux.data.worlds.sentences.parts_of_speech import KINDS, structures
 
 SIMPLE = [200, 1000, 1000, 5000, 1000, 5000, 5000, 25000, 1000, 4000, 5000, 20000, 5000, 20000, 25000, 100000]
 """Sentences of the simple structures: Zhang et al. (2021), Table 2."""
@@ -35,7 +35,7 @@ def pos():
 
 @pytest.fixture(scope="module")
 def test_codes(pos):
-    size = pos.sizes["test"]
+    size = pos.splits["test"]
     return np.concatenate(
         [pos.sentences(np.arange(start, start + size // 8), split="test", seed=0).codes for start in range(0, size, size // 8)]
     )
@@ -55,7 +55,7 @@ def test_codes(pos):
 )
 def test_sizes(world, size, sizes, symbols, length, values):
     assert world.language.size == size
-    assert list(world.sizes.values()) == sizes
+    assert list(world.splits.values()) == sizes
     modality = world.spec.modality("text")
     assert modality.symbols[:3] == ("<pad>", "<bos>", "<eos>")
     assert len(set(modality.symbols)) == symbols
@@ -127,25 +127,25 @@ def test_sentences_are_those_of_the_grammar():
             assert (plain_ynoc if isinstance(world, Ynoc) else plain_pos)(text, values), (text, values)
 
 
-def plain_ynoc(text, said):
-    year, name, city = said["year"], said["name"], said["city"]
-    work = ("an " if said["occupation"][0] in "aeiou" else "a ") + said["occupation"]
+def plain_ynoc(text, found):
+    year, name, city = found["year"], found["name"], found["city"]
+    work = ("an " if found["occupation"][0] in "aeiou" else "a ") + found["occupation"]
     return (
         text
         == {
             "I": f"in {year} , {name} was {work} in {city} .",
             "II": f"in {year} 's {city} , {name} was {work} .",
             "III": f"{name} was {work} in {city} in {year} .",
-        }[said["template"]]
+        }[found["template"]]
     )
 
 
-def plain_pos(text, said):
+def plain_pos(text, found):
     words = text.split(" ")
-    fits = sorted(words) == sorted([*(value for name, value in said.items() if name != "kind"), *[","] * words.count(",")])
-    in_order = all(words.index(said[a]) < words.index(said[b]) for a in said for b in said if a[:-1] == b[:-1] and a < b)
-    kind = "I" if words[0] == said.get("conj1.") else "II" if "conj1." in said else "III" if "conj2." in said else "simple"
-    return fits and in_order and len(set(words)) == len(words) and kind == said["kind"]
+    fits = sorted(words) == sorted([*(value for name, value in found.items() if name != "kind"), *[","] * words.count(",")])
+    in_order = all(words.index(found[a]) < words.index(found[b]) for a in found for b in found if a[:-1] == b[:-1] and a < b)
+    kind = "I" if words[0] == found.get("conj1.") else "II" if "conj1." in found else "III" if "conj2." in found else "simple"
+    return fits and in_order and len(set(words)) == len(words) and kind == found["kind"]
 
 
 # What the first sentences of a version are. A change of these is a new version.
@@ -189,5 +189,5 @@ def test_numbers_of_sentences_are_integers_in_a_row():
     ):
         with pytest.raises(DataError, match=f"^expected numbers of sentences as one row of integers, got {got}"):
             world.language.write(numbers)
-        with pytest.raises(DataError, match=f"^expected positions as one row of integers, got {got}"):
+        with pytest.raises(DataError, match=f"^expected numbers of samples as one row of integers, got {got}"):
             world.sentences(numbers, split="test", seed=1)

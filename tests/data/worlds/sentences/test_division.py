@@ -9,7 +9,7 @@ from scipy import stats
 from molyneux.core import ConfigError, DataError
 from molyneux.data import Letters, PartsOfSpeech, Ynoc
 from molyneux.data.worlds.sentences.division import KeyedDivision, permutation
-from molyneux.data.worlds.sentences.published import PublishedDivision
+from molyneux.data.worlds.sentences.division import PublishedDivision
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 6, 200, 9_600, 12_345])
@@ -33,12 +33,12 @@ def test_permutations_are_as_good_as_drawn():
 
 @pytest.mark.parametrize("world", [Ynoc(), Letters(), PartsOfSpeech()], ids=lambda world: world.name)
 def test_splits_are_disjoint_and_complete_whatever_the_seed(world):
-    numbers = {split: world.division.numbers(np.arange(size), split=split, seed=5) for split, size in world.sizes.items()}
+    numbers = {split: world.division.numbers(np.arange(size), split=split, seed=5) for split, size in world.splits.items()}
     together = np.sort(np.concatenate(list(numbers.values())))
     assert (np.diff(together) > 0).all()
     assert together[0] >= 0
     assert together[-1] < world.language.size
-    again = world.division.numbers(np.arange(world.sizes["test"]), split="test", seed=6)
+    again = world.division.numbers(np.arange(world.splits["test"]), split="test", seed=6)
     assert (again != numbers["test"]).mean() > 0.99
     np.testing.assert_array_equal(np.sort(again), np.sort(numbers["test"]))
     if not isinstance(world, PartsOfSpeech):
@@ -99,7 +99,7 @@ def test_what_a_split_does_not_have():
         world.source("test", 144_001, seed=0)
     assert len(world.source("test", 144_000, seed=0)) == 144_000
     for rows in ([144_000], [-1]):
-        with pytest.raises(DataError, match="the split test of ynoc-v1 has 144,000 samples"):
+        with pytest.raises(DataError, match="ynoc-v1, split test: expected numbers of its 144,000 samples"):
             world.batch(np.array(rows), split="test", seed=0)
     with pytest.raises(DataError, match="numbers of sentences below 720000 from 0, got 720000 to 720000"):
         world.language.write(np.array([720_000]))

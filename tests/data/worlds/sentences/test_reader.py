@@ -6,7 +6,7 @@ import torch
 
 from molyneux.core import ConfigError, SpecError
 from molyneux.data import Letters, PartsOfSpeech, Ynoc
-from molyneux.data.worlds.sentences.forms import Group, template
+from molyneux.data.worlds.sentences.language import Group, template
 from molyneux.data.worlds.sentences.language import Language
 
 YNOC = Ynoc(vocabulary="realistic", nuisances=["template"])
@@ -32,9 +32,9 @@ def read(world, text):
 
 
 def test_sentences_are_read():
-    said, reason = read(POS, "although dogs want cats , big tigers really need foxes ! <eos>")
+    codes, reason = read(POS, "although dogs want cats , big tigers really need foxes ! <eos>")
     assert reason is None
-    assert said == {
+    assert codes == {
         "n.": "dogs cats tigers foxes",
         "v.": "want need",
         "adv.": "really",
@@ -119,7 +119,7 @@ def plain_fits(form, words):
     ],
 )
 def test_reasons(world, text, reason, lost):
-    said, found = read(world, text)
+    codes, found = read(world, text)
     assert found == reason
     true = {
         "n.": "dogs cats",
@@ -131,11 +131,11 @@ def test_reasons(world, text, reason, lost):
         "city": "Rome",
     }
     absent = {"adv.", "adj.", "prep.", "conj1.", "conj2.", "structure", "kind", "template"}
-    readable = {name for name in said if name not in absent} - lost if lost is not None else set()
+    readable = {name for name in codes if name not in absent} - lost if lost is not None else set()
     if text.startswith("dogs want ,"):
         true["n."] = None
-    assert {name for name, value in said.items() if value is not None} == readable
-    assert all(said[name] == true[name] for name in readable)
+    assert {name for name, value in codes.items() if value is not None} == readable
+    assert all(codes[name] == true[name] for name in readable)
 
 
 def test_rows_that_are_no_rows():
