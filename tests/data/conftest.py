@@ -61,10 +61,9 @@ def contours(size):
 
 def same(one, other):
     """Whether two batches hold the same bytes; NaN is the same as NaN."""
-    mine, theirs = one.tensors(), other.tensors()
+    mine, theirs = ({name: torch.nan_to_num(tensor, 7e7) for name, tensor in batch.tensors().items()} for batch in (one, other))
     return mine.keys() == theirs.keys() and all(
-        mine[name].dtype == theirs[name].dtype and torch.equal(torch.nan_to_num(mine[name], 7e7), torch.nan_to_num(theirs[name], 7e7))
-        for name in mine
+        mine[name].dtype == theirs[name].dtype and torch.equal(mine[name], theirs[name]) for name in mine
     )
 
 

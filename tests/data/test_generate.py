@@ -145,7 +145,9 @@ def test_batches_that_disagree_about_masks_are_refused(tmp_path):
             batch = numbers(4).batch(indices)
             return batch if indices[0] == 0 else batch.observe([])
 
-    with pytest.raises(DataError, match=r"arrays view\.number in every batch, as in the first, got view\.number, present\.number"):
+    with pytest.raises(
+        DataError, match=r"arrays view\.number in every batch, as in the first, got view\.number, present\.number"
+    ):
         generate(Moody(), tmp_path / "samples", chunk=2)
     assert list(tmp_path.iterdir()) == []
 

@@ -72,7 +72,7 @@ def test_a_change_is_noticed_by_a_process_that_has_verified_before(folder):
     content[-1] ^= 1
     for _ in range(2):
         path.write_bytes(content)
-        with pytest.raises(CorruptFileError, match="view.image.npy was truncated or altered"):
+        with pytest.raises(CorruptFileError, match=r"view\.image\.npy was truncated or altered"):
             StoredSource(folder)
 
 
@@ -119,7 +119,9 @@ def test_what_is_masked_means_nothing(folder, tmp_path, make, same):
     assert same(stored.batch(np.arange(40)), batch)
 
 
-@pytest.mark.parametrize("names", [("BRK.B", "brk.b"), ("factors", "stage"), ("a/../../x", 'x"><script>'), ("x" * 100, "X" * 100), ("présent", ".")])
+@pytest.mark.parametrize(
+    "names", [("BRK.B", "brk.b"), ("factors", "stage"), ("a/../../x", 'x"><script>'), ("x" * 100, "X" * 100), ("présent", ".")]
+)
 def test_any_printable_name_can_be_stored(tmp_path, same, names):
     spec = Spec(
         tuple(Modality(name, "tabular", (1,)) for name in names),

@@ -14,9 +14,8 @@ import torch
 
 from molyneux.core import ConfigError, DataError, Dataset, Spec, StoreError, views
 from molyneux.data import AGNews, DBpedia, YahooAnswers, load
-from molyneux.data.benchmarks.text_samples import divided
 from molyneux.data.benchmarks.text_files import read_labels
-from molyneux.data.benchmarks.text_samples import SPECIAL
+from molyneux.data.benchmarks.text_samples import SPECIAL, divided
 
 SPLITS = ("train", "validation", "test")
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from molyneux.core import ConfigError
 from molyneux.data import CdSprites, GeBiD, Noise
 from molyneux.data.worlds.raster import SHAPES, Figures, distances, masks
-from molyneux.data.worlds.touch import CONTACTS, Touch, follow
-from molyneux.data.worlds.touch import outlines
+from molyneux.data.worlds.touch import CONTACTS, Touch, follow, outlines
 
 SOLID = tuple(shape for shape in SHAPES if shape != "spiral")
 CONVEX = ("square", "ellipse", "line", "circle", "semicircle", "pieslice")

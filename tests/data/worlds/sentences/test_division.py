@@ -8,8 +8,7 @@ from scipy import stats
 
 from molyneux.core import ConfigError, DataError
 from molyneux.data import Letters, PartsOfSpeech, Ynoc
-from molyneux.data.worlds.sentences.division import KeyedDivision, permutation
-from molyneux.data.worlds.sentences.division import PublishedDivision
+from molyneux.data.worlds.sentences.division import KeyedDivision, PublishedDivision, permutation
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 6, 200, 9_600, 12_345])

@@ -6,8 +6,7 @@ import torch
 
 from molyneux.core import ConfigError, SpecError
 from molyneux.data import Letters, PartsOfSpeech, Ynoc
-from molyneux.data.worlds.sentences.language import Group, template
-from molyneux.data.worlds.sentences.language import Language
+from molyneux.data.worlds.sentences.language import Group, Language, template
 
 YNOC = Ynoc(vocabulary="realistic", nuisances=["template"])
 POS = PartsOfSpeech(nuisances=["structure", "kind"])
