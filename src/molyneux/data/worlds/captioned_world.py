@@ -12,7 +12,7 @@ import torch
 from molyneux.core import Batch, Modality, Reader, Spec, seeds
 from molyneux.data.dataset import Split
 from molyneux.data.worlds.caption_reader import CaptionReader
-from molyneux.data.worlds.distributions import Combinations
+from molyneux.data.worlds.combinations import Combinations
 from molyneux.data.worlds.grammar import Grammar
 from molyneux.data.worlds.levels import LevelSettings, SceneSpace
 from molyneux.data.worlds.parallel import spread

@@ -14,7 +14,7 @@ from typing import Any
 
 from molyneux.core import StoreError, nearest
 from molyneux.data.worlds import textures
-from molyneux.data.worlds.distributions import Rule
+from molyneux.data.worlds.combinations import Rule
 from molyneux.data.worlds.dsprites import DEFAULT_SHAPES, archive_digest, archive_problems
 from molyneux.data.worlds.levels import Attribute, Levels, LevelSettings, noise_problems
 from molyneux.data.worlds.raster import SHAPES

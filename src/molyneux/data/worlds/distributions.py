@@ -1,112 +1,352 @@
-"""Distributions over factor combinations: they can draw, and they can say what they contain.
+"""Distributions over what a scene is made of: they can draw, and they can say what they contain.
 
-A distribution is a set of combinations, all equally likely, so restricting, holding out and joining are the operations of
-sets. Combinations are numbered as the digits of a number are, the last factor fastest.
+`Choice` and `Uniform` draw one factor or quantity, `Product` joins independent parts, `Mixture` takes one of several,
+`Excluding` holds a region out, and `Entities` draws several objects for each scene. They nest, and nothing is enumerated: a
+draw is a function of a fixed number of uniform numbers a scene. Values are arrays by name, (n,), or (n, entities) below
+`Entities`: codes (int64) of a factor, numbers (float64) of a quantity. `combinations.Combinations` is the finite case.
 """
 
 from __future__ import annotations
 
-import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from molyneux.core import ConfigError, Factor, nearest
+from molyneux.core import ConfigError, Factor, Quantity, nearest, seeds
 
-Rule = Mapping[str, str | Sequence[str]]
-"""Values of some factors, such as `{"shape": "heart", "colour": ["red", "pink"]}`; factors it does not name are free."""
+Values = Mapping[str, np.ndarray]
+"""Values of scenes by the name of a factor or quantity."""
 
 
-@dataclass(frozen=True, eq=False)
-class Combinations:
-    """A set of combinations of factor values, all equally likely.
-
-    Args:
-        factors: F factors.
-        allowed: (N,) bool by combination number; N is the product of the numbers of values.
-    """
-
-    factors: tuple[Factor, ...]
-    allowed: np.ndarray
-
-    @classmethod
-    def every(cls, factors: Sequence[Factor]) -> Combinations:
-        """All combinations of all values."""
-        return cls(tuple(factors), np.ones(math.prod(len(factor.values) for factor in factors), bool))
+class Distribution(ABC):
+    """Scenes at random."""
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Number of values of each factor."""
-        return tuple(len(factor.values) for factor in self.factors)
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """Names of the factors and quantities that it draws."""
 
-    @cached_property
-    def codes(self) -> np.ndarray:
-        """The combinations in it, (len, F) int64, by rising number."""
-        return np.stack(np.unravel_index(np.flatnonzero(self.allowed), self.shape), 1).astype(np.int64)
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """How many uniform numbers a scene takes."""
 
-    def __len__(self) -> int:
-        return int(self.allowed.sum())
+    @abstractmethod
+    def sample(self, uniforms: np.ndarray) -> dict[str, np.ndarray]:
+        """The values of scenes (n,) by name, from numbers of [0, 1), (n, count)."""
 
-    def __sub__(self, other: Combinations) -> Combinations:
-        return Combinations(self.factors, self.allowed & ~other.allowed)
-
-    def matching(self, rules: Sequence[Rule]) -> Combinations:
-        """Those that fit at least one rule.
+    @abstractmethod
+    def contains(self, values: Values) -> np.ndarray:
+        """Whether each scene can be drawn, as far as `names` are concerned; the shape of the values, bool.
 
         Raises:
-            ConfigError: a rule names an unknown factor or value; all problems at once.
+            KeyError: a name has no values.
         """
-        problems = [problem for rule in rules for problem in rule_problems(rule, self.factors)]
+
+
+@dataclass(frozen=True)
+class Choice(Distribution):
+    """One value of a factor.
+
+    Args:
+        factor: what is chosen.
+        values: which values are possible; all by default.
+        weights: how likely each is, relative to the others; equally by default.
+
+    Raises:
+        ConfigError: no values, unknown ones, one twice, or weights that are not positive or not one for each.
+    """
+
+    factor: Factor
+    values: tuple[str, ...] | None = None
+    weights: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        chosen = self.factor.values if self.values is None else self.values
+        problems = [
+            f"{self.factor.name} has no value {value!r}; {nearest(value, self.factor.values)}"
+            for value in chosen
+            if value not in self.factor.values
+        ]
+        if not chosen or len(set(chosen)) != len(chosen):
+            problems.append(f"{self.factor.name}: expected at least one value and none twice, got {chosen}")
+        if self.weights is not None and (len(self.weights) != len(chosen) or not all(w > 0 for w in self.weights)):
+            problems.append(f"{self.factor.name}: expected {len(chosen)} weights above 0, got {self.weights}")
         if problems:
             raise ConfigError(problems)
-        grid = np.zeros(self.shape, bool)
-        for rule in rules:
-            grid[np.ix_(*(_chosen(factor, rule) for factor in self.factors))] = True
-        return Combinations(self.factors, self.allowed & grid.ravel())
 
-    def numbers(self, codes: np.ndarray) -> np.ndarray:
-        """Combination numbers (n,) of codes (n, F)."""
-        return np.asarray(np.ravel_multi_index(tuple(codes.T), self.shape))
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The factor."""
+        return (self.factor.name,)
 
-    def contains(self, codes: np.ndarray) -> np.ndarray:
-        """Whether each combination (n, F) is in it, (n,) bool."""
-        return self.allowed[self.numbers(codes)]  # type: ignore[no-any-return]
+    @property
+    def count(self) -> int:
+        """One."""
+        return 1
 
-    def sample(self, uniforms: np.ndarray) -> np.ndarray:
-        """A combination for each number of [0, 1): (n, F) int64 from (n,)."""
-        return self.codes[pick(uniforms, len(self.codes))]  # type: ignore[no-any-return]
+    @cached_property
+    def _codes(self) -> np.ndarray:
+        values = self.factor.values if self.values is None else self.values
+        return np.array([self.factor.code(value) for value in values], np.int64)
+
+    def sample(self, uniforms: np.ndarray) -> dict[str, np.ndarray]:
+        """See `Distribution.sample`."""
+        which = pick(uniforms[:, 0], len(self._codes)) if self.weights is None else _weighted(uniforms[:, 0], self.weights)
+        return {self.factor.name: self._codes[which]}
+
+    def contains(self, values: Values) -> np.ndarray:
+        """See `Distribution.contains`."""
+        return np.isin(values[self.factor.name], self._codes)
+
+
+@dataclass(frozen=True)
+class Uniform(Distribution):
+    """A number of a quantity, equally likely everywhere between two ends.
+
+    Args:
+        quantity: what is drawn.
+        low: smallest value; the quantity's by default.
+        high: end of the values, which is not drawn; the quantity's by default.
+
+    Raises:
+        ConfigError: ends that do not rise, or outside the quantity's bounds.
+    """
+
+    quantity: Quantity
+    low: float | None = None
+    high: float | None = None
+
+    def __post_init__(self) -> None:
+        low, high = self.ends
+        if not self.quantity.bounds[0] <= low < high <= self.quantity.bounds[1]:
+            bounds = f"{self.quantity.bounds[0]:g} to {self.quantity.bounds[1]:g}"
+            raise ConfigError(f"{self.quantity.name}: expected rising ends within {bounds}, got {low:g} and {high:g}")
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Smallest value, and end of the values."""
+        low, high = self.quantity.bounds
+        return (low if self.low is None else self.low, high if self.high is None else self.high)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The quantity."""
+        return (self.quantity.name,)
+
+    @property
+    def count(self) -> int:
+        """One."""
+        return 1
+
+    def sample(self, uniforms: np.ndarray) -> dict[str, np.ndarray]:
+        """See `Distribution.sample`."""
+        low, high = self.ends
+        return {self.quantity.name: np.minimum(low + uniforms[:, 0] * (high - low), np.nextafter(high, low))}
+
+    def contains(self, values: Values) -> np.ndarray:
+        """See `Distribution.contains`."""
+        low, high = self.ends
+        return (values[self.quantity.name] >= low) & (values[self.quantity.name] < high)
+
+
+@dataclass(frozen=True)
+class Product(Distribution):
+    """Independent parts together.
+
+    Args:
+        parts: at least one; their names differ.
+
+    Raises:
+        ConfigError: no parts, or a name in two of them.
+    """
+
+    parts: tuple[Distribution, ...]
+
+    def __post_init__(self) -> None:
+        if not self.parts or len(set(self.names)) != len(self.names):
+            raise ConfigError(f"expected at least one part, and no name in two of them, got {', '.join(self.names)}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those of the parts."""
+        return tuple(name for part in self.parts for name in part.names)
+
+    @property
+    def count(self) -> int:
+        """Those of the parts together."""
+        return sum(part.count for part in self.parts)
+
+    def sample(self, uniforms: np.ndarray) -> dict[str, np.ndarray]:
+        """See `Distribution.sample`."""
+        ends = np.cumsum([part.count for part in self.parts])[:-1]
+        drawn: dict[str, np.ndarray] = {}
+        for part, numbers in zip(self.parts, np.split(uniforms, ends, axis=1), strict=True):
+            drawn |= part.sample(numbers)
+        return drawn
+
+    def contains(self, values: Values) -> np.ndarray:
+        """See `Distribution.contains`."""
+        return np.logical_and.reduce([part.contains(values) for part in self.parts])
+
+
+@dataclass(frozen=True)
+class Mixture(Distribution):
+    """One of several distributions of the same names.
+
+    Args:
+        parts: at least one.
+        weights: how likely each is, relative to the others; equally by default.
+
+    Raises:
+        ConfigError: no parts, parts of different names, or weights that are not positive or not one for each.
+    """
+
+    parts: tuple[Distribution, ...]
+    weights: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.parts or len({frozenset(part.names) for part in self.parts}) > 1:
+            raise ConfigError(f"expected parts that draw the same names, got {[part.names for part in self.parts]}")
+        if self.weights is not None and (len(self.weights) != len(self.parts) or not all(w > 0 for w in self.weights)):
+            raise ConfigError(f"expected {len(self.parts)} weights above 0, got {self.weights}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those of each part."""
+        return self.parts[0].names
+
+    @property
+    def count(self) -> int:
+        """One for the choice, and as many as the part that takes most."""
+        return 1 + max(part.count for part in self.parts)
+
+    def sample(self, uniforms: np.ndarray) -> dict[str, np.ndarray]:
+        """See `Distribution.sample`."""
+        which = _weighted(uniforms[:, 0], self.weights or (1.0,) * len(self.parts))
+        drawn = self.parts[0].sample(uniforms[:, 1 : 1 + self.parts[0].count])
+        for number, part in enumerate(self.parts[1:], 1):
+            rows = np.flatnonzero(which == number)
+            for name, values in part.sample(uniforms[rows, 1 : 1 + part.count]).items():
+                drawn[name][rows] = values
+        return drawn
+
+    def contains(self, values: Values) -> np.ndarray:
+        """See `Distribution.contains`."""
+        return np.logical_or.reduce([part.contains(values) for part in self.parts])
+
+
+@dataclass(frozen=True)
+class Excluding(Distribution):
+    """A distribution without a region, such as held-out combinations; what is left keeps its relative chances.
+
+    A scene that falls into the region is drawn anew, from numbers that are a function of those it was drawn from.
+
+    Args:
+        base: what is drawn from.
+        region: what is held out; its names are among those of `base`.
+
+    Raises:
+        ConfigError: the region has names that `base` does not draw; on sampling, if it leaves almost nothing.
+    """
+
+    base: Distribution
+    region: Distribution
+
+    def __post_init__(self) -> None:
+        if unknown := [name for name in self.region.names if name not in self.base.names]:
+            raise ConfigError(
+                [f"the region names {name!r}, which is not drawn; {nearest(name, self.base.names)}" for name in unknown]
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those of the base."""
+        return self.base.names
+
+    @property
+    def count(self) -> int:
+        """Those of the base."""
+        return self.base.count
+
+    def sample(self, uniforms: np.ndarray) -> dict[str, np.ndarray]:
+        """See `Distribution.sample`."""
+        drawn = self.base.sample(uniforms)
+        rows = _rows_in(self.region.contains(drawn))
+        numbers = np.ascontiguousarray(uniforms[rows]).view(np.uint64).sum(1, dtype=np.uint64) >> np.uint64(1)
+        for attempt in range(_ATTEMPTS):
+            if not len(rows):
+                return drawn
+            again = self.base.sample(seeds.uniforms(seeds.key(attempt, "excluding"), numbers, self.count))
+            for name, values in again.items():
+                drawn[name][rows] = values
+            left = _rows_in(self.region.contains(again))
+            rows, numbers = rows[left], numbers[left]
+        raise ConfigError(f"the region holds out nearly everything: {len(rows)} scenes fell into it {_ATTEMPTS} times")
+
+    def contains(self, values: Values) -> np.ndarray:
+        """See `Distribution.contains`."""
+        return self.base.contains(values) & ~self.region.contains(values)
+
+
+@dataclass(frozen=True)
+class Entities(Distribution):
+    """Several objects a scene, drawn independently; values are (n, number).
+
+    Args:
+        each: what each object is drawn from.
+        number: how many there are.
+
+    Raises:
+        ConfigError: a number below 1.
+    """
+
+    each: Distribution
+    number: int
+
+    def __post_init__(self) -> None:
+        if self.number < 1:
+            raise ConfigError(f"expected at least 1 entity, got {self.number}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those of an object."""
+        return self.each.names
+
+    @property
+    def count(self) -> int:
+        """Those of all objects."""
+        return self.number * self.each.count
+
+    def sample(self, uniforms: np.ndarray) -> dict[str, np.ndarray]:
+        """See `Distribution.sample`."""
+        drawn = self.each.sample(uniforms.reshape(-1, self.each.count))
+        return {name: values.reshape(-1, self.number) for name, values in drawn.items()}
+
+    def contains(self, values: Values) -> np.ndarray:
+        """Whether every object of each scene can be drawn, (n,) bool."""
+        found: np.ndarray = self.each.contains(values).all(-1)
+        return found
+
+
+_ATTEMPTS = 1000
+"""How often a scene is drawn anew before a held-out region is refused."""
+
+
+def _rows_in(region: np.ndarray) -> np.ndarray:
+    """Scenes of which any part lies in a region."""
+    return np.flatnonzero(region.reshape(len(region), -1).any(1))
+
+
+def _weighted(uniforms: np.ndarray, weights: Sequence[float]) -> np.ndarray:
+    """Integers of these chances, from numbers of [0, 1)."""
+    ends = np.cumsum(weights)
+    return np.minimum(np.searchsorted(ends / ends[-1], uniforms, side="right"), len(ends) - 1)
 
 
 def pick(uniforms: np.ndarray, count: int) -> np.ndarray:
     """Equally likely integers in range(count), int64, from numbers of [0, 1)."""
     return (uniforms * count).astype(np.int64)
-
-
-def rule_problems(rule: Rule, factors: Sequence[Factor]) -> list[str]:
-    """One sentence for each factor or value of a rule that does not exist."""
-    known = {factor.name: factor for factor in factors}
-    problems = [
-        f"the combination {dict(rule)} names the factor {name!r}, which is not drawn here; {nearest(str(name), known)}"
-        for name in rule
-        if name not in known
-    ]
-    for name in known.keys() & rule.keys():
-        problems += [
-            f"the combination {dict(rule)} has no {name} {value!r} to choose; {nearest(str(value), known[name].values)}"
-            for value in _values(rule[name])
-            if value not in known[name].values
-        ]
-    return problems if rule else ["an empty combination fits everything: name at least one factor"]
-
-
-def _values(choice: str | Sequence[str]) -> tuple[str, ...]:
-    return (choice,) if isinstance(choice, str) else tuple(choice)
-
-
-def _chosen(factor: Factor, rule: Rule) -> np.ndarray:
-    """Codes of the values of a factor that a rule allows."""
-    if factor.name not in rule:
-        return np.arange(len(factor.values))
-    return np.array([factor.code(value) for value in _values(rule[factor.name])], np.int64)

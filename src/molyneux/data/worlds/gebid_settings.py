@@ -12,7 +12,7 @@ from typing import Any
 from molyneux.core import nearest
 from molyneux.data.worlds.cdsprites_settings import TEMPLATES as CDSPRITES_TEMPLATES
 from molyneux.data.worlds.cdsprites_settings import Colour, read_rgb
-from molyneux.data.worlds.distributions import Rule
+from molyneux.data.worlds.combinations import Rule
 from molyneux.data.worlds.levels import Attribute, Levels, LevelSettings, noise_problems
 
 COLOURS: dict[str, Colour] = {

@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 
 from molyneux.core import ConfigError, Factor, Modality
-from molyneux.data.worlds.distributions import Combinations
+from molyneux.data.worlds.combinations import Combinations
 
 ALPHABET = (" ", *string.ascii_lowercase)
 """The symbols of captions in the order of their ids."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from molyneux.core import ConfigError, Factor, nearest
 from molyneux.data.dataset import SPLITS, Split
-from molyneux.data.worlds.distributions import Combinations, Rule, rule_problems
+from molyneux.data.worlds.combinations import Combinations, Rule, rule_problems
 from molyneux.data.worlds.grammar import ALPHABET, Grammar
 from molyneux.data.worlds.scenes import Scenes
 

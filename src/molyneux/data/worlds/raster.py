@@ -155,7 +155,7 @@ def _coverage(distance: float, anti_alias: bool) -> int:
 def _draw_spiral(
     x: float, y: float, cos: float, sin: float, growth: float, stroke: float, anti_alias: bool, out: np.ndarray
 ) -> None:
-    """Draw a spiral stroke by stroke, so that only pixels near a stroke are looked at; coverage grades by `_spiral` alone."""
+    """Draw a spiral stroke by stroke, so that only pixels near a stroke are looked at. Same result as by `_spiral`."""
     side, reach = len(out), stroke / 2.0 + (0.501 if anti_alias else 0.001)
     nearest = (reach / growth) ** 2
     for start in range(len(SPIRAL_VERTICES) - 1):
@@ -166,14 +166,13 @@ def _draw_spiral(
         top, bottom = max(0, math.floor(min(ay, by) - reach)), min(side, math.ceil(max(ay, by) + reach))
         for i in range(top, bottom):
             for j in range(left, right):
-                if out[i, j] > 0:
-                    continue
                 dx, dy = j + 0.5 - x, i + 0.5 - y
                 u, v = cos * dx + sin * dy, cos * dy - sin * dx
                 square = _stroke(u / growth, v / growth, start)
                 if square < nearest:
-                    distance = _spiral(u, v, growth) if anti_alias else growth * math.sqrt(square)
-                    out[i, j] = _coverage(distance - stroke / 2.0, anti_alias)
+                    cover = _coverage(growth * math.sqrt(square) - stroke / 2.0, anti_alias)
+                    if cover > out[i, j] and _is_tried(u, v, growth, start):
+                        out[i, j] = cover
 
 
 @compiled
@@ -264,16 +263,35 @@ def _pieslice(x: float, y: float, radius: float) -> float:
 @compiled
 def _spiral(x: float, y: float, growth: float) -> float:
     """Unsigned distance to the polyline; only strokes near the point's own angle on the three nearest turns are tried."""
-    angle = math.atan2(y, x) % (2.0 * math.pi)
-    turn = round((math.sqrt(x * x + y * y) / growth - 1.0 - angle) / (2.0 * math.pi))
-    turn = min(max(turn, 0), SPIRAL_TURNS)
+    angle, turn = _spiral_place(x, y, growth)
     best = math.inf
-    last = len(SPIRAL_VERTICES) - 2
     for candidate in range(turn - 1, turn + 2):
-        near = min(max(math.floor((angle + 2.0 * math.pi * candidate) / SPIRAL_STEP), 0), last)
-        for start in range(max(near - 1, 0), min(near + 1, last) + 1):
+        near = _near_stroke(angle, candidate)
+        for start in range(max(near - 1, 0), min(near + 1, len(SPIRAL_VERTICES) - 2) + 1):
             best = min(best, _stroke(x / growth, y / growth, start))
     return growth * math.sqrt(best)
+
+
+@compiled
+def _is_tried(x: float, y: float, growth: float, start: int) -> bool:
+    """Whether `_spiral` tries this stroke for a point."""
+    angle, turn = _spiral_place(x, y, growth)
+    before, at, after = _near_stroke(angle, turn - 1), _near_stroke(angle, turn), _near_stroke(angle, turn + 1)
+    return min(abs(before - start), abs(at - start), abs(after - start)) <= 1
+
+
+@compiled
+def _spiral_place(x: float, y: float, growth: float) -> tuple[float, int]:
+    """Angle of a point, 0..2 pi, and the turn of the spiral that is nearest to it."""
+    angle = math.atan2(y, x) % (2.0 * math.pi)
+    turn = round((math.sqrt(x * x + y * y) / growth - 1.0 - angle) / (2.0 * math.pi))
+    return angle, min(max(turn, 0), SPIRAL_TURNS)
+
+
+@compiled
+def _near_stroke(angle: float, turn: int) -> int:
+    """The stroke at an angle of a turn."""
+    return min(max(math.floor((angle + 2.0 * math.pi * turn) / SPIRAL_STEP), 0), len(SPIRAL_VERTICES) - 2)
 
 
 @compiled
