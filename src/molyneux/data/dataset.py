@@ -60,6 +60,10 @@ class SplitDataset(ABC):
         """The exact readers this data set has, by modality; none unless a subclass says otherwise."""
         return {}
 
+    def visible(self, modality: str) -> tuple[str, ...]:
+        """Names of the factors that a view of a modality shows: what its reader may be asked for; all by default."""
+        return tuple(factor.name for factor in self.spec.factors)
+
     def source(self, split: Split, size: int | None = None, *, seed: int = 0) -> SplitSource:
         """The first `size` samples of a split, made or read when they are asked for; all by default.
 
