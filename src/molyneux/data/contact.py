@@ -26,7 +26,8 @@ def contact_sheet(source: Source, path: Path, *, rows: int = 6, columns: int = 8
     """Draw the first `rows * columns` samples into one PNG picture; a picture that stands there is replaced.
 
     Images are shown as they are, videos by their first frame, series of contact points as the closed contour (with its first
-    point and its direction marked), other series and sounds as curves, texts and labels as lines underneath. What is missing stays grey.
+    point and its direction marked), other series and sounds as curves, texts and labels as lines underneath. What is missing
+    stays grey.
 
     Raises:
         ConfigError: `rows` or `columns` below 1. StoreError: the picture cannot be written.

@@ -289,7 +289,7 @@ class Excluding(Distribution):
 
     def contains(self, values: Values) -> np.ndarray:
         """See `Distribution.contains`."""
-        return self.base.contains(values) & ~self.region.contains(values)
+        return np.asarray(self.base.contains(values) & ~self.region.contains(values))
 
 
 @dataclass(frozen=True)
