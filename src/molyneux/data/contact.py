@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -116,12 +117,14 @@ def _panel(modality: Modality, batch: Batch) -> _Panel:
     if modality.kind == "label":
         names = [modality.symbols[code] if here else "(missing)" for code, here in zip(view.tolist(), present, strict=True)]
         return _Panel(texts=tuple(f"{modality.name}: {name}" for name in names))
-    draw = {"image": _picture, "series": _contour, "video": lambda value: _picture(value[0])}.get(modality.kind, _curves)
+    kinds: dict[str, Callable[[np.ndarray], Image.Image]]
+    kinds = {"image": _picture, "series": _contour, "video": lambda frames: _picture(frames[0])}
+    draw = kinds.get(modality.kind, _curves)
     if modality.kind == "series" and modality.shape[1] != 5:
         draw = _curves
-    values = (
-        view.double() / 255.0 if modality.kind == "video" and modality.dtype == "uint8" else to_model(modality, view)
-    ).numpy()
+    values = to_model(modality, view).numpy()
+    if modality.kind == "video" and modality.dtype == "uint8":
+        values = view.numpy() / 255.0
     blank = draw(np.full(modality.shape, 0.94))
     return _Panel(tuple(draw(value) if here else blank for value, here in zip(values, present, strict=True)))
 
