@@ -7,9 +7,9 @@ from molyneux.core import DataError, Score
 
 
 def test_round_trip():
-    score = Score(
-        "coherence.strict", 47.3, {"source": "text"}, (45.2, 49.4), 10_000, "%", True, (0, 100), 3.33, {"constant": 3.4}
-    )
+    about = {"source": "text", "target": ("image", "BRK.B")}
+    about = {"source": "text", "target": ("image", "BRK.B")}
+    score = Score("coherence.strict", 47.3, about, (45.2, 49.4), 10_000, "%", True, (0, 100), 3.33, {"constant": 3.4})
     assert Score.from_json(json.loads(json.dumps(score.to_json()))) == score
 
 

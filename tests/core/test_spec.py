@@ -2,11 +2,21 @@ import json
 
 import pytest
 
-from molyneux.core import Factor, Modality, Spec, SpecError
+from molyneux.core import Factor, Modality, Quantity, Spec, SpecError, Target
 
 IMAGE = Modality("image", "image", (3, 8, 8), "uint8")
 TEXT = Modality("text", "text", (5,), "uint8", (" ", "a", "b"), 0)
-SPEC = Spec((IMAGE, TEXT), (Factor("shape", ("square", "heart")),), Modality("answer", "label", (), "int64", ("no", "yes")))
+SPEC = Spec(
+    (IMAGE, TEXT, Modality("clip", "video", (5, 3, 8, 8), "uint8"), Modality("BRK.B", "series", (9, 2))),
+    (Factor("shape", ("square", "heart")),),
+    (
+        Target("answer", "class", ("no", "yes")),
+        Target("genres", "multilabel", ("drama", "crime", "war")),
+        Target("force", "number", shape=(3,), bounds=(0.0, None)),
+        Target("true", "agreement"),
+    ),
+    (Quantity("angle", (0.0, 360.0), "degrees", periodic=True),),
+)
 
 
 def test_round_trip_through_json():
@@ -16,15 +26,39 @@ def test_round_trip_through_json():
 def test_sizes_and_names():
     assert IMAGE.size == 192
     assert TEXT.size == 5
-    assert SPEC.names == ("image", "text")
+    assert SPEC.names == ("image", "text", "clip", "BRK.B")
     assert SPEC.factor("shape").code("heart") == 1
     assert SPEC.restrict(("text",)).modalities == (TEXT,)
+    assert [modality.length_axis for modality in SPEC.modalities] == [None, 0, 0, 0]
+    assert SPEC.modality("BRK.B").max_length == 9
+    assert [(target.dtype, target.stored_shape) for target in SPEC.targets] == [
+        ("int64", ()),
+        ("uint8", (3,)),
+        ("float32", (3,)),
+        ("int64", ()),
+    ]
+
+
+@pytest.mark.parametrize("name", ["left-camera", "BRK.B", "a/../../x", 'x"><script>', "längs der Achse"])
+def test_names_are_what_data_sets_call_things(name):
+    assert Modality(name, "tabular", (4,)).name == Factor(name, ("a",)).name == Target(name, "agreement").name == name
 
 
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: Modality("a b", "image", (3, 8, 8)), "letters"),
+        (lambda: Modality("", "image", (3, 8, 8)), "1 to 100 printable"),
+        (lambda: Modality("a\nb", "image", (3, 8, 8)), "printable"),
+        (lambda: Factor(" a", ("x",)), "without spaces"),
+        (lambda: Modality("a", "video", (3, 8, 8)), "4 axes"),
+        (lambda: IMAGE.max_length, "no lengths"),
+        (lambda: Quantity("angle", (1.0, 0.0)), "first below the second"),
+        (lambda: Target("a", "regression"), "unknown task"),
+        (lambda: Target("a", "class", ("x",)), "at least 2"),
+        (lambda: Target("a", "number", ("x", "y")), "no symbols"),
+        (lambda: Target("a", "agreement", shape=(2,)), "belong to the task number"),
+        (lambda: Spec((IMAGE,), (Factor("a", ("x",)),), quantities=(Quantity("a", (0, 1)),)), "differ"),
+        (lambda: SPEC.target("anser"), 'did you mean "answer"'),
         (lambda: Modality("a", "imag", (3, 8, 8)), 'did you mean "image"'),
         (lambda: Modality("a", "image", (8, 8)), "3 axes"),
         (lambda: Modality("a", "image", (3, 0, 8)), "at least 1"),

@@ -69,8 +69,10 @@ class Batch:
         )
 
     def tensors(self) -> dict[str, Tensor]:
-        """Every tensor by a name of its own: `view.<modality>`, `present.<modality>`, `length.<modality>`, `target.<target>`,
-        `known.<target>`, `factors`, `quantities`; `from_tensors` puts them together again.
+        """Every tensor by a name of its own; `from_tensors` puts them together again.
+
+        Names: `view.<modality>`, `present.<modality>`, `length.<modality>`, `target.<target>`, `known.<target>`, `factors` and
+        `quantities`.
         """
         found = {f"{part}.{name}": tensor for part, field_ in _PARTS.items() for name, tensor in getattr(self, field_).items()}
         whole = {name: getattr(self, name) for name in ("factors", "quantities")}
@@ -118,13 +120,15 @@ class Batch:
     def check(self, spec: Spec) -> Batch:
         """Return self if names, shapes and dtypes fit `spec`; raise SpecError naming both sides otherwise.
 
-        Modalities, targets and masks beyond those of the spec are refused for targets, masks and lengths (a misspelt name would
-        be silently ignored), and allowed for views (a model of fewer modalities reads what it knows).
+        Views beyond those of the spec are allowed: a model of fewer modalities reads those it knows. A mask or lengths of
+        something that the batch does not have are refused: they are misspelt.
         """
         size = len(self)
         for what, name, tensor, dtype, shape in self._expected(spec):
             if tensor is None:
-                raise SpecError(f"expected {what} {name}, got only {', '.join(self.views if what == 'modality' else self.targets)}")
+                raise SpecError(
+                    f"expected {what} {name}, got only {', '.join(self.views if what == 'modality' else self.targets)}"
+                )
             if tuple(tensor.shape) != (size, *shape) or tensor.dtype != _TORCH[dtype]:
                 got = f"{tensor.dtype} {tuple(tensor.shape)}"
                 raise SpecError(f"{what} {name}: expected {dtype} {(size, *shape)}, got {got}")

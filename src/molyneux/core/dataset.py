@@ -14,7 +14,9 @@ from molyneux.core.spec import Spec
 
 @runtime_checkable
 class Dataset(Protocol):
-    """Samples in splits. A world is a data set whose splits are endless and whose factors are known; a benchmark is read from files.
+    """Samples in splits.
+
+    A world is a data set whose splits are endless and whose factors are known; a benchmark is one that is read from files.
 
     Attributes:
         name: with version, such as `cdsprites-v1`; an attribute of the class, so that no data set is made to find one.

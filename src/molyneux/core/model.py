@@ -110,7 +110,7 @@ def _given(part: CodeDistribution | ConditionalCode, shared: Tensor) -> CodeDist
 
 @dataclass(frozen=True)
 class Progress:
-    """Where training stands: `step` of `steps` optimiser steps of the present stage; schedules (beta warm-up) are functions of it.
+    """Where training stands; schedules (such as the warm-up of beta) are functions of it.
 
     Args:
         step: optimiser steps of this stage that are done.

@@ -71,7 +71,7 @@ class Score:
                     "bounds": tuple(record.get("bounds", (None, None))),
                 }
             )
-        except (TypeError, KeyError, IndexError) as error:
+        except (TypeError, KeyError, IndexError, AttributeError) as error:
             raise DataError(f"expected the record of a Score, got one that cannot be read: {error}") from error
 
 

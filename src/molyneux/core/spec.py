@@ -267,7 +267,8 @@ def _check_name(what: str, name: str) -> None:
     """Names are what data sets call things; they reach files and pages only escaped."""
     if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or name != name.strip():
         raise SpecError(
-            f"expected a {what} name of 1 to {_LONGEST_NAME} printable characters without spaces at its ends, got {name!r}: rename it"
+            f"expected a {what} name of 1 to {_LONGEST_NAME} printable characters without spaces at its ends, got {name!r}: "
+            "rename it"
         )
 
 
