@@ -38,7 +38,7 @@ def main() -> None:
     record = Record("disentanglement", text, arguments.out)
     warm = table(1000, (4, 2))
     for metric in METRICS.values():
-        metric.ways["recommended"](warm, np.random.default_rng(0))
+        metric.variants["recommended"](warm, np.random.default_rng(0))
     for size in sizes:
         naive = plain(table(size, values), part)
         for variant in ("recommended", "published"):
@@ -63,10 +63,10 @@ def rows(given: Table, variant: str, naive: dict[str, float]) -> list[dict[str, 
     found: list[dict[str, Value]] = []
     for name in (*SIX, *sorted(set(METRICS) - set(SIX))):
         metric = METRICS[name]
-        if variant not in metric.ways:
+        if variant not in metric.variants:
             continue
         try:
-            seconds = timed(lambda way=metric.ways[variant]: way(given, np.random.default_rng(0)))
+            seconds = timed(lambda function=metric.variants[variant]: function(given, np.random.default_rng(0)))
         except NotApplicableError:
             continue
         row: dict[str, Value] = {"metric": name, "seconds": seconds}

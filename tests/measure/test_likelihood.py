@@ -84,11 +84,11 @@ def test_bounds_of_an_exact_posterior_are_the_log_likelihood(tiny):
 
 def test_the_conditional_is_the_predictive_density(tiny):
     source = Samples(100)
-    measured = Likelihood(k=4000)(tiny.evaluation(FactorAnalysis(), source=source, readers={}, exact={}))
+    measured = Likelihood(k=1000)(tiny.evaluation(FactorAnalysis(), source=source, readers={}, exact={}))
     score = tiny.find(measured, "likelihood.conditional", source="left", target="right")
     both = log_density(torch.cat(list(source.views.values()), 1), torch.cat(list(LOADINGS.values())))
     expected = (both - log_density(source.views["left"], LOADINGS["left"])).mean()
-    assert score.value == pytest.approx(expected, abs=0.01)
+    assert score.value == pytest.approx(expected, abs=0.02)
 
 
 def test_samples_and_k_are_limits(tiny):

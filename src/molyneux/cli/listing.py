@@ -120,7 +120,7 @@ def _judges() -> Iterator[tuple[str, str]]:
 def _metrics() -> Iterator[tuple[str, str]]:
     """The metrics of disentanglement, and the variants that each of them has."""
     for name, metric in METRICS.items():
-        yield name, f"{metric.says} Variants: {', '.join(metric.ways)}."
+        yield name, f"{metric.description} Variants: {', '.join(metric.variants)}."
 
 
 def _refusals(judge: Judge) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import torch
@@ -26,6 +26,8 @@ from molyneux.core import (
 from molyneux.core.reader import LearnedReader
 from molyneux.measure.codes import CodeStore, CodeTable, EncodedBatch, tabulate_codes
 from molyneux.measure.generation import Draw
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -179,6 +181,12 @@ class Evaluation:
                 continue
         return found
 
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """What several measures need and one computes: the result of the first call for a name."""
+        if name not in self._made:
+            self._made[name] = make()
+        return cast(T, self._made[name])
+
     def generator(self, *names: str | int) -> torch.Generator:
         """A torch stream on the model's device."""
         return seeds.torch_generator(self.seed, self.stream, *names, device=self.device.type)
@@ -200,6 +208,10 @@ class Evaluation:
         }
         head = {**self.origin, "seed": self.seed, "samples": self.size, "batch_size": self.batch_size}
         return {**head, "readers": read} if read else head
+
+    @cached_property
+    def _made(self) -> dict[str, Any]:
+        return {}
 
     @cached_property
     def _codes(self) -> CodeStore:

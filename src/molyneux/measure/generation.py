@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal, Protocol, get_args
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 from torch.distributions import Distribution
 
-from molyneux.core import Batch, Codes, ConfigError, Decodes, Encodes, Modality, Posterior, Spec, about_names, nearest, views
+from molyneux.core import Batch, Codes, ConfigError, Decodes, Modality, Spec, about_names, nearest, views
 
 Draw = Literal["mean", "sample"]
 """Which code stands for a posterior: one sample of it (as published), or its mean."""
@@ -25,10 +25,6 @@ Directions = NamedDirections | Sequence[Mapping[str, str | Sequence[str]]]
 
 MOST_DIRECTIONS = 200
 """Directions beyond this number are refused: each costs a decoding of every sample and gives a dozen scores."""
-
-
-class Generates(Encodes, Decodes, Protocol):
-    """A model that encodes and decodes."""
 
 
 @dataclass(frozen=True)
@@ -142,11 +138,6 @@ def having(batch: Batch, names: Collection[str]) -> Batch:
     """The samples of a batch in which all these modalities are present."""
     masks = torch.stack([batch.mask(name) for name in names])
     return batch if bool(masks.all()) else batch[masks.all(0)]
-
-
-def posterior_codes(posterior: Posterior, draw: Draw, generator: torch.Generator) -> Codes:
-    """One code for each sample, (B, D)."""
-    return posterior.mean if draw == "mean" else posterior.rsample(1, generator)[0]
 
 
 def prior_codes(model: Decodes, size: int, generator: torch.Generator) -> Codes:

@@ -183,10 +183,10 @@ def _under(found: Measurement, about: About, *, exhibits: bool) -> Measurement:
     scores = tuple(replace(score, about={**score.about, **about}) for score in found.scores) if about else found.scores
     kept = found.exhibits if exhibits else ()
     if about:
-        words = [(value,) if isinstance(value, str) else value for value in about.values()]
-        said = ", ".join(f"{key} {' and '.join(value)}" for key, value in zip(about, words, strict=True))
-        flat = [name for value in words for name in value]
-        kept = tuple(replace(item, name=exhibit_name(item.name, flat), title=f"{item.title} ({said})") for item in kept)
+        names = [(value,) if isinstance(value, str) else value for value in about.values()]
+        condition = ", ".join(f"{key} {' and '.join(value)}" for key, value in zip(about, names, strict=True))
+        flat = [name for value in names for name in value]
+        kept = tuple(replace(item, name=exhibit_name(item.name, flat), title=f"{item.title} ({condition})") for item in kept)
     return Measurement(scores, kept)
 
 

@@ -151,8 +151,7 @@ def marginal_kl(codes: np.ndarray, prior: np.ndarray) -> np.ndarray:
     variance, prior_variance = codes.var(0), prior.var(0)
     shift = (codes.mean(0) - prior.mean(0)) ** 2
     ratio = np.maximum(variance, np.finfo(np.float64).tiny) / prior_variance
-    kl: np.ndarray = 0.5 * (ratio - 1 - np.log(ratio) + shift / prior_variance)
-    return kl
+    return np.asarray(0.5 * (ratio - 1 - np.log(ratio) + shift / prior_variance))
 
 
 def gaussian_kl(codes: np.ndarray, prior: np.ndarray) -> float:

@@ -69,8 +69,7 @@ class Projection(Measure):
 
         seed = int(evaluation.rng(self.name, *observed).integers(2**31))
         perplexity = min(30.0, (len(codes) - 1) / 3)
-        points: np.ndarray = TSNE(perplexity=perplexity, init="pca", random_state=seed).fit_transform(codes)
-        return points
+        return np.asarray(TSNE(perplexity=perplexity, init="pca", random_state=seed).fit_transform(codes))
 
 
 def principal_directions(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

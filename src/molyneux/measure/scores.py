@@ -121,8 +121,7 @@ def _equal_values(value: float, n: int, bounds: tuple[float | None, float | None
 def _resampled_counts(distinct: np.ndarray, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Means of resamples when few values occur: the counts of a resample are multinomial."""
     total = int(counts.sum())
-    means: np.ndarray = rng.multinomial(total, counts / total, size=_RESAMPLES) @ distinct / total
-    return means
+    return np.asarray(rng.multinomial(total, counts / total, size=_RESAMPLES) @ distinct / total)
 
 
 def _resampled(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:

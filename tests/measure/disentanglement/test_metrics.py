@@ -10,7 +10,7 @@ from molyneux.measure.disentanglement.table import DEAD
 RANKED = sorted(set(METRICS) - {"explicitness"})
 """Those whose recommended variant sees nothing of codes but their order."""
 
-WAYS = [(name, variant) for name, metric in METRICS.items() for variant in metric.ways]
+WAYS = [(name, variant) for name, metric in METRICS.items() for variant in metric.variants]
 
 
 def mixed(n=6000, seed=0):
@@ -28,7 +28,8 @@ def scores(codes, factors, metric, variant="recommended", seed=1):
 def test_the_registry_is_sorted_and_complete():
     assert list(METRICS) == sorted(METRICS) == ["dci", "explicitness", "higgins", "irs", "kim_mnih", "mig", "modularity", "sap"]
     assert all(
-        name == metric.name and metric.says.endswith(".") and "recommended" in metric.ways for name, metric in METRICS.items()
+        name == metric.name and metric.description.endswith(".") and "recommended" in metric.variants
+        for name, metric in METRICS.items()
     )
 
 
@@ -144,7 +145,7 @@ def test_published_draws_need_enough_of_each_value(metric):
         outcomes(codes, factors, metric, variant="published")
     rare = np.where(np.arange(300) < 3, 0, np.arange(300) // 3)
     with pytest.raises(NotApplicableError, match=f"{metric} needs a value of factor 1 with 4 samples in each"):
-        METRICS[metric].ways["recommended"](tabulate(codes, np.stack([rare, factors[:, 0]], 1)), np.random.default_rng(0))
+        METRICS[metric].variants["recommended"](tabulate(codes, np.stack([rare, factors[:, 0]], 1)), np.random.default_rng(0))
 
 
 def test_unknown_names_are_answered_with_the_nearest():
@@ -171,7 +172,7 @@ def test_two_carriers_are_too_few_for_most_and_harm_none(metric):
 @pytest.mark.parametrize("values", [(2, 300), (2, 2, 300), (140, 2, 5)])
 def test_noise_is_worth_nothing_however_many_values_factors_have(metric, values):
     """Factors of many values leave few samples a value, and a maximum over factors is above its mean."""
-    spread, seeds = 0.06 if metric == "higgins" else 0.012, 2 if metric == "dci" else 6
+    spread, seeds = 0.06 if metric == "higgins" else 0.012, 2 if metric == "dci" else 4
     found = noise_scores(metric, values, samples=3000, seeds=seeds)
     assert np.mean(found) == pytest.approx(0.0, abs=4 * spread / np.sqrt(seeds))
 
@@ -198,7 +199,7 @@ def test_codes_of_intervals_know_nearly_everything_however_rare_a_value_is(metri
 def test_codes_that_are_nearly_always_the_same_tell_nothing_by_small_batches(metric, kind):
     """A factor of many values has small batches, in which a sparse dimension often does not vary at all."""
     found = []
-    seeds = 4 if metric == "explicitness" else 8
+    seeds = 4
     for seed in range(seeds):
         rng = np.random.default_rng(seed)
         factors, normal = rng.integers(0, (2, 300), (5000, 2)), rng.normal(size=(5000, 3))

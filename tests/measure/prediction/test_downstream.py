@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from molyneux.core import Batch, ConfigError, DataError, Factor, Modality, NotApplicableError, Posterior, Spec
+from molyneux.core import Batch, ConfigError, DataError, Factor, Modality, NotApplicableError, Posterior, Spec, Target
 from molyneux.measure import Downstream, Evaluation
 from molyneux.measure.prediction.downstream import control_features, projection_matrices
 
@@ -125,6 +125,34 @@ def test_pictures_have_a_projection_and_no_bag(tiny):
     assert set(score.controls) == {"majority", "random projection"}
     assert {score.about["factor"] for score in found.scores} == {"shape"}
     assert "bag of letters" in tiny.find(found, "downstream.accuracy", source="text", classifier="logistic").controls
+
+
+class Targets(Texts):
+    """The same texts, whose label is a target that is unknown of every fifth."""
+
+    def __init__(self, size=1200, **changes):
+        super().__init__(size, **changes)
+        self.spec = Spec(SPEC.modalities, targets=(Target("topic", "class", ("a", "b", "c")), Target("size", "number")))
+
+    def batch(self, indices):
+        values = {"topic": torch.from_numpy(self.labels[indices]), "size": torch.zeros(len(indices))}
+        known = {"topic": torch.from_numpy(indices % 5 > 0)}
+        return Batch(super().batch(indices).views, targets=values, known=known)
+
+
+def test_targets_are_labels_too_and_training_samples_are_fitted_on():
+    scores = measured(Knows(), Targets(), shots=(10,))
+    assert scores["accuracy", "logistic"].about["target"] == "topic"
+    assert scores["accuracy", "logistic"].value > 99
+    assert scores["accuracy", "logistic"].n == 480
+    evaluation = Evaluation(Knows(), Targets(), seed=1, batch_size=300, train=Targets(500))
+    found = [
+        score for score in Downstream(labels=["topic"], shots=(5,))(evaluation).scores if score.name == "downstream.accuracy"
+    ]
+    assert {score.n for score in found} == {960}
+    assert all(score.value > 99 and score.controls["bag of words"] == 100 for score in found)
+    with pytest.raises(ConfigError, match="no factor and no class target 'size'"):
+        Downstream(labels=["size"])(evaluation)
 
 
 def test_sources_without_factors_are_told_so(tiny):

@@ -43,7 +43,7 @@ def test_every_class_gives_as_many_samples_without_repeats(monkeypatch):
         seen.append((train[:, 0], labels))
         return np.zeros(len(test), int), True
 
-    monkeypatch.setattr("molyneux.measure.prediction.shots.logistic_predictions", remember)
+    monkeypatch.setattr("molyneux.measure.prediction.classifiers.logistic_predictions", remember)
     labels = np.repeat([0, 1, 5], [7, 3, 40])
     codes = np.arange(50.0)[:, None]
     few_shot(codes, labels, test_codes=codes, test_labels=labels, rng=np.random.default_rng(0), shots=(3,), draws=4)

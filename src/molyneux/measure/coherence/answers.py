@@ -14,7 +14,7 @@ from torch import Tensor
 
 from molyneux.core import Factor, Reader, Reading, Spec, SpecError
 from molyneux.measure.evaluation import Evaluation
-from molyneux.measure.generation import Direction
+from molyneux.measure.generation import Direction, having
 
 
 @dataclass(frozen=True)
@@ -52,26 +52,22 @@ class Answers:
     @property
     def asked(self) -> np.ndarray:
         """(N, F) whether a factor is asked for."""
-        asked: np.ndarray = self.truth >= 0
-        return asked
+        return np.asarray(self.truth >= 0)
 
     @property
     def right(self) -> np.ndarray:
         """(N, F) whether a factor is asked for and read correctly."""
-        right: np.ndarray = self.asked & (self.read == self.truth)
-        return right
+        return np.asarray(self.asked & (self.read == self.truth))
 
     @property
     def strict(self) -> np.ndarray:
         """(N,) whether every factor asked for is right."""
-        strict: np.ndarray = (self.right | ~self.asked).all(1)
-        return strict
+        return np.asarray((self.right | ~self.asked).all(1))
 
     @property
     def features(self) -> np.ndarray:
         """(N,) how many factors are right."""
-        features: np.ndarray = self.right.sum(1)
-        return features
+        return np.asarray(self.right.sum(1))
 
     @property
     def unreadable(self) -> np.ndarray:
@@ -159,6 +155,22 @@ def read(reader: Reader, view: Tensor, truth: Tensor, spec: Spec) -> Answers:
     factors = tuple(spec.factors[column] for column in columns[order])
     forced = None if reading.forced is None else reading.forced.cpu().numpy()[:, order]
     return Answers(factors, truth.cpu().numpy()[:, columns[order]], reading.codes.cpu().numpy()[:, order], forced)
+
+
+def true_answers(evaluation: Evaluation) -> dict[str, Answers]:
+    """What the readers read in the true views, by modality that some sample has: the ceiling of their scores."""
+    return evaluation.once("true answers", lambda: _read_true(evaluation))
+
+
+def _read_true(evaluation: Evaluation) -> dict[str, Answers]:
+    readers = {name: reader for name in evaluation.available if (reader := evaluation.reader(name)) is not None}
+    parts: dict[str, list[Answers]] = {name: [] for name in readers}
+    for _, batch in evaluation.batches() if readers else ():
+        for name, reader in readers.items():
+            part = having(batch, (name,))
+            if part.factors is not None and len(part):
+                parts[name].append(read(reader, part.views[name], part.factors, evaluation.spec))
+    return {name: Answers.join(found) for name, found in parts.items() if found}
 
 
 def reading_text(reading: Reading, factors: Sequence[Factor], row: int) -> str:

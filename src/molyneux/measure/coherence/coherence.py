@@ -10,7 +10,7 @@ from typing import ClassVar, final
 from torch import Tensor
 
 from molyneux.core import Batch, Codes, Decodes, Encodes, NotApplicableError, Spec
-from molyneux.measure.coherence.answers import Answers, asked_factors, read
+from molyneux.measure.coherence.answers import Answers, asked_factors, read, true_answers
 from molyneux.measure.coherence.joint import joint_readings, joint_scores
 from molyneux.measure.coherence.letters import ConstantText, Letters
 from molyneux.measure.coherence.scores import (
@@ -150,22 +150,18 @@ def _cross_generate(
 ) -> tuple[dict[Direction, _Generated], _TrueViews]:
     """Generate in every direction, one pass over the samples; the targets of a source are decoded together."""
     piles: dict[Direction, list[_Generated]] = defaultdict(list)
-    answers: dict[str, list[Answers]] = defaultdict(list)
     constants = {item.name: ConstantText(item) for item in evaluation.spec.modalities if item.kind == "text"}
     for start, batch in evaluation.batches():
-        for name in evaluation.available:
-            part, reader = having(batch, (name,)).to("cpu"), evaluation.reader(name)
-            if reader is not None and part.factors is not None and len(part):
-                answers[name].append(read(reader, part.views[name], part.factors, evaluation.spec))
-            if name in constants:
-                constants[name].add(part.views[name], part.lengths.get(name))
+        for name, constant in constants.items():
+            part = having(batch, (name,)).to("cpu")
+            constant.add(part.views[name], part.lengths.get(name))
         for observed in dict.fromkeys(direction.observed for direction in chosen):
             found = evaluation.generated_from(observed, start, batch, draw=draw)
             targets = [direction for direction in chosen if direction.observed == observed]
             for direction, made in ({} if found is None else _generate(evaluation, *found, targets)).items():
                 piles[direction].append(made)
-    joined = {name: Answers.join(parts) for name, parts in answers.items()}
-    return {direction: _join(piles[direction]) for direction in chosen if piles[direction]}, _TrueViews(joined, constants)
+    generated = {direction: _join(piles[direction]) for direction in chosen if piles[direction]}
+    return generated, _TrueViews(true_answers(evaluation), constants)
 
 
 def _generate(evaluation: Evaluation, batch: Batch, codes: Codes, targets: Sequence[Direction]) -> dict[Direction, _Generated]:

@@ -57,15 +57,13 @@ class Readings:
         """(N, F) whether all readers of a factor could read it, and read the same."""
         highest = np.max(list(self.codes.values()), axis=0)
         same = [(self.codes[name] == highest) | ~self.reads[name] for name in self.codes]
-        agree: np.ndarray = np.all(same, axis=0) & (highest >= 0)
-        return agree
+        return np.asarray(np.all(same, axis=0) & (highest >= 0))
 
     @property
     def chance(self) -> np.ndarray:
         """(F,) probability that uniform guesses of all who read a factor agree: (1 / number of values)^(readers - 1)."""
         readers = np.sum(list(self.reads.values()), axis=0)
-        chance: np.ndarray = np.array([len(factor.values) for factor in self.factors], dtype=np.float64) ** (1.0 - readers)
-        return chance
+        return np.asarray(np.array([len(factor.values) for factor in self.factors], dtype=np.float64) ** (1.0 - readers))
 
     def unpaired(self, rng: np.random.Generator) -> Readings:
         """The same readings, each modality's in another order: they agree by chance alone."""

@@ -1,4 +1,4 @@
-"""The measure of how codes are used: what they cost, what they leave untold, how many dimensions say anything."""
+"""Use of codes: rate, distortion, active units, sparsity and total correlation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from molyneux.measure.scores import Recorder, statistic_interval
 
 @final
 class CodeUse(Measure):
-    """What codes cost and say, without knowing any factor: the numbers that tables of text VAEs have.
+    """Statistics of codes that need no factors, as tables of text VAEs have them.
 
     With `about` naming source and code, of posterior means given each modality alone and all together:
 
@@ -37,9 +37,8 @@ class CodeUse(Measure):
     With source and target:
 
     - `code_use.distortion` nats: mean of -log p(x | z), unscaled, z one posterior sample ("Rec"); rate and distortion add up to
-      the negative evidence lower bound. Control for symbols: `constant`, the frequencies of symbols at each position of the very
-      samples measured on, so no distribution that knows nothing else does better; of large vocabularies and few samples, none
-      fitted on others comes near.
+      the negative evidence lower bound. Control for symbols: `constant`, the frequencies of symbols at each position of the
+      samples themselves: no distribution that depends on positions alone does better.
 
     Args:
         samples: at most so many samples; null takes all that are measured on.
@@ -57,7 +56,7 @@ class CodeUse(Measure):
         self.samples = samples
 
     def measure(self, evaluation: Evaluation) -> Measurement:
-        """The use of every code, and what it leaves untold of every modality."""
+        """The statistics of every code, and the distortion of every modality."""
         scores: list[Score] = []
         for observed, table in evaluation.tables(self.samples).items():
             for code in table.means:
@@ -69,7 +68,7 @@ class CodeUse(Measure):
         return Measurement(tuple(scores))
 
     def _distortions(self, evaluation: Evaluation) -> Iterator[Score]:
-        """What each modality costs given all that is there."""
+        """The distortion of each modality given all modalities."""
         names, piles = evaluation.available, defaultdict[str, list[np.ndarray]](list)
         frequencies = {name: SymbolFrequencies(evaluation.spec.modality(name)) for name in names}
         for start, batch in evaluation.batches(self.samples):

@@ -1,8 +1,8 @@
-"""Disentanglement, completeness, informativeness: what forests need of a code to read each factor.
+"""Disentanglement, completeness, informativeness (DCI): which dimensions forests need to predict each factor.
 
 Eastwood and Williams, "A framework for the quantitative evaluation of disentangled representations" (ICLR 2018), section 2. A
 matrix (D, F) of importances says how much each dimension counts for each factor. Disentanglement: a dimension counts for one
-factor; completeness: a factor is told by one dimension; informativeness: how well it is told.
+factor; completeness: a factor is predicted by one dimension; informativeness: how well it is predicted.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def recommended(table: Table, rng: np.random.Generator, *, samples: int = 5000) 
 
     Informativeness: (accuracy - majority) / (1 - majority) on the fifth of the samples held out, 0 where the two differ by no
     more than 4 standard errors. Importance of a dimension: the accuracy that single trees lose there when it is shuffled, 0
-    within 4 standard errors, each column scaled to the informativeness of its factor; so neither noise nor a factor that nothing
-    tells blurs the picture.
+    within 4 standard errors, each column scaled to the informativeness of its factor; so neither noise nor a factor that cannot
+    be predicted counts.
 
     Raises:
         NotApplicableError: fewer than two factors, or too few samples that carry one.
@@ -95,8 +95,7 @@ def disentanglement_by_dimension(matrix: np.ndarray) -> np.ndarray:
     """1 - entropy over factors / ln F of each row of importances (D, F), (D,); 0 for a row of zeros or a single factor."""
     if matrix.shape[1] < 2:
         return np.zeros(len(matrix))
-    found: np.ndarray = np.where(matrix.sum(1) > 0, 1 - entropy(matrix, axis=1) / math.log(matrix.shape[1]), 0.0)
-    return found
+    return np.asarray(np.where(matrix.sum(1) > 0, 1 - entropy(matrix, axis=1) / math.log(matrix.shape[1]), 0.0))
 
 
 def disentanglement(matrix: np.ndarray) -> float:
@@ -118,21 +117,21 @@ def completeness(matrix: np.ndarray) -> float:
     return float(weights @ completeness_by_factor(matrix) / weights.sum()) if weights.any() else 0.0
 
 
-def _outcomes(matrix: np.ndarray, told: np.ndarray) -> dict[str, Outcome]:
+def _outcomes(matrix: np.ndarray, skill: np.ndarray) -> dict[str, Outcome]:
     by_dimension, by_factor = disentanglement_by_dimension(matrix), completeness_by_factor(matrix)
     return {
         NAMES[0]: Outcome(disentanglement(matrix), dimensions=by_dimension, matrix=matrix),
         NAMES[1]: Outcome(completeness(matrix), by_factor, matrix=matrix),
-        NAMES[2]: Outcome(float(told.mean()), told),
+        NAMES[2]: Outcome(float(skill.mean()), skill),
     }
 
 
-def _printed(matrix: np.ndarray, told: np.ndarray) -> dict[str, Outcome]:
+def _printed(matrix: np.ndarray, skill: np.ndarray) -> dict[str, Outcome]:
     by_dimension, by_factor = disentanglement_by_dimension(matrix), completeness_by_factor(matrix)
     return {
         NAMES[0]: Outcome(float(by_factor.mean()), by_factor, matrix=matrix),
         NAMES[1]: Outcome(float(by_dimension.mean()), dimensions=by_dimension, matrix=matrix),
-        NAMES[2]: Outcome(float(told.mean()), told),
+        NAMES[2]: Outcome(float(skill.mean()), skill),
     }
 
 
@@ -160,6 +159,5 @@ def _forest(
 
 
 def _by_tree(forest: Any, codes: np.ndarray) -> np.ndarray:
-    """What each tree says, (trees, N). A forest's vote hides what single trees lose where dimensions say the same."""
-    said: np.ndarray = forest.classes_[np.stack([tree.predict(codes) for tree in forest.estimators_]).astype(np.int64)]
-    return said
+    """Predictions of each tree, (trees, N). A forest's vote hides what single trees lose where dimensions are redundant."""
+    return np.asarray(forest.classes_[np.stack([tree.predict(codes) for tree in forest.estimators_]).astype(np.int64)])

@@ -1,4 +1,4 @@
-"""The measure of how codes of a model are laid out: which dimension knows which factor."""
+"""Disentanglement of a model's codes: which dimension has information about which factor."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from molyneux.measure.scores import Recorder
 
 @final
 class Disentanglement(Measure):
-    """How codes are laid out: metrics of disentanglement of every code, given each modality alone and all together.
+    """Metrics of disentanglement of every code of a model, given each modality alone and all together.
 
     `disentanglement.NAME` with `about` naming source, code, variant and, for parts of a mean, the factor; see `score_codes` for
     chance, control and interval. Factors that take fewer than two values among the samples are left out, and the notes say so.
-    The gallery shows what each dimension knows of each factor beyond chance.
+    The gallery shows the information of each dimension about each factor beyond chance.
 
     `dci` and its forests take most of the time (`benchmarks/disentanglement.py`).
 
@@ -82,7 +82,7 @@ class Disentanglement(Measure):
                 origin = {**evaluation.provenance(), "draw": self.draw, "presence": self.presence, "dead": self.dead, **left}
                 recorder = Recorder(self.name, evaluation.rng(self.name), {"source": about_names(observed), "code": code}, origin)
                 for metric in self.metrics:
-                    for variant in (variant for variant in self.variants if variant in metric.ways):
+                    for variant in (variant for variant in self.variants if variant in metric.variants):
                         scores += score_table(
                             table, metric, variant, repeats=self.repeats, recorder=recorder, seed=evaluation.seed
                         )
@@ -103,7 +103,7 @@ class Disentanglement(Measure):
 
 
 def _rows(table: Table, title: str) -> list[tuple[str, dict[str, float]]]:
-    """What each live dimension knows of each factor; nothing where there are too few samples."""
+    """Information of each live dimension about each factor; nothing where there are too few samples."""
     try:
         known = adjusted_information(table.live)
     except NotApplicableError:
@@ -119,8 +119,8 @@ def _gallery(rows: Sequence[tuple[str, dict[str, float]]]) -> Gallery:
     columns = tuple(dict.fromkeys(name for _, known in rows for name in known))
     return Gallery(
         name="disentanglement",
-        title="What each dimension knows of each factor",
-        note="Information beyond chance as a share of what there is to know; 1 tells the value. Dead dimensions are left out.",
+        title="Information of each dimension about each factor",
+        note="Information beyond chance as a share of the factor's entropy; 1 determines it. Dead dimensions are left out.",
         columns=("dimension", *columns),
         rows=tuple((Cell(text=title), *(Cell(text=_share(known, name)) for name in columns)) for title, known in rows),
     )

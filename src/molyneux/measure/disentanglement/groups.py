@@ -32,14 +32,12 @@ class Groups:
     @property
     def starts(self) -> np.ndarray:
         """Where each value begins in `order`, (V,)."""
-        found: np.ndarray = np.cumsum(self.counts) - self.counts
-        return found
+        return np.asarray(np.cumsum(self.counts) - self.counts)
 
     def values(self, count: int, rng: np.random.Generator, *, least: int = 1) -> np.ndarray:
         """Values of carriers drawn at random, (count,); only values that at least `least` samples carry."""
         weights = np.where(self.counts >= least, self.counts, 0)
-        drawn: np.ndarray = rng.choice(len(weights), count, p=weights / weights.sum())
-        return drawn
+        return np.asarray(rng.choice(len(weights), count, p=weights / weights.sum()))
 
     def sample(self, count: int, rng: np.random.Generator) -> np.ndarray:
         """Up to `count` distinct rows of any value, (n,)."""
@@ -57,8 +55,7 @@ class Groups:
     def partners(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """For each value of an array of any shape one row that carries it."""
         picked = (rng.random(values.shape) * self.counts[values]).astype(np.int64)
-        found: np.ndarray = self.order[self.starts[values] + picked]
-        return found
+        return np.asarray(self.order[self.starts[values] + picked])
 
     def stratified(self, samples: int, rng: np.random.Generator, *, metric: str) -> tuple[np.ndarray, np.ndarray]:
         """Rows and values of round(samples x share of the value) distinct samples of each value, sorted by value.
@@ -109,8 +106,7 @@ def ratios(drawn: np.ndarray, usual: np.ndarray, anywhere: Callable[[], np.ndarr
 def relative(found: np.ndarray, usual: np.ndarray) -> np.ndarray:
     """What was found (M, D) over what is usual (D,), 1 where nothing varies."""
     varies = usual > _STILL
-    ratio: np.ndarray = np.where(varies, found / np.where(varies, usual, 1.0), 1.0)
-    return ratio
+    return np.asarray(np.where(varies, found / np.where(varies, usual, 1.0), 1.0))
 
 
 def halves(count: int, rng: np.random.Generator) -> np.ndarray:

@@ -1,7 +1,7 @@
-"""The metric of Higgins et al.: which factor do two samples share, told from how much each dimension differs.
+"""The metric of Higgins et al.: predict which factor two samples share from how much each dimension differs.
 
 Higgins et al., "beta-VAE" (ICLR 2017), appendix A.4. Pairs of samples share the value of one factor; the mean absolute difference
-of their codes over a batch of pairs is a feature; a linear classifier says which factor it was. The score is its accuracy.
+of their codes over a batch of pairs is a feature; a linear classifier predicts which factor it was. The score is its accuracy.
 """
 
 from __future__ import annotations
@@ -90,19 +90,18 @@ def recommended(table: Table, rng: np.random.Generator, *, batch: int = 64, samp
     everyone = np.arange(len(table))
     deals = [everyone, *(rng.permutation(everyone) for _ in range(_PERMUTATIONS))]
     fitted, tested = (_relative(table, ranks, side, (samples, batch), deals, rng) for side in (half, ~half))
-    found, *dealt = (_told(fit, test, len(table.names)) for fit, test in zip(fitted, tested, strict=True))
+    found, *dealt = (_accuracies(fit, test, len(table.names)) for fit, test in zip(fitted, tested, strict=True))
     chance = max(1 / len(table.names), float(np.mean(dealt)))
     by_factor = np.maximum((found - chance) / (1 - chance), -1.0) if chance < 1 else np.zeros(len(found))
     return {"higgins": Outcome(float(by_factor.mean()), by_factor)}
 
 
-def _told(fitted: np.ndarray, tested: np.ndarray, factors: int) -> np.ndarray:
-    """Of each factor the share of its batches that is told from those of the others, (F,)."""
+def _accuracies(fitted: np.ndarray, tested: np.ndarray, factors: int) -> np.ndarray:
+    """For each factor the share of its batches that is classified correctly, (F,)."""
     labels = np.repeat(np.arange(factors), len(fitted) // factors)
     weights, offsets = discriminants(standardised(fitted, fitted), labels, classes=factors)
     right = (standardised(tested, fitted) @ weights + offsets).argmax(1) == labels
-    told: np.ndarray = right.reshape(factors, -1).mean(1)
-    return told
+    return np.asarray(right.reshape(factors, -1).mean(1))
 
 
 def require_batch(metric: str, groups: Groups, name: str, batch: int) -> None:
@@ -167,16 +166,14 @@ def mean_difference(values: np.ndarray) -> np.ndarray:
     """Gini's mean absolute difference of two different rows of (n, D), by sorting; (D,)."""
     count = len(values)
     weights = 2 * np.arange(count) - count + 1
-    found: np.ndarray = 2 * weights @ np.sort(values, axis=0) / (count * (count - 1))
-    return found
+    return np.asarray(2 * weights @ np.sort(values, axis=0) / (count * (count - 1)))
 
 
 def _differences(codes: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Mean absolute difference of the codes of pairs of rows (M, batch), (M, D); pairs whose second row is -1 are left out."""
     paired = second >= 0
     gaps = np.abs(codes[first] - codes[second])
-    found: np.ndarray = np.einsum("mbd,mb->md", gaps, paired) / paired.sum(1)[:, None]
-    return found
+    return np.asarray(np.einsum("mbd,mb->md", gaps, paired) / paired.sum(1)[:, None])
 
 
 def softmax_nets(features: np.ndarray, labels: np.ndarray, rng: np.random.Generator, *, nets: int = 10) -> np.ndarray:
@@ -214,5 +211,4 @@ def softmax_nets(features: np.ndarray, labels: np.ndarray, rng: np.random.Genera
 
 def _softmax(logits: np.ndarray) -> np.ndarray:
     powers = np.exp(logits - logits.max(-1, keepdims=True))
-    shares: np.ndarray = powers / powers.sum(-1, keepdims=True)
-    return shares
+    return np.asarray(powers / powers.sum(-1, keepdims=True))

@@ -26,8 +26,7 @@ def equal_width(codes: np.ndarray, bins: int = BINS) -> np.ndarray:
     """Bin numbers 0..bins-1 of each dimension between its smallest and largest code, (N, D); constant dimensions are in bin 0."""
     low, spread = codes.min(0), np.ptp(codes, axis=0)
     share = (codes - low) / np.where(spread > 0, spread, 1.0)
-    found: np.ndarray = np.minimum((share * bins).astype(np.int64), bins - 1)
-    return found
+    return np.asarray(np.minimum((share * bins).astype(np.int64), bins - 1))
 
 
 def published_bins(codes: np.ndarray, bins: int = BINS) -> np.ndarray:
@@ -67,7 +66,7 @@ SIGNIFICANCE = 1e-3
 """Probability that any pair of a dimension and a factor gets information above 0 when codes and factors are independent."""
 
 PER_VALUE = 5
-"""Samples that a factor needs for each of its values, on average, to say what a code knows of it."""
+"""Samples that a factor needs for each of its values, on average, for an estimate of information about it."""
 
 _PER_CELL = 20
 
@@ -76,15 +75,13 @@ def entropy(counts: np.ndarray, axis: int = -1) -> np.ndarray:
     """Plug-in entropy of counts (or shares) along an axis; 0 where there are none."""
     total = counts.sum(axis, keepdims=True)
     shares = counts / np.where(total > 0, total, 1)
-    found: np.ndarray = -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis)
-    return found
+    return np.asarray(-(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis))
 
 
 def mutual_information(counts: np.ndarray) -> np.ndarray:
     """Plug-in mutual information of joint counts (..., V, B)."""
     joint = counts.reshape(*counts.shape[:-2], -1)
-    found: np.ndarray = np.maximum(entropy(counts.sum(-1)) + entropy(counts.sum(-2)) - entropy(joint), 0.0)
-    return found
+    return np.asarray(np.maximum(entropy(counts.sum(-1)) + entropy(counts.sum(-2)) - entropy(joint), 0.0))
 
 
 def count_pairs(bins: np.ndarray, labels: np.ndarray, *, width: int, height: int) -> np.ndarray:
@@ -108,6 +105,7 @@ def expected_information(rows: np.ndarray, columns: np.ndarray) -> float:
     """The mean of plug-in mutual information over all permutations, given the counts of both sides; exact.
 
     Vinh, Epps and Bailey, "Information theoretic measures for clusterings comparison" (JMLR 11, 2010), equation 24a.
+    scikit-learn's `expected_mutual_information` gives the same numbers in 20 to 400 times the time.
 
     Args:
         rows: (V,) counts.
@@ -129,8 +127,8 @@ def bins_for(counts: np.ndarray) -> int:
 
     Two for each value, at least 20, at most a fifth of the carriers (and as many as values). A value rarer than its two bins
     would drown among others: then so many that its share fills two, as long as 20 samples are expected for each value and bin.
-    What is rare is told from its count and three standard errors, so that even values have two bins each in every draw. (Noise of
-    few samples a cell costs codes that know a value in part more than finer bins bring to those that know it.)
+    What is rare follows from its count and three standard errors, so that even values have two bins each in every draw. (Noise of
+    few samples a cell costs codes with partial information more than finer bins bring to those that determine it.)
     """
     carriers, values = int(counts.sum()), len(counts)
     fewest = int(counts.min())
@@ -218,18 +216,18 @@ def _count(level: np.ndarray, labels: np.ndarray, parts: np.ndarray, carriers: i
             last = level[place]
             if distinct > bins:
                 break
-    seen, number, begin = 0, 0, 0
+    counted, number, begin = 0, 0, 0
     while begin < size:
         end, inside = begin, 0
         while end < size and level[end] == level[begin]:
             inside += labels[end] >= 0
             end += 1
         if inside > 0:
-            target = number if distinct <= bins else int((seen + 0.5 * inside) * bins / carriers)
+            target = number if distinct <= bins else int((counted + 0.5 * inside) * bins / carriers)
             for place in range(begin, end):
                 if labels[place] >= 0:
                     counts[parts[place], labels[place], target] += 1
-            seen += inside
+            counted += inside
             number += 1
         begin = end
 

@@ -1,4 +1,4 @@
-"""The interventional robustness score: does a dimension stay where it is while all but one factor change?
+"""The interventional robustness score (IRS): how little a dimension changes while all factors but one change.
 
 Suter et al., "Robustly disentangled causal mechanisms" (ICML 2019), section 4. For each dimension and factor: the largest
 deviation from the mean among samples of one value, averaged over values, relative to the largest of all; a dimension's score is
@@ -63,19 +63,18 @@ def recommended(table: Table, rng: np.random.Generator, *, quantile: float = 0.9
         varies = _deviations(carried, np.zeros(len(rows), np.int32), quantile) > 0
         drawn = np.stack([_deviations(carried, rng.permutation(values), quantile) for _ in range(_PERMUTATIONS)])
         others = (drawn.sum(0) - drawn) / (_PERMUTATIONS - 1)
-        matrix[0, :, factor] = _stays(_deviations(carried, values, quantile), drawn.mean(0), varies)
-        matrix[1:, :, factor] = _stays(drawn, others, varies)
+        matrix[0, :, factor] = _stability(_deviations(carried, values, quantile), drawn.mean(0), varies)
+        matrix[1:, :, factor] = _stability(drawn, others, varies)
     found, chance = matrix[0].max(1), matrix[1:].max(2).mean(0)
     by_dimension = np.where(chance < 1, (found - chance) / np.where(chance < 1, 1 - chance, 1.0), 0.0)
     by_dimension = np.maximum(by_dimension, -1.0)
     return {"irs": Outcome(float(by_dimension.mean()), dimensions=by_dimension, matrix=matrix[0])}
 
 
-def _stays(found: np.ndarray, chance: np.ndarray, varies: np.ndarray) -> np.ndarray:
+def _stability(found: np.ndarray, chance: np.ndarray, varies: np.ndarray) -> np.ndarray:
     """How much less a dimension deviates than by chance, as a share; 0 where it does not vary among the carriers."""
-    told = varies & (chance > 0)
-    stays: np.ndarray = np.where(told, 1 - found / np.where(told, chance, 1.0), 0.0)
-    return stays
+    defined = varies & (chance > 0)
+    return np.asarray(np.where(defined, 1 - found / np.where(defined, chance, 1.0), 0.0))
 
 
 def _some(table: Table, samples: int, rng: np.random.Generator) -> Table:
@@ -88,8 +87,7 @@ def _deviations(codes: np.ndarray, values: np.ndarray, quantile: float) -> np.nd
     counts = np.bincount(values)
     counts = counts[counts > 0]
     parts = np.split(codes[order], np.cumsum(counts)[:-1])
-    found: np.ndarray = np.mean([np.quantile(np.abs(part - part.mean(0)), quantile, axis=0) for part in parts], axis=0)
-    return found
+    return np.asarray(np.mean([np.quantile(np.abs(part - part.mean(0)), quantile, axis=0) for part in parts], axis=0))
 
 
 def _score(matrix: np.ndarray, weights: np.ndarray) -> dict[str, Outcome]:

@@ -1,4 +1,4 @@
-"""The metric of Kim and Mnih: which factor is fixed, told from the dimension that varies least.
+"""The metric of Kim and Mnih: predict which factor is fixed from the dimension that varies least.
 
 Kim and Mnih, "Disentangling by factorising" (ICML 2018), section 4. A batch of samples shares the value of one factor; the
 dimension whose variance is smallest, relative to its usual one, votes for that factor. The score is the accuracy of
@@ -117,15 +117,14 @@ def recommended(table: Table, rng: np.random.Generator, *, batch: int = 64, samp
 
 
 def _right(table: Table, ranks: np.ndarray, half: np.ndarray, size: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
-    """Of each factor the share of its batches whose vote on one half says what it says on the other, (F,)."""
+    """For each factor the share of its batches whose vote, learned on one half, is right on the other, (F,)."""
     count, samples = len(table.names), size[0]
     fitted, tested = (
         np.concatenate([_votes(table, ranks, factor, side, size, rng) for factor in range(count)]) for side in (half, ~half)
     )
     labels = np.repeat(np.arange(count), samples)
     chosen = count_votes(fitted, labels, table).argmax(1)
-    found: np.ndarray = (chosen[tested] == labels).reshape(count, samples).mean(1)
-    return found
+    return np.asarray((chosen[tested] == labels).reshape(count, samples).mean(1))
 
 
 def count_votes(votes: np.ndarray, labels: np.ndarray, table: Table) -> np.ndarray:
@@ -152,8 +151,7 @@ def _votes(
         everyone = np.flatnonzero(side)
         return relative(ranks[rng.choice(everyone, rows.shape)].var(1, ddof=1), ranks[everyone].var(0, ddof=1))
 
-    found: np.ndarray = ratios(_variances(ranks, rows), usual, anywhere).argmin(1)
-    return found
+    return np.asarray(ratios(_variances(ranks, rows), usual, anywhere).argmin(1))
 
 
 def _variances(ranks: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -162,5 +160,4 @@ def _variances(ranks: np.ndarray, rows: np.ndarray) -> np.ndarray:
     count = inside.sum(1)
     drawn = ranks[rows]
     means = (drawn * inside).sum(1) / count
-    found: np.ndarray = ((drawn - means[:, None]) ** 2 * inside).sum(1) / (count - 1)
-    return found
+    return np.asarray(((drawn - means[:, None]) ** 2 * inside).sum(1) / (count - 1))

@@ -1,4 +1,4 @@
-"""What a metric gives, and how it is known by name."""
+"""Metrics of disentanglement and their outcomes, as records."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Outcome:
     note: str = ""
 
 
-Way = Callable[[Table, np.random.Generator], Mapping[str, Outcome]]
+MetricFunction = Callable[[Table, np.random.Generator], Mapping[str, Outcome]]
 """A variant of a metric: outcomes by the name of the score."""
 
 
@@ -45,8 +45,8 @@ class Metric:
 
     Args:
         name: such as `mig`.
-        says: what it says, in one sentence.
-        ways: by variant.
+        description: what 1 means, in one sentence.
+        variants: the functions that compute it, by variant.
         higher_is_better: direction; the same for all of its scores.
         bounds: of the recommended variant; those of the others are open, because their defects are.
         parts: names of its scores where it has several.
@@ -54,8 +54,8 @@ class Metric:
     """
 
     name: str
-    says: str
-    ways: Mapping[Variant, Way]
+    description: str
+    variants: Mapping[Variant, MetricFunction]
     higher_is_better: bool = True
     bounds: tuple[float, float] = (0.0, 1.0)
     parts: tuple[str, ...] = field(default=(), kw_only=True)
@@ -63,21 +63,21 @@ class Metric:
 
     @property
     def scores(self) -> tuple[str, ...]:
-        """Names of what its ways give."""
+        """Names of what its variants give."""
         return self.parts or (self.name,)
 
-    def way(self, variant: Variant) -> Way:
-        """How a variant is computed.
+    def function(self, variant: Variant) -> MetricFunction:
+        """The function that computes a variant.
 
         Raises:
             ConfigError: this metric has no such variant.
         """
-        if variant not in self.ways:
-            raise ConfigError(f"{self.name} has no variant {variant!r}; {nearest(str(variant), self.ways)}")
-        return self.ways[variant]
+        if variant not in self.variants:
+            raise ConfigError(f"{self.name} has no variant {variant!r}; {nearest(str(variant), self.variants)}")
+        return self.variants[variant]
 
 
 def nothing_live(names: tuple[str, ...], factors: int) -> dict[str, Outcome]:
-    """The outcomes of codes of which no dimension is live: they know nothing."""
+    """The outcomes of codes of which no dimension is live: 0."""
     note = "no dimension of the code varies"
     return {name: Outcome(0.0, np.zeros(factors), np.zeros(0), np.zeros((0, factors)), note) for name in names}

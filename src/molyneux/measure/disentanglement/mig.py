@@ -51,7 +51,7 @@ def mig_dlib(table: Table, rng: np.random.Generator, *, bins: int = BINS, sample
 def mig_recommended(table: Table, rng: np.random.Generator | None = None) -> Mapping[str, Outcome]:
     """The gap in information beyond chance (`adjusted_information`) of live dimensions: 1 where one determines the value.
 
-    Nothing is drawn; `rng` is not used. Of a single live dimension the second best is one that knows nothing.
+    Nothing is drawn; `rng` is not used. Of a single live dimension the second best has no information.
     """
     table = table.live
     return _gap(adjusted_information(table)) if table.dimensions else nothing_live(("mig",), len(table.names))
@@ -92,8 +92,7 @@ def library_information(
 def gaps(matrix: np.ndarray) -> np.ndarray:
     """The largest less the second largest of each column of (D, F); of a single row itself, (F,)."""
     ordered = np.sort(matrix, axis=0)
-    found: np.ndarray = ordered[-1] - (ordered[-2] if len(matrix) > 1 else 0.0)
-    return found
+    return np.asarray(ordered[-1] - (ordered[-2] if len(matrix) > 1 else 0.0))
 
 
 def _gap(matrix: np.ndarray) -> dict[str, Outcome]:
@@ -133,10 +132,10 @@ def modularity_dlib(table: Table, rng: np.random.Generator, *, bins: int = BINS,
 
 
 def modularity_recommended(table: Table, rng: np.random.Generator | None = None) -> Mapping[str, Outcome]:
-    """Modularity of what live dimensions know beyond chance (`adjusted_information`), each weighted by the most that it knows.
+    """Modularity from information beyond chance (`adjusted_information`); dimensions weigh as much as their largest.
 
-    Information is a share of each factor's own entropy, so that a factor of many values is not heard louder, and chance counts
-    for nothing, so that dimensions of noise do not score. 0 where no dimension knows anything. Nothing is drawn.
+    Information is a share of each factor's own entropy, so that a factor of many values does not weigh more, and information by
+    chance does not count, so that dimensions of noise do not score. 0 where no dimension has information. Nothing is drawn.
 
     Raises:
         NotApplicableError: one factor, or too few samples that carry a factor.
@@ -148,7 +147,7 @@ def modularity_recommended(table: Table, rng: np.random.Generator | None = None)
     matrix = adjusted_information(table)
     weights, found = matrix.max(1), one_factor_only(matrix)
     value = float(weights @ found / weights.sum()) if weights.any() else 0.0
-    note = "" if weights.any() else "no dimension knows anything beyond chance"
+    note = "" if weights.any() else "no dimension has information beyond chance"
     return {"modularity": Outcome(value, dimensions=found, matrix=matrix, note=note)}
 
 

@@ -24,8 +24,8 @@ SIGMAS = 4.0
 def published(table: Table, rng: np.random.Generator, *, samples: int = 10_000) -> Mapping[str, Outcome]:
     """As the text study runs it: a linear SVM (C = 0.01) for each dimension on 80 % of a stratified draw of 10,000 carriers.
 
-    One threshold a value on one axis: values in the middle cannot be told from the others, so the score of a perfect code of many
-    values is near 0.
+    One threshold a value on one axis: values in the middle cannot be separated from the others, so the score of a perfect code
+    of many values is near 0.
 
     Raises:
         NotApplicableError: one dimension, or fewer than 10,000 samples that carry a factor.
@@ -52,7 +52,7 @@ def dlib(table: Table, rng: np.random.Generator, *, train: int = 10_000, test: i
 
 
 def recommended(table: Table, rng: np.random.Generator) -> Mapping[str, Outcome]:
-    """Each bin of a dimension (`joint_counts`) says its most common value on one half of the samples; scored on the other.
+    """Each bin of a dimension (`joint_counts`) predicts its most common value on one half of the samples; scored on the other.
 
     (accuracy - majority) / (1 - majority), both halves in turn, averaged; 0 where the two differ by no more than 4 standard
     errors (`exceeds`). A code with a number for each value gets 1, however its values are ordered; one with an interval for each
@@ -136,9 +136,9 @@ def _skill(parts: np.ndarray) -> float:
     gained, lost, usual = 0, 0, 0
     for fit, test in (parts, parts[::-1]):
         majority = fit.sum(1).argmax()
-        said = np.where(fit.sum(0) > 0, fit.argmax(0), majority)
-        other = said != majority
-        gained += int(test[said, np.arange(test.shape[1])][other].sum())
+        predicted = np.where(fit.sum(0) > 0, fit.argmax(0), majority)
+        other = predicted != majority
+        gained += int(test[predicted, np.arange(test.shape[1])][other].sum())
         lost += int(test[majority][other].sum())
         usual += int(test[majority].sum())
     return (gained - lost) / (int(parts.sum()) - usual) if exceeds(gained, lost) else 0.0

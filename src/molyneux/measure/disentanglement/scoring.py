@@ -22,14 +22,14 @@ CHANCE_BELOW_ZERO = (-1.0, 1.0)
 _ALL = (
     Metric(
         "dci",
-        "Each dimension serves one factor (D), each factor needs one dimension (C), forests read it (I).",
+        "Each dimension predicts one factor (D), each factor needs one dimension (C), forests predict it (I).",
         {"published": dci.published, "paper": dci.paper, "dlib": dci.dlib, "recommended": dci.recommended},
         parts=dci.NAMES,
         trains=True,
     ),
     Metric(
         "explicitness",
-        "A linear classifier reads every value in the whole code.",
+        "A linear classifier predicts every value from the whole code.",
         {
             "published": explicitness.published,
             "paper": explicitness.paper,
@@ -40,30 +40,30 @@ _ALL = (
     ),
     Metric(
         "higgins",
-        "Which factor two samples share can be told from how much each dimension differs.",
+        "Which factor two samples share can be predicted from how much each dimension differs.",
         {"published": higgins.published, "dlib": higgins.dlib, "recommended": higgins.recommended},
         bounds=CHANCE_BELOW_ZERO,
     ),
     Metric(
         "irs",
-        "A dimension stays where it is while all factors but one change.",
+        "A dimension does not change while all factors but one change.",
         {"paper": irs.paper, "dlib": irs.dlib, "recommended": irs.recommended},
         bounds=CHANCE_BELOW_ZERO,
     ),
     Metric(
         "kim_mnih",
-        "Which factor is fixed can be told from the dimension that varies least.",
+        "Which factor is fixed can be predicted from the dimension that varies least.",
         {"published": kim_mnih.published, "paper": kim_mnih.paper, "dlib": kim_mnih.dlib, "recommended": kim_mnih.recommended},
         bounds=CHANCE_BELOW_ZERO,
     ),
     Metric(
         "mig",
-        "One dimension knows more of a factor than any other.",
+        "One dimension has more information about a factor than any other.",
         {"published": mig.mig_published, "dlib": mig.mig_dlib, "recommended": mig.mig_recommended},
     ),
     Metric(
         "modularity",
-        "Each dimension knows one factor only.",
+        "Each dimension has information about one factor only.",
         {"published": mig.modularity_published, "dlib": mig.modularity_dlib, "recommended": mig.modularity_recommended},
     ),
     Metric(
@@ -106,7 +106,7 @@ def check_variants(variants: Sequence[Variant]) -> tuple[Variant, ...]:
     """
     if isinstance(variants, str):
         raise ConfigError(f"variants: expected a list of names, got the text {variants!r}: write [{variants!r}]")
-    known = {variant for metric in METRICS.values() for variant in metric.ways}
+    known = {variant for metric in METRICS.values() for variant in metric.variants}
     for variant in variants:
         if variant not in known:
             raise ConfigError(f"unknown variant {variant!r}; {nearest(str(variant), known)}")
@@ -162,7 +162,7 @@ def outcomes(
         codes: (N, D) finite numbers.
         factors: (N, F) integers, -1 = absent.
         metric: a name of `METRICS`.
-        variant: which way of it.
+        variant: which variant of it.
         names: of the factors.
         presence: whether the presence of a factor that some samples lack is a factor of its own.
         dead: share of the largest variance below which recommended variants leave a dimension out; 0 where scales mean nothing.
@@ -172,8 +172,8 @@ def outcomes(
         DataError: see `tabulate`. NotApplicableError: the metric needs more or other samples, and says which.
         ConfigError: unknown metric or variant.
     """
-    way = find_metric(metric).way(variant)
-    return way(
+    function = find_metric(metric).function(variant)
+    return function(
         tabulate(codes, factors, names=names, presence=presence, dead=dead), seeds.generator(seed, FAMILY, metric, variant)
     )
 
@@ -219,7 +219,7 @@ def score_codes(
         score
         for metric in chosen
         for variant in variants
-        if variant in metric.ways
+        if variant in metric.variants
         for score in score_table(table, metric, variant, repeats=repeats or Repeats(), recorder=recorder, seed=seed)
     )
 
@@ -230,11 +230,11 @@ def score_table(
     """The scores of one variant of a metric, see `score_codes`."""
     recorder = recorder.on(variant=variant)
 
-    def stream(*words: str | int) -> np.random.Generator:
-        return seeds.generator(seed, FAMILY, metric.name, variant, *words)
+    def stream(*names: str | int) -> np.random.Generator:
+        return seeds.generator(seed, FAMILY, metric.name, variant, *names)
 
     try:
-        found = metric.way(variant)(table, stream("value"))
+        found = metric.function(variant)(table, stream("value"))
     except NotApplicableError as error:
         yield from (recorder.score(name, None, note=f"not applicable: {error}") for name in metric.scores)
         return
@@ -290,7 +290,7 @@ def _left_out(table: Table) -> str:
 def _again(table: Table, metric: Metric, variant: Variant, rng: np.random.Generator) -> Values:
     """Values on other samples or codes; none where the metric does not apply there."""
     try:
-        return _values(metric.way(variant)(table, rng), table.names)
+        return _values(metric.function(variant)(table, rng), table.names)
     except NotApplicableError:
         return {}
 

@@ -50,9 +50,9 @@ def sort_columns(codes: np.ndarray) -> Sorted:
 
 
 DEAD = 1e-4
-"""A dimension is dead if it is constant or its variance is less than this share of the liveliest dimension's: the posterior means
-of a collapsed dimension, or rounding. Where posteriors are compared with a standard normal prior, 0.01 is the rule of active
-units; where scales of dimensions mean nothing, 0 leaves out constant ones alone."""
+"""A dimension is dead if it is constant or its variance is less than this share of the largest variance of a dimension: the
+posterior means of a collapsed dimension, or rounding. Where posteriors are compared with a standard normal prior, 0.01 is the
+rule of active units; where scales of dimensions mean nothing, 0 leaves out constant ones alone."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,7 @@ class Table:
         if not varies.any():
             return varies
         variance = np.where(varies, _scaled(self.codes).var(0), 0.0)
-        found: np.ndarray = varies & (variance > self.dead * variance.max())
-        return found
+        return np.asarray(varies & (variance > self.dead * variance.max()))
 
     @cached_property
     def live(self) -> Table:
@@ -130,7 +129,9 @@ class Table:
         """Raise NotApplicableError unless every sample has every factor."""
         lacking = [name for name, column in zip(self.names, self.factors.T, strict=True) if (column < 0).any()]
         if lacking:
-            raise NotApplicableError(f"{metric} knows no absent factors, got {', '.join(lacking)}: use the recommended variant")
+            raise NotApplicableError(
+                f"{metric} cannot handle absent factors, got {', '.join(lacking)}: use the recommended variant"
+            )
 
     def require(self, metric: str, *, dimensions: int = 1, factors: int = 1) -> None:
         """Raise NotApplicableError unless there are so many dimensions and factors."""

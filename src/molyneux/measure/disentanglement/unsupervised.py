@@ -77,7 +77,7 @@ def unsupervised_ranking(
     each model the median over the others. `lasso` is sklearn's with alpha = 0.1 on standardised codes, as in disentanglement_lib.
     Both of the paper's relations ask for the same order of values: dimensions that stand for the same factor but put its values,
     such as names, in another order, are strangers to them. `information` is ours: the share of the entropy of a dimension's 20
-    bins of equal mass that another one knows beyond chance (`adjusted_information`), whatever the order.
+    bins of equal mass that another one determines beyond chance (`adjusted_information`), whatever the order.
 
     Args:
         codes: of each model the codes (N, D) of the same samples; D may differ.
@@ -196,8 +196,7 @@ def top_counts(table: np.ndarray, *, higher_is_better: Sequence[bool] | None = N
     above = (values[None] > values[:, None]).sum(1)
     level = (values[None] == values[:, None]).sum(1)
     share = np.clip((top - above) / level, 0.0, 1.0)
-    counts: np.ndarray = np.where(np.isfinite(values), share, 0.0).sum(1)
-    return counts
+    return np.asarray(np.where(np.isfinite(values), share, 0.0).sum(1))
 
 
 def _checked(table: np.ndarray, least: int) -> np.ndarray:

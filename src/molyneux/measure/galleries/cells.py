@@ -82,21 +82,18 @@ class ReadSequence:
     def before(self) -> np.ndarray:
         """(..., S - 1) number of the last readable view before each view but the first; -1 where there is none."""
         numbers = np.where(self.readable[..., :-1], np.arange(self.readable.shape[-1] - 1), -1)
-        before: np.ndarray = np.maximum.accumulate(numbers, axis=-1)
-        return before
+        return np.asarray(np.maximum.accumulate(numbers, axis=-1))
 
     @property
     def known(self) -> np.ndarray:
         """(..., S - 1) whether a step ends at each view but the first: it is readable, and so is one before it."""
-        known: np.ndarray = self.readable[..., 1:] & (self.before >= 0)
-        return known
+        return np.asarray(self.readable[..., 1:] & (self.before >= 0))
 
     @property
     def changed(self) -> np.ndarray:
         """(..., S - 1, F) whether a factor changes in the step that ends at a view; False where none does."""
         begun = np.take_along_axis(self.codes, np.maximum(self.before, 0)[..., None], axis=-2)
-        changed: np.ndarray = (self.codes[..., 1:, :] != begun) & self.known[..., None]
-        return changed
+        return np.asarray((self.codes[..., 1:, :] != begun) & self.known[..., None])
 
 
 def read_sequence(reader: Reader, spec: Spec, made: Tensor, *, shape: Sequence[int]) -> ReadSequence:

@@ -35,8 +35,8 @@ class Homotopy(Measure):
       sample in one leap. A step goes from one readable output to the next readable one, over unreadable ones between them.
     - `homotopy.factors_per_leg`, `homotopy.factors_per_moving_leg`: how many factors change while one dimension moves, over all
       dimensions and over those that change anything: 1 where each dimension is one factor or a part of one. Same control. Where
-      a leg begins unreadably, what it changes is told from the last readable output of the legs before it.
-    - `homotopy.ends`: first and last outputs that say what their sample says, %: the same text, or the same factors where a
+      a leg begins unreadably, it is compared with the last readable output of the legs before it.
+    - `homotopy.ends`: first and last outputs that equal their sample, %: the same text, or the same factors where a
       reader reads them; control: the other sample of the pair; n is the number of ends.
 
     Without a reader, texts have `ends`, other modalities have galleries only.
@@ -137,7 +137,7 @@ def _sequence_scores(
 
 
 def _ends(evaluation: Evaluation, pairs: Pairs, name: str, ends: list[Tensor], recorder: Recorder) -> Score | None:
-    """How often the ends say what the samples say; None where nobody can tell."""
+    """How often the ends equal their samples; None without text or a reader."""
     modality, reader = evaluation.spec.modality(name), evaluation.reader(name)
     made, true = torch.cat(ends).transpose(0, 1).flatten(0, 1), pairs.batch.views[name]
     swapped = true.roll(len(pairs), 0)
@@ -235,15 +235,15 @@ def _ratio(name: str, rows: np.ndarray, recorder: Recorder, *, scale: float = 10
         **fields: further fields of the score; a note is needed where nothing was counted out of.
     """
     fields = {"unit": "%", "bounds": (0.0, 100.0), **fields}
-    told = rows[rows[:, 1] > 0]
-    if not len(told):
+    counted = rows[rows[:, 1] > 0]
+    if not len(counted):
         return recorder.score(name, None, **fields)
 
     def ratio(sums: np.ndarray) -> float:
         return scale * float(sums[:, 0].sum() / sums[:, 1].sum())
 
-    value = ratio(told)
-    interval = statistic_interval(ratio, told, recorder.rng)
-    if len(np.unique(told[:, 0] / told[:, 1])) == 1:  # a bootstrap of equal numbers would claim certainty
-        interval = mean_interval(np.full(len(told), value), recorder.rng, fields["bounds"])
-    return recorder.score(name, value, interval=interval, n=len(told), **fields)
+    value = ratio(counted)
+    interval = statistic_interval(ratio, counted, recorder.rng)
+    if len(np.unique(counted[:, 0] / counted[:, 1])) == 1:  # a bootstrap of equal numbers would claim certainty
+        interval = mean_interval(np.full(len(counted), value), recorder.rng, fields["bounds"])
+    return recorder.score(name, value, interval=interval, n=len(counted), **fields)

@@ -65,8 +65,7 @@ def dimensionwise_codes(z1: np.ndarray, z2: np.ndarray, steps: int = 6) -> np.nd
 
 
 def _mixed(z1: np.ndarray, z2: np.ndarray, share: np.ndarray) -> np.ndarray:
-    mixed: np.ndarray = (1.0 - share) * z1 + share * z2
-    return mixed
+    return np.asarray((1.0 - share) * z1 + share * z2)
 
 
 def _checked(z1: np.ndarray, z2: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:

@@ -20,7 +20,7 @@ from molyneux.measure.codes import not_finite, require_finite
 
 
 def logistic_predictions(train: Any, labels: np.ndarray, test: Any, *, regularization: float = 1.0) -> tuple[np.ndarray, bool]:
-    """What multinomial logistic regression says of samples it was not fitted on, and whether the fit converged.
+    """Predictions of multinomial logistic regression for samples it was not fitted on, and whether the fit converged.
 
     Args:
         train: (N, D) features, which are standardised; or a sparse SciPy matrix of them, which are taken as they are.
@@ -52,7 +52,7 @@ HIDDEN, EPOCHS, BATCH, RATE = 1024, 15, 512, 1e-3
 
 
 def net_predictions(train: np.ndarray, labels: np.ndarray, test: np.ndarray, *, generator: torch.Generator) -> np.ndarray:
-    """What a net with one hidden layer says of samples that it was not trained on, (M,) labels.
+    """Predictions of a network with one hidden layer for samples that it was not trained on, (M,) labels.
 
     The paper has "a single linear layer with 1024 neurons followed by softmax", 15 epochs of Adam with rate 1e-3 and batches of
     512 (Zhang, Prokhorov and Shareghi, RepL4NLP 2021). This is read as one hidden layer of 1024 units without a nonlinearity,
@@ -83,8 +83,8 @@ def net_predictions(train: np.ndarray, labels: np.ndarray, test: np.ndarray, *, 
                 torch.autograd.backward(functional.cross_entropy(_logits(inputs[rows], weights, offsets), targets[rows]))
                 adam.step()
         with torch.no_grad():
-            said = _logits(torch.tensor(test, dtype=torch.float32), weights, offsets).argmax(1)
-    return said.numpy()
+            predicted = _logits(torch.tensor(test, dtype=torch.float32), weights, offsets).argmax(1)
+    return predicted.numpy()
 
 
 def _logits(inputs: Tensor, weights: list[Tensor], offsets: list[Tensor]) -> Tensor:

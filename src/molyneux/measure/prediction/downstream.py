@@ -220,8 +220,8 @@ def control_features(
         projected.append(sum(features[name] @ matrix for name, matrix in matrices.items()))
         if texts:
             bags.append(sparse.hstack([features[modality.name] for modality in texts], format="csr"))
-    words = any(len(symbol) > 1 for modality in texts for symbol in modality.symbols)
-    bag = {"bag of words" if words else "bag of letters": sparse.vstack(bags, format="csr")} if texts else {}
+    whole = any(len(symbol) > 1 for modality in texts for symbol in modality.symbols)
+    bag = {"bag of words" if whole else "bag of letters": sparse.vstack(bags, format="csr")} if texts else {}
     return {PROJECTION: np.concatenate(projected), **bag}
 
 

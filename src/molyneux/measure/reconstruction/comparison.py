@@ -13,7 +13,7 @@ from torch import Tensor
 
 from molyneux.core import Modality, SpecError, views
 from molyneux.measure.coherence import Answers, ConstantText, Letters
-from molyneux.measure.coherence.answers import read
+from molyneux.measure.coherence.answers import true_answers
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import having
 
@@ -58,7 +58,7 @@ def compare(modality: Modality, made: Tensor, truth: Tensor, lengths: Tensor | N
 
 _WINDOW, _SIGMA = 11, 1.5
 _C1, _C2 = 0.01**2, 0.03**2
-_AT_ONCE = 64  # pictures: what a processor's cache holds, and twice as fast as all of them
+_AT_ONCE = 64  # images: what a processor's cache holds, and twice as fast as all of them
 
 
 def _inside(modality: Modality, truth: Tensor, lengths: Tensor) -> Tensor:
@@ -74,13 +74,13 @@ def ssim(first: Tensor, second: Tensor) -> Tensor:
     Transactions on Image Processing 13(4), 2004: equation 13 with their constants, averaged over positions and channels.
 
     Each statistic is weighted by a Gaussian window of 11 pixels (or as many as fit) with standard deviation 1.5 that
-    lies wholly inside the picture.
+    lies wholly inside the image.
 
     Raises:
-        SpecError: the shapes differ or are not those of pictures.
+        SpecError: the shapes differ or are not those of images.
     """
     if first.shape != second.shape or first.ndim != 4:
-        raise SpecError(f"expected two batches of pictures of one shape, got {tuple(first.shape)} and {tuple(second.shape)}")
+        raise SpecError(f"expected two batches of images of one shape, got {tuple(first.shape)} and {tuple(second.shape)}")
     rows, columns = (_windows(size).to(first) for size in first.shape[-2:])
     parts = zip(torch.split(first, _AT_ONCE), torch.split(second, _AT_ONCE), strict=True)
     return torch.cat([_ssim(one, other, rows, columns) for one, other in parts])
@@ -131,22 +131,17 @@ def baselines(evaluation: Evaluation) -> dict[str, Baseline]:
             part = having(batch, (name,)).to("cpu")
             constant.add(part.views[name], part.lengths.get(name))
     compared: dict[tuple[str, str, int], list[np.ndarray]] = defaultdict(list)
-    read_true: dict[str, list[Answers]] = defaultdict(list)
     for _, batch in evaluation.batches():
         for name, constant in constants.items():
-            part, reader = having(batch, (name,)).to("cpu"), evaluation.reader(name)
+            part = having(batch, (name,)).to("cpu")
             truth = part.views[name]
             for place, view in enumerate(constant.views):
                 made = view.expand_as(truth)
                 for what, values in compare(constant.modality, made, truth, part.lengths.get(name)).items():
                     compared[name, what, place].append(values)
-            if reader is not None and part.factors is not None:
-                read_true[name].append(read(reader, truth, part.factors, evaluation.spec))
+    read = true_answers(evaluation)
     return {
-        name: Baseline(
-            {**_best(name, compared), **_likelihood(constant)}, Answers.join(read_true[name]) if read_true[name] else None
-        )
-        for name, constant in constants.items()
+        name: Baseline({**_best(name, compared), **_likelihood(constant)}, read.get(name)) for name, constant in constants.items()
     }
 
 
