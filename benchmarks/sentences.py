@@ -29,7 +29,7 @@ def main() -> None:
     arguments = options(__doc__).parse_args()
     record = Record("sentences", WHAT, arguments.out)
     for world in (Letters(), Ynoc(), PartsOfSpeech()):
-        for split in world.sizes:
+        for split in world.splits:
             load(world.source(split, 100, seed=1))
         rows = list(made_rows(world, quick=arguments.quick))
         plain = plain_row(world, quick=arguments.quick)
@@ -40,7 +40,7 @@ def main() -> None:
 
 def made_rows(world: SentenceWorld, *, quick: bool) -> Iterator[dict[str, Value]]:
     for threads in (1, 2):
-        sizes = {split: min(size, QUICK) if quick else size for split, size in world.sizes.items()}
+        sizes = {split: min(size, QUICK) if quick else size for split, size in world.splits.items()}
         start = time.perf_counter()
         for split, size in sizes.items():
             load(world.source(split, size, seed=1), chunk=16_384, threads=threads)

@@ -99,7 +99,7 @@ GENERATORS = {
 def study_run(name: str, seed: int, folder: Path, *, epochs: int) -> StudyRun:
     """Train a generator and measure its paths."""
     world = Letters()
-    train, test = (load(world.source(split, world.sizes[split], seed=seed)) for split in ("train", "test"))
+    train, test = (load(world.source(split, seed=seed)) for split in ("train", "test"))
     torch.manual_seed(int(seeds.key(seed, "learn", "weights")[0] >> 1))
     net = GENERATORS[name]
     model = AE(train.spec, latent_dim=4, nets={"text": net})

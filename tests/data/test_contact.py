@@ -54,6 +54,7 @@ def test_other_kinds(tmp_path):
             Modality("force", "series", (20, 3)),
             Modality("class_", "label", (), "int64", ("no", "yes")),
             Modality("grey", "image", (1, 200, 200)),
+            Modality("video", "video", (2, 3, 8, 8)),
         )
     )
     views = {m.name: torch.rand(2, *m.shape, generator=torch.Generator().manual_seed(0)) for m in spec.modalities}

@@ -210,8 +210,7 @@ def test_killed_and_started_again(tmp_path, how):
     assert (tmp_path / ".samples.part").exists() == (how == signal.SIGKILL)
     with pytest.raises(StoreError, match=r"no stage\.json"):
         StoredSource(out)
-    quick = [sys.executable, "-c", SOURCE.replace("PAUSE", "0"), str(out)]
-    assert subprocess.run(quick, capture_output=True, text=True, check=True).stdout.endswith("done\n")
+    generate(numbers(200), out, chunk=10)
     assert [path.name for path in tmp_path.iterdir()] == ["samples"]
     assert StoredSource(out).batch(np.array([199])).views["number"][0, 0] == 199
 

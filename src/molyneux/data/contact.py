@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -25,8 +26,9 @@ _PAPER, _INK, _PANEL, _FRAME, _ACCENT = (255, 255, 255), (30, 30, 30), (240, 240
 def contact_sheet(source: Source, path: Path, *, rows: int = 6, columns: int = 8) -> None:
     """Draw the first `rows * columns` samples into one PNG picture; a picture that stands there is replaced.
 
-    Images are shown as they are, series of contact points as the closed contour (with its first point and its direction marked),
-    other series and sounds as curves, texts and labels as lines underneath. What is missing stays grey.
+    Images are shown as they are, videos by their first frame, series of contact points as the closed contour (with its first
+    point and its direction marked), other series and sounds as curves, texts and labels as lines underneath. What is missing
+    stays grey.
 
     Raises:
         ConfigError: `rows` or `columns` below 1. StoreError: the picture cannot be written.
@@ -113,12 +115,16 @@ def _panel(modality: Modality, batch: Batch) -> _Panel:
         texts = text_strings(modality, view)
         return _Panel(texts=tuple(text if here else "(missing)" for text, here in zip(texts, present, strict=True)))
     if modality.kind == "label":
-        words = [modality.symbols[code] if here else "(missing)" for code, here in zip(view.tolist(), present, strict=True)]
-        return _Panel(texts=tuple(f"{modality.name}: {word}" for word in words))
-    draw = {"image": _picture, "series": _contour}.get(modality.kind, _curves)
+        names = [modality.symbols[code] if here else "(missing)" for code, here in zip(view.tolist(), present, strict=True)]
+        return _Panel(texts=tuple(f"{modality.name}: {name}" for name in names))
+    kinds: dict[str, Callable[[np.ndarray], Image.Image]]
+    kinds = {"image": _picture, "series": _contour, "video": lambda frames: _picture(frames[0])}
+    draw = kinds.get(modality.kind, _curves)
     if modality.kind == "series" and modality.shape[1] != 5:
         draw = _curves
     values = to_model(modality, view).numpy()
+    if modality.kind == "video" and modality.dtype == "uint8":
+        values = view.numpy() / 255.0
     blank = draw(np.full(modality.shape, 0.94))
     return _Panel(tuple(draw(value) if here else blank for value, here in zip(values, present, strict=True)))
 

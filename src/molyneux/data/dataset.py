@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from molyneux.core import Batch, ConfigError, DataError, Reader, Spec, nearest
 
-Split = Literal["heldout", "test", "train", "validation"]
-"""Splits are disjoint. `heldout` draws only combinations of factors that a world was told to hold out."""
+Split = str
+"""Name of a split: one of `SPLITS`, or `heldout`, which has only the combinations of factors that a world's `held_out` names."""
 
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
-"""The splits that every data set has."""
+"""The splits that every data set has; they are disjoint."""
 
 
 class SplitDataset(ABC):
@@ -60,6 +60,10 @@ class SplitDataset(ABC):
         """The exact readers this data set has, by modality; none unless a subclass says otherwise."""
         return {}
 
+    def visible(self, modality: str) -> tuple[str, ...]:
+        """Names of the factors that a view of a modality shows: what its reader may be asked for; all by default."""
+        return tuple(factor.name for factor in self.spec.factors)
+
     def source(self, split: Split, size: int | None = None, *, seed: int = 0) -> SplitSource:
         """The first `size` samples of a split, made or read when they are asked for; all by default.
 
@@ -81,7 +85,7 @@ class SplitDataset(ABC):
                 f"{self.name} holds no combination out with these settings: choose one of the splits {', '.join(self.splits)}, "
                 "or name combinations in held_out where it has that setting"
             )
-        raise ConfigError(f"unknown split {split!r}; {nearest(str(split), get_args(Split))}")
+        raise ConfigError(f"unknown split {split!r}; {nearest(str(split), self.splits)}")
 
     def numbers(self, indices: npt.ArrayLike, split: Split) -> np.ndarray:
         """Numbers of samples of a split, (n,) int64; errors as `batch`."""

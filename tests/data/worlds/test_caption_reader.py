@@ -32,12 +32,13 @@ def test_every_true_caption_is_read(level):
 def test_every_wrong_letter_is_noticed(level):
     """All single substitutions, in the padding too: unreadable or read as something else, and never the truth."""
     grammar = GRAMMARS[level]
-    count, length = grammar.ids.shape
-    wrong = np.repeat(grammar.ids, length * 26, 0).reshape(count, length, 26, length)
+    ids, codes = (rows[:: max(1, level**2 // 3)] for rows in (grammar.ids, grammar.combinations.codes))
+    count, length = ids.shape
+    wrong = np.repeat(ids, length * 26, 0).reshape(count, length, 26, length)
     for place in range(length):
-        wrong[:, place, :, place] = (grammar.ids[:, place, None] + np.arange(1, 27)) % 27
+        wrong[:, place, :, place] = (ids[:, place, None] + np.arange(1, 27)) % 27
     reading = READERS[level].read(torch.from_numpy(wrong.reshape(-1, length)))
-    truth = np.repeat(grammar.combinations.codes, length * 26, 0)
+    truth = np.repeat(codes, length * 26, 0)
     assert (reading.codes.numpy() != truth).any(1).all()
 
 

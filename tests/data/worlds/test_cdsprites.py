@@ -1,7 +1,5 @@
 import hashlib
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -28,16 +26,6 @@ def column(world, batch, name):
     return batch.factors[:, world.spec.factor_index(name)].numpy()
 
 
-DIGEST = """
-import hashlib, sys
-import numpy as np
-from molyneux.data.worlds import CdSprites
-indices = np.arange(int(sys.argv[1]), int(sys.argv[2]))
-views = CdSprites(level=5).batch(indices[::-1], split="train", seed=3).views
-print(hashlib.blake2b(b"".join(view.numpy()[::-1].tobytes() for view in views.values())).hexdigest())
-"""
-
-
 @pytest.mark.parametrize("level", LEVELS)
 def test_batches_fit_the_spec(level):
     world = WORLDS[level]
@@ -61,15 +49,11 @@ def test_a_sample_does_not_depend_on_its_neighbours(indices, level):
         assert same(together[row : row + 1], world.batch(np.array([index]), split="train", seed=3))
 
 
-def test_slices_orders_threads_and_processes_give_the_same_bytes():
+def test_slices_orders_and_threads_give_the_same_bytes():
     world, order = WORLDS[5], np.random.default_rng(0).permutation(300)
     whole = world.batch(np.arange(300), split="train", seed=3)
     assert same(whole[torch.from_numpy(order)], world.batch(order, split="train", seed=3))
     assert same(whole, CdSprites(level=5, threads=2).batch(np.arange(300), split="train", seed=3))
-    command = [sys.executable, "-c", DIGEST, "150", "300"]
-    other = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    part = b"".join(view[150:].numpy().tobytes() for view in whole.views.values())
-    assert other == hashlib.blake2b(part).hexdigest()
 
 
 def test_seeds_and_splits_differ():
@@ -85,7 +69,7 @@ def test_seeds_and_splits_differ():
 
 
 def test_settings_that_only_change_looks_keep_the_scenes():
-    plain = WORLDS[5].batch(np.arange(500), split="train", seed=1)
+    plain = WORLDS[5].scenes(np.arange(500), split="train", seed=1)
     for other in (
         CdSprites(level=5, image_size=48),
         CdSprites(level=5, anti_alias=True),
@@ -93,7 +77,7 @@ def test_settings_that_only_change_looks_keep_the_scenes():
         CdSprites(level=5, textures=None),
         CdSprites(level=5, noise=Noise(shade=20, size=0.1, background=9)),
     ):
-        assert torch.equal(other.batch(np.arange(500), split="train", seed=1).factors, plain.factors)
+        assert np.array_equal(other.scenes(np.arange(500), split="train", seed=1).factors, plain.factors)
 
 
 @pytest.mark.parametrize("level", LEVELS)

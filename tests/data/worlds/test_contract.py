@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from molyneux.core import ConfigError, Reader, Source, Spec
-from molyneux.data import World, worlds
+from molyneux.core import ConfigError, DataError, Dataset, Reader, Source, Spec
+from molyneux.data import CdSprites, GeBiD, World, worlds
 from molyneux.data.worlds.captioned_world import CaptionedWorld
 
 WORLDS = [
@@ -38,6 +38,25 @@ def test_is_final_and_takes_keywords_only(kind):
     assert kinds == {inspect.Parameter.KEYWORD_ONLY}
     assert not kind.__subclasses__()
     assert inspect.getdoc(kind)
+    assert all(isinstance(getattr(kind, name), str) for name in ("name", "licence", "origin"))
+
+
+def test_is_a_data_set_that_knows_its_splits(world):
+    assert isinstance(world, Dataset)
+    assert list(world.splits) == ["train", "validation", "test"]
+    for split, size in world.splits.items():
+        assert len(world.source(split, 5)) == 5
+        if size is None:
+            with pytest.raises(ConfigError, match=f"split {split} of {world.name} is endless: name a size"):
+                world.source(split)
+        else:
+            assert len(world.source(split)) == size
+            with pytest.raises(ConfigError, match=f"at most the {size:,} samples"):
+                world.source(split, size + 1)
+        with pytest.raises(DataError, match=r"numbers .*from 0"):
+            world.batch(np.array([-1 if size is None else size]), split=split, seed=0)
+    with pytest.raises(ConfigError, match="holds no combination out"):
+        world.source("heldout", 5)
 
 
 def test_batches_fit_the_spec(world):
@@ -95,3 +114,18 @@ def test_sources_that_cannot_be_used(world):
         world.source("trian", 3, seed=0)
     with pytest.raises(ConfigError, match="size of at least 1"):
         world.source("train", 0, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("world", "image", "touch"),
+    [
+        (CdSprites(level=5), ("size", "colour", "shape", "position", "background"), ("size", "shape", "position")),
+        (GeBiD(level=5), ("size", "colour", "shape", "position", "background"), ("size", "shape", "position")),
+        (CdSprites(level=1), ("shape",), ("shape",)),
+        (CdSprites(level=1, caption_level=3), ("shape",), ("shape",)),
+    ],
+)
+def test_factors_that_a_view_shows(world, image, touch):
+    assert set(world.visible("image")) == set(image)
+    assert set(world.visible("touch")) == set(touch)
+    assert world.visible("text") == world.readers()["text"].factors

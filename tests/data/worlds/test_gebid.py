@@ -368,7 +368,7 @@ def test_settings_that_cannot_be_used():
         GeBiD(level=2, held_out="restricted")
     with pytest.raises(ConfigError, match="holds no combination out"):
         made(GeBiD(), 3, split="heldout")
-    with pytest.raises(DataError, match="sample numbers from 0"):
+    with pytest.raises(DataError, match="expected numbers from 0"):
         GeBiD().batch(np.array([-1]), split="train", seed=0)
 
 

@@ -17,7 +17,7 @@ from molyneux.data.layout import check_values, columns_of
 
 
 def batches(source: Source, chunk: int, progress: Callable[[int], None] | None) -> Iterator[tuple[np.ndarray, Batch]]:
-    """Positions and samples of a source in chunks, checked; `progress` hears the size of each chunk once it is used.
+    """Positions and samples of a source in chunks, checked; `progress` is called with the size of each chunk once it is used.
 
     Raises:
         ConfigError: `chunk` below 1. SpecError, DataError: samples that do not fit the spec or are out of bounds.

@@ -1,6 +1,6 @@
 """Scenes that were altered after they were drawn: with other textures, without their object, with another, or all object.
 
-They are what a judge's ghosts are made of; no split holds them.
+Judges learn from them what a picture without the right object looks like; no split holds them.
 """
 
 from __future__ import annotations

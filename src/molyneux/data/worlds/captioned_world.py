@@ -66,7 +66,7 @@ class CaptionedWorld(World):
 
     @property
     def spec(self) -> Spec:
-        """Modalities as chosen; factors are what is shown or said, then the nuisances, with x and y at the end."""
+        """Modalities as chosen; factors are those of the picture and the caption, then the nuisances, with x and y at the end."""
         return Spec(tuple(view.modality for view in self._views().values()), self._space.factors)
 
     @property

@@ -38,9 +38,9 @@ class CdSprites(CaptionedWorld):
     """Sprites on black or textured ground, and captions such as "small yellow ellipse at bottom right on light".
 
     The world of the CdSprites+ data set (Sejnova et al., 2023) as its generator makes it, from a seed. Combinations of the
-    attributes are equally likely; rotation (40 orientations) and position are drawn freely and never said. Pictures show
-    at level 1 a big white shape on black, at level 2 also its size, at level 3 a colour with grey texture, at level 4
-    a position in one of the quadrants, at level 5 a light or dark textured background. Two decisions: quadrants belong to
+    attributes are equally likely; rotation (40 orientations) and position are drawn freely, and captions do not mention them.
+    Pictures show at level 1 a big white shape on black, at level 2 also its size, at level 3 a colour with grey texture, at
+    level 4 a position in one of the quadrants, at level 5 a light or dark textured background. Two decisions: quadrants belong to
     levels 4 and 5, as in the generator (the paper has them at 5); position index 4 is left out as published.
 
     A scene depends on the root seed, the split and its number; settings that only change how it looks (`level`,

@@ -150,7 +150,7 @@ class Uniform(Distribution):
     def contains(self, values: Values) -> np.ndarray:
         """See `Distribution.contains`."""
         low, high = self.ends
-        return (values[self.quantity.name] >= low) & (values[self.quantity.name] < high)
+        return np.asarray((values[self.quantity.name] >= low) & (values[self.quantity.name] < high))
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ class Product(Distribution):
 
     def contains(self, values: Values) -> np.ndarray:
         """See `Distribution.contains`."""
-        return np.logical_and.reduce([part.contains(values) for part in self.parts])
+        return np.asarray(np.logical_and.reduce([part.contains(values) for part in self.parts]))
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ class Mixture(Distribution):
 
     def contains(self, values: Values) -> np.ndarray:
         """See `Distribution.contains`."""
-        return np.logical_or.reduce([part.contains(values) for part in self.parts])
+        return np.asarray(np.logical_or.reduce([part.contains(values) for part in self.parts]))
 
 
 @dataclass(frozen=True)
@@ -289,7 +289,7 @@ class Excluding(Distribution):
 
     def contains(self, values: Values) -> np.ndarray:
         """See `Distribution.contains`."""
-        return self.base.contains(values) & ~self.region.contains(values)
+        return np.asarray(self.base.contains(values) & ~self.region.contains(values))
 
 
 @dataclass(frozen=True)
@@ -328,8 +328,7 @@ class Entities(Distribution):
 
     def contains(self, values: Values) -> np.ndarray:
         """Whether every object of each scene can be drawn, (n,) bool."""
-        found: np.ndarray = self.each.contains(values).all(-1)
-        return found
+        return np.asarray(self.each.contains(values).all(-1))
 
 
 _ATTEMPTS = 1000

@@ -1,6 +1,6 @@
 """Levels of difficulty: the attributes, captions and settings of worlds whose pictures show more from level to level.
 
-A world supplies the names: its attributes (such as colours and sizes) are chosen by captions words, its templates say which
+A world supplies the names: its attributes (such as colours and sizes) are chosen by caption words, its templates say which
 of them a caption of each level has, and a picture shows what a caption of its level says.
 """
 
@@ -77,7 +77,7 @@ class Attribute(Generic[T]):
 def choose(attributes: Mapping[str, Attribute[Any]], choices: Mapping[str, Choice]) -> tuple[Choices, list[str]]:
     """The chosen attributes by setting, and one sentence for everything that is wrong with them."""
     found = {setting: attribute.choose(setting, choices[setting]) for setting, attribute in attributes.items()}
-    problems = [problem for _, told in found.values() for problem in told]
+    problems = [problem for _, wrong in found.values() for problem in wrong]
     return {setting: chosen for setting, (chosen, _) in found.items()}, problems
 
 

@@ -108,5 +108,5 @@ def divided(
 
 
 def setting_problems(split: str, nuisances: Sequence[str], known: tuple[str, ...]) -> list[str]:
-    """One sentence for everything that is wrong with what all worlds of sentences can be told."""
+    """One sentence for everything that is wrong with the settings that all worlds of sentences have."""
     return [*check_choice("split", split, ("keyed", "published")), *label_problems(nuisances, known)]
