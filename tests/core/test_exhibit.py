@@ -7,9 +7,14 @@ from molyneux.core import Cell, CorruptFileError, Gallery, Scatter, load_exhibit
 def test_round_trip(tmp_path):
     image = np.arange(48, dtype=np.uint8).reshape(3, 4, 4)
     series = np.ones((5, 2), np.float32)
-    gallery = Gallery("g", "t", "n", ("a", "b", "c"), ((Cell(image, "x", "red", True), Cell(None, "heart"), Cell(series)),))
-    scatter = Scatter("s", "t", "n", np.ones((6, 2), np.float32), {"shape": np.arange(6)}, {"shape": tuple("abcdef")})
+    gallery = Gallery(
+        "a/../../x", "t", "n", ("a", "b", "c"), ((Cell(image, "x", "red", True), Cell(None, "heart"), Cell(series)),)
+    )
+    scatter = Scatter('x">', "t", "n", np.ones((6, 2), np.float32), {"shape": np.arange(6)}, {"shape": tuple("abcdef")})
     save_exhibits(tmp_path, [gallery, scatter])
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *("exhibits.json", "exhibit0.0.npy", "exhibit0.1.npy", "exhibit1.points.npy", "exhibit1.colours.npy"),
+    }
     loaded, points = load_exhibits(tmp_path)
     np.testing.assert_array_equal(loaded.rows[0][0].view, image)
     np.testing.assert_array_equal(loaded.rows[0][2].view, series)

@@ -136,14 +136,14 @@ def written(made, tmp_path_factory):
     view = np.zeros((3, 8, 8), np.uint8)
     cells = tuple(Cell(view, text=name, reading=name, correct=False) for name in NAMES)
     codes = {name: np.arange(20) % 2 for name in NAMES}
-    scatter = Scatter("codes", SCRIPT, SCRIPT, np.zeros((20, 2), np.float32), codes, dict.fromkeys(NAMES, NAMES[:2]))
+    scatter = Scatter(SCRIPT, SCRIPT, SCRIPT, np.zeros((20, 2), np.float32), codes, dict.fromkeys(NAMES, NAMES[:2]))
     config = {
         "seed": 1,
         "name": SCRIPT,
         "note": "```\n# x",
         "data": {"world": {"class_path": SCRIPT, "init_args": {"level": SCRIPT}}},
     }
-    folder = made.folder(root / "run", scores(), [Gallery("cross", SCRIPT, SCRIPT, NAMES, (cells,)), scatter], config)
+    folder = made.folder(root / "run", scores(), [Gallery("a/../../x", SCRIPT, SCRIPT, NAMES, (cells,)), scatter], config)
     history = folder / "model" / "history.csv"
     history.write_text(
         "epoch," + ",".join('"train/{}"'.format(name.replace('"', '""')) for name in NAMES) + "\n1" + ",2" * len(NAMES)

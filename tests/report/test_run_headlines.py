@@ -51,3 +51,24 @@ def test_what_was_not_measured_says_why(made):
     score = replace(made.coherence()[0], value=None, interval=None, note="no judge for this world")
     (headline,) = headlines([score])
     assert (headline.number, headline.sentence) == ("n/a", "Not measured: no judge for this world.")
+
+
+def test_predicted_targets_have_a_sentence_each():
+    def score(measure, target, value, chance, **fields):
+        about = {"target": target, **fields.pop("about", {})}
+        return Score(f"prediction.{measure}", value, about, interval=(value - 0.01, value + 0.01), chance=chance, **fields)
+
+    scores = [
+        score("f1", "topic", 0.5, 0.25, about={"label": "sport"}),
+        score("balanced_accuracy", "topic", 0.8, 0.25, bounds=(0.0, 1.0)),
+        score("macro_f1", "topic", 0.7, 0.25),
+        score("mae", "age", 3.2, 9.1, higher_is_better=False, unit="years"),
+        score("mae", "height", 9.2, 9.1, higher_is_better=False),
+    ]
+    found = headlines(scores)
+    assert [headline.about for headline in found] == ["topic", "age", "height"]
+    assert found[0].sentence == (
+        "The balanced accuracy of the predicted target topic is 0.80 (0.79\u20130.81); guessing gives 0.25."
+    )
+    assert "worse" not in found[1].sentence
+    assert found[2].sentence.endswith("That is worse than guessing.")

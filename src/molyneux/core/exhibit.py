@@ -67,8 +67,11 @@ Exhibit = Gallery | Scatter
 
 
 def save_exhibits(folder: Path, exhibits: Sequence[Exhibit]) -> None:
-    """Write exhibits into `folder`: `exhibits.json` and numbered arrays."""
-    index = [_save_gallery(folder, item) if isinstance(item, Gallery) else _save_scatter(folder, item) for item in exhibits]
+    """Write exhibits into `folder`: `exhibits.json` and numbered arrays, whose file names do not depend on any given name."""
+    index = []
+    for number, item in enumerate(exhibits):
+        stem = f"exhibit{number}"
+        index.append(_save_gallery(folder, stem, item) if isinstance(item, Gallery) else _save_scatter(folder, stem, item))
     store.write_json(folder / "exhibits.json", index)
 
 
@@ -87,7 +90,7 @@ def load_exhibits(folder: Path) -> list[Exhibit]:
         raise CorruptFileError(f"{path} is damaged ({error!r}): delete {folder} and run the same command again") from error
 
 
-def _save_gallery(folder: Path, gallery: Gallery) -> dict[str, Any]:
+def _save_gallery(folder: Path, stem: str, gallery: Gallery) -> dict[str, Any]:
     shapes: dict[tuple[int, ...], list[np.ndarray]] = {}
     rows = []
     for row in gallery.rows:
@@ -101,13 +104,13 @@ def _save_gallery(folder: Path, gallery: Gallery) -> dict[str, Any]:
             cells.append({"view": place, "text": cell.text, "reading": cell.reading, "correct": cell.correct})
         rows.append(cells)
     for number, views in enumerate(shapes.values()):
-        store.write_array(folder / f"{gallery.name}.{number}.npy", np.stack(views))
-    head = {"type": "gallery", "name": gallery.name, "title": gallery.title, "note": gallery.note}
+        store.write_array(folder / f"{stem}.{number}.npy", np.stack(views))
+    head = {"type": "gallery", "file": stem, "name": gallery.name, "title": gallery.title, "note": gallery.note}
     return {**head, "columns": list(gallery.columns), "rows": rows, "arrays": len(shapes)}
 
 
 def _load_gallery(folder: Path, record: Mapping[str, Any]) -> Gallery:
-    arrays = [store.read_array(folder / f"{record['name']}.{number}.npy") for number in range(record["arrays"])]
+    arrays = [store.read_array(folder / f"{record['file']}.{number}.npy") for number in range(record["arrays"])]
 
     def cell(item: Mapping[str, Any]) -> Cell:
         place = item["view"]
@@ -118,18 +121,18 @@ def _load_gallery(folder: Path, record: Mapping[str, Any]) -> Gallery:
     return Gallery(record["name"], record["title"], record["note"], tuple(record["columns"]), rows)
 
 
-def _save_scatter(folder: Path, scatter: Scatter) -> dict[str, Any]:
-    store.write_array(folder / f"{scatter.name}.points.npy", scatter.points.astype(np.float32))
+def _save_scatter(folder: Path, stem: str, scatter: Scatter) -> dict[str, Any]:
+    store.write_array(folder / f"{stem}.points.npy", scatter.points.astype(np.float32))
     names = list(scatter.colours)
     codes = np.stack([scatter.colours[name] for name in names], 1) if names else np.empty((len(scatter.points), 0), np.int64)
-    store.write_array(folder / f"{scatter.name}.colours.npy", codes)
-    head = {"type": "scatter", "name": scatter.name, "title": scatter.title, "note": scatter.note}
+    store.write_array(folder / f"{stem}.colours.npy", codes)
+    head = {"type": "scatter", "file": stem, "name": scatter.name, "title": scatter.title, "note": scatter.note}
     return {**head, "factors": names, "values": {name: list(scatter.values[name]) for name in names}}
 
 
 def _load_scatter(folder: Path, record: Mapping[str, Any]) -> Scatter:
-    points = np.asarray(store.read_array(folder / f"{record['name']}.points.npy"))
-    codes = np.asarray(store.read_array(folder / f"{record['name']}.colours.npy"))
+    points = np.asarray(store.read_array(folder / f"{record['file']}.points.npy"))
+    codes = np.asarray(store.read_array(folder / f"{record['file']}.colours.npy"))
     colours = {name: codes[:, column] for column, name in enumerate(record["factors"])}
     values = {name: tuple(record["values"][name]) for name in record["factors"]}
     return Scatter(record["name"], record["title"], record["note"], points, colours, values)

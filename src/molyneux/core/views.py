@@ -1,4 +1,4 @@
-"""Conversion between stored views and the tensors that models compute with.
+"""Between the stored form of a view and the form models compute with.
 
 Images are stored as uint8 0..255 and computed with as floats 0..1; text and labels are ids in both; everything else is
 float32 in both.
@@ -20,14 +20,14 @@ def to_model(modality: Modality, view: Tensor) -> Tensor:
 
 
 def to_stored(modality: Modality, view: Tensor) -> Tensor:
-    """The stored form of a generated view: images are clamped to 0..1 and rounded to 0..255."""
+    """The stored form of what a model made: images are clamped to 0..1 and rounded to 0..255."""
     if modality.kind == "image" and modality.dtype == "uint8":
         return view if view.dtype == torch.uint8 else (view.clamp(0, 1) * 255.0).round().to(torch.uint8)
     return view.to({"uint8": torch.uint8, "int64": torch.int64, "float32": torch.float32}[modality.dtype])
 
 
 def text_lengths(modality: Modality, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
-    """Number of symbols of texts without `end` and padding, (...,) from ids (..., L).
+    """Number of symbols of texts that say something, (...,) from ids (..., L).
 
     Those before the first `end` symbol; in a text that is not closed, those up to the last that is not padding.
 
@@ -47,7 +47,7 @@ def text_lengths(modality: Modality, ids: Tensor, lengths: Tensor | None = None)
 
 
 def counted_positions(modality: Modality, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
-    """Mask of the positions of texts that a likelihood counts, (..., L) bool from ids (..., L).
+    """Which positions of texts a likelihood counts, (..., L) bool from ids (..., L).
 
     Those within `lengths` where the batch has them. Else all, padding too, where texts have no `end` symbol: only the padding
     then says where a text ends; and those up to the first `end` symbol, which is counted, where they have; without one, all.

@@ -26,15 +26,6 @@ from molyneux.report.settings import flatten, portable
 FILE = "records.jsonl"
 _FORMAT = 2
 """Version of the lines of `records.jsonl`. Lines without one were written before several modalities became lists of names."""
-_RENAMED = {
-    "Adversarial": "FactorVAE",
-    "Capacity": "CCI",
-    "CovarianceMatch": "DIP",
-    "Divergence": "BetaVAE",
-    "SparseMatch": "MAT",
-    "TotalCorrelation": "BetaTCVAE",
-}
-"""Classes in `molyneux.learn.objectives` that have another name since format 2."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +151,7 @@ def _config(path: Path) -> tuple[str, Mapping[str, Any]]:
 
 
 def _converted(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record of format 1 in format 2: `image+text` becomes a list of names, renamed classes get their new names.
+    """A record of format 1 in format 2: `image+text` becomes a list of names.
 
     A name with a plus sign in it stands for several modalities only if each of its parts is a modality of the record.
     """
@@ -174,17 +165,8 @@ def _converted(record: Mapping[str, Any]) -> dict[str, Any]:
         return {name: value(text) if isinstance(text, str) else text for name, text in score["about"].items()}
 
     scores = [{**score, "about": about(score)} for score in record["scores"]]
-    return {"settings": _renamed(record["settings"]), "scores": scores}
+    return {**record, "scores": scores}
 
 
 def _modalities(about: Mapping[str, Any]) -> Iterator[str]:
     return (about[name] for name in ("modality", "source", "target") if isinstance(about.get(name), str))
-
-
-def _renamed(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _renamed(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_renamed(item) for item in value]
-    package, _, name = value.rpartition(".") if isinstance(value, str) else ("", "", "")
-    return f"{package}.{_RENAMED[name]}" if package == "molyneux.learn.objectives" and name in _RENAMED else value

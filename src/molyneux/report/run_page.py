@@ -196,7 +196,8 @@ def headlines(scores: Sequence[Score], spec: Spec | None = None) -> tuple[Headli
     directions = [score for score in coherence_scores(scores) if score.name == "coherence.strict"]
     targets: dict[str, Score] = {}
     for score in prediction_scores(scores):
-        targets.setdefault(wording.value_text(score.about.get("target")), score)
+        if set(score.about) <= {"source", "target"}:
+            targets.setdefault(wording.value_text(score.about.get("target")), score)
     return (*(_direction(score, kinds) for score in directions), *(_prediction(score, name) for name, score in targets.items()))
 
 

@@ -22,6 +22,7 @@ MEASURES = {
     "distortion": "Distortion",
     "diversity": "Diversity",
     "elbo": "ELBO",
+    "f1": "F1",
     "features": "Features",
     "gaussian_kl": "Gaussian KL divergence",
     "hoyer": "Hoyer sparsity",
@@ -65,8 +66,8 @@ CONTROLS = {
     "majority": "most common value",
     "unpaired": "unpaired draws",
 }
-CONDITIONS = ("corruption", "strength", "missing", "split", "partition")
-"""Keys of `Score.about` that name the condition under which a score was measured."""
+CONDITIONS = ("corruption", "corrupted", "strength", "missing", "split", "partition")
+"""Keys of `Score.about` that name the condition of a score; `corrupted` has the modalities that a corruption is limited to."""
 _JOINT = frozenset({"joint", "prior"})
 
 Value = str | tuple[str, ...]
@@ -125,9 +126,11 @@ def subjects(score: Score, *, without: Iterable[str] = ()) -> list[str]:
 
 
 def condition(score: Score, *, without: Iterable[str] = ()) -> str:
-    """The condition of a score in words, such as `noise 0.5`, `image missing`; empty for the samples as they are."""
+    """The condition of a score in words, such as `noise of image 0.5`, `text missing`; empty for the samples as they are."""
     about = {name: value_text(score.about[name]) for name in CONDITIONS if name in score.about and name not in without}
-    corruption = " ".join(about.pop(name) for name in ("corruption", "strength") if name in about)
+    if "corrupted" in about:
+        about["corrupted"] = f"of {about['corrupted']}"
+    corruption = " ".join(about.pop(name) for name in ("corruption", "corrupted", "strength") if name in about)
     missing = f"{about.pop('missing')} missing" if "missing" in about else ""
     return ", ".join(part for part in (corruption, missing, *(f"{name} {text}" for name, text in about.items())) if part)
 

@@ -202,9 +202,8 @@ def test_records_of_the_first_format_are_converted(tmp_path):
     """Several modalities were joined by plus signs; a name with such a sign in it stays what it is."""
     abouts = [{"modality": "image"}, {"source": "image", "target": "text"}, {"source": "prior", "target": "image+text"}]
     abouts += [{"source": "a+b", "target": "image"}, {"source": "image+text", "code": "shared", "reference": "text+image"}]
-    settings = {"learn.model.init_args.objective": {"class_path": "molyneux.learn.objectives.Capacity"}, "other": "Capacity"}
     scores = [{"name": "a.b", "value": 1.0, "about": about} for about in abouts]
-    (tmp_path / "records.jsonl").write_text(json.dumps({"settings": settings, "scores": scores}) + "\n")
+    (tmp_path / "records.jsonl").write_text(json.dumps({"settings": {"seed": 1}, "scores": scores}) + "\n")
     (run,) = load_study(tmp_path)
     assert [score.about for score in run.scores] == [
         *abouts[:2],
@@ -212,8 +211,6 @@ def test_records_of_the_first_format_are_converted(tmp_path):
         abouts[3],
         {"source": ("image", "text"), "code": "shared", "reference": ("text", "image")},
     ]
-    assert run.settings["learn.model.init_args.objective.class_path"] == "molyneux.learn.objectives.CCI"
-    assert run.settings["other"] == "Capacity"
     save_study(tmp_path / "new.jsonl", [run, replace(run, scores=(Score("a.b", 1.0, {"modality": "a+b"}),))])
     assert [score.about for score in load_study(tmp_path / "new.jsonl")[0].scores] == [score.about for score in run.scores]
 

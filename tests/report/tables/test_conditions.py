@@ -75,3 +75,9 @@ def test_predictions_have_a_table_by_target_and_one_of_single_labels():
     assert [column.title for column in whole.columns] == ["target", "measure", "value", "chance", "most common value", "n"]
     assert [[entry.text for entry in row[:2]] for row in single.rows] == [["genres", "drama"], ["genres", "comedy"]]
     assert prediction_tables([Score("a.b", 1.0)]) == []
+
+
+def test_a_corruption_of_one_modality_names_it(scores):
+    noisy = [under(scores[0], 40.0, corruption="noise", corrupted="image", strength=strength) for strength in ("1", "2")]
+    (table,) = condition_tables([*scores[:2], *noisy])
+    assert [entry.shown for entry in table.rows[0]][2:4] == ["noise of image", "50.0 (49.0\u201351.0)"]
