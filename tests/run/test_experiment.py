@@ -130,7 +130,6 @@ def test_settings_that_do_not_go_together(settings: dict[str, Any]) -> None:
         (("data.benchmark", "molyneux.data.AGNews"), "data.benchmark: "),
         (("data.train", 10**13), "data.train: expected at most 1000000000000 or null, got 10000000000000"),
         (("data.train", 10**20), "data.train: expected an integer of at most 64 bits"),
-        (("learn.model.latent_dim", 10**9), "learn.model: expected a model that fits into the "),
         (("measure.conditions", [{}]), "measure.conditions.0: expected exactly one of corruption, missing and split"),
         (("measure.conditions", [{"missing": ["word"], "split": "heldout"}]), "measure.conditions.0: expected exactly one of"),
         (("measure.conditions", [{"missing": ["word"], "strengths": [0.5]}]), "measure.conditions.0.strengths: expected"),
@@ -138,7 +137,7 @@ def test_settings_that_do_not_go_together(settings: dict[str, Any]) -> None:
         (("learn.model", "Coherence"), "learn.model: unknown class 'Coherence'"),
         (
             ("learn.model", "toy.Toy"),
-            "learn.model: expected the name of a class that has a training loss (`loss(batch, progress, generator)`), got toy.Toy",
+            "learn.model: expected the name of a class that has a training loss (`loss(batch, progress, generator)`), got toy.",
         ),
         (("seed", -1), "seed: expected at least 0, got -1"),
         (("name", "../x"), "name: expected at most 100 letters, digits, - and _, got '../x'"),
@@ -146,6 +145,23 @@ def test_settings_that_do_not_go_together(settings: dict[str, Any]) -> None:
 )
 def test_single_problems(settings: dict[str, Any], change: tuple[str, Any], problem: str) -> None:
     assert any(found.startswith(problem) for found in problems(settings, change))
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "problem"),
+    [
+        ("latent_dim", 10**9, "expected a model that fits into the "),
+        ("prior", {"components": 10**9}, "expected a model that fits into the "),
+        (
+            "nets",
+            {"word": {"class_path": "CausalTransformer", "init_args": {"layers": 10**9}}},
+            "expected a model made by at most ",
+        ),
+    ],
+)
+def test_models_that_are_too_large_are_refused_at_once(settings: dict[str, Any], setting: str, value: Any, problem: str) -> None:
+    (found,) = problems(settings, (f"learn.model.{setting}", value))
+    assert found.startswith(f"learn.model: {problem}")
 
 
 def test_stored_samples(settings: dict[str, Any], experiment: Experiment, tmp_path: Path) -> None:

@@ -87,8 +87,8 @@ def test_problems_of_every_point_are_told_before_anything_runs(base: dict[str, A
     assert caught.value.problems == (
         "spread 0.1, batch_size 0: learn.batch_size: expected at least 1, got 0",
         "spread 3.0, batch_size 50: data.world.init_args.spread: expected 0 to 1, got 3.0",
-        "spread 3.0, batch_size 0: data.world.init_args.spread: expected 0 to 1, got 3.0",
         "spread 3.0, batch_size 0: learn.batch_size: expected at least 1, got 0",
+        "spread 3.0, batch_size 0: data.world.init_args.spread: expected 0 to 1, got 3.0",
     )
     assert not (tmp_path / "runs").exists()
 

@@ -126,9 +126,7 @@ class Batch:
         size = len(self)
         for what, name, tensor, dtype, shape in self._expected(spec):
             if tensor is None:
-                raise SpecError(
-                    f"expected {what} {name}, got only {', '.join(self.views if what == 'modality' else self.targets)}"
-                )
+                raise SpecError(f"expected {what} {name}, got only {', '.join(self.views if what == 'modality' else self.targets)}")
             if tuple(tensor.shape) != (size, *shape) or tensor.dtype != _TORCH[dtype]:
                 got = f"{tensor.dtype} {tuple(tensor.shape)}"
                 raise SpecError(f"{what} {name}: expected {dtype} {(size, *shape)}, got {got}")

@@ -16,7 +16,8 @@ Every message says what was expected, what came, and what to do.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 
 class MolyneuxError(Exception):
@@ -60,6 +61,19 @@ class TrainingError(MolyneuxError):
 
 class NotApplicableError(MolyneuxError):
     """A measure needs what a model or a source does not have; the message says what."""
+
+
+def collected(parts: Iterable[Callable[[], Any]]) -> list[Any]:
+    """The results of all parts; all are tried, and the problems of all are raised as one ConfigError."""
+    made, problems = [], list[str]()
+    for part in parts:
+        try:
+            made.append(part())
+        except ConfigError as error:
+            problems += error.problems
+    if problems:
+        raise ConfigError(problems)
+    return made
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ there, that the model fits them and this machine, that judges can be used.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -18,7 +19,6 @@ import numpy as np
 import torch
 from pydantic import Field
 from torch import nn
-from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.overrides import TorchFunctionMode
 
 from molyneux.core import ConfigError, MolyneuxError, Spec, seeds
@@ -27,8 +27,12 @@ from molyneux.run.readers import find_readers
 from molyneux.run.samples import Samples, conditions
 from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
 
-MOST_OPERATIONS = 50_000
+MOST_OPERATIONS = 20_000
 """Tensor operations that may make a model; those of this package need a few hundred."""
+MOST_DRAWN = 10**7
+"""Values of weights that a check draws: more takes time."""
+_FACTORIES = {"clone", "empty", "full", "new_empty", "new_ones", "new_zeros", "ones", "rand", "randn", "repeat", "zeros"}
+_FILLS = {"uniform_", "normal_", "fill_", "zero_"}
 
 LISTS = {"measure": "measures", "report": "formats"}
 """Sections that may be just a list, and the setting that is meant."""
@@ -125,66 +129,59 @@ def make_model(learn: LearnSettings, spec: Spec, seed: int) -> nn.Module:
     Raises:
         ConfigError: the model refuses its settings or these samples, or is too large for this machine.
     """
-    with torch.random.fork_rng(devices=[]), _size_checked():
+    with torch.random.fork_rng(devices=[]), _Limits():
         torch.manual_seed(int(seeds.key(seed, "learn", "weights")[0] >> 1))
-        model = learn.model.make("learn.model", spec=spec)
+        return _made(learn, spec)
+
+
+def check_model(learn: LearnSettings, spec: Spec) -> None:
+    """Make the model without drawing all of its weights, so that their memory is never used; errors as `make_model`."""
+    with torch.random.fork_rng(devices=[]), _Limits(filled=MOST_DRAWN):
+        _made(learn, spec)
+
+
+def _made(learn: LearnSettings, spec: Spec) -> nn.Module:
+    model = learn.model.make("learn.model", spec=spec)
     if not isinstance(model, nn.Module):
         raise ConfigError(f"learn.model: expected a torch module, got a {type(model).__name__}: derive it from torch.nn.Module")
     return model
 
 
-def check_model(learn: LearnSettings, spec: Spec) -> None:
-    """Make the model without memory for its weights, on torch's `meta` device, or as it is where it cannot be made there.
-
-    Raises:
-        ConfigError: as `make_model`.
-    """
-    try:
-        with torch.device("meta"):
-            make_model(learn, spec, 0)
-    except ConfigError as error:
-        if isinstance(error.__cause__, MolyneuxError | None):
-            raise
-        make_model(learn, spec, 0)
-
-
 class _Limits(TorchFunctionMode):
-    """Refuses a model while it is made, as soon as its parameters are too many for this machine."""
+    """Refuses a model while it is made: as soon as its tensors are too large for this machine, or too many.
 
-    def __init__(self) -> None:
+    Args:
+        filled: how many values get drawn or set in place; the memory of further ones is reserved and never used.
+    """
+
+    def __init__(self, *, filled: float = math.inf) -> None:
         super().__init__()
-        self.calls = self.used = 0
+        self.filled, self.calls, self.used = filled, 0, 0
         self.memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Count the operations: a layer is copied without being registered."""
+        """Count the operation and what it allocates, before it does."""
+        name = getattr(func, "__name__", "")
         self.calls += 1
-        if self.calls > MOST_OPERATIONS:
-            raise ConfigError(
-                f"expected a model that is made by at most {MOST_OPERATIONS} tensor operations, got more: take fewer layers"
-            )
-        return func(*args, **(kwargs or {}))
-
-    def count(self, module: nn.Module, name: str, parameter: nn.Parameter | None) -> None:
-        """Count the bytes of a parameter that is registered."""
-        if parameter is not None and not isinstance(parameter, nn.parameter.UninitializedParameter):
-            self.used += parameter.numel() * parameter.element_size()
+        if name in _FACTORIES:
+            sizes = next((part for part in args if isinstance(part, list | tuple)), [part for part in args if type(part) is int])
+            repeated = args[0].numel() if name in ("clone", "repeat") else 1
+            self.used += 4 * repeated * math.prod(sizes)
+            if name in ("full", "ones", "zeros") and math.prod(sizes) > self.filled:
+                func, args, kwargs = torch.empty, (sizes,), {"dtype": (kwargs or {}).get("dtype")}
+        elif name in _FILLS or getattr(func, "__module__", "") == "torch.nn.init":
+            tensor = args[0] if args else kwargs["tensor"]
+            self.filled -= tensor.numel()
+            if self.filled < 0:
+                return tensor
         if self.used > self.memory:
             size = f"{self.memory / 1e9:.0f} GB"
+            raise ConfigError(f"expected a model that fits into the {size} of memory of this machine, got a larger one")
+        if self.calls > MOST_OPERATIONS:
             raise ConfigError(
-                f"expected a model that fits into the {size} of memory of this machine, got a larger one: make it smaller"
+                f"expected a model made by at most {MOST_OPERATIONS} tensor operations, got more: take fewer layers"
             )
-
-
-@contextmanager
-def _size_checked() -> Iterator[None]:
-    limits = _Limits()
-    hook = register_module_parameter_registration_hook(limits.count)
-    try:
-        with limits:
-            yield
-    finally:
-        hook.remove()
+        return func(*args, **(kwargs or {}))
 
 
 def _with_lists(tree: Mapping[str, Any]) -> dict[str, Any]:

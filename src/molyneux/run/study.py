@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from molyneux.core import ConfigError, store
 from molyneux.core.config import build, collected, override, read_document
-from molyneux.run.experiment import Experiment, read_experiment
+from molyneux.run.experiment import Experiment, parse_experiment, read_experiment
 
 Overrides = Mapping[str, Any]
 """Values by the dotted path of their setting."""
@@ -131,7 +131,8 @@ class Study:
         tree = {"name": self.name, **self.base_settings}
         for path, value in point.items():
             tree = override(tree, path, value)
-        return [read_experiment({**tree, "seed": seed}) for seed in self.seeds]
+        first = read_experiment({**tree, "seed": self.seeds[0]})
+        return [first, *(parse_experiment({**first.resolved, "seed": seed}) for seed in self.seeds[1:])]
 
 
 def load_study(path: Path) -> Study:

@@ -149,7 +149,7 @@ def test_all_problems_of_a_file_are_told_at_once() -> None:
         "inner.kind: expected one of adam, adamw, got 'adm'; did you mean \"adam\"?",
         "inner.flag: expected true or false, got 1",
         'inner.rats: unknown setting; did you mean "rates"?',
-        "inner.pair.1: is missing",
+        "inner.pair.1: is missing: expected a value",
         "inner.size: expected an integer or auto, got 1.5",
         "inner.rates.image: expected a number, got 'x'",
         "shapes.0.init_args.side: expected more than 0, got -1.0",

@@ -5,11 +5,11 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from molyneux.core.config.plain import plain
 from torch.distributions import MultivariateNormal, Normal, kl_divergence
 
 from molyneux.core import ConfigError, Progress
 from molyneux.core.config import build
+from molyneux.core.config import plain
 from molyneux.learn import objectives
 from molyneux.learn.objectives import Adversarial, Capacity, CovarianceMatch, Divergence, Objective, SparseMatch, WarmupSteps
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load, save
 
-from molyneux.core import ConfigError, DataError, Decodes, Encodes, Likelihood, Progress, Representation, SpecError, Trainable
+from molyneux.core import ConfigError, DataError, Decodes, Encodes, Trainable, Likelihood, Progress, Representation, SpecError
 from molyneux.learn.nets import CharacterTransformer, Dense, Patches
 from molyneux.learn.vaes import AE, DMVAE, HSVAE, VAE
 

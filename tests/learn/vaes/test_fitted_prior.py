@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy import integrate, stats
 
-from molyneux.core import ConfigError, PostFit, Progress
+from molyneux.core import ConfigError, Progress, PostFit
 from molyneux.data import ArraySource
 from molyneux.learn.posteriors import DiagonalNormal
 from molyneux.learn.priors import CodeDensity, ExPostMixture, Somewhere, collect_codes

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from molyneux.core import ConfigError, Modality, Progress, Spec, Trainable, TrainingError, config
+from molyneux.core import ConfigError, Trainable, Modality, Progress, Spec, TrainingError, config
 from molyneux.data import Ynoc
 from molyneux.learn.nets import Recurrent
 from molyneux.learn.objectives import (
@@ -24,7 +24,7 @@ from molyneux.learn.priors import ExPostMixture
 from molyneux.learn.vaes import AE, VAE, Aggressive
 
 START = Progress(0, 10)
-MODEL = Annotated[config.Recipe[Trainable], config.Later(arguments=("spec",), room="molyneux.learn")]
+MODEL = Annotated[config.Factory[Trainable], config.Supplied(("spec",), "molyneux.learn")]
 STATISTICS = [TotalCorrelation(), CovarianceMatch("II"), Capacity(capacity=3.0, per="batch"), Divergence(free_bits=0.2)]
 
 

@@ -1,13 +1,14 @@
 """Settings: a YAML file becomes checked objects, and every problem of the file is reported at once.
 
-Class signatures are the schema. pydantic checks every value against the annotation of its argument. Where a class is
-expected, the file names one, by a short name (`CdSprites`, `latent_probe`) or by its dotted path (`their.module.Class`),
-alone or with its arguments: `{class_path: CdSprites, init_args: {level: 2}}`.
+Class signatures are the schema; pydantic checks every value against the annotation of its argument. Where a class is expected,
+the file names one, by a short name (`CdSprites`, `latent_probe`) or by its dotted path (`their.module.Class`), alone or with
+its arguments: `{class_path: CdSprites, init_args: {level: 2}}`.
 """
 
-from molyneux.core.config.build import CHOICE, Built, Factory, Supplied, build, collected, plain, settings_model, typed
-from molyneux.core.config.classes import OMITTED, REQUIRED, Argument, arguments, find_class, public_path, short_names
-from molyneux.core.config.document import dump_document, override, parse_document, parse_value, read_document
+from molyneux.core.classes import OMITTED, REQUIRED, Argument, arguments, find_class, public_path, short_names
+from molyneux.core.config.build import CHOICE, Built, Factory, Supplied, build, plain, settings_model
+from molyneux.core.documents import dump_document, override, parse_document, parse_value, read_document
+from molyneux.core.errors import collected
 
 __all__ = [
     "CHOICE",
@@ -30,5 +31,4 @@ __all__ = [
     "read_document",
     "settings_model",
     "short_names",
-    "typed",
 ]

@@ -1,7 +1,4 @@
-"""Plain settings become objects, as the annotations of classes say; pydantic checks the values and collects the errors.
-
-A class that a file names becomes a pydantic model made from its signature, in a validator whose errors keep their places.
-"""
+"""Plain settings become objects, as the annotations of classes say, each class a pydantic model made from its signature."""
 
 from __future__ import annotations
 
@@ -10,29 +7,19 @@ import enum
 import functools
 import inspect
 import types
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+import typing
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from inspect import Parameter
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import AfterValidator as After
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainValidator,
-    TypeAdapter,
-    ValidationError,
-    WithJsonSchema,
-    create_model,
-)
+import pydantic
+from pydantic import BeforeValidator, PlainValidator, ValidationError
 from pydantic_core import PydanticCustomError
 
-from molyneux.core.config.classes import OMITTED, REQUIRED, Argument, arguments, class_in_words, find_class, public_path
-from molyneux.core.config.document import require_plain
+from molyneux.core.classes import OMITTED, REQUIRED, Argument, arguments, class_in_words, find_class, public_path
+from molyneux.core.documents import require_plain
 from molyneux.core.errors import ConfigError, MolyneuxError, nearest
 
 T = TypeVar("T")
@@ -40,10 +27,13 @@ Place = tuple[str | int, ...]
 Problem = tuple[Place, str]
 CHOICE = "x-class"
 """Key that marks, in a JSON Schema made by pydantic, where the file names a class: module, name, package, supplied arguments."""
+_typing: Any = typing  # for types that are made as the program runs
+_MAPPINGS = (dict, Mapping)
+_UNIONS = (Union, types.UnionType)
 _SCALARS = (Any, bool, int, float, str, None, type(None), Path)
 _LISTS: dict[Any, Any] = {list: list, tuple: tuple, set: set, frozenset: frozenset, Collection: tuple, Iterable: tuple}
 _LISTS |= {Sequence: tuple, Set: frozenset}
-_STRICT = ConfigDict(strict=True, allow_inf_nan=False, extra="forbid", arbitrary_types_allowed=True)
+_STRICT = pydantic.ConfigDict(strict=True, allow_inf_nan=False, extra="forbid", arbitrary_types_allowed=True)
 _WORDS = {"int_type": "an integer", "float_type": "a number", "bool_type": "true or false", "string_type": "a word or sentence"}
 _WORDS |= {"none_required": "null", "greater_than_equal": "at least {ge}", "less_than_equal": "at most {le}"}
 _WORDS |= {"list_type": "a list", "tuple_type": "a list", "dict_type": "`name: value` lines", "finite_number": "a finite number"}
@@ -60,11 +50,9 @@ class Built:
 
 @dataclass(frozen=True)
 class Supplied:
-    """Says in `Annotated[Factory[Base], Supplied(("spec",), "their.package")]` which arguments of the class are supplied later.
+    """Says in `Annotated[Factory[Base], Supplied(("spec",), "their.package")]` which arguments only `Factory.make` can give.
 
-    Args:
-        arguments: those that `Factory.make` is given, and that a file cannot give.
-        package: whose `__all__` has the short names; by default the packages that `Base` is in.
+    The short names of the classes are those in the `__all__` of `package`, by default of the packages that `Base` is in.
     """
 
     arguments: tuple[str, ...] = ()
@@ -79,11 +67,7 @@ class Factory(Generic[T]):
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def make(self, at: str = "", /, **supplied: Any) -> T:
-        """The object; `at` is the dotted path of this factory in its file, `supplied` are the other arguments.
-
-        Raises:
-            ConfigError: the class refuses its settings; each problem has its path.
-        """
+        """The object, with the arguments that were missing; ConfigError, with places below `at`, where the class refuses."""
         with _reported(at):
             made: T = _constructed(self.target, {**self.settings, **supplied}, ("init_args",))
         return made
@@ -104,19 +88,6 @@ def build(kind: Any, value: Any, at: str = "") -> Built:
     return Built(_value(tree), plain(tree))
 
 
-def collected(parts: Iterable[Callable[[], Any]]) -> list[Any]:
-    """The results of all parts; all are tried, and the problems of all are raised as one ConfigError."""
-    made, problems = [], list[str]()
-    for part in parts:
-        try:
-            made.append(part())
-        except ConfigError as error:
-            problems += error.problems
-    if problems:
-        raise ConfigError(problems)
-    return made
-
-
 def plain(value: Any, kind: Any = None) -> Any:
     """The plain data that stand for a setting: what is stored and hashed. A dataclass of type `kind` needs no `class_path`.
 
@@ -134,16 +105,16 @@ def plain(value: Any, kind: Any = None) -> Any:
         return str(value) if isinstance(value, Path) else value.name
     if isinstance(value, Mapping):
         return {plain(name): plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        items = [plain(item) for item in value]
-        return sorted(items) if isinstance(value, set | frozenset) else items
+    if isinstance(value, set | frozenset):
+        return sorted(map(plain, value))
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
     if isinstance(value, type):
         return public_path(value)
     if dataclasses.is_dataclass(value):
-        known = arguments(type(value))
-        settings = {name: plain(getattr(value, name), item.kind) for name, item in known.items()}
-        named = type(value) not in (kind, *get_args(kind))
-        return {"class_path": public_path(type(value)), "init_args": settings} if named else settings
+        target: Any = type(value)
+        settings = {name: plain(getattr(value, name), item.kind) for name, item in arguments(target).items()}
+        return settings if target in (kind, *get_args(kind)) else {"class_path": public_path(target), "init_args": settings}
     raise ConfigError(f"a default of type {type(value).__name__} has no plain form: make it a frozen dataclass")
 
 
@@ -151,49 +122,50 @@ def plain(value: Any, kind: Any = None) -> Any:
 def typed(kind: Any) -> Any:
     """The pydantic type of an annotation: strict, lists for every kind of collection, and classes by their names."""
     origin, inner = get_origin(kind) or kind, get_args(kind)
+    composite = origin in (*_LISTS, *_MAPPINGS, *_UNIONS)
+    parts = tuple(part if part is Ellipsis else typed(part) for part in inner if composite)
+    made: Any = kind
     if origin is Annotated:
         later = next((item for item in inner[1:] if isinstance(item, Supplied)), None)
-        return _chosen(get_args(inner[0])[0], later) if later else Annotated[typed(inner[0]), *inner[1:]]
-    if origin is Factory:
-        return _chosen(inner[0], Supplied())
-    if origin in (Union, types.UnionType):
-        return Annotated[Any, PlainValidator(functools.partial(_one_of, inner), json_schema_input_type=Union[*map(typed, inner)])]
-    if origin is Literal:
-        written = Literal[*inner, *(int(word) for word in inner if isinstance(word, str) and word.isdecimal())]
-        return Annotated[kind, BeforeValidator(functools.partial(_choice, inner), json_schema_input_type=written)]
-    if origin in _LISTS:
-        parts = tuple[*(part if part is Ellipsis else typed(part) for part in inner)] if origin is tuple and inner else None
-        form = tuple if parts else list
-        made = parts or list[typed(inner[0]) if inner else Any]
-        return Annotated[
-            made, BeforeValidator(lambda value: form(value) if isinstance(value, list | tuple) else value), After(_LISTS[origin])
+        made = _chosen(get_args(inner[0])[0], later) if later else _typing.Annotated[(typed(inner[0]), *inner[1:])]
+    elif origin is Factory:
+        made = _chosen(inner[0], Supplied())
+    elif origin in _UNIONS:
+        made = _typing.Annotated[
+            Any, PlainValidator(functools.partial(_one_of, inner), json_schema_input_type=_typing.Union[parts])
         ]
-    if origin in (dict, Mapping):
-        return dict[typed(inner[0]), typed(inner[1])] if inner else dict[str, Any]
-    if inspect.isclass(kind) and issubclass(kind, enum.Enum):
-        return Annotated[typed(Literal[*kind.__members__]), After(kind.__getitem__)]
-    if kind is Path:
-        return Annotated[str, After(lambda value: Path(value))]
-    if kind in _SCALARS or not inspect.isclass(kind):
-        return kind
-    return _chosen(kind, None)
+    elif origin is Literal or (inspect.isclass(kind) and issubclass(kind, enum.Enum)):
+        choices = inner or tuple(kind.__members__)
+        numbers = (int(word) for word in choices if isinstance(word, str) and word.isdecimal())
+        choose = functools.partial(_choice, choices, kind if not inner else None)
+        made = _typing.Annotated[Any, PlainValidator(choose, json_schema_input_type=_typing.Literal[(*choices, *numbers)])]
+    elif origin in _LISTS:
+        form: Any = tuple if origin is tuple and inner else list
+        listed = BeforeValidator(lambda value: form(value) if isinstance(value, list | tuple) else value)
+        made = _typing.Annotated[form[parts or Any], listed, pydantic.AfterValidator(_LISTS[origin])]
+    elif origin in _MAPPINGS:
+        made = _typing.Dict[parts or (str, Any)]
+    elif kind is Path:
+        made = _typing.Annotated[str, pydantic.AfterValidator(lambda value: Path(value))]
+    elif kind not in _SCALARS and inspect.isclass(kind):
+        made = _chosen(kind, None)
+    return made
 
 
 @functools.cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(typed(kind), config=_STRICT)
+def _adapter(kind: Any) -> pydantic.TypeAdapter[Any]:
+    return pydantic.TypeAdapter(typed(kind), config=_STRICT)
 
 
 @functools.cache
-def settings_model(target: type, supplied: tuple[str, ...] = ()) -> type[BaseModel]:
+def settings_model(target: type, supplied: tuple[str, ...] = ()) -> type[pydantic.BaseModel]:
     """The pydantic model of a constructor's arguments, except those that are supplied later; names are aliases of its fields."""
     fields: dict[str, Any] = {}
     for name, item in arguments(target).items():
         if name not in supplied:
-            kind = typed(Any if item.kind is Parameter.empty else item.kind)
-            default = {} if item.default is REQUIRED else {"default_factory": functools.partial(_default, item)}
-            fields[f"argument_{name}"] = (kind, Field(alias=name, **default))
-    made: type[BaseModel] = create_model(target.__name__, __config__=_STRICT, **fields)
+            default: dict[str, Any] = {} if item.default is REQUIRED else {"default_factory": functools.partial(_default, item)}
+            fields[f"argument_{name}"] = (typed(item.kind), pydantic.Field(alias=name, **default))
+    made: type[pydantic.BaseModel] = pydantic.create_model(target.__name__, __config__=_STRICT, **fields)
     return made
 
 
@@ -216,12 +188,12 @@ def _constructed(target: type, settings: Mapping[str, Any], place: Place = ()) -
     """The object; a problem that begins with the name of an argument gets its place."""
     try:
         return target(**_value(dict(settings)))
-    except MolyneuxError as error:
-        cause, sentences = error, getattr(error, "problems", (str(error),))
     except Exception as error:  # a class that a file names may raise anything
-        cause, sentences = error, (f"{target.__name__} cannot be made: {type(error).__name__}: {error}",)
-    parts = [(sentence, *sentence.partition(": ")[::2]) for sentence in sentences]
-    raise _error([((*place, n), rest) if n.split(".")[0] in settings else ((), whole) for whole, n, rest in parts]) from cause
+        strange = "" if isinstance(error, MolyneuxError) else f"{target.__name__} cannot be made: {type(error).__name__}: "
+        sentences = error.problems if isinstance(error, ConfigError) else (f"{strange}{error}",)
+        parts = [(sentence, *sentence.partition(": ")[::2]) for sentence in sentences]
+        places = [((*place, n), rest) if n.split(".")[0] in settings else ((), whole) for whole, n, rest in parts]
+        raise _error(places) from error
 
 
 def _chosen(base: type, later: Supplied | None) -> Any:
@@ -241,7 +213,7 @@ def _chosen(base: type, later: Supplied | None) -> Any:
         alone = target is base and dataclasses.is_dataclass(base)
         return Built(made, plain(settings) if alone else {"class_path": public_path(target), "init_args": plain(settings)})
 
-    mark = WithJsonSchema({CHOICE: [base.__module__, base.__qualname__, package, *supplied]})
+    mark = pydantic.WithJsonSchema({CHOICE: [base.__module__, base.__qualname__, package, *supplied]})
     return Annotated[Any, PlainValidator(read, json_schema_input_type=Annotated[Any, mark])]
 
 
@@ -251,7 +223,7 @@ def _named(base: type, value: Any, package: str) -> tuple[type, Mapping[str, Any
     if not isinstance(form, Mapping) or not isinstance(form.get("class_path"), str):
         words = "`name: value` lines" if dataclasses.is_dataclass(base) else class_in_words(base)
         raise _error([((), f"expected {words}, got {_shown(value)}")])
-    given = form.get("init_args") or {}
+    given: Any = form.get("init_args") or {}
     beside = "unknown setting beside class_path; arguments of the class stand under init_args"
     problems: list[Problem] = [((name,), beside) for name in form if name not in ("class_path", "init_args")]
     if not isinstance(given, Mapping):
@@ -278,22 +250,19 @@ def _one_of(members: tuple[Any, ...], value: Any) -> Any:
         raise min(inner, key=lambda error: error.error_count())
     sentences = list(dict.fromkeys(sentence for error in errors for place, sentence in _problems(error) if not place))
     special = [sentence for sentence in sentences if not sentence.startswith("expected ")]
-    if len(special) == 1:
-        raise _error([((), special[0])])
     expected = dict.fromkeys(text.partition(", got ")[0].removeprefix("expected ") for text in sentences if text not in special)
-    raise _error([((), f"expected {' or '.join(expected)}, got {_shown(value)}" if expected else special[0])])
+    joined = f"expected {' or '.join(expected)}, got {_shown(value)}"
+    raise _error([((), special[0] if len(special) == 1 or not expected else joined)])
 
 
-def _choice(choices: tuple[Any, ...], value: Any) -> Any:
-    """One of these; the file may have a number where a word is written like one."""
-    if type(value) is int and str(value) in choices:
-        return str(value)
+def _choice(choices: tuple[Any, ...], kind: type[enum.Enum] | None, value: Any) -> Any:
+    """One of these, or the member of that name; the file may have a number where a word is written like one."""
+    value = str(value) if type(value) is int and str(value) in choices else value
     if not any(value == choice and type(value) is type(choice) for choice in choices):
         offer = f"; {nearest(value, map(str, choices))}" if isinstance(value, str) else ""
-        raise _error(
-            [((), f"expected {'one of ' * (len(choices) > 1)}{', '.join(map(str, choices))}, got {_shown(value)}{offer}")]
-        )
-    return value
+        expected = f"{'one of ' * (len(choices) > 1)}{', '.join(map(str, choices))}"
+        raise _error([((), f"expected {expected}, got {_shown(value)}{offer}")])
+    return kind[value] if kind else value
 
 
 def _value(tree: Any) -> Any:
@@ -311,25 +280,21 @@ def _error(problems: Iterable[Problem]) -> ValidationError:
     return ValidationError.from_exception_data("settings", [{"type": kind, "loc": place, "input": None} for place, kind in kinds])
 
 
-def _problems(
-    error: ValidationError, known: Mapping[str, Argument] = types.MappingProxyType({}), whose: str = ""
-) -> list[Problem]:
+def _problems(error: ValidationError, known: Mapping[Any, Argument] | None = None, whose: str = "") -> list[Problem]:
     """The errors of pydantic as places and sentences."""
     found = list[Problem]()
     for item in error.errors(include_url=False):
-        kind, context, place = item["type"], item.get("ctx", {}), item["loc"]
-        words = _WORDS[kind].format(**context) if kind in _WORDS else item["msg"].removeprefix("Input should be ")
+        error_type, context, place = item["type"], item.get("ctx", {}), item["loc"]
+        words = _WORDS[error_type].format(**context) if error_type in _WORDS else item["msg"].removeprefix("Input should be ")
         sentence = f"expected {words}, got {_shown(item['input'])}"
-        if kind == "problem":
+        if error_type == "problem":
             sentence = context["sentence"]
-        elif kind == "extra_forbidden":
-            sentence = f"unknown setting{whose}; {nearest(str(place[-1]), known)}"
-        elif kind == "missing":
-            kind = known[str(place[-1])].kind if str(place[-1]) in known else None
-            expected = class_in_words(kind) if inspect.isclass(kind) and kind not in _SCALARS else getattr(kind, "__name__", "")
-            sentence = f"is missing: expected {expected}" if expected else "is missing"
-        elif kind == "value_error":
-            sentence = str(context["error"])
+        elif error_type == "extra_forbidden":
+            sentence = f"unknown setting{whose}; {nearest(str(place[-1]), known or ())}"
+        elif error_type == "missing":
+            kind: Any = known[place[-1]].kind if known and place[-1] in known else None
+            is_class = inspect.isclass(kind) and kind not in _SCALARS
+            sentence = f"is missing: expected {class_in_words(kind) if is_class else getattr(kind, '__name__', 'a value')}"
         found.append((place, sentence))
     return found
 
@@ -340,12 +305,10 @@ def _reported(at: str) -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        paths = [
-            (".".join(filter(None, [at, *(str(p) for p in place if p != "[key]")])), text) for place, text in _problems(error)
-        ]
+        found = [([at, *map(str, place)], text) for place, text in _problems(error)]
+        paths = [(".".join(name for name in names if name not in ("", "[key]")), text) for names, text in found]
         raise ConfigError([f"{path}: {text}" if path else text for path, text in paths]) from error.__cause__ or error
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 100 else f"{text[:97]}..."
+    return text if len(text := repr(value)) <= 100 else f"{text[:97]}..."

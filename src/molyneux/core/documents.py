@@ -23,7 +23,7 @@ _TOO_MANY = f"expected at most {MOST_VALUES} values, aliases counted as what the
 _WORDS = {
     "bool": r"true|True|TRUE|false|False|FALSE",
     "int": r"[-+]?(?:0|[1-9][0-9_]*)|0x[0-9a-fA-F]+",
-    "float": r"[-+]?(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+|\.(?:inf|Inf|INF))|\.(?:nan|NaN|NAN)",
+    "float": r"[-+]?(?:(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+|\.inf|\.Inf|\.INF)|\.nan|\.NaN|\.NAN",
 }
 
 
@@ -41,7 +41,7 @@ class _Loader(yaml.SafeLoader):
         self.depth -= 1
         return node
 
-    def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         """A mapping whose keys differ."""
         node = super().compose_mapping_node(anchor)
         lines: dict[str, int] = {}

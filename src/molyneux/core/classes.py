@@ -95,11 +95,8 @@ def arguments(target: type) -> dict[str, Argument]:
     `**settings: Unpack[Keys]`, it takes only the keys of that typed dictionary.
     """
     if dataclasses.is_dataclass(target):
-        made = {item.name: item.default_factory for item in dataclasses.fields(target)}
-        fields = {item.name: item.default for item in dataclasses.fields(target) if item.init}
-        defaults = {name: made[name]() if callable(made[name]) else default for name, default in fields.items()}
-        hints = _hints(target)
-        return {n: Argument(hints.get(n, Any), REQUIRED if d is dataclasses.MISSING else d) for n, d in defaults.items()}
+        hints, fields = _hints(target), [item for item in dataclasses.fields(target) if item.init]
+        return {item.name: Argument(hints.get(item.name, Any), _default(item)) for item in fields}
     found: dict[str, Argument] = {}
     passed: dict[str, Argument] | None = None  # the keys that constructors pass on, None for all
     for base in (base for base in target.__mro__[:-1] if "__init__" in vars(base)):
@@ -117,6 +114,12 @@ def arguments(target: type) -> dict[str, Argument]:
             needed = keys.__required_keys__
             passed = {name: Argument(kind, REQUIRED if name in needed else OMITTED) for name, kind in _hints(keys).items()}
     return {**found, **{name: item for name, item in (passed or {}).items() if name not in found}}
+
+
+def _default(item: dataclasses.Field[Any]) -> Any:
+    if item.default_factory is not dataclasses.MISSING:
+        return item.default_factory()
+    return REQUIRED if item.default is dataclasses.MISSING else item.default
 
 
 def _imported(path: str) -> type:
