@@ -1,4 +1,4 @@
-"""An experiment on labelled texts: found, trained on and measured like any world; files that are not there are told."""
+"""An experiment on a benchmark of labelled texts: trained on and measured like a world; missing files are reported."""
 
 import pytest
 
@@ -13,10 +13,10 @@ def settings(tmp_path):
     (tmp_path / "test.csv").write_text("\n".join(rows) + "\n")
     return {
         "data": {
-            "world": {"class_path": "AGNews", "init_args": {"folder": str(tmp_path), "length": 8, "per_class": [50, 20, 20]}},
-            "train": 200,
+            "benchmark": {"class_path": "AGNews", "init_args": {"folder": str(tmp_path), "length": 8, "per_class": [50, 20, 20]}},
+            "train": None,
             "validation": 80,
-            "test": 80,
+            "test": None,
         },
         "learn": {"model": {"class_path": "VAE", "init_args": {"latent_dim": 4}}, "steps": 4, "batch_size": 50},
         "measure": [
@@ -27,7 +27,7 @@ def settings(tmp_path):
     }
 
 
-def test_labelled_texts_are_a_world_like_any_other(settings, tmp_path):
+def test_labelled_texts_are_trained_on_and_measured(settings, tmp_path):
     outcome = run_experiment(read_experiment(settings), tmp_path / "run")
     scores = {score.name: score for score in outcome.scores}
     assert scores["downstream.accuracy"].controls["bag of words"] == 100

@@ -76,7 +76,7 @@ def test_conditions_are_the_samples_as_they_are_and_then_those_of_the_settings()
         {"corruption": GaussianNoise.name, "strength": "0"},
         {"corruption": GaussianNoise.name, "strength": "0.5"},
         {"corruption": GaussianNoise.name, "strength": "1"},
-        {"corruption": Erasing.name, "modality": "image", "strength": "0.25"},
+        {"corruption": Erasing.name, "corrupted": "image", "strength": "0.25"},
         {"missing": ("image",)},
         {"split": "heldout"},
     ]

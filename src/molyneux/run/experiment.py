@@ -211,7 +211,11 @@ def _check_fit(data: DataSettings, learn: LearnSettings, seed: int) -> None:
 
 def _check_steps(data: DataSettings, learn: LearnSettings, seed: int) -> None:
     try:
-        learn.total_steps(Samples(data, seed).size("train"))
+        samples = Samples(data, seed).size("train")
+    except MolyneuxError:  # reported by _check_fit
+        return
+    try:
+        learn.total_steps(samples)
     except ConfigError as error:
         raise ConfigError([f"learn.{problem}" for problem in error.problems]) from error
 

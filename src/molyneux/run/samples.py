@@ -35,13 +35,11 @@ class Samples:
         Raises:
             StoreError, CorruptFileError: stored samples are not there or damaged. ConfigError: there are too few.
         """
-        dataset = self.settings.dataset
-        size = self.asked(split)
+        dataset, size = self.settings.dataset, self.asked(split)
         if self.settings.folder is None:
             if dataset is None:
                 raise ConfigError("data.world: is missing: name a world such as CdSprites")
-            source: Source = dataset.source(split, size, seed=self.seed)
-            return source
+            return dataset.source(split, size, seed=self.seed)
         stored = StoredSource(self.settings.folder / split, verify=False)
         if size is not None and len(stored) < size:
             raise ConfigError(f"data.{split}: expected at most the {len(stored)} samples stored in {stored.folder}, got {size}")
@@ -128,7 +126,7 @@ def conditions(
 
 
 def _about_corruption(corruption: Corruption, strength: float) -> About:
-    where: About = {} if corruption.modalities is None else {"modality": about_names(corruption.modalities)}
+    where: About = {} if corruption.modalities is None else {"corrupted": about_names(corruption.modalities)}
     return {"corruption": corruption.name, **where, "strength": f"{strength:g}"}
 
 

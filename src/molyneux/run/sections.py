@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -69,10 +69,10 @@ class DataSettings:
         Raises:
             ConfigError: it refuses its settings.
         """
-        if self.benchmark is not None:
-            return self.benchmark.make("data.benchmark")
-        world: Any = None if self.world is None else self.world.make("data.world")
-        return cast(Dataset | None, world)
+        factory: Factory[Any] | None = self.benchmark or self.world
+        place = "data.world" if self.benchmark is None else "data.benchmark"
+        made: Dataset | None = None if factory is None else factory.make(place)
+        return made
 
 
 @dataclass(frozen=True, kw_only=True)
