@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from molyneux.measure.latents import collect_codes
 
 from molyneux.core import ConfigError, ConflictError, MolyneuxError, Score, seeds
 from molyneux.measure.disentanglement import unsupervised_ranking
-from molyneux.measure.latents import collect_codes
 from molyneux.report import StudyRun, save_study
 from molyneux.run import open_evaluation, open_experiment
 

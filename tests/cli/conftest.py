@@ -39,12 +39,8 @@ def context(_paths: None) -> multiprocessing.context.ForkServerContext:
 @pytest.fixture
 def environment() -> dict[str, str]:
     """The toy world can be imported; one thread."""
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(TOY), os.environ.get("PYTHONPATH", "")]),
-        "OMP_NUM_THREADS": "1",
-        "COLUMNS": "120",
-    }
+    path = os.pathsep.join(filter(None, (str(TOY), os.environ.get("PYTHONPATH", ""))))
+    return {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "COLUMNS": "120"}
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@ import pytest
 
 from molyneux.core import CorruptFileError, StoreError
 from molyneux.report import read_run
-from molyneux.report.records import read_history
 
 
 def test_everything_recorded_is_read(run_folder):

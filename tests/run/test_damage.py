@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from molyneux.run.pool import Pool
 
 from molyneux.core import CorruptFileError, MolyneuxError, store
 from molyneux.core.config import read_document
 from molyneux.data import generate
 from molyneux.report import read_run, write_run
 from molyneux.run import Experiment, Study, open_experiment, read_experiment, report_run, run_experiment, run_study
-from molyneux.run.pool import Pool
 from molyneux.run.study import run_name
 
 STAGES = ("samples", "model", "measure", "report")

@@ -9,8 +9,7 @@ import torch
 from torch.distributions import MultivariateNormal, Normal, kl_divergence
 
 from molyneux.core import ConfigError, Progress
-from molyneux.core.config import build
-from molyneux.core.config import plain
+from molyneux.core.config import build, plain
 from molyneux.learn import objectives
 from molyneux.learn.objectives import CCI, DIP, MAT, BetaVAE, Bound, FactorVAE, Objective, WarmupSteps
 
