@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from molyneux.run.pool import Pool
 
 from molyneux.core import CorruptFileError, MolyneuxError, store
 from molyneux.core.config import read_document
 from molyneux.data import generate
 from molyneux.report import read_run, write_run
 from molyneux.run import Experiment, Study, open_experiment, read_experiment, report_run, run_experiment, run_study
+from molyneux.run.launch import Job, LocalLauncher, Report
 from molyneux.run.study import run_name
 
 STAGES = ("samples", "model", "measure", "report")
@@ -83,9 +83,9 @@ def _quick() -> Iterator[None]:
         for name in ("report.md", "report.html"):
             store.write_text(folder / "report" / name, str(read_run(folder)))
 
-    def call(pool: Pool, name: str, command: list[str]) -> str:
+    def run(launcher: LocalLauncher, job: Job, report: Report) -> str:
         try:
-            run_experiment(read_experiment(read_document(Path(command[-2]))), Path(command[-1]))
+            run_experiment(read_experiment(read_document(job.config)), job.folder)
         except MolyneuxError as error:
             return str(error)
         return ""
@@ -93,7 +93,7 @@ def _quick() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("molyneux.report.write_run", write_run)
         patch.setattr("molyneux.report.write_study", lambda runs, folder: [])
-        patch.setattr(Pool, "_call", call)
+        patch.setattr(LocalLauncher, "run", run)
         yield
 
 
