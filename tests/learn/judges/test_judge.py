@@ -37,8 +37,8 @@ def judge(folder):
     from tests.learn.judges.conftest import Blobs
 
     colours = ("red", "green", "blue")
-    sources = {"1": Blobs(600, factors=("side",), colours=colours), "2": Blobs(600, factors=("colour",), colours=colours)}
-    held_out = {"1": Blobs(200, factors=("side",), seed=9), "2": Blobs(200, colours=("red", "green", "blue"), seed=9)}
+    sources = {"1": Blobs(500, factors=("side",), colours=colours), "2": Blobs(500, factors=("colour",), colours=colours)}
+    held_out = {"1": Blobs(120, factors=("side",), seed=9), "2": Blobs(120, colours=("red", "green", "blue"), seed=9)}
     factors = ("colour", "side")
     return train_judge(
         {level: JudgeMaterial(source) for level, source in sources.items()},
@@ -48,14 +48,14 @@ def judge(folder):
         modality="image",
         factors=factors,
         training=QUICK,
-        validated=200,
+        validated=100,
         command="make blobs",
     )
 
 
 def test_learns_each_factor_from_the_levels_that_have_it(judge, blobs):
     assert judge.record.accuracy == {"1": {"side": 1.0}, "2": {"colour": 1.0, "side": 1.0}}
-    assert judge.record.samples == 200
+    assert judge.record.samples == 100
     assert judge.record.abstention["1"]["blended over one factor"]["abstained"]["side"] > 0.9
     assert judge.record.abstention["2"]["true"]["abstained"] == {"colour": 0.0, "side": 0.0}
     assert judge.abstains
@@ -77,7 +77,7 @@ def test_it_abstains_where_a_factor_is_not_shown(judge, blobs):
 
 
 def test_is_a_reader(judge, blobs):
-    source = blobs(1100, seed=5)
+    source = blobs(510, seed=5)
     reader = judge.reader(source.spec, "image", ("side", "colour"))
     assert isinstance(reader, Reader)
     assert (reader.modality, reader.factors) == ("image", ("side", "colour"))
@@ -193,9 +193,9 @@ def test_file_that_is_no_judge(judge, tmp_path):
 
 
 def test_confusion_counts_every_sample(judge, blobs):
-    source = blobs(630, seed=8)
+    source = blobs(130, seed=8)
     tables = confusion(judge, source)
-    assert {name: int(table.sum()) for name, table in tables.items()} == {"colour": 630, "side": 630}
+    assert {name: int(table.sum()) for name, table in tables.items()} == {"colour": 130, "side": 130}
     assert tables["colour"].sum(1).tolist() == np.bincount(source.codes[:, 1], minlength=4).tolist()
     assert {name: int(table.sum()) for name, table in confusion(judge, source, 100).items()} == {"colour": 100, "side": 100}
 
@@ -220,10 +220,10 @@ def test_shipped_judges_are_small_and_good(world, modality):
 @pytest.mark.parametrize(("world", "modality"), shipped_judges())
 @pytest.mark.parametrize("level", range(1, 6))
 def test_shipped_judges_read_fresh_samples(world, modality, level):
-    """The record is true: 300 samples that no judge has seen, read as well as it says (one wrong answer in 100 at most)."""
+    """The record is true: 200 samples that no judge has seen, read as well as it says (one wrong answer in 100 at most)."""
     made = {"cdsprites-v1": data.CdSprites, "gebid-v1": data.GeBiD}[world](level=level, modalities=(modality,))
-    source = made.source("validation", 300, seed=123)
-    batch = source.batch(np.arange(300))
+    source = made.source("validation", 200, seed=123)
+    batch = source.batch(np.arange(200))
     factors = made.visible(modality)
     read = load_judge(world, modality).reader(source.spec, modality, factors).read(batch.views[modality]).codes
     truth = batch.factors[:, [source.spec.factor_index(name) for name in factors]]
@@ -232,8 +232,8 @@ def test_shipped_judges_read_fresh_samples(world, modality, level):
 
 def test_shipped_judge_reads_a_custom_subset():
     world = data.CdSprites(level=3, colours=("pink", "green"), shapes=("heart", "square"), image_size=96)
-    source = world.source("test", 200, seed=5)
-    batch, factors = source.batch(np.arange(200)), world.visible("image")
+    source = world.source("test", 100, seed=5)
+    batch, factors = source.batch(np.arange(100)), world.visible("image")
     read = load_judge(world.name, "image").reader(source.spec, "image", factors).read(batch.views["image"]).codes
     truth = batch.factors[:, [source.spec.factor_index(name) for name in factors]]
     assert ((read == truth).float().mean(0) >= 0.97).all()

@@ -28,8 +28,8 @@ def test_loss_leaves_out_what_a_sample_lacks(blobs):
 
 def test_contour_judge(contours, tmp_path):
     judge = train_judge(
-        {"1": JudgeMaterial(contours(2000))}, {"1": JudgeMaterial(contours(300, seed=1))}, tmp_path,
-        world="w", modality="touch", factors=("shape", "size"), training=QUICK, validated=200,
+        {"1": JudgeMaterial(contours(1500))}, {"1": JudgeMaterial(contours(300, seed=1))}, tmp_path,
+        world="w", modality="touch", factors=("shape", "size"), training=QUICK, validated=100,
     )  # fmt: skip
     assert judge.record.accuracy == {"1": {"shape": 1.0, "size": 1.0}}
     assert validate_accuracy(judge, contours(100, seed=2)) == {"shape": 1.0, "size": 1.0}

@@ -31,6 +31,14 @@ def concrete():
 CASES = [(net, kind, shape) for net in concrete() for kind in sorted(net.kinds) for shape in SHAPES[kind]]
 
 
+SMALLER = {nets.CharacterTransformer: {"layers": 2, "feedforward": 64}, nets.Patches: {"planes": 16, "hidden": 32, "width": 64}}
+
+
+def build(net):
+    """A net with default settings, but for those whose size is all that they cost."""
+    return net(**SMALLER.get(net, {}))
+
+
 def modality_of(kind, shape):
     symbols = tuple("abcd") if kind in ("label", "text") else ()
     dtype = {"image": "uint8", "label": "int64", "text": "uint8", "video": "uint8"}.get(kind, "float32")
@@ -47,8 +55,8 @@ def views_of(modality, size, seed=0):
 @pytest.mark.parametrize(("net", "kind", "shape"), CASES)
 def test_shapes_and_gradients(net, kind, shape):
     modality = modality_of(kind, shape)
-    encoder = net().encoder(modality, 10)
-    decoder = net().decoder(modality, 6, default_likelihood(modality))
+    encoder = build(net).encoder(modality, 10)
+    decoder = build(net).decoder(modality, 6, default_likelihood(modality))
     views = views_of(modality, 3)
     raw = encoder(to_model(modality, views))
     distribution = decoder(torch.randn(2, 3, 6))
@@ -66,8 +74,8 @@ def test_shapes_and_gradients(net, kind, shape):
 def test_the_rest_of_the_batch_does_not_matter(net, kind, shape):
     torch.manual_seed(0)
     modality = modality_of(kind, shape)
-    encoder = net().encoder(modality, 4).eval()
-    decoder = net().decoder(modality, 6, default_likelihood(modality)).eval()
+    encoder = build(net).encoder(modality, 4).eval()
+    decoder = build(net).decoder(modality, 6, default_likelihood(modality)).eval()
     views, codes = views_of(modality, 5), torch.randn(5, 6)
     with torch.no_grad():
         together, decoded = encoder(views), decoder(codes).view.float()
@@ -80,7 +88,7 @@ def test_the_rest_of_the_batch_does_not_matter(net, kind, shape):
 def run(net, modality, views, lengths):
     """Raw numbers, log-probabilities and all gradients of an encoder and a decoder in training."""
     torch.manual_seed(0)
-    encoder, decoder = net().encoder(modality, 12), net().decoder(modality, 12, default_likelihood(modality))
+    encoder, decoder = build(net).encoder(modality, 12), build(net).decoder(modality, 12, default_likelihood(modality))
     raw = encoder(views, lengths)
     distribution = decoder(torch.randn(2, len(views), 12)).masked(lengths)
     nats = distribution.fitted(views, torch.ones(2, len(views))).log_prob(views)
