@@ -30,11 +30,11 @@ from molyneux.core.views import counted_positions, to_model
 from molyneux.data import PartsOfSpeech, Ynoc, load
 from molyneux.data.worlds.sentences import SentenceWorld
 from molyneux.learn import VAE, Training, fit
+from molyneux.learn.hardware import computes_lstm_in_bf16, keep_freed_memory
 from molyneux.learn.nets import CausalTransformer, Recurrent, Slots
 from molyneux.learn.nets.gates import Gates
 from molyneux.learn.nets.net import Net
 from molyneux.learn.posteriors import expert_parameters
-from molyneux.run import keep_freed_memory
 
 WHAT = (
     "VAEs of sentences as published, 32 bits unless said: median milliseconds by the clock and of processor time of a training "
@@ -142,13 +142,18 @@ def step_rows(case: Case, effort: Effort) -> Iterator[dict[str, Value]]:
     models = {"LSTM": case.lstm(), "GRU": case.lstm(cell="gru"), "transformer": case.model(CausalTransformer())}
     models["Slots"] = case.model(SLOTS, SLOTS.slots)
     steps = {name: Step(model, batch) for name, model in models.items()} | {"plain": Step(Plain(case.lstm()), batch)}
-    steps["LSTM, bf16"] = Step(case.lstm(), batch, bf16=True)
+    nets = ["LSTM", "GRU", "transformer", "Slots"]
+    if computes_lstm_in_bf16():
+        steps["LSTM, bf16"] = Step(case.lstm(), batch, bf16=True)
+        nets.insert(1, "LSTM, bf16")
+    else:
+        print("LSTM, bf16: this processor cannot compute it", flush=True)
     took = timed(steps, effort.calls)
-    for name in ("LSTM", "LSTM, bf16", "GRU", "transformer", "Slots"):
+    for name in nets:
         row = {"net": name, "what": "training step", "threads": 1, "batch": case.batch, **columns(took[name])}
         yield {**row, **beside(took, name, "plain")} if name == "LSTM" else row
     for threads in (1, 2):
-        for name, precision in (("LSTM", "32"), ("LSTM, bf16", "bf16")):
+        for name, precision in (("LSTM", "32"), *([("LSTM, bf16", "bf16")] if "LSTM, bf16" in nets else [])):
             training = Training(batch_size=case.batch, precision=precision, threads=threads)
             row = {"net": name, "what": "step in fit", "threads": threads, "batch": case.batch}
             yield {**row, **columns(fitted(source, case, training, effort.steps)), "published code, ms": case.published}

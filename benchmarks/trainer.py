@@ -34,7 +34,7 @@ from molyneux.data import ArraySource, StoredSource, generate
 from molyneux.learn import Training, fit
 
 WHAT = (
-    "Small models trained by `fit`, by a bare loop with the same reader, guard and optimiser, and by `fit` of an earlier revision: "
+    "Small models trained by `fit`, by a bare loop with the same reader, guard and optimiser, by an earlier `fit`: "
     "milliseconds of processor time per step, least of the rounds, batches of 64, 32 bits, one thread; and the memory that "
     "training on a sparse stored set takes beyond what the process has before"
 )
@@ -214,8 +214,8 @@ def ask(sources: Path, *arguments: str) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--out", type=Path, default=HERE / "results")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, for seconds: shows that it runs, no more")
+    parser.add_argument("--out", type=Path, default=HERE / "results", help="folder of the record")
     parser.add_argument("--before", default="", help="a revision to compare with")
     parser.add_argument("--child", help="what a process of its own measures: fit, hand or stream")
     arguments = parser.parse_args()
@@ -239,7 +239,7 @@ def compare(arguments: argparse.Namespace) -> None:
             ways[f"fit of {arguments.before}"] = (sources_of(arguments.before, Path(folder)), "fit")
         rounds = [
             {way: ask(sources, "--child", kind, *quick) for way, (sources, kind) in ways.items()}
-            for _ in range(1 if arguments.quick else 3)
+            for _ in range(1 if arguments.quick else 5)
         ]
     for name in MODELS:
         least = {way: min(took[way][name] for took in rounds) for way in ways}

@@ -20,7 +20,7 @@ from record import Record, Value, options
 from timing import interleaved, peak_memory
 from torch import Tensor, nn
 
-from molyneux.core import Batch, Trainable, Loss, Progress, Spec
+from molyneux.core import Batch, Loss, Progress, Spec, Trainable
 from molyneux.core.views import to_model
 from molyneux.data import CdSprites
 from molyneux.learn import DMVAE, MMVAE, MVAE, MoPoE

@@ -32,7 +32,7 @@ def _paths() -> Iterator[None]:
 def context(_paths: None) -> multiprocessing.context.ForkServerContext:
     """Starts processes in which everything is imported already."""
     found = multiprocessing.get_context("forkserver")
-    found.set_forkserver_preload(["molyneux.cli.runs", "molyneux.cli.samples", "molyneux.report", "molyneux.learn.callbacks"])
+    found.set_forkserver_preload(["molyneux.cli.runs", "molyneux.cli.samples", "molyneux.report", "lightning.fabric"])
     return found
 
 

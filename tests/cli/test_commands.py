@@ -164,14 +164,18 @@ def start(folder: Path, environment: dict[str, str], *words: object) -> "subproc
 
 @pytest.mark.parametrize(
     ("number", "status", "says"),
-    [(signal.SIGINT, 130, "molyneux: stopped; the same command goes on where this stopped"), (signal.SIGTERM, 143, "")],
+    [
+        (signal.SIGINT, 130, "molyneux: stopped; the same command goes on where this stopped"),
+        (signal.SIGTERM, -signal.SIGTERM, ""),
+    ],
 )
 def test_a_stopped_run_goes_on(
     molyneux: Run, environment: dict[str, str], tmp_path: Path, number: signal.Signals, status: int, says: str
 ) -> None:
-    words = ("run", CONFIG, "--learn.epochs", "25", "--learn.model.latent_dim", "2", "--out", "run", "--quiet")
+    settings = ("--learn.epochs", "25", "--learn.checkpoint_seconds", "0.1", "--learn.model.latent_dim", "2")
+    words = ("run", CONFIG, *settings, "--out", "run", "--quiet")
     with start(tmp_path, environment, *words) as process:
-        until(lambda: any((tmp_path / "run" / "model").rglob("epoch-*/stage.json")))
+        until(lambda: any((tmp_path / "run" / "model").rglob("checkpoint-*/stage.json")))
         process.send_signal(number)
         _, told = process.communicate(timeout=60)
     assert process.returncode == status

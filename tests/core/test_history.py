@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 from molyneux.core import CorruptFileError, History, StoreError
@@ -30,3 +32,21 @@ def test_bad_files(tmp_path):
     (tmp_path / "history.csv").write_text("epoch,step\nx,1\n")
     with pytest.raises(CorruptFileError, match="damaged"):
         History.read_csv(tmp_path / "history.csv")
+
+
+def test_gaps_and_no_rows(tmp_path):
+    path = tmp_path / "history.csv"
+    path.write_text("epoch,validation/loss\n1,\n2,3.5\n")
+    losses = History.read_csv(path).columns()["validation/loss"]
+    assert math.isnan(losses[0])
+    assert losses[1] == 3.5
+    for empty in ("epoch,validation/loss\n", ""):
+        path.write_text(empty)
+        assert History.read_csv(path).columns() == {}
+
+
+def test_rows_since():
+    history = History(ROWS)
+    assert history.since(1).rows == ROWS[1:]
+    assert history.since(1).best_epoch == 1
+    assert history.since(2) == History()

@@ -1,11 +1,9 @@
 import logging
+import multiprocessing
 import signal
-import subprocess
-import sys
-import textwrap
 import time
 import warnings
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 import torch
@@ -16,13 +14,14 @@ from molyneux.learn.batches import Reader, evaluation_order, training_order
 from molyneux.learn.checkpoints import Checkpoints
 from molyneux.learn.hardware import threads
 
-HERE = Path(__file__).parent
-
 
 def settings(**changes):
+    return Training(**{"epochs": 4, "batch_size": 16, "tensorboard": False, "clip": 5.0, **changes})
+
+
+def interruptible(**changes):
     """Every step leaves a checkpoint, and batches are fetched one by one."""
-    defaults = {"epochs": 4, "batch_size": 16, "tensorboard": False, "clip": 5.0, "checkpoint_seconds": 0.0, "memory": "stream"}
-    return Training(**{**defaults, "prefetch": 0, **changes})
+    return settings(**{**changes, "checkpoint_seconds": 0.0, "memory": "stream", "prefetch": 0})
 
 
 def weights(model):
@@ -58,15 +57,21 @@ class DyingSource:
         return self.source.batch(indices)
 
 
+@pytest.mark.precision
 @pytest.mark.parametrize(
-    "changes", [{}, {"optimizer": "adamw", "weight_decay": 0.1, "channels_last": False}, {"precision": "bf16"}]
+    "changes",
+    [
+        {"prefetch": 2},
+        {"memory": "load", "optimizer": "adamw", "weight_decay": 0.1, "channels_last": False},
+        {"precision": "bf16"},
+    ],
 )
 def test_resumed_training_equals_an_uninterrupted_one(make_model, source, validation, tmp_path, changes):
     whole, broken = make_model(), make_model()
     expected = fit(whole, source, validation, settings(**changes), tmp_path / "whole", seed=5)
-    for _ in range(2):  # each gets one epoch of six steps further
+    for _ in range(2):  # each gets nine steps further, into the midst of an epoch
         with pytest.raises(KilledError):
-            fit(make_model(), DyingSource(source, 9), validation, settings(**changes), tmp_path / "broken", seed=5)
+            fit(make_model(), DyingSource(source, 9), validation, interruptible(**changes), tmp_path / "broken", seed=5)
     history = fit(broken, source, validation, settings(**changes), tmp_path / "broken", seed=5)
     assert_same(weights(whole), weights(broken))
     assert losses(history) == losses(expected)
@@ -110,35 +115,43 @@ def test_called_again_after_the_end_only_loads(make_model, source, validation, t
     assert not model.training
 
 
-def test_killed_process_goes_on(make_model, source, validation, tmp_path):
-    script = tmp_path / "train.py"
-    script.write_text(
-        textwrap.dedent(f"""
-        import importlib.util, sys, time
-        from pathlib import Path
-        specification = importlib.util.spec_from_file_location("tiny", {str(HERE / "conftest.py")!r})
-        tiny = importlib.util.module_from_spec(specification)
-        specification.loader.exec_module(tiny)
-        from molyneux.learn import Training, fit
-        source = tiny.TinySource()
-        class Slow:
-            def step(self, *_): time.sleep(0.05)
-            def epoch(self, row): print("epoch", flush=True)
-        training = Training(epochs=4, batch_size=16, tensorboard=True, clip=5.0, threads=1)
-        model, validation, folder = tiny.TinyModel(source.spec), tiny.TinySource(40, seed=1), Path(sys.argv[1])
-        fit(model, source, validation, training, folder, seed=5, progress=Slow())
-        """)
-    )
-    folder = tmp_path / "killed"
-    with subprocess.Popen([sys.executable, str(script), str(folder)], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "epoch\n"
+class SlowSource(DyingSource):
+    """A source that takes its time, so that its process can be killed between two batches."""
+
+    def batch(self, indices):
         time.sleep(0.02)
-        process.send_signal(signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL
+        return self.source.batch(indices)
+
+
+class Sender:
+    """Sends a word after every epoch."""
+
+    def __init__(self, pipe):
+        self.pipe = pipe
+
+    def step(self, *_):
+        pass
+
+    def epoch(self, row):
+        self.pipe.send("epoch")
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_killed_process_goes_on(make_model, source, validation, tmp_path):
+    folder, context = tmp_path / "killed", multiprocessing.get_context("fork")
+    training = interruptible(tensorboard=True, threads=1)
+    ours, theirs = context.Pipe(duplex=False)
+    call = (make_model(), SlowSource(source, 0), validation, training, folder)
+    process = context.Process(target=fit, args=call, kwargs={"seed": 5, "progress": Sender(theirs)})
+    process.start()
+    assert ours.recv() == "epoch"
+    time.sleep(0.05)
+    process.kill()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
     whole, killed = make_model(), make_model()
     fit(killed, source, validation, settings(tensorboard=True, threads=1), folder, seed=5)
-    fit(whole, source, validation, settings(tensorboard=True, threads=1), tmp_path / "whole", seed=5)
+    fit(whole, source, validation, settings(threads=1), tmp_path / "whole", seed=5)
     assert_same(weights(whole), weights(killed))
     assert len(list((folder / "tensorboard").glob("events*"))) == 2
 
@@ -146,7 +159,7 @@ def test_killed_process_goes_on(make_model, source, validation, tmp_path):
 def test_control_c_is_a_keyboard_interrupt_and_leaves_a_checkpoint(make_model, source, validation, tmp_path):
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
-        fit(make_model(), DyingSource(source, 15, KeyboardInterrupt), validation, settings(), tmp_path, seed=5)
+        fit(make_model(), DyingSource(source, 15, KeyboardInterrupt), validation, interruptible(), tmp_path, seed=5)
     assert signal.getsignal(signal.SIGINT) is before
     assert len(History.read_csv(tmp_path / "history.csv").rows) == 2
     assert fit(make_model(), source, validation, settings(), tmp_path, seed=5).epochs == 4
@@ -344,3 +357,113 @@ def test_checkpoints_that_cannot_be_written(make_model, source, tmp_path):
     (tmp_path / "checkpoints").write_text("")
     with pytest.raises(StoreError, match="cannot write"):
         fit(make_model(), source, None, settings(), tmp_path, seed=0)
+
+
+STAGES = (
+    Stage(name="pretrain", parameters=("convolution.*", "norm.*", "linear.bias"), epochs=2, learning_rate=0.01, warmup_steps=3),
+    Stage(name="fuse", parameters=("linear.*",), steps=8, optimizer="adamw", schedule="constant"),
+    Stage(name="polish"),
+)
+
+
+def staged(**changes):
+    return settings(**{"epochs": 1, "stages": STAGES, **changes})
+
+
+def interruptible_stages(keep):
+    return replace(staged(keep=keep), checkpoint_seconds=0.0, memory="stream", prefetch=0)
+
+
+@pytest.mark.parametrize("keep", ["best", "last"])
+def test_stages_resume_anywhere_as_if_uninterrupted(make_model, source, validation, tmp_path, keep):
+    """Steps 12, 8 and 6: killed in the first stage, in the midst of the second, between both and in the third."""
+    whole, broken = make_model(), make_model()
+    expected = fit(whole, source, validation, staged(keep=keep), tmp_path / "whole", seed=5)
+    assert [(row["epoch"], row["stage"], row["step"]) for row in expected.rows] == [
+        (1, 1, 6), (2, 1, 12), (3, 2, 18), (4, 2, 20), (5, 3, 26)
+    ]  # fmt: skip
+    for batches in (4, 10, 6, 3):
+        with pytest.raises(KilledError):
+            fit(make_model(), DyingSource(source, batches), validation, interruptible_stages(keep), tmp_path / "broken", seed=5)
+    history = fit(broken, source, validation, staged(keep=keep), tmp_path / "broken", seed=5)
+    assert losses(history) == losses(expected) == losses(History.read_csv(tmp_path / "broken" / "history.csv"))
+    assert_same(weights(whole), weights(broken))
+    again = make_model()
+    assert fit(again, source, validation, staged(keep=keep), tmp_path / "broken", seed=5) == history
+    assert_same(weights(whole), weights(again))
+    with pytest.raises(ConflictError, match="stages"):
+        fit(make_model(), source, validation, staged(keep=keep, stages=STAGES[:2]), tmp_path / "broken", seed=5)
+
+
+def test_a_stage_trains_its_parameters_by_its_settings_and_tells_its_name(make_model, source, tmp_path):
+    model, told, before = make_model(), [], {}
+    plain = model.loss
+
+    def watched(batch, progress, generator=None):
+        if not told or told[-1][0] != progress.stage:
+            before[progress.stage] = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+        told.append((progress.stage, progress.step, progress.steps))
+        return plain(batch, progress, generator)
+
+    model.loss = watched
+    history = fit(model, source, None, staged(keep="last"), tmp_path, seed=5)
+    assert told == [
+        (name, step, count) for name, count in (("pretrain", 12), ("fuse", 8), ("polish", 6)) for step in range(count)
+    ]
+    changed = [
+        {name for name, tensor in before[one].items() if not torch.equal(tensor, before[other][name])}
+        for one, other in (("pretrain", "fuse"), ("fuse", "polish"))
+    ]
+    everything = {name for name, _ in model.named_parameters()}
+    assert changed == [everything - {"linear.weight"}, {"linear.weight", "linear.bias"}]
+    assert all(parameter.requires_grad for parameter in model.parameters())
+    assert [row["learning_rate"] for row in history.rows][2:4] == [1e-3, 1e-3]
+
+
+def test_one_stage_of_everything_is_a_training_without_stages(make_model, source, validation, tmp_path):
+    plain, staged_model = make_model(), make_model()
+    expected = fit(plain, source, validation, settings(epochs=2), tmp_path / "plain", seed=3)
+    history = fit(staged_model, source, validation, settings(epochs=2, stages=(Stage(name="all"),)), tmp_path / "staged", seed=3)
+    assert_same(weights(plain), weights(staged_model))
+    assert [{name: value for name, value in row.items() if name != "stage"} for row in losses(history)] == losses(expected)
+
+
+def test_a_stage_of_unknown_parameters(make_model, source, tmp_path):
+    with pytest.raises(ConfigError, match=r"got 'encoder\.\*', which none matches"):
+        fit(make_model(), source, None, settings(stages=(Stage(name="a", parameters=("encoder.*",)),)), tmp_path, seed=0)
+    assert not list(tmp_path.iterdir())
+
+
+def test_checkpoints_by_time_and_at_the_end_of_stages(make_model, source, validation, tmp_path, monkeypatch):
+    saved = []
+    save = Checkpoints.save
+    monkeypatch.setattr(Checkpoints, "save", lambda *call: (saved.append((call[3].stage, call[3].step)), save(*call))[1])
+    fit(make_model(), source, validation, staged(checkpoint_seconds=60.0), tmp_path / "slow", seed=0)
+    assert saved == [(1, 0), (2, 0), (2, 6)]
+    saved.clear()
+    fit(make_model(), source, validation, interruptible(epochs=2), tmp_path / "fast", seed=0)
+    assert saved == [*((0, step) for step in range(1, 13)), (0, 12)]
+
+
+def test_files_of_a_checkpoint_are_hashed_while_they_are_written(make_model, source, tmp_path, monkeypatch):
+    def refuse(path, known=None):
+        raise AssertionError(path)
+
+    monkeypatch.setattr("molyneux.core.store.checksum", refuse)
+    fit(make_model(), source, None, settings(epochs=1), tmp_path, seed=0)
+    monkeypatch.undo()
+    fit(make_model(), source, None, settings(epochs=1), tmp_path, seed=0)  # which verifies them
+
+
+@pytest.mark.precision
+def test_a_model_that_the_processor_cannot_compute_in_bf16(make_model, source, tmp_path):
+    model = make_model()
+
+    def refused(batch, progress, generator=None):
+        raise RuntimeError("could not create a primitive descriptor for the LSTM forward propagation primitive")
+
+    model.loss = refused
+    with pytest.raises(ConfigError, match=r"precision: .* compute TinyModel in bf16.*: set precision to 32 or auto"):
+        fit(model, source, None, settings(precision="bf16"), tmp_path / "16", seed=0)
+    with pytest.raises(RuntimeError, match="primitive"):
+        fit(model, source, None, settings(precision="32"), tmp_path / "32", seed=0)

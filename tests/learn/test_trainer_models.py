@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from molyneux.core import Batch, Modality, Spec
-from molyneux.learn import Training, fit, load_weights, save_model, vaes
+from molyneux.learn import Training, fit, load_weights, save_model, trainer, vaes
 from molyneux.learn.objectives import (
     Adversarial,
     Capacity,
@@ -67,23 +67,27 @@ class StopError(Exception):
     pass
 
 
-class StopAfterEpoch:
+class StopAtStep3:
+    """Stops a training in the midst of its second epoch."""
+
     def step(self, done, total, samples_per_second, seconds_left):
-        pass
+        if done == 3:
+            raise StopError
 
     def epoch(self, row):
-        raise StopError
+        pass
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_trains_resumes_and_is_saved(name, tmp_path):
+def test_trains_resumes_and_is_saved(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(trainer, "_TOLD_EVERY", 0.0)
     source = SceneSource(("text",) if issubclass(SETTINGS[name][0], vaes.UnimodalAutoencoder) else ("image", "text"))
-    training = Training(epochs=2, batch_size=16, tensorboard=False, keep="last")
+    training = Training(epochs=2, batch_size=16, tensorboard=False, keep="last", checkpoint_seconds=0.0)
     whole, broken, loaded = (build(name, source.spec, seed) for seed in (0, 0, 1))
     history = fit(whole, source, source, training, tmp_path / "whole", seed=1)
     assert {"train/loss", "validation/loss"} < set(history.rows[0])
     with pytest.raises(StopError):
-        fit(build(name, source.spec), source, source, training, tmp_path / "broken", seed=1, progress=StopAfterEpoch())
+        fit(build(name, source.spec), source, source, training, tmp_path / "broken", seed=1, progress=StopAtStep3())
     fit(broken, source, source, training, tmp_path / "broken", seed=1)
     save_model(broken, tmp_path / "model", {"class_path": name})
     load_weights(loaded, tmp_path / "model")

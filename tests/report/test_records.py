@@ -1,10 +1,7 @@
-import math
-
 import pytest
 
 from molyneux.core import CorruptFileError, StoreError
 from molyneux.report import read_run
-from molyneux.report.records import read_history
 
 
 def test_everything_recorded_is_read(run_folder):
@@ -67,15 +64,3 @@ def test_damaged_files_are_named(run_folder, path, content, sentence):
     (run_folder / path).write_text(content)
     with pytest.raises(CorruptFileError, match=sentence):
         read_run(run_folder)
-
-
-def test_a_history_may_have_gaps_and_no_rows(tmp_path):
-    path = tmp_path / "history.csv"
-    path.write_text("epoch,validation/loss\n1,\n2,3.5\n")
-    history = read_history(path)
-    assert math.isnan(history["validation/loss"][0])
-    assert history["validation/loss"][1] == 3.5
-    path.write_text("epoch,validation/loss\n")
-    assert read_history(path) == {"epoch": (), "validation/loss": ()}
-    path.write_text("")
-    assert read_history(path) == {}

@@ -87,16 +87,19 @@ def use_bf16(training: Training, model: nn.Module) -> bool:
     if training.precision == "auto":
         fast = torch.cuda.is_bf16_supported(including_emulation=False) if device == "cuda" else device == "cpu" and has_bf16()
         return fast and _gains_from_bf16(model)
-    if training.precision == "bf16" and device == "cpu" and _has_lstm(model) and not computes_lstm_in_bf16():
+    if training.precision != "bf16":
+        return False
+    refused = _has_lstm(model) and not computes_lstm_in_bf16() if device == "cpu" else not _gpu_computes_bf16(device)
+    if refused:
         raise ConfigError(bf16_problem(model))
-    return training.precision == "bf16"
+    return True
 
 
 def bf16_problem(model: nn.Module) -> str:
     """The sentence for a model that cannot be computed in bf16 here."""
     return (
-        f"precision: expected a processor that can compute {type(model).__name__} in bf16, got one without the instructions that "
-        "it needs: set precision to 32 or auto"
+        f"precision: expected a device that can compute {type(model).__name__} in bf16, got one without the instructions "
+        "that it needs: set precision to 32 or auto"
     )
 
 
@@ -135,6 +138,10 @@ def _kernels_have_bf16() -> bool:
     arm = torch.backends.cpu.get_cpu_capability() in ("DEFAULT", "SVE256")
     wide = arm or torch.backends.cpu.get_cpu_capability().startswith("AVX512")
     return wide and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
+def _gpu_computes_bf16(device: str) -> bool:
+    return device != "cuda" or torch.cuda.is_bf16_supported()
 
 
 def _gains_from_bf16(model: nn.Module) -> bool:

@@ -144,7 +144,7 @@ class _TensorBoard(_Log):
 
 
 class _MLflow(_Log):
-    """A run of the experiment `molyneux`, in a store of files in `folder` or at a tracking address.
+    """A run of the experiment `molyneux`, in a store of files in `folder`, in another folder or at a tracking address.
 
     Its identifier is kept in `mlflow.json`, so that a training that goes on finds its run.
     """
@@ -152,8 +152,8 @@ class _MLflow(_Log):
     def __init__(self, folder: Path, address: bool | str) -> None:
         from lightning.pytorch.loggers import MLFlowLogger
 
-        place = "mlflow" if address is True else str(address)
-        uri = place if ":" in place else (folder / place).resolve().as_uri()
+        place = folder / "mlflow" if address is True else Path(str(address))
+        uri = str(address) if ":" in str(address) else place.resolve().as_uri()
         record = folder / _RUN.format("mlflow")
         with _file_store_allowed():
             from mlflow import MlflowClient
@@ -178,7 +178,7 @@ class _MLflow(_Log):
 
     def name(self, column: str) -> str:
         """MLflow takes letters, digits and a few signs; others become their code point, `<` being `_3c_`."""
-        part, slash, term = column.rpartition("/") if column.startswith(("train/", "validation/")) else ("", "", column)
+        part, slash, term = column.partition("/") if column.startswith(("train/", "validation/")) else ("", "", column)
         return part + slash + re.sub(r"[^\w .-]|(?<=\.)\.", lambda found: f"_{ord(found[0]):x}_", term, flags=re.ASCII)
 
 

@@ -8,7 +8,7 @@ import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import nn
@@ -124,10 +124,13 @@ class _Fitting:
 
     def run(self, reader: Reader, validation: Reader | None) -> None:
         """Train to the end."""
-        from lightning.fabric import Fabric  # takes seconds to import, which only training needs
+        # Takes seconds to import, which only training needs.
+        from lightning.fabric import Fabric
+        from lightning.fabric.plugins.precision import MixedPrecision, Precision
 
         device = choose_device(self.training)
-        precision: Literal["bf16-mixed", "32-true"] = "bf16-mixed" if use_bf16(self.training, self.model) else "32-true"
+        # As a plugin, because Fabric writes a line to the screen where mixed precision is asked for by name.
+        precision = MixedPrecision("bf16-mixed", device) if use_bf16(self.training, self.model) else Precision()
         logs = Logs(self.training, self.folder, self.state.history)
         self._reader, self._validation, self._logs = reader, validation, logs
         self._saved = self._started = time.perf_counter()
@@ -137,7 +140,7 @@ class _Fitting:
         )
         try:
             with torch.random.fork_rng(devices=[torch.cuda.current_device()] if device == "cuda" else []):
-                fabric = Fabric(accelerator=device, devices=1, precision=precision)
+                fabric = Fabric(accelerator=device, devices=1, plugins=[precision])
                 fabric.to_device(self.model)
                 self.model.train()
                 self._run_stages(fabric)

@@ -84,7 +84,7 @@ class Training:
         checkpoint_seconds: a checkpoint is written when so much time has passed since the last one, and at the end of each
             stage. A killed process loses the work since the last checkpoint.
         tensorboard: whether to write a TensorBoard log, in `tensorboard/`.
-        mlflow: whether to log to MLflow, in `mlflow/`; or the address of a tracking server or store.
+        mlflow: whether to log to MLflow, in `mlflow/`; or the address of a tracking server, or the folder of a store.
         wandb: whether to log to Weights & Biases; or the name of the project there.
 
     Raises:
