@@ -134,7 +134,8 @@ def test_a_folder_of_another_configuration(molyneux: Run, finished: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "cut"), [("samples/train/point.npy", True), ("samples/test/word.npy", False), ("model/weights.safetensors", False)]
+    ("name", "cut"),
+    [("samples/train/view.point.npy", True), ("samples/test/view.word.npy", False), ("model/weights.safetensors", False)],
 )
 def test_damaged_files_are_named(molyneux: Run, finished: Path, tmp_path: Path, name: str, cut: bool) -> None:
     folder = Path(shutil.copytree(finished, tmp_path / "copy"))
@@ -227,10 +228,10 @@ def test_a_file_where_a_folder_is_needed(molyneux: Run, tmp_path: Path) -> None:
 
 def test_nan_in_the_samples(molyneux: Run, tmp_path: Path) -> None:
     (told,) = sentences(molyneux("run", CONFIG, "--out", tmp_path / "run", "--data.world.nan_at", "17"), 2)
-    assert told.startswith("modality point of sample 17 holds NaN or infinity")
+    assert told.startswith("modality point: expected finite numbers, got NaN or infinity in sample 17")
     assert not (tmp_path / "run" / "model").exists()
     (told,) = sentences(molyneux("data", "toy.Toy", "--nan-at", "17", "--size", "50", "--out", tmp_path / "samples"), 2)
-    assert told.startswith("modality point of sample 17 holds NaN or infinity")
+    assert told.startswith("modality point: expected finite numbers, got NaN or infinity in sample 17")
     assert not (tmp_path / "samples").exists()
 
 

@@ -257,7 +257,7 @@ def test_a_sweep_that_fails_somewhere(bare: Run, tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text(f"base: {CONFIG}\ngrid: {{learn.steps: [2], data.world.nan_at: [null, 17]}}\n")
     done = bare("sweep", "study.yaml", "--jobs", 2)
     assert done.returncode == 1
-    assert "failed: modality point of sample 17 holds NaN" in done.stderr
+    assert "failed: modality point: expected finite numbers, got NaN or infinity in sample 17" in done.stderr
     assert done.stdout.startswith("Runs: 1 done, 1 failed\n")
     assert (tmp_path / "studies" / "results" / "study" / "records.jsonl").exists()
     assert (tmp_path / "studies" / "results" / "study" / "study.html").exists()

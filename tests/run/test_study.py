@@ -134,7 +134,7 @@ def test_a_grid_is_run_and_a_failing_run_stops_no_other(base: dict[str, Any], tm
     assert told.planned == 2
     assert sorted(told.ended.values()) == ["done", "failed"]
     assert [bool(item.error) for item in outcome.finished] == [False, True]
-    assert "modality point of sample 17 holds NaN" in outcome.failed[0].error
+    assert "modality point: expected finite numbers, got NaN or infinity in sample 17" in outcome.failed[0].error
     records = load_records(tmp_path / "results")
     assert [record.settings["seed"] for record in records] == [4]
     assert str(tmp_path) not in (tmp_path / "results" / "records.jsonl").read_text()
