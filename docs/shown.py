@@ -41,7 +41,7 @@ LIMITS = (
     ("posterior_gap.marginal_kl", {**GAP, "code": "private.image"}),
     ("posterior_gap.sliced_wasserstein", {**GAP, "code": "private.image", "reference": "prior"}),
 )
-LABEL = {**CODE, "factor": "label"}
+LABEL = {**CODE, "target": "label"}
 DOWNSTREAM = (
     *(("downstream.accuracy", {**LABEL, "classifier": name}) for name in ("published", "logistic")),
     *(("downstream.few_shot", {**LABEL, "per_class": str(count)}) for count in (1, 10, 100)),
