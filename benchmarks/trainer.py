@@ -29,7 +29,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from molyneux.core import Batch, Loss, Modality, Progress, Spec
+from molyneux.core import Batch, Loss, Modality, Progress, Spec, store
 from molyneux.data import ArraySource, StoredSource, generate
 from molyneux.learn import Training, fit
 
@@ -160,9 +160,8 @@ def sparse_set(folder: Path, gigabytes: float) -> StoredSource:
         array = np.load(path)
         path.unlink()
         np.lib.format.open_memmap(path, "w+", array.dtype, (size, *array.shape[1:]))
-    record = json.loads((folder / "stage.json").read_text())
-    record["details"]["size"] = size
-    (folder / "stage.json").write_text(json.dumps(record))
+    record = store.read_stage(folder)
+    store.Stage(folder, record["settings"]).finish({"size": size}, known=record["files"])
     return StoredSource(folder, verify=False)
 
 

@@ -1,4 +1,3 @@
-import json
 import os
 import pickle
 import time
@@ -77,7 +76,7 @@ def test_a_change_is_noticed_by_a_process_that_has_verified_before(folder):
 
 
 def test_files_that_stay_the_same_are_read_once(folder, monkeypatch):
-    monkeypatch.setattr("molyneux.data.stored._SETTLED", -1)
+    monkeypatch.setattr("molyneux.core.store._SETTLED", -1)
     StoredSource(folder)
     monkeypatch.setattr(store, "checksum", None)
     StoredSource(folder)
@@ -146,9 +145,8 @@ def test_not_verified_is_not_read(folder):
 
 
 def test_records_that_are_damaged(folder):
-    record = json.loads((folder / "stage.json").read_text())
-    del record["details"]["size"]
-    (folder / "stage.json").write_text(json.dumps(record))
+    record = store.read_stage(folder)
+    store.Stage(folder, record["settings"]).finish({}, known=record["files"])
     with pytest.raises(CorruptFileError, match=r"records in .* are damaged"):
         StoredSource(folder)
     with pytest.raises(StoreError, match=r"no stage\.json"):

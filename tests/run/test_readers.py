@@ -2,18 +2,17 @@
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from molyneux.cli.arguments import values
 
 from molyneux.cli.parser import parse
+from molyneux.cli.settings import values
 from molyneux.core import ConfigError, ConflictError, Spec, SpecError
 from molyneux.data import CdSprites
 from molyneux.learn.judges import Judge
-from molyneux.run import make_judge, read_experiment, readers
+from molyneux.run import make_judge, parse_experiment, read_experiment, readers
 from molyneux.run.folder import RunFolder
 from molyneux.run.readers import find_readers, judge_digests
 
@@ -74,12 +73,11 @@ def test_another_judge_is_another_key_of_the_measures(judge: Path, tmp_path: Pat
     assert digest == find_readers(world, world.spec, {"image": judge}).judges["image"].origin["digest"]  # type: ignore[attr-defined]
     assert digest != judge_digests(world, {})["image"]
     assert judge_digests(None, {}) == judge_digests(world, {"image": other}) == {}
-    experiment = read_experiment(settings)
     folders = []
+    measured = {"measures": settings["measure"], "judges": {"point": str(other)}}
     for content in (b"one", b"another"):
         other.write_bytes(content)
-        changed = replace(experiment, measure=replace(experiment.measure, judges={"point": other}))
-        folders.append(RunFolder(tmp_path / "run", changed))
+        folders.append(RunFolder(tmp_path / "run", parse_experiment({**settings, "measure": measured})))
     one, another = folders
     assert (one.samples.key, one.model.key) == (another.samples.key, another.model.key)
     assert one.measure.key != another.measure.key

@@ -73,7 +73,7 @@ def public_path(found: type) -> str:
 
 
 def class_in_words(base: type) -> str:
-    """What a class has to be: its name, or what a protocol asks for.
+    """What a class has to be: its name, or what a protocol says of a model that satisfies it.
 
     >>> from molyneux.core import Trainable
     >>> class_in_words(Trainable)
@@ -112,7 +112,8 @@ def arguments(target: type) -> dict[str, Argument]:
         keys = next((kind for kind in get_args(hints.get(rest[0].name)) if is_typeddict(kind)), None)
         if keys is not None:
             needed = keys.__required_keys__
-            passed = {name: Argument(kind, REQUIRED if name in needed else OMITTED) for name, kind in _hints(keys).items()}
+            taken = {name: Argument(kind, REQUIRED if name in needed else OMITTED) for name, kind in _hints(keys).items()}
+            passed = {name: item for name, item in taken.items() if passed is None or name in passed}
     return {**found, **{name: item for name, item in (passed or {}).items() if name not in found}}
 
 

@@ -138,7 +138,7 @@ class Loss:
 
 @runtime_checkable
 class Trainable(Protocol):
-    """A model that can be trained: it has a loss."""
+    """Has a training loss."""
 
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
         """The loss of a batch."""
@@ -147,7 +147,7 @@ class Trainable(Protocol):
 
 @runtime_checkable
 class PostFit(Protocol):
-    """A model with a step after training, when its weights are final, such as fitting a prior to the codes."""
+    """Has a step after training, when the weights are final, such as fitting a prior to the codes."""
 
     def post_fit(self, source: Source, *, seed: int) -> None:
         """Do the step, from the training samples; the same source and seed give the same model."""
@@ -156,7 +156,7 @@ class PostFit(Protocol):
 
 @runtime_checkable
 class Encodes(Protocol):
-    """A model that infers a posterior over codes from any observed modalities."""
+    """Infers a posterior over codes from any observed modalities."""
 
     def encode(self, batch: Batch, observed: Collection[str] | None = None) -> Posterior:
         """The posterior given the modalities `observed` (all of the batch's by default), respecting presence masks.
@@ -168,7 +168,7 @@ class Encodes(Protocol):
 
 @runtime_checkable
 class Decodes(Protocol):
-    """A model that generates: it has a prior over codes and decodes codes into a distribution per modality."""
+    """Has a prior over codes, and decodes codes into a distribution per modality."""
 
     def decode(self, codes: Codes, only: Collection[str] | None = None) -> dict[str, Distribution]:
         """Distribution of each modality (all, or those in `only`) given codes (..., B, D); batch shape (..., B)."""
@@ -181,7 +181,7 @@ class Decodes(Protocol):
 
 @runtime_checkable
 class Likelihood(Protocol):
-    """A model that estimates the log-likelihood of whole samples."""
+    """Estimates the log-likelihood of whole samples."""
 
     def log_likelihood(self, batch: Batch, k: int, generator: torch.Generator | None = None) -> Tensor:
         """Importance-weighted lower bound on log p(x) with `k` samples, (B,) nats."""
@@ -190,7 +190,7 @@ class Likelihood(Protocol):
 
 @runtime_checkable
 class Predicts(Protocol):
-    """A supervised model: it predicts a distribution per target."""
+    """Predicts a distribution per target."""
 
     def predict(self, batch: Batch, observed: Collection[str] | None = None) -> dict[str, Distribution]:
         """A distribution per target of the Spec, given the modalities `observed` (all of the batch's by default).
@@ -203,7 +203,7 @@ class Predicts(Protocol):
 
 @runtime_checkable
 class Representation(Protocol):
-    """A model that maps samples to vectors."""
+    """Maps samples to vectors."""
 
     def represent(self, batch: Batch, observed: Collection[str] | None = None) -> dict[str, Tensor]:
         """Named representations, each (B, D): `shared`, and `private.<modality>` where the model has them."""

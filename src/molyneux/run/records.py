@@ -14,7 +14,7 @@ from molyneux.run.experiment import Experiment
 from molyneux.run.folder import record_machine, remedy
 from molyneux.run.provenance import NAMES, provenance
 
-_RECORDS, _COSTS = "records.jsonl", "costs.jsonl"
+_RECORDS, _COSTS, _MODEL = "records.jsonl", "costs.jsonl", "learn.model"
 
 RENAMED_CLASSES: Mapping[str, str] = {
     "molyneux.learn.objectives.Adversarial": "molyneux.learn.objectives.FactorVAE",
@@ -50,6 +50,12 @@ def _coherence(arguments: Mapping[str, Any]) -> dict[str, Any]:
     others = {name: value for name, value in arguments.items() if name != "subsets"}
     given = {"single": "singles", "all": "leave-one-out"}
     return {**others, "directions": given.get(arguments["subsets"], arguments["subsets"])} if "subsets" in arguments else others
+
+
+ADDED_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
+    f"molyneux.learn.{name}": {"objective": None} for name in ("DMVAE", "MMVAE", "MVAE", "MoPoE")
+}
+"""Arguments of models that earlier versions did not have, by class, with the value that gives what those versions did."""
 
 
 CHANGED_ARGUMENTS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
@@ -145,7 +151,9 @@ def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     'molyneux.learn.objectives.CCI'
     """
     moved = {_moved(path): _renamed(value) for path, value in settings.items() if path not in REMOVED_SETTINGS}
-    return {**{path: value for path, value in ADDED_SETTINGS.items() if path not in moved}, **moved}
+    arguments = ADDED_ARGUMENTS.get(str(moved.get(f"{_MODEL}.class_path")), {})
+    added = {**ADDED_SETTINGS, **{f"{_MODEL}.init_args.{name}": value for name, value in arguments.items()}}
+    return {**{path: value for path, value in added.items() if path not in moved}, **moved}
 
 
 def _moved(path: str) -> str:

@@ -149,7 +149,7 @@ def test_roles_of_symbols_are_remembered_and_the_later_batches_count_more():
     torch.testing.assert_close(found[0, :, :2], expected[:, None].expand(-1, 2))
     torch.testing.assert_close(found[0, :, 2:], reader.roles(reader.table(other), reader.places)[0, :, 2:])  # never seen
     weights = VAE(SPEC, latent_dim=4, nets={"text": Slots(slots=4)}).state_dict()
-    assert {"encoders.text.symbol_means.table", "encoders.text.symbol_means.observed"} <= set(weights)
+    assert {"networks.encoders.text.symbol_means.table", "networks.encoders.text.symbol_means.observed"} <= set(weights)
 
 
 @pytest.mark.parametrize("role", ["position", "symbol"])

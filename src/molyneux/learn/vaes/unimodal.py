@@ -30,6 +30,9 @@ class UnimodalAutoencoder(Autoencoder):
 
     most_modalities = 1
 
+    def __init__(self, spec: Spec, **shared: Unpack[SharedSettings]) -> None:
+        super().__init__(spec, **shared)
+
     def joint(self, experts: Diagonal, present: Tensor) -> Diagonal:
         """The only expert, or the prior where its modality is absent."""
         return experts.where(present)[0]
