@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from molyneux.measure.latents import collect_codes
 
 from molyneux.core import ConfigError, ConflictError, MolyneuxError, Score, seeds
 from molyneux.measure.disentanglement import unsupervised_ranking
@@ -51,10 +50,10 @@ def variants(folders: Sequence[Path]) -> dict[str, dict[int, Path]]:
 
 def codes_of(folder: Path, samples: int) -> np.ndarray:
     """Posterior means (N, D) of the first test sentences in an order that is the same for all seeds of a model."""
-    opened, world = open_evaluation(folder), open_experiment(folder).data.world
-    source = opened.source if world is None else world.source("test", samples, seed=0)
+    opened, dataset = open_evaluation(folder), open_experiment(folder).data.dataset
+    source = opened.source if dataset is None else dataset.source("test", samples, seed=0)
     with torch.inference_mode():
-        return collect_codes(replace(opened, source=source, samples=samples), ("text",)).means["shared"]
+        return replace(opened, source=source, samples=samples).table(("text",)).means["shared"]
 
 
 def ranked(name: str, runs: Mapping[int, Path], samples: int) -> StudyRun:

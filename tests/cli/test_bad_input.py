@@ -84,7 +84,7 @@ measure: [coherence]
         (["run", "x.yaml", "--learn.epochs"], "expected a value after --learn.epochs; see molyneux run --help"),
         (["measure", "."], "expected the folder of a run, got ., which has no config.yaml: name a folder made by molyneux run"),
         (["list", "wolrds"], "argument KIND: invalid choice: 'wolrds'"),
-        (["list", "worlds", "cdsprite"], "unknown class 'cdsprite'; did you mean \"CdSprites\"?"),
+        (["list", "worlds", "cdsprite"], "worlds has no 'cdsprite'; did you mean \"CdSprites\"?"),
         (["list", "metrics", "migg"], "metrics has no 'migg'; did you mean \"mig\"?"),
         (
             ["data", "cdsprites-v9", "--out", "x"],
@@ -207,8 +207,9 @@ def test_a_place_that_cannot_be_looked_at(molyneux: Run, tmp_path: Path) -> None
     assert told == f"cannot look at {name}: file name too long: name another place, or change its permissions"
     (told,) = sentences(molyneux("data", "toy.Toy", "--size", 4, "--contact-sheet", name), 1)
     assert told.startswith(f"cannot look at {name}: file name too long")
-    (told,) = sentences(molyneux("data", "cdsprites", "--textures", name, "--contact-sheet", "x.png"), 1)
-    assert told == f"cannot use {name}: file name too long"
+    (told,) = sentences(molyneux("data", "cdsprites", "--textures", name, "--contact-sheet", "x.png"), 2)
+    assert told.startswith("world: CdSprites cannot be made: OSError: ")
+    assert "File name too long" in told
     assert not list(tmp_path.iterdir())
 
 

@@ -85,10 +85,10 @@ def test_lists(molyneux: Run, kind: str, names: set[str]) -> None:
     [
         ("worlds", "pos", "PartsOfSpeech: Sentences such as"),
         ("worlds", "pos-v1", "cap: 10000\nlimit: 9\n"),
-        ("objectives", "capacity", "    beta: weight of the distance.\n"),
+        ("objectives", "cci", "CCI: "),
         ("nets", "Slots", "  class_path: molyneux.learn.nets.Recurrent\n"),
-        ("models", "mvae", "\nDefaults:\nlatent_dim: 24\n"),
-        ("metrics", "mig", "mig: One dimension knows more of a factor than any other. Variants: "),
+        ("models", "mvae", "\nDefaults:\nsubsets: sampled\n"),
+        ("metrics", "mig", "mig: One dimension has more information about a factor than any other. Variants: "),
     ],
 )
 def test_all_of_one_thing(molyneux: Run, kind: str, name: str, said: str) -> None:
@@ -105,7 +105,7 @@ def test_lists_are_what_can_be_imported() -> None:
     families = {"measures": Measure, "models": Trainable, "nets": Net, "objectives": Objective, "worlds": World}
     for kind, base in families.items():
         package = index.FAMILIES[kind][0]
-        known = short_names(base, room=package)
+        known = short_names(base, package=package)
         assert index.summaries(kind) == {name: (inspect.getdoc(found) or "").partition("\n")[0] for name, found in known.items()}
 
 
@@ -124,7 +124,7 @@ def test_a_list_needs_no_torch(tmp_path: Path) -> None:
         ("molyneux swe", ["sweep"]),
         ("molyneux list mod", ["models"]),
         ("molyneux list models MM", ["MMVAE"]),
-        ("molyneux data cdspr", ["CdSprites"]),
+        ("molyneux data cdspr", ["cdsprites"]),
         ("molyneux sweep --jo", ["--jobs"]),
     ],
 )

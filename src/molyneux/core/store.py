@@ -358,12 +358,13 @@ def locked(folder: Path, option: str = "--out") -> Iterator[None]:
     """Hold a folder against other processes; the lock goes with the process, however it ends.
 
     Args:
-        folder: is made where it is not there.
-        option: of the command line, by which another folder is chosen; said in errors.
+        folder: made where it does not exist, and removed again if the block fails while it is empty.
+        option: of the command line, by which another folder is chosen; part of the message.
 
     Raises:
         ConflictError: another process holds it.
     """
+    made = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
@@ -373,10 +374,13 @@ def locked(folder: Path, option: str = "--out") -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise ConflictError(
-                f"another process is working in {folder}: wait for it, or choose another folder with {option}"
-            ) from error
+            advice = f"wait for it, or choose another folder with {option}"
+            raise ConflictError(f"another process is working in {folder}: {advice}") from error
         yield
+    except BaseException:
+        if made and [path.name for path in folder.iterdir()] == [".lock"]:
+            shutil.rmtree(folder)
+        raise
     finally:
         os.close(handle)
 

@@ -241,9 +241,11 @@ def _check_measuring(experiment: Experiment) -> None:
 def _problems_of_parts(tree: Mapping[str, Any]) -> list[str]:
     """What the data set and the model of a file with other problems would say, so that it needs no second look."""
     problems = list[str]()
-    with suppress(ConfigError):  # what these two sections lack is reported elsewhere
+    with suppress(ConfigError):  # what a section lacks is reported elsewhere
         kept = _only(tree, "data", "world", "benchmark", "folder", "modalities")
         data: DataSettings = build(DataSettings, {**kept, "train": 1, "validation": 1, "test": 1}).value
+        with _collecting(problems):
+            Samples(data, 0).check()
         learn: LearnSettings = build(LearnSettings, _only(tree, "learn", "model")).value
         with _collecting(problems):
             _check_fit(data, learn, 0)

@@ -60,6 +60,9 @@ ADDED_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
 
 CHANGED_ARGUMENTS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "molyneux.measure.Coherence": _coherence,
+    "molyneux.measure.Downstream": lambda arguments: {
+        "labels" if name == "factors" else name: arguments[name] for name in arguments
+    },
     "molyneux.measure.Galleries": lambda arguments: {"directions": "singles", **arguments},
 }
 """Classes in lists of settings, such as measures, with what makes the arguments of an earlier version those of this one."""
