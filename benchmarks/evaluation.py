@@ -9,15 +9,16 @@ samples and extrapolated: what it adds to each sample, times the samples.
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
 import torch
 from record import Record, Value, options
 from timing import clock
-from trainer import BATCH, bare
 
 from molyneux.data import CdSprites, load
-from molyneux.learn import DMVAE
+from molyneux.learn import DMVAE, Training, fit
 from molyneux.measure import (
     Coherence,
     Evaluation,
@@ -59,7 +60,9 @@ def evaluation(samples: int, *, steps: int) -> Evaluation:
     """A model that has learned a little, its test samples in memory, and their readers."""
     world = CdSprites(level=3)
     model = DMVAE(world.spec, latent_dim=8, private_dim={"image": 6}, scales={"image": 0.05, "text": 1.0}, drawn=["image"])
-    bare(load(world.source("train", BATCH * steps, seed=1)), model, steps=steps)
+    training = Training(steps=steps, batch_size=128, precision="32", threads=1, keep="last", tensorboard=False)
+    with tempfile.TemporaryDirectory() as folder:
+        fit(model, world.source("train", 128 * steps, seed=1), None, training, Path(folder), seed=1)
     readers = find_readers(world, world.spec, {})
     test = load(world.source("test", samples, seed=1))
     return Evaluation(model, test, readers=readers.judges, exact=readers.exact, samples=samples)

@@ -378,7 +378,7 @@ def locked(folder: Path, option: str = "--out") -> Iterator[None]:
             raise ConflictError(f"another process is working in {folder}: {advice}") from error
         yield
     except BaseException:
-        if made and [path.name for path in folder.iterdir()] == [".lock"]:
+        if made and folder.is_dir() and [path.name for path in folder.iterdir()] == [".lock"]:
             shutil.rmtree(folder)
         raise
     finally:

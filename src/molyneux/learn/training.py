@@ -5,9 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import Field
 
 from molyneux.core import ConfigError, nearest
+
+Count = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
+"""Ranges stand in the annotations too, so that a file's numbers out of range are reported beside its other problems."""
 
 OptimizerName = Literal["adam", "adamw"]
 Schedule = Literal["constant", "cosine", "linear"]
@@ -91,24 +98,24 @@ class Training:
         ConfigError: with every setting that cannot be used.
     """
 
-    epochs: int = 20
-    steps: int | None = None
-    batch_size: int = 128
+    epochs: Count = 20
+    steps: Count | None = None
+    batch_size: Count = 128
     optimizer: OptimizerName = "adam"
-    learning_rate: float = 1e-3
+    learning_rate: Positive = 1e-3
     betas: tuple[float, float] = (0.9, 0.999)
-    weight_decay: float = 0.0
+    weight_decay: NotNegative = 0.0
     schedule: Schedule = "cosine"
     warmup_steps: int = 0
-    clip: float | None = None
+    clip: Positive | None = None
     stages: tuple[Stage, ...] = ()
     precision: Precision = "auto"
     channels_last: bool | Literal["auto"] = "auto"
     device: Device = "auto"
-    threads: int | None = None
+    threads: Count | None = None
     memory: Memory = "auto"
     prefetch: int = 2
-    patience: int | None = None
+    patience: Count | None = None
     keep: Keep = "best"
     checkpoint_seconds: float = 60.0
     tensorboard: bool = True
