@@ -47,7 +47,7 @@ reprot: [html]
         'data.tran: unknown setting; did you mean "train"?',
         "learn.model.class_path: unknown class 'MMVEA'; did you mean \"MMVAE\"?",
         "learn.epochs: expected an integer, got 'many'",
-        "learn.learning_rate: expected more than 0, got -1.0",
+        "learn.learning_rate: expected more than 0.0, got -1.0",
         'learn.bacth_size: unknown setting; did you mean "batch_size"?',
         "measure.measures.0: unknown class 'coherense'; did you mean \"Coherence\"?",
         'reprot: unknown setting; did you mean "report"?',
@@ -232,7 +232,7 @@ def test_nan_in_the_samples(molyneux: Run, tmp_path: Path) -> None:
     assert told.startswith("modality point: expected finite numbers, got NaN or infinity in sample 17")
     assert not (tmp_path / "run" / "model").exists()
     (told,) = sentences(molyneux("data", "toy.Toy", "--nan-at", "17", "--size", "50", "--out", tmp_path / "samples"), 2)
-    assert told.startswith("modality point: expected finite numbers, got NaN or infinity in sample 17")
+    assert told.startswith("modality point of sample 17 holds NaN or infinity")
     assert not (tmp_path / "samples").exists()
 
 

@@ -155,9 +155,8 @@ def read_json(path: Path) -> Any:
 
 def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
     """Write JSON lines atomically."""
-    write_text(
-        path, "".join(json.dumps(record, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n" for record in records)
-    )
+    lines = (json.dumps(record, sort_keys=True, ensure_ascii=False, allow_nan=False) for record in records)
+    write_text(path, "".join(f"{line}\n" for line in lines))
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
