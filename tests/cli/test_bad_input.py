@@ -247,5 +247,5 @@ def test_samples_are_not_overwritten(molyneux: Run, tmp_path: Path) -> None:
     (tmp_path / "mine" / "letter.txt").write_text("dear")
     for form in ("native", "png"):
         (told,) = sentences(molyneux("data", "cdsprites", "--size", "20", "--format", form, "--out", tmp_path / "mine"), 2)
-        assert told == f"{tmp_path / 'mine'} is there already: choose another place with --out, or delete it"
+        assert told == f"{tmp_path / 'mine'} exists: choose another place with --out, or move it away"
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]

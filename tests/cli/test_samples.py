@@ -71,4 +71,4 @@ def test_nothing_is_overwritten_with_sentences(molyneux: Run, tmp_path: Path) ->
     (tmp_path / "mine" / "letter.txt").write_text("dear")
     done = molyneux("data", "pos", "--cap", 5, "--out", "mine", *SENTENCES)
     assert done.returncode == 2
-    assert done.stderr == "molyneux: mine is there already: choose another place with --out, or delete it\n"
+    assert done.stderr == "molyneux: mine exists: choose another place with --out, or move it away\n"

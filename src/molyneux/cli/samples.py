@@ -43,7 +43,7 @@ def data(arguments: Arguments) -> int:
     split, total = _extent(arguments, source.dataset)
     sheet = options.contact_sheet
     if sheet is not None and (store.is_file(sheet) or sheet.is_dir()) and not is_contact_sheet(sheet):
-        raise ConflictError(f"{options.contact_sheet} is there already: choose another file, or delete it")
+        raise ConflictError(f"{options.contact_sheet} exists: choose another file, or move it away")
     record = {"world": source.dataset.name, "split": split, "seed": options.seed, "samples": total}
     if options.contact_sheet is not None:
         contact_sheet(source, options.contact_sheet)

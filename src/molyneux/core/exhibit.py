@@ -87,7 +87,9 @@ def load_exhibits(folder: Path) -> list[Exhibit]:
     try:
         return [_LOAD[record["type"]](folder, record) for record in store.read_json(path)]
     except (KeyError, TypeError, IndexError) as error:
-        raise CorruptFileError(f"{path} is damaged ({error!r}): delete {folder} and run the same command again") from error
+        raise CorruptFileError(
+            f"{path} is damaged ({error!r}): restore it from a copy, or delete {folder} to measure again"
+        ) from error
 
 
 def _save_gallery(folder: Path, stem: str, gallery: Gallery) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def require_free(path: Path) -> None:
     except OSError as error:
         raise store.store_error(error, path) from error
     if taken:
-        raise ConflictError(f"{path} is there already: choose another place with --out, or delete it")
+        raise ConflictError(f"{path} exists: choose another place with --out, or move it away")
 
 
 def sync_folder(folder: Path) -> None:

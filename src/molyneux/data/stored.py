@@ -42,7 +42,9 @@ class StoredSource:
             used = [column for column in columns if column.name.startswith("view.") or column.file in record["files"]]
             self._arrays = {column.name: self._open(column) for column in used}
         except (KeyError, TypeError, ValueError, AttributeError, SpecError) as error:
-            raise CorruptFileError(f"the records in {folder} are damaged ({error}): delete it and store again") from error
+            raise CorruptFileError(
+                f"the records in {folder} are damaged ({error}): restore them from a copy, or store the samples anew"
+            ) from error
 
     @property
     def spec(self) -> Spec:
@@ -78,5 +80,7 @@ class StoredSource:
         expected = (self._size, *column.shape)
         if array.shape != expected or array.dtype != column.dtype:
             got = f"{array.dtype} {array.shape}"
-            raise CorruptFileError(f"{path}: expected {column.dtype} {expected}, got {got}: delete {self.folder} and store again")
+            raise CorruptFileError(
+                f"{path}: expected {column.dtype} {expected}, got {got}: restore it from a copy, or store the samples anew"
+            )
         return array

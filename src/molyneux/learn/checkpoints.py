@@ -138,11 +138,15 @@ class Checkpoints:
         path = paths[-1]
         record = store.Stage(path, self.settings)
         if not record.complete:
-            raise CorruptFileError(f"{path} is incomplete: delete {self.folder} and train again")
+            raise CorruptFileError(
+                f"{path} is incomplete: restore it from a copy, or delete {self.folder} to train again from the start"
+            )
         try:
             state = State.from_json(record.verify())
         except (KeyError, TypeError, ValueError) as error:
-            raise CorruptFileError(f"{path} is damaged ({error!r}): delete {self.folder} and train again") from error
+            raise CorruptFileError(
+                f"{path} is damaged ({error!r}): restore it from a copy, or delete {self.folder} to train again from the start"
+            ) from error
         assign(model, load_tensors(path / _WEIGHTS)[0], str(path / _WEIGHTS))
         state.moments = load_tensors(path / _MOMENTS)[0]
         if (path / _BEST).exists():

@@ -48,9 +48,11 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
             metadata = dict(file.metadata() or {})
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping, only keys()
     except (SafetensorError, OSError, ValueError) as error:
-        raise CorruptFileError(f"{path} is truncated or is no safetensors file ({error}): delete it and make it again") from error
+        raise CorruptFileError(
+            f"{path} is truncated or is no safetensors file ({error}): restore it from a copy, or make it again"
+        ) from error
     if metadata.pop(_CHECKSUM, None) != _digest(tensors):
-        raise CorruptFileError(f"{path} was altered since it was written: delete it and make it again")
+        raise CorruptFileError(f"{path} was altered since it was written: restore it from a copy, or make it again")
     return tensors, metadata
 
 
@@ -110,9 +112,9 @@ def load_config(folder: Path) -> dict[str, Any]:
     except FileNotFoundError as error:
         raise StoreError(f"expected the file {path}, which is not there") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise CorruptFileError(f"{path} is damaged ({error}): delete its folder and train again") from error
+        raise CorruptFileError(f"{path} is damaged ({error}): restore it from a copy, or train again") from error
     if not isinstance(config, dict):
-        raise CorruptFileError(f"{path} is damaged (it holds no settings): delete its folder and train again")
+        raise CorruptFileError(f"{path} is damaged (it holds no settings): restore it from a copy, or train again")
     return config
 
 

@@ -30,7 +30,7 @@ _TOLD_EVERY = 0.1
 
 
 class FitProgress(Protocol):
-    """Is told how training goes. Calls are frequent and must be cheap."""
+    """Receives the progress of a training. Calls are frequent and must be cheap."""
 
     def step(self, done: int, total: int, samples_per_second: float, seconds_left: float) -> None:
         """After a step: optimiser steps done and in all, speed, and an estimate of the time left."""
@@ -67,7 +67,7 @@ def fit(
         training: the settings.
         folder: belongs to this training alone.
         seed: root seed of the order of the samples and of all noise. The weights a model starts with are not drawn here.
-        progress: is told how it goes.
+        progress: receives the progress.
 
     Returns:
         The history of all epochs, of earlier calls too.

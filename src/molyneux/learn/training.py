@@ -38,7 +38,7 @@ class Stage:
     """One stage of a training, such as pre-training or fusion. What is None is as in the `Training`.
 
     Args:
-        name: told to the model in `Progress.stage`; unique in a training.
+        name: passed to the model in `Progress.stage`; unique in a training.
         parameters: patterns of the names of the parameters that train, such as `encoders.*`; the others keep their values.
         epochs: passes over the training source.
         steps: optimiser steps of the stage.

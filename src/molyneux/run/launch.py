@@ -28,11 +28,11 @@ ATTEMPTS = 3
 """How often a run is begun whose worker was killed; each goes on from the last checkpoint."""
 
 Report = Callable[[str, int, int], None]
-"""Is told the step of a run, how much of it is done, and how much there is."""
+"""Receives the step of a run, how much of it is done, and how much there is in all."""
 
 
 class SweepProgress(Protocol):
-    """Is told how a study goes, by several threads."""
+    """Receives the progress of a study, from several threads."""
 
     def plan(self, runs: int) -> None:
         """So many more runs are to be done."""
@@ -242,7 +242,7 @@ class Pool:
     Args:
         folder: of the study; each run has a folder below it.
         launcher: computes the runs.
-        progress: is told how it goes.
+        progress: receives the progress.
         records: take in every run that is done.
         trust: whether a run that is on record need not be run, even if its folder is gone.
     """

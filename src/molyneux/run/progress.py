@@ -9,7 +9,7 @@ from molyneux.learn import FitProgress
 
 
 class RunProgress(FitProgress, Protocol):
-    """Is told how a run goes. Calls may be frequent and must be cheap."""
+    """Receives the progress of a run. Calls may be frequent and must be cheap."""
 
     def begin(self, step: str, note: str) -> None:
         """A step begins; the note says in words what it does, or that it was done before."""

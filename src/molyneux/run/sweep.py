@@ -50,7 +50,7 @@ def run_study(
             stand for their runs. Move them away to run everything anew.
         jobs: runs at the same time, each in a process of its own.
         on: where they are computed: `local`, `ray`, or the address of a Ray cluster that shares this file system.
-        progress: is told how it goes.
+        progress: receives the progress.
 
     Raises:
         ConfigError: with every problem of every point, before anything is run; or there is no such place to run.
