@@ -89,18 +89,18 @@ def test_stored_again_is_skipped_and_another_origin_refused(tmp_path):
     assert again.asked == 0
     with pytest.raises(ConflictError, match=r"seed: 1 -> 2"):
         generate(Known(2), tmp_path / "samples")
-    with pytest.raises(ConflictError, match="is there already"):
+    with pytest.raises(ConflictError, match="exists: choose"):
         generate(numbers(3), tmp_path / "samples")
 
 
 def test_nothing_of_somebody_else_is_touched(tmp_path):
     (tmp_path / "samples").mkdir()
     (tmp_path / "samples" / "letter.txt").write_text("dear")
-    with pytest.raises(ConflictError, match="is there already"):
+    with pytest.raises(ConflictError, match="exists: choose"):
         generate(numbers(3), tmp_path / "samples")
     assert (tmp_path / "samples" / "letter.txt").read_text() == "dear"
     (tmp_path / "file").write_text("x")
-    with pytest.raises(ConflictError, match="is there already"):
+    with pytest.raises(ConflictError, match="exists: choose"):
         generate(numbers(3), tmp_path / "file")
 
 

@@ -58,7 +58,7 @@ def test_there_and_back(tmp_path, factors, same):
     for split, size in world.splits.items():
         assert found[split].spec == world.spec
         assert same(found[split].batch(np.arange(size)), world.batch(np.arange(size), split=split, seed=4))
-    with pytest.raises(ConflictError, match="is there already"):
+    with pytest.raises(ConflictError, match="exists: choose"):
         export_sentences(world, tmp_path / "a")
     with pytest.raises(ConfigError, match="chunk of at least 1"):
         export_sentences(world, tmp_path / "c", chunk=0)

@@ -140,7 +140,7 @@ def test_same_source_same_bytes(tmp_path, source, export):
 
 def test_nothing_is_overwritten(tmp_path, source, export):
     (tmp_path / "a").write_text("dear")
-    with pytest.raises(ConflictError, match="is there already"):
+    with pytest.raises(ConflictError, match="exists: choose"):
         export(source, tmp_path / "a")
     assert (tmp_path / "a").read_text() == "dear"
 
