@@ -17,17 +17,8 @@ def name_of(path):
 
 
 def imported(path):
-    """Absolute module names of the package imported by a file, type-checking blocks left out."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    checking = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        for inner in ast.walk(node)
-    }
-    for node in ast.walk(tree):
-        if id(node) in checking:
-            continue
+    """Absolute module names of the package imported by a file, for type checking too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
