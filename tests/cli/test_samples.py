@@ -35,7 +35,15 @@ def test_what_was_written_is_told_to_machines(molyneux: Run, tmp_path: Path) -> 
     words = ("--cap", 5, "--out", "mine", "--contact-sheet", "sheet.png", "--json")
     told = json.loads(molyneux("data", "pos", *words, *SENTENCES).stdout)
     assert told.pop("seconds") >= 0
-    expected = {"world": "pos-v1", "split": "all", "seed": 1, "samples": 1475, "contact_sheet": "sheet.png", "out": "mine"}
+    expected = {
+        "world": "pos-v1",
+        "split": "all",
+        "seed": 1,
+        "samples": 1475,
+        "contact_sheet": "sheet.png",
+        "out": "mine",
+        "stored_before": False,
+    }
     assert told == expected
     assert (tmp_path / "sheet.png").is_file()
 

@@ -15,7 +15,7 @@ from molyneux.core import Batch, Condition, Kind, Loss, Modality, Predicts, Prog
 from molyneux.data import ArraySource, Lacking
 from molyneux.data.imperfections import Corrupted, Corruption, Dropout, GaussianNoise, ModalityBatch
 from molyneux.learn import MVAE, MoPoE, Stage, Training, fit
-from molyneux.measure import Evaluation, Prediction, Reconstruction, evaluate
+from molyneux.measure import Evaluation, Likelihood, Prediction, Reconstruction, evaluate
 
 CPU = {"precision": "32", "device": "cpu", "threads": 1, "tensorboard": False}
 
@@ -201,6 +201,27 @@ def test_one_list_of_measures_under_corruptions_and_missing_senses(tmp_path: Pat
 
 
 KEYS = ("corruption", "strength", "missing")
+
+
+def test_generated_views_are_compared_with_the_true_ones_under_a_corruption() -> None:
+    """What a modality is corrupted to is no truth: scores of generating it from another one stay as they are."""
+    torch.manual_seed(0)
+    test = points(64, 1)
+    model = MVAE(test.spec, latent_dim=2)
+    only_y = Corrupted(test, Weaker(modalities=("y",)), 1.0, seed=0)
+    corrupted = Evaluation(model, only_y, about={"corruption": "weaker"}, reference=test)
+    blind = Evaluation(model, only_y, about={"corruption": "blind"})
+    measures = [Reconstruction(), Likelihood(k=2, samples=64)]
+    found = evaluate(measures, [Evaluation(model, test), corrupted, blind])
+    values = {
+        (score.name, score.about.get("source"), score.about.get("target"), score.about.get("corruption")): score.value
+        for score in found.scores
+    }
+    conditional = ("likelihood.conditional", "x", "y")
+    assert values[*conditional, None] == values[*conditional, "weaker"] != values[*conditional, "blind"]
+    assert values["likelihood.conditional", "y", "x", None] != values["likelihood.conditional", "y", "x", "weaker"]
+    own = ("reconstruction.mse", "y", "y")
+    assert len({values[*own, which] for which in (None, "weaker", "blind")}) == 3
 
 
 class TwoPhases(nn.Module):

@@ -130,6 +130,9 @@ def test_settings_that_do_not_go_together(settings: dict[str, Any]) -> None:
         (("data.benchmark", "molyneux.data.AGNews"), "data.benchmark: "),
         (("data.train", 10**13), "data.train: expected at most 1000000000000 or null, got 10000000000000"),
         (("data.train", 10**20), "data.train: expected an integer of at most 64 bits"),
+        (("measure.measures", ["coherence", "coherence"]), "measure.measures: expected different ones, got coherence twice"),
+        (("measure.conditions", [{"missing": ["word"]}] * 2), "measure.conditions: expected conditions that differ, got two of"),
+        (("learn.device", "mps"), "learn.device: expected one that torch can use here"),
         (("measure.conditions", [{}]), "measure.conditions.0: expected exactly one of corruption, missing and split"),
         (("measure.conditions", [{"missing": ["word"], "split": "heldout"}]), "measure.conditions.0: expected exactly one of"),
         (("measure.conditions", [{"missing": ["word"], "strengths": [0.5]}]), "measure.conditions.0.strengths: expected"),
@@ -240,3 +243,11 @@ def test_starting_weights_depend_on_the_seed_alone(experiment: Experiment) -> No
 )
 def test_changed_settings_of_a_world_are_known(world: World, expected: list[str]) -> None:
     assert changed(world) == expected
+
+
+def test_epochs_that_are_asked_for_win_over_the_steps_of_a_file(settings: dict[str, Any]) -> None:
+    settings["learn"]["steps"] = 7
+    assert read_experiment(settings).learn.steps == 7
+    asked = read_experiment(settings, [("learn.epochs", 5)]).learn
+    assert (asked.steps, asked.epochs) == (None, 5)
+    assert read_experiment(settings, [("learn.epochs", 5), ("learn.steps", 9)]).learn.steps == 9

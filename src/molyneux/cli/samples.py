@@ -49,9 +49,9 @@ def data(arguments: Arguments) -> int:
         contact_sheet(source, options.contact_sheet)
         record["contact_sheet"] = str(options.contact_sheet)
     if options.out is not None:
-        started = time.perf_counter()
+        started, stored = time.perf_counter(), store.is_file(options.out / "stage.json")
         _write(arguments, partial(writer, source), total)
-        record |= {"out": str(options.out), "seconds": round(time.perf_counter() - started, 3)}
+        record |= {"out": str(options.out), "seconds": round(time.perf_counter() - started, 3), "stored_before": stored}
     _tell(arguments, record)
     return 0
 
@@ -120,6 +120,7 @@ def _tell(arguments: Arguments, record: dict[str, object]) -> None:
         total = int(str(record["samples"]))
         rate = total / max(float(str(record["seconds"])), 1e-3)
         what = f"{total:,} {record['split']} samples of {record['world']} (seed {record['seed']})"
-        say(f"{what} in {record['out']}: {record['seconds']} s, {rate:,.0f} samples/s")
+        how = "stored before" if record["stored_before"] else f"{record['seconds']} s, {rate:,.0f} samples/s"
+        say(f"{what} in {record['out']}: {how}")
     if "contact_sheet" in record:
         say(f"Contact sheet: {record['contact_sheet']}")

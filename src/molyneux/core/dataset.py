@@ -64,7 +64,10 @@ class Condition:
         about: what tells its scores from those of other conditions, merged into `Score.about`, such as
             `{"corruption": "noise", "strength": "0.5"}`; empty for the samples as they are.
         source: the samples, as they are under this condition.
+        reference: the same samples without the corruption: what generated views are compared with. None where `source` holds
+            the true views.
     """
 
     source: Source
     about: About = field(default_factory=dict)
+    reference: Source | None = None

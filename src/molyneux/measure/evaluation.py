@@ -39,6 +39,8 @@ class Evaluation:
         source: test samples; the first `samples` of them are used, all if there are fewer.
         about: what tells this condition from others (`core.Condition`), merged into every score.
         train: training samples. Probes are fitted on them; without them, on a random half of the test samples.
+        reference: the same samples without the corruption of this condition: what is generated from the corrupted samples is
+            compared with the true views. None where `source` holds them.
         readers: learned readers (judges) by modality.
         exact: exact readers by modality; preferred to `readers`.
         seed: every random number of a measure comes from named streams of this seed. Noise is drawn batch by batch, so
@@ -56,6 +58,7 @@ class Evaluation:
     source: Source
     about: About = field(default_factory=dict)
     train: Source | None = None
+    reference: Source | None = None
     readers: Mapping[str, Reader] = field(default_factory=dict)
     exact: Mapping[str, Reader] = field(default_factory=dict)
     seed: int = 0
@@ -118,13 +121,26 @@ class Evaluation:
         """The same model on all training samples; None without them."""
         if self.train is None:
             return None
-        return replace(self, source=self.train, train=None, about={}, samples=max(1, len(self.train)), stream="train")
+        return replace(
+            self, source=self.train, train=None, reference=None, about={}, samples=max(1, len(self.train)), stream="train"
+        )
 
     def batches(self, samples: int | None = None) -> Iterator[tuple[int, Batch]]:
         """The position of the first sample and the batch, for the first `samples` samples (all by default)."""
         size = self.size if samples is None else min(samples, self.size)
         for start in range(0, size, self.batch_size):
             yield start, self._batch(start, min(start + self.batch_size, size))
+
+    def true_batch(self, start: int, batch: Batch) -> Batch:
+        """The batch that begins at `start` with the true views: those of `reference`, where the samples are corrupted."""
+        if self.reference is None:
+            return batch
+        true = self.reference.batch(np.arange(start, start + len(batch))).to(self.device)
+        return replace(batch, views=true.views, lengths=true.lengths)
+
+    def true_batches(self) -> Iterator[tuple[int, Batch]]:
+        """As `batches`, with the true views."""
+        return ((start, self.true_batch(start, batch)) for start, batch in self.batches())
 
     def encoded(self, observed: Sequence[str], start: int, batch: Batch | None = None) -> EncodedBatch | None:
         """The codes of the batch that begins at `start`, given the modalities `observed`; encoded once and then kept.
@@ -144,10 +160,14 @@ class Evaluation:
     def generated_from(
         self, observed: Sequence[str], start: int, batch: Batch, *, draw: Draw = "sample"
     ) -> tuple[Batch, Codes] | None:
-        """The samples of a batch that have all observed modalities, and their codes; None where no sample has."""
+        """The samples of a batch that have all observed modalities, with their true views, and their codes.
+
+        None where no sample has them all.
+        """
         found = self.encoded(observed, start, batch)
         if found is None:
             return None
+        batch = self.true_batch(start, batch)
         codes, inside = found.codes(draw, self.device), found.rows < len(batch)
         if not inside.all():  # the last batch of fewer samples than are kept
             codes = codes[inside.to(self.device)]

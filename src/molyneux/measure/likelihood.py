@@ -102,18 +102,24 @@ class Likelihood(Measure):
                 found["iwae", (), name] = _bound(evaluation, part.observe((name,)), self.k, noise)
         for observed in dict.fromkeys(direction.observed for direction in chosen):
             targets = [direction.target for direction in chosen if direction.observed == observed]
-            part = having(batch, observed)
+            part, true = having(batch, observed), having(evaluation.true_batch(start, batch), observed)
             if len(part):
-                found |= self._conditionals(evaluation, part, observed, targets, noise)
+                found |= self._conditionals(evaluation, part, true, observed, targets, noise)
         return found
 
     def _conditionals(
-        self, evaluation: Evaluation, batch: Batch, observed: tuple[str, ...], targets: Sequence[str], noise: torch.Generator
+        self,
+        evaluation: Evaluation,
+        batch: Batch,
+        true: Batch,
+        observed: tuple[str, ...],
+        targets: Sequence[str],
+        noise: torch.Generator,
     ) -> dict[_Key, Tensor]:
         """Log of (1/k) sum_k p(target | z_k), z_k given the source, for each target; of its own and of another sample, (B,).
 
-        The source is encoded once. What is decoded from the codes of a sample is compared with its own target and with that of
-        the next sample that has one.
+        The source is encoded once. What is decoded from the codes of a sample is compared with its own target in
+        `true`, and with that of the next sample that has one.
         """
         posterior = evaluation.model.encode(batch, observed)
         parts: dict[_Key, list[Tensor]] = defaultdict(list)
@@ -122,7 +128,7 @@ class Likelihood(Measure):
             codes = posterior.rsample(min(together, self.k - first), noise)
             for target in targets:
                 rows = batch.mask(target).nonzero().flatten()
-                view = views.to_model(evaluation.spec.modality(target), batch.views[target][rows])
+                view = views.to_model(evaluation.spec.modality(target), true.views[target][rows])
                 for key, densities in _densities(evaluation, _of_samples(codes, rows), view, target).items():
                     parts[key, observed, target].append(densities)
         return {key: torch.cat(found).logsumexp(0) - math.log(self.k) for key, found in parts.items()}

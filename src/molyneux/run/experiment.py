@@ -23,6 +23,7 @@ from torch.overrides import TorchFunctionMode
 
 from molyneux.core import ConfigError, MolyneuxError, Spec, seeds
 from molyneux.core.config import build, collected, override, read_document
+from molyneux.learn.hardware import choose_device
 from molyneux.run.readers import find_readers
 from molyneux.run.samples import Samples, conditions
 from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
@@ -92,6 +93,9 @@ def load_experiment(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> Ex
 def read_experiment(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]] = ()) -> Experiment:
     """The experiment of plain settings, shaped as a file is, checked as a whole; errors as `load_experiment`."""
     settings, problems = _with_lists(tree), list[str]()
+    given = [path for path, _ in overrides]
+    if "learn.epochs" in given and "learn.steps" not in given:
+        overrides = [("learn.steps", None), *overrides]  # epochs that are asked for win over the steps of a file
     for path, value in overrides:
         try:
             settings = _with_lists(override(settings, path, value))
@@ -200,9 +204,16 @@ def _collecting(problems: list[str]) -> Iterator[None]:
 
 
 def _check_learning(experiment: Experiment) -> None:
-    """What only shows when sections meet: samples that are not there, a model or a batch size that does not fit them."""
-    data, learn = experiment.data, experiment.learn
-    collected([lambda: _check_fit(data, learn, experiment.seed), lambda: _check_steps(data, learn, experiment.seed)])
+    """What only shows when sections meet or on this machine: samples, a model and a batch size that fit them, the device."""
+    data, learn, seed = experiment.data, experiment.learn, experiment.seed
+    collected([lambda: _check_fit(data, learn, seed), lambda: _check_steps(data, learn, seed), lambda: _check_device(learn)])
+
+
+def _check_device(learn: LearnSettings) -> None:
+    try:
+        choose_device(learn.training)
+    except ConfigError as error:
+        raise ConfigError([f"learn.{problem}" for problem in error.problems]) from error
 
 
 def _check_fit(data: DataSettings, learn: LearnSettings, seed: int) -> None:

@@ -117,11 +117,16 @@ def conditions(
         if item.corruption is not None:
             for strength in item.strengths:
                 corrupted = Corrupted(base, item.corruption, strength, seed=seed)
-                found.append(Condition(corrupted, _about_corruption(item.corruption, strength)))
+                found.append(Condition(corrupted, _about_corruption(item.corruption, strength), reference=base))
         elif item.split is not None:
             found.append(Condition(source(item.split), {"split": item.split}))
         else:
             found.append(Condition(Lacking(base, item.missing), {"missing": tuple(item.missing)}))
+    abouts = [tuple(sorted(condition.about.items())) for condition in found]
+    for place, about in enumerate(abouts):
+        if about in abouts[:place]:
+            words = ", ".join(f"{name} {value}" for name, value in about) or "the samples as they are"
+            raise ConfigError(f"expected conditions that differ, got two of {words}: remove one of them")
     return found
 
 

@@ -144,6 +144,10 @@ class MeasureSettings:
     def __post_init__(self) -> None:
         if not self.measures:
             raise ConfigError("measures: expected at least one, got none: name one, such as coherence")
+        forms = [(type(measure), str(vars(measure))) for measure in self.measures]
+        if repeated := [place for place, form in enumerate(forms) if form in forms[:place]]:
+            name = self.measures[repeated[0]].name
+            raise ConfigError(f"measures: expected different ones, got {name} twice with the same settings: remove one of them")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -265,7 +265,7 @@ def _under(condition: Condition, plain: Evaluation, run: Run) -> Evaluation:
     origin = {**plain.origin, **({"split": condition.about["split"]} if "split" in condition.about else {})}
     if not condition.about.keys() - {"split"}:
         origin["train_overlap"] = train_overlap(condition.source, run.folder.model.folder, plain.samples)
-    return replace(plain, source=condition.source, about=condition.about, origin=origin)
+    return replace(plain, source=condition.source, reference=condition.reference, about=condition.about, origin=origin)
 
 
 def report(run: Run) -> None:

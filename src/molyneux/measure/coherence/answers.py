@@ -165,7 +165,7 @@ def true_answers(evaluation: Evaluation) -> dict[str, Answers]:
 def _read_true(evaluation: Evaluation) -> dict[str, Answers]:
     readers = {name: reader for name in evaluation.available if (reader := evaluation.reader(name)) is not None}
     parts: dict[str, list[Answers]] = {name: [] for name in readers}
-    for _, batch in evaluation.batches() if readers else ():
+    for _, batch in evaluation.true_batches() if readers else ():
         for name, reader in readers.items():
             part = having(batch, (name,))
             if part.factors is not None and len(part):

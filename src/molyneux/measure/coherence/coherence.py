@@ -152,8 +152,9 @@ def _cross_generate(
     piles: dict[Direction, list[_Generated]] = defaultdict(list)
     constants = {item.name: ConstantText(item) for item in evaluation.spec.modalities if item.kind == "text"}
     for start, batch in evaluation.batches():
+        true = evaluation.true_batch(start, batch)
         for name, constant in constants.items():
-            part = having(batch, (name,)).to("cpu")
+            part = having(true, (name,)).to("cpu")
             constant.add(part.views[name], part.lengths.get(name))
         for observed in dict.fromkeys(direction.observed for direction in chosen):
             found = evaluation.generated_from(observed, start, batch, draw=draw)

@@ -126,12 +126,12 @@ class Baseline:
 def baselines(evaluation: Evaluation) -> dict[str, Baseline]:
     """The baselines of every modality that some sample has: two passes over the samples."""
     constants = {name: ConstantViews(evaluation.spec.modality(name)) for name in evaluation.available}
-    for _, batch in evaluation.batches():
+    for _, batch in evaluation.true_batches():
         for name, constant in constants.items():
             part = having(batch, (name,)).to("cpu")
             constant.add(part.views[name], part.lengths.get(name))
     compared: dict[tuple[str, str, int], list[np.ndarray]] = defaultdict(list)
-    for _, batch in evaluation.batches():
+    for _, batch in evaluation.true_batches():
         for name, constant in constants.items():
             part = having(batch, (name,)).to("cpu")
             truth = part.views[name]

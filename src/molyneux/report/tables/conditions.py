@@ -11,7 +11,7 @@ from molyneux.report.tables.scores import MEASURE, Head, head_entries
 from molyneux.report.tables.table import DASH, Column, Table
 
 _DETAILS = frozenset({"factor", "label", "value", "dimension", "bin"})
-"""Scores about one of these are parts of another score: CSV has them, the tables of conditions do not."""
+"""Scores about one of these are left to CSV where the same measure has scores about the whole."""
 
 Identity = tuple[str, tuple[tuple[str, wording.Value], ...]]
 """Name of a score and what it is about, the condition left out."""
@@ -29,7 +29,9 @@ def condition_tables(scores: Sequence[Score]) -> list[Table]:
     with one row per score and one column per condition.
     """
     base = {_identity(score): score for score in scores if not wording.is_conditional(score)}
-    rest = [score for score in scores if wording.is_conditional(score) and not _DETAILS & set(score.about)]
+    whole = {_family(score) for score in scores if score.value is not None and not _DETAILS & set(score.about)}
+    details = [score for score in scores if _DETAILS & set(score.about) and _family(score) in whole]
+    rest = [score for score in scores if wording.is_conditional(score) and score not in details]
     strengths = [score for score in rest if "strength" in score.about]
     others = [score for score in rest if "strength" not in score.about]
     heads, title = (MEASURE, _SUBJECT, _CORRUPTION), "Scores by strength of the corruption"
@@ -37,6 +39,10 @@ def condition_tables(scores: Sequence[Score]) -> list[Table]:
     if others:
         tables.append(_table("conditions", "Scores by condition", heads[:2], others, wording.condition, base))
     return tables
+
+
+def _family(score: Score) -> str:
+    return score.name.partition(".")[0]
 
 
 _SUBJECT = Head("of what", lambda score: wording.subject(score, without=wording.CONDITIONS))
