@@ -64,6 +64,13 @@ def test_what_a_killed_process_logged_is_read_once(tmp_path):
         assert set(mlflow(tmp_path)) == {"seconds", "train/loss", "train/error.a_2f_b_22__3e_._2e_"}
 
 
+def test_what_was_logged_before_the_first_checkpoint_is_read_once(tmp_path):
+    losses = history(0.5, 1.0, 1.5)
+    log(tmp_path, History(), *losses.rows[:2])
+    log(tmp_path, History(), *losses.rows)  # from the start
+    assert tensorboard(tmp_path)["train/loss"] == [(10, 0.5), (20, 1.0), (30, 1.5)]
+
+
 def test_a_log_that_begins_later_gets_all_rows(tmp_path):
     pytest.importorskip("mlflow")
     log(tmp_path, history(0.5, 1.0), training=Training(tensorboard=False, mlflow=True))

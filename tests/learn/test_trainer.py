@@ -80,6 +80,17 @@ def test_resumed_training_equals_an_uninterrupted_one(make_model, source, valida
     assert losses(History.read_csv(tmp_path / "broken" / "history.csv")) == losses(expected)
 
 
+@pytest.mark.parametrize("keep", ["best", "last"])
+def test_resumed_without_validation(make_model, source, tmp_path, keep):
+    """No epoch is the best then: the weights are those of the last."""
+    whole, broken = make_model(), make_model()
+    fit(whole, source, None, settings(keep=keep), tmp_path / "whole", seed=5)
+    with pytest.raises(KilledError):
+        fit(make_model(), DyingSource(source, 9), None, interruptible(keep=keep), tmp_path / "broken", seed=5)
+    fit(broken, source, None, settings(keep=keep), tmp_path / "broken", seed=5)
+    assert_same(weights(whole), weights(broken))
+
+
 def test_another_seed_gives_another_training(make_model, source, tmp_path):
     first, second = make_model(), make_model()
     fit(first, source, None, settings(epochs=1), tmp_path / "1", seed=1)
@@ -374,9 +385,10 @@ def interruptible_stages(keep):
     return replace(staged(keep=keep), checkpoint_seconds=0.0, memory="stream", prefetch=0)
 
 
-@pytest.mark.parametrize("keep", ["best", "last"])
-def test_stages_resume_anywhere_as_if_uninterrupted(make_model, source, validation, tmp_path, keep):
+@pytest.mark.parametrize(("keep", "validated"), [("best", True), ("last", True), ("best", False)])
+def test_stages_resume_anywhere_as_if_uninterrupted(make_model, source, validation, tmp_path, keep, validated):
     """Steps 12, 8 and 6: killed in the first stage, in the midst of the second, between both and in the third."""
+    validation = validation if validated else None
     whole, broken = make_model(), make_model()
     expected = fit(whole, source, validation, staged(keep=keep), tmp_path / "whole", seed=5)
     assert [(row["epoch"], row["stage"], row["step"]) for row in expected.rows] == [

@@ -123,6 +123,8 @@ class Batch:
         Views beyond those of the spec are allowed: a model of fewer modalities reads those it knows. A mask or lengths of
         something that the batch does not have are refused: they are misspelt.
         """
+        if not self.views:
+            raise SpecError(f"expected the modalities {', '.join(spec.names)}, got a batch without any")
         size = len(self)
         for what, name, tensor, dtype, shape in self._expected(spec):
             if tensor is None:
@@ -148,6 +150,8 @@ class Batch:
             for name, tensor in masks.items():
                 if name not in known:
                     raise SpecError(f"{what} {name}: there is none of that name; {nearest(name, known)}")
+                if masks is self.lengths and name in spec.names:
+                    spec.modality(name).max_length  # noqa: B018 - raises for a kind without lengths
                 yield what, name, tensor, dtype, ()
         if self.factors is not None:
             yield "factors", f"({len(spec.factors)} columns)", self.factors, "int64", (len(spec.factors),)

@@ -66,7 +66,7 @@ class Modality:
         _check_name("modality", self.name)
         if self.kind not in get_args(Kind):
             raise SpecError(f"modality {self.name}: unknown kind {self.kind!r}; {nearest(str(self.kind), get_args(Kind))}")
-        if len(self.shape) != _RANKS[self.kind] or any(size < 1 for size in self.shape):
+        if len(self.shape) != _RANKS[self.kind] or any(type(size) is not int or size < 1 for size in self.shape):
             raise SpecError(
                 f"modality {self.name}: a sample of kind {self.kind} has {_RANKS[self.kind]} axes of at least 1, got {self.shape}"
             )
@@ -180,6 +180,11 @@ class Target:
         if len(set(self.symbols)) != len(self.symbols) or len(self.symbols) < least or (self.symbols and not least):
             wanted = f"at least {least} different symbols" if least else "no symbols"
             raise SpecError(f"target {self.name}: task {self.task} needs {wanted}, got {self.symbols}")
+        low, high = (other if end is None else end for end, other in zip(self.bounds, (-math.inf, math.inf), strict=True))
+        if not low < high or any(type(axis) is not int or axis < 1 for axis in self.shape):
+            raise SpecError(
+                f"target {self.name}: expected axes of at least 1 and bounds in rising order, got {self.shape} and {self.bounds}"
+            )
         if self.task != "number" and (self.shape or self.bounds != (None, None)):
             raise SpecError(f"target {self.name}: shape and bounds belong to the task number, got {self.shape} and {self.bounds}")
 

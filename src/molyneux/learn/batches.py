@@ -297,8 +297,10 @@ def _targets(batch: Batch, spec: Spec) -> Iterator[_Numbers]:
         low, high = 0.0, len(target.symbols) - 1 if target.task == "class" else 1.0
         expected = f"codes {low:.0f}..{high:.0f}"
         if target.task == "number":
-            low, high = (sign * math.inf if end is None else end for end, sign in zip(target.bounds, (-1, 1), strict=True))
-            expected = "finite numbers" if target.bounds == (None, None) else f"numbers from {low} to {high}"
+            ends = zip(target.bounds, (-math.inf, math.inf), strict=True)
+            low, high = (other if end is None else float(np.float32(end)) for end, other in ends)  # as they are stored
+            bounded = target.bounds != (None, None)
+            expected = f"numbers within the bounds {target.bounds}" if bounded else "finite numbers"
         counted = partial(_known, batch, target.name)
         yield _Numbers(f"target {target.name}", values, low, high, expected, advice, counted)
 

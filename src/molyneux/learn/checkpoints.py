@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from molyneux.core import CorruptFileError, History, store
+from molyneux.core.history import MONITORED
 from molyneux.learn.files import assign, load_tensors, save_tensors
 
 _WEIGHTS, _MOMENTS, _BEST = "weights.safetensors", "optimizer.safetensors", "best.safetensors"
@@ -56,6 +57,12 @@ class State:
     def stage_history(self) -> History:
         """The rows of the stage under way."""
         return self.history.since(self.epochs_before)
+
+    @property
+    def validated(self) -> bool:
+        """Whether the last epoch of the stage was validated; without validation no epoch is the best."""
+        rows = self.stage_history.rows
+        return bool(rows) and MONITORED in rows[-1]
 
     @property
     def best_is_last(self) -> bool:
@@ -151,7 +158,7 @@ class Checkpoints:
         state.moments = load_tensors(path / _MOMENTS)[0]
         if (path / _BEST).exists():
             state.best = load_tensors(path / _BEST)[0]
-        elif state.stage_history.epochs and state.best_is_last:
+        elif state.validated and state.best_is_last:
             state.best = copy_of(model)
         return state
 

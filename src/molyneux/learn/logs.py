@@ -122,7 +122,8 @@ class _TensorBoard(_Log):
         self._folder = folder
         with _store_errors(folder):
             self._remove_host_name()
-            logger = TensorBoardLogger(folder.parent, name=folder.name, version="", purge_step=step + 1 if step else None)
+            purge = step + 1 if step or any(folder.glob("events.out.tfevents.*")) else None
+            logger = TensorBoardLogger(folder.parent, name=folder.name, version="", purge_step=purge)
             logger.experiment  # noqa: B018 - opens the file
         super().__init__(logger, step)
 

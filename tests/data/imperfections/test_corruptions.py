@@ -153,6 +153,11 @@ def test_noise_has_its_deviation(source):
     seen = Corrupted(grey, GaussianNoise(), 0.1, seed=1).batch(np.arange(50)).views["image"].double()
     assert abs(seen.mean() - 128) < 1
     assert abs(seen.std() - 25.5) < 0.5
+    bytes_ = Modality("bytes", "series", (20, 3), "uint8")
+    stored = ArraySource(Spec((bytes_,)), Batch({"bytes": torch.full((50, 20, 3), 254, dtype=torch.uint8)}))
+    noisy = Corrupted(stored, GaussianNoise(scale=4.0), 0.5, seed=1).batch(np.arange(50)).views["bytes"].double()
+    assert noisy.min() > 230  # in the units of the series, and what is beyond 255 is cut
+    assert noisy.max() == 255
 
 
 def test_erasing_has_its_area_anywhere(source):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, final
 
@@ -33,13 +34,13 @@ class GaussianNoise(Corruption):
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.scale > 0.0:
+        if not 0.0 < self.scale < math.inf:
             raise ConfigError(f"{self.name}: expected a scale above 0, got {self.scale}")
 
     def change(self, part: ModalityBatch, strength: float) -> tuple[Tensor, Tensor | None]:
         """See `Corruption.change`."""
         noise = part.normals(*part.modality.shape) * (self.scale * strength)
-        return _restored(part.modality, _unit(part.view) + noise), None
+        return _restored(part.modality, _unit(part.modality, part.view) + noise), None
 
 
 @final
@@ -94,7 +95,7 @@ class Blur(Corruption):
 
     def change(self, part: ModalityBatch, strength: float) -> tuple[Tensor, Tensor | None]:
         """See `Corruption.change`."""
-        view = _unit(part.view)
+        view = _unit(part.modality, part.view)
         sides = view.shape[-2:]
         small = [max(1, round((1.0 - strength) * side)) for side in sides]
         flat = view.flatten(0, -4) if view.ndim > 4 else view
@@ -158,18 +159,22 @@ class Substitution(Corruption):
         return torch.where(replaced, other, ids).to(part.view.dtype), None
 
 
-def _unit(view: Tensor) -> Tensor:
+def _unit(modality: Modality, view: Tensor) -> Tensor:
     """Values as float64, those of images and videos that are stored as bytes in 0..1."""
-    return view.double() / 255.0 if view.dtype == torch.uint8 else view.double()
+    return view.double() / 255.0 if _is_picture(modality) and view.dtype == torch.uint8 else view.double()
 
 
 def _restored(modality: Modality, values: Tensor) -> Tensor:
     """Values as they are stored; images and videos are clamped to their range."""
-    if modality.kind in ("image", "video"):
-        values = values.clamp(0.0, 1.0)
+    if _is_picture(modality):
+        values = values.clamp(0.0, 1.0) * (255.0 if modality.dtype == "uint8" else 1.0)
     if modality.dtype == "uint8":
-        return (values * 255.0).round().to(torch.uint8)
+        return values.clamp(0.0, 255.0).round().to(torch.uint8)
     return values.round().long() if modality.dtype == "int64" else values.float()
+
+
+def _is_picture(modality: Modality) -> bool:
+    return modality.kind in ("image", "video")
 
 
 def _counted(part: ModalityBatch) -> Tensor:
