@@ -30,8 +30,8 @@ def condition_tables(scores: Sequence[Score]) -> list[Table]:
     """
     base = {_identity(score): score for score in scores if not wording.is_conditional(score)}
     whole = {_family(score) for score in scores if score.value is not None and not _DETAILS & set(score.about)}
-    details = [score for score in scores if _DETAILS & set(score.about) and _family(score) in whole]
-    rest = [score for score in scores if wording.is_conditional(score) and score not in details]
+    shown = [score for score in scores if not (_DETAILS & set(score.about) and _family(score) in whole)]
+    rest = [score for score in shown if wording.is_conditional(score)]
     strengths = [score for score in rest if "strength" in score.about]
     others = [score for score in rest if "strength" not in score.about]
     heads, title = (MEASURE, _SUBJECT, _CORRUPTION), "Scores by strength of the corruption"
