@@ -17,6 +17,7 @@ from molyneux.core.errors import (
     SpecError,
     StoreError,
     TrainingError,
+    choice_problems,
     nearest,
 )
 from molyneux.core.exhibit import Cell, Exhibit, Gallery, Scatter, load_exhibits, save_exhibits
@@ -87,6 +88,7 @@ __all__ = [
     "Trainable",
     "TrainingError",
     "about_names",
+    "choice_problems",
     "load_exhibits",
     "nearest",
     "save_exhibits",

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
-from molyneux.core import ConfigError, nearest
+from molyneux.core import ConfigError, choice_problems
 
 Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0)]
@@ -170,10 +170,7 @@ class Training:
         return self.learning_rate * warmup * decay[self.schedule]
 
     def _choices(self) -> Iterator[str]:
-        for name, choices in _CHOICES.items():
-            value, known = getattr(self, name), get_args(choices)
-            if value not in known:
-                yield f"{name}: expected one of {', '.join(known)}, got {value!r}; {nearest(str(value), known)}"
+        yield from choice_problems(**{name: (getattr(self, name), get_args(choices)) for name, choices in _CHOICES.items()})
         if self.channels_last not in (True, False, "auto"):
             yield f"channels_last: expected true, false or auto, got {self.channels_last!r}"
 
