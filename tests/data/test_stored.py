@@ -103,7 +103,7 @@ def test_values_out_of_bounds_are_named_when_they_are_stored_and_read(folder, tm
         generate(ArraySource(source.spec, Batch.from_tensors(tensors)), tmp_path / "other")
     part, _, name = column.partition(".")
     path = folder / (f"{part}.{store.file_name(name)}.npy" if name else f"{part}.npy")
-    array = store.read_array(path, mmap=False)
+    array = store.read_array(path).copy()
     array[3] = value
     store.write_array(path, array)
     with pytest.raises(DataError, match=problem):

@@ -9,7 +9,7 @@ import torch
 
 from molyneux.core import Batch, Modality, Spec, SpecError
 from molyneux.learn import Training
-from molyneux.learn.batches import LoadedSource, Reader, evaluation_order, load, readers, sample_bytes, training_order
+from molyneux.learn.batches import LoadedSource, Reader, evaluation_order, load, readers, training_order
 
 
 def order(epoch, **changes):
@@ -72,7 +72,7 @@ def test_batches_are_the_same_loaded_streamed_and_prefetched(source):
 
 
 def test_auto_loads_what_is_small_and_what_lies_in_memory_is_left_there(source, monkeypatch):
-    monkeypatch.setattr("molyneux.learn.batches.LOADED_BYTES", 96 * sample_bytes(source.spec))
+    monkeypatch.setattr("molyneux.learn.batches.LOADED_BYTES", 96 * source.spec.sample_bytes)
     train, validation = readers(source, source, Training(), device="cpu")
     assert isinstance(train.source, LoadedSource)
     assert validation.source is source
@@ -87,7 +87,7 @@ def test_a_source_with_masks_in_some_batches_only_is_streamed(source):
     assert load(source) is not None  # one chunk
     source.spec = Spec((Modality("image", "image", (3, 8, 8), "uint8"), Modality("touch", "series", (4, 2))), source.spec.factors)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("molyneux.learn.batches._CHUNK_BYTES", 32 * sample_bytes(source.spec))
+        patch.setattr("molyneux.learn.batches._CHUNK_BYTES", 32 * source.spec.sample_bytes)
         assert load(source) is None
 
 

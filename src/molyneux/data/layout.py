@@ -16,6 +16,7 @@ stage.json              what made the samples, and a checksum of every file
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -38,6 +39,11 @@ class Column:
     name: str
     dtype: str
     shape: tuple[int, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of one sample in it."""
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
     @property
     def file(self) -> str:

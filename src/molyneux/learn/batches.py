@@ -26,8 +26,6 @@ LOADED_BYTES = 2**29
 _CHUNK_BYTES = 2**24
 """What is fetched at once while a source is loaded."""
 
-_BYTES = {"float32": 4, "int64": 8, "uint8": 1}
-
 
 class Positions(NamedTuple):
     """The samples of one batch.
@@ -137,7 +135,7 @@ def readers(train: Source, validation: Source | None, training: Training, *, dev
     """
     left, made = LOADED_BYTES if training.memory == "auto" else math.inf, []
     for source in (train, *([] if validation is None else [validation])):
-        size = len(source) * sample_bytes(source.spec)
+        size = len(source) * source.spec.sample_bytes
         kept = bool(getattr(source, "in_memory", False))
         loaded = None if kept or training.memory == "stream" or size > left else load(source)
         left -= size if loaded else 0
@@ -153,7 +151,7 @@ def load(source: Source) -> LoadedSource | None:
         DataError, SpecError: as `Reader.read`.
     """
     size, spec = len(source), source.spec
-    chunk = max(1, min(4096, size, _CHUNK_BYTES // max(1, sample_bytes(spec))))
+    chunk = max(1, min(4096, size, _CHUNK_BYTES // max(1, spec.sample_bytes)))
     arrays: dict[str, np.ndarray] = {}
     for start in range(0, size, chunk):
         rows = np.arange(start, min(start + chunk, size))
@@ -165,13 +163,6 @@ def load(source: Source) -> LoadedSource | None:
         for name, tensor in tensors.items():
             arrays[name][rows[0] : rows[-1] + 1] = tensor.numpy()
     return LoadedSource(spec, arrays)
-
-
-def sample_bytes(spec: Spec) -> int:
-    """Bytes that one sample takes in memory, without masks and lengths."""
-    views = sum(_BYTES[modality.dtype] * modality.size for modality in spec.modalities)
-    targets = sum(_BYTES[target.dtype] * math.prod(target.stored_shape) for target in spec.targets)
-    return views + targets + 8 * len(spec.factors) + 4 * len(spec.quantities)
 
 
 def _ahead(fetch: Callable[[Positions], NumberedBatch], order: Iterable[Positions], count: int) -> Iterator[NumberedBatch]:
