@@ -6,9 +6,9 @@ it is first used, so that `import molyneux` costs nothing.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from molyneux.core.lazy import lazy_names
 from molyneux.version import __version__
 
 if TYPE_CHECKING:
@@ -69,33 +69,8 @@ __all__ = [
     "write_study",
 ]
 
-_ROOMS = {
-    "core": ("Batch", "Factor", "Modality", "MolyneuxError", "Reader", "Score", "Source", "Spec"),
-    "data": (
-        "CdSprites",
-        "GeBiD",
-        "Letters",
-        "PartsOfSpeech",
-        "StoredSource",
-        "World",
-        "Ynoc",
-        "contact_sheet",
-        "generate",
-        "load",
-    ),
-    "learn": ("AE", "DMVAE", "HSVAE", "MMVAE", "MVAE", "VAE", "MoPoE", "MultimodalVAE", "Training", "fit"),
-    "measure": ("Coherence", "Evaluation", "LatentProbe", "Measure", "PosteriorGap", "Projection", "Reconstruction", "evaluate"),
-    "report": ("summary_table", "write_run", "write_study"),
-    "run": ("Experiment", "Study", "load_experiment", "load_study", "read_experiment", "run_experiment", "run_study"),
-}
-"""Where each name comes from."""
-
-
-def __getattr__(name: str) -> Any:
-    for room, names in _ROOMS.items():
-        if name in names:
-            return getattr(importlib.import_module(f"molyneux.{room}"), name)
-    raise AttributeError(f"module 'molyneux' has no attribute {name!r}")
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__)
 
 
 def __dir__() -> list[str]:

@@ -17,11 +17,12 @@ import pytest
 
 from molyneux.cli import index
 from molyneux.core import Trainable
-from molyneux.core.config import short_names
+from molyneux.core.config import arguments, short_names
 from molyneux.data import StoredSource, World
 from molyneux.learn.nets import Net
 from molyneux.learn.objectives import Objective
 from molyneux.measure import Measure
+from molyneux.run import DataSettings, Experiment, LearnSettings, MeasureSettings, ReportSettings, Study
 
 TOY = Path(__file__).parents[1] / "run"
 CONFIG = TOY / "toy.yaml"
@@ -100,22 +101,48 @@ def test_all_of_one_thing(molyneux: Run, kind: str, name: str, said: str) -> Non
     assert done.stdout.startswith(f"{told['name']}: {told['says']}\n")
 
 
-def test_lists_are_what_can_be_imported() -> None:
+def test_lists_and_settings_are_what_can_be_imported() -> None:
     """The index reads source files, so that a list needs no torch; it must say what an import says."""
     families = {"measures": Measure, "models": Trainable, "nets": Net, "objectives": Objective, "worlds": World}
     for kind, base in families.items():
-        package = index.FAMILIES[kind][0]
-        known = short_names(base, package=package)
-        assert index.summaries(kind) == {name: (inspect.getdoc(found) or "").partition("\n")[0] for name, found in known.items()}
+        known = short_names(base, package=index.FAMILIES[kind][0])
+        entries = index.classes(kind)
+        assert {name: entry.summary for name, entry in entries.items()} == {
+            name: (inspect.getdoc(found) or "").partition("\n")[0] for name, found in known.items()
+        }
+        assert {name: entry.settings for name, entry in entries.items()} == {
+            name: set(arguments(found)) for name, found in known.items()
+        }
+    for found in (Experiment, Study, DataSettings, LearnSettings, MeasureSettings, ReportSettings):
+        entry = index.find(f"{found.__module__}.{found.__name__}")
+        assert entry is not None
+        assert entry.settings == set(arguments(found))
 
 
-def test_a_list_needs_no_torch(tmp_path: Path) -> None:
-    code = "import sys; from molyneux.cli import main; main(['list', 'models']); print({'torch', 'numpy'} & set(sys.modules))"
+QUICKSTART = str(Path(__file__).parents[2] / "configs" / "quickstart.yaml")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["list", "models"],
+        ["list", "worlds", "cdsprite"],
+        ["data", "nosuch", "--out", "x"],
+        ["run", "absent.yaml"],
+        ["measure", "absent"],
+        ["run", QUICKSTART, "--lern.epochs", "3"],
+        ["run", QUICKSTART, "--learn.model.latnt_dim", "3"],
+        ["sweep", "bad.yaml"],
+    ],
+)
+def test_lists_and_wrong_names_need_no_torch(tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "bad.yaml").write_text(f"base: {QUICKSTART}\ngrid: {{learn.model: [MVEA]}}\n")
+    code = f"import sys; from molyneux.cli import main; main({words}); print({{'torch', 'numpy'}} & set(sys.modules))"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.stdout.splitlines()[-1] == "set()"
-    assert after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime < 1.0
+    assert after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime < 1.5
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
+import re
+
+import numpy as np
 import pytest
 import torch
 
-from molyneux.core import Batch, Factor, Modality, Quantity, Spec, SpecError, Target, views
+from molyneux.core import Batch, DataError, Factor, Modality, Quantity, Spec, SpecError, Target, views
 
 IMAGE = Modality("image", "image", (3, 8, 8), "uint8")
 TEXT = Modality("text", "text", (5,), "uint8", (" ", "a", "b"), 0)
@@ -84,6 +87,101 @@ def test_check_names_both_sides():
     ):
         with pytest.raises(SpecError, match=says):
             Batch(views_of, **wrong).check(SPEC)
+
+
+FULL = Spec(
+    (
+        Modality("left-camera", "series", (4, 2)),
+        Modality("caption", "text", (5,), "uint8", tuple("abcd"), 0),
+        Modality("a/b", "label", (), "int64", tuple("0123456789")),
+    ),
+    (Factor("shape", ("x", "y")),),
+    (
+        Target("mood", "class", ("sad", "glad", "neither")),
+        Target("topics", "multilabel", ("war", "sport")),
+        Target("price", "number", bounds=(0.0, None)),
+        Target("match", "agreement"),
+    ),
+    (Quantity("angle", (0.0, 360.0), periodic=True),),
+)
+
+
+def full(**tensors):
+    """Six samples that use everything a batch can have; sample 4 lacks all that can be lacking."""
+    there = torch.arange(6) != 4
+    parts = {
+        "view.left-camera": torch.zeros(6, 4, 2),
+        "view.caption": torch.zeros(6, 5, dtype=torch.uint8),
+        "view.a/b": torch.arange(6),
+        "length.left-camera": torch.full((6,), 3),
+        "length.caption": torch.full((6,), 2),
+        "factors": torch.full((6, 1), -1),
+        "quantities": torch.full((6, 1), float("nan")),
+        "target.mood": torch.arange(6) % 3,
+        "target.topics": torch.ones(6, 2, dtype=torch.uint8),
+        "target.price": torch.ones(6),
+        "target.match": torch.arange(6) % 2,
+        **{f"present.{name}": there for name in FULL.names},
+        **{f"known.{target.name}": there for target in FULL.targets},
+    }
+    return Batch.from_tensors(parts | tensors)
+
+
+def changed(name, place, value):
+    tensor = full().tensors()[name].clone()
+    tensor[place] = value
+    return full(**{name: tensor})
+
+
+POSITIONS = np.arange(100, 106)
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "sentence"),
+    [
+        ("view.left-camera", (2, 1, 0), NAN, "modality left-camera: expected finite numbers, got NaN or infinity in sample 102"),
+        ("view.left-camera", (2, 2, 1), -INF, "modality left-camera: expected finite numbers"),
+        (
+            "view.caption",
+            (3, 1),
+            4,
+            "modality caption: expected ids 0..3 of its 4 symbols, got 4 in sample 103: correct the data",
+        ),
+        ("view.a/b", 5, -1, "modality a/b: expected ids 0..9 of its 10 symbols, got -1 in sample 105"),
+        ("length.caption", 1, 6, "lengths of caption: expected 0..5, got 6 in sample 101"),
+        ("target.mood", 0, 3, "target mood: expected codes 0..2, got 3 in sample 100: correct the data or mark the target"),
+        ("target.topics", (0, 1), 2, "target topics: expected codes 0..1, got 2"),
+        ("target.price", 2, -0.5, "target price: expected numbers within the bounds (0.0, None), got -0.5 in sample 102"),
+        ("target.price", 2, NAN, "target price: expected numbers within the bounds (0.0, None), got nan in sample 102"),
+        ("target.match", 2, 2, "target match: expected codes 0..1, got 2"),
+        ("factors", (5, 0), 2, "factor shape: expected codes 0..1, or -1 where it is absent, got 2 in sample 105"),
+        ("quantities", (5, 0), INF, "quantity angle: expected numbers from 0 to 360, or NaN where it is absent"),
+        ("quantities", (5, 0), 360.5, "quantity angle: expected numbers from 0 to 360, or NaN where it is absent, got 360.5"),
+    ],
+)
+def test_numbers_out_of_range_are_named(name, place, value, sentence):
+    assert full().check_values(FULL, POSITIONS)
+    with pytest.raises(DataError, match=re.escape(sentence)):
+        changed(name, place, value).check_values(FULL, POSITIONS)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        ("view.left-camera", 4, NAN),  # absent
+        ("view.left-camera", (2, 3), INF),  # beyond the length
+        ("view.caption", (1, 2), 9),
+        ("view.a/b", 4, 77),
+        ("length.caption", 4, -3),
+        ("target.mood", 4, -1),
+        ("target.price", 4, NAN),
+        ("quantities", 4, 360.0),
+        ("quantities", 3, NAN),
+    ],
+)
+def test_what_is_masked_or_beyond_a_length_is_not_looked_at(name, place, value):
+    changed(name, place, value).check_values(FULL, POSITIONS)
 
 
 def test_views_go_to_the_model_and_back():

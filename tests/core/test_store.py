@@ -48,7 +48,7 @@ def test_truncated_array_is_named(tmp_path):
     store.write_array(path, np.arange(1000))
     np.testing.assert_array_equal(store.read_array(path), np.arange(1000))
     path.write_bytes(path.read_bytes()[:-8])
-    with pytest.raises(CorruptFileError, match=r"a\.npy is truncated"):
+    with pytest.raises(CorruptFileError, match=r"a\.npy is damaged"):
         store.read_array(path)
 
 
@@ -117,6 +117,22 @@ def test_lock_keeps_a_second_process_out(tmp_path):
         assert "ConflictError" in done.stderr
         assert "another process is working" in done.stderr
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_failure_before_anything_is_written_leaves_no_lock(tmp_path, there):
+    folder = tmp_path / "runs" / "study"
+    if there:
+        folder.mkdir(parents=True)
+    with pytest.raises(KeyError), store.locked(folder):
+        raise KeyError
+    assert [path.name for path in tmp_path.rglob("*")] == (["runs", "study"] if there else [])
+
+
+def test_room_for_what_is_written_is_asked_first(tmp_path):
+    store.require_space(tmp_path / "new" / "file", 1)
+    with pytest.raises(StoreError, match=r"file: it needs 1,000,000,000,000,000,000 bytes and the disk has [\d,]+ free: ask for"):
+        store.require_space(tmp_path / "new" / "file", 10**18)
 
 
 def test_fingerprint_does_not_depend_on_key_order():
@@ -196,14 +212,13 @@ def test_a_place_that_cannot_be_looked_at(tmp_path):
         store.is_file(tmp_path / ("x" * 300))
 
 
-def test_checksum_of_known_blocks_is_that_of_the_file(tmp_path):
+def test_checksum_of_a_file_and_of_its_content(tmp_path):
     content = np.random.default_rng(0).bytes(2 * store.BLOCK + 5)
     (tmp_path / "big").write_bytes(content)
     blocks = [hashlib.sha256(content[start : start + store.BLOCK]).digest() for start in range(0, len(content), store.BLOCK)]
     expected = hashlib.sha256(b"".join(blocks)).hexdigest()
     assert store.checksum(tmp_path / "big") == expected
-    assert store.checksum(tmp_path / "big", {1: blocks[1]}) == expected
-    assert store.checksum(tmp_path / "big", {1: blocks[0]}) != expected
+    assert store.content_checksum(content) == expected
 
 
 def test_what_only_one_record_has_is_a_difference():

@@ -108,7 +108,7 @@ def test_nothing_of_somebody_else_is_touched(tmp_path):
 def test_nan_is_named_with_its_sample(tmp_path, value, threads):
     values = np.zeros((20, 1), dtype=np.float32)
     values[13] = value
-    with pytest.raises(DataError, match="modality number of sample 13 holds NaN or infinity"):
+    with pytest.raises(DataError, match="modality number: expected finite numbers, got NaN or infinity in sample 13"):
         generate(numbers(20, values), tmp_path / "samples", chunk=4, threads=threads)
     assert list(tmp_path.iterdir()) == []
 
@@ -126,11 +126,11 @@ def test_ids_and_codes_out_of_bounds_are_named(tmp_path, make):
     source, batch = make(6)
     text = batch.views["text"].clone()
     text[4, 2] = 27
-    with pytest.raises(DataError, match="modality text of sample 4 holds an id outside its 27 symbols"):
+    with pytest.raises(DataError, match=r"modality text: expected ids 0..26 of its 27 symbols, got .* in sample 4"):
         generate(ArraySource(source.spec, replace(batch, views={**batch.views, "text": text})), tmp_path / "a")
     codes = batch.factors.clone()
     codes[5, 1] = 3
-    with pytest.raises(DataError, match=r"factor place of sample 5 has code 3: expected -1 \(absent\) or 0 to 2"):
+    with pytest.raises(DataError, match=r"factor place: expected codes 0..2, or -1 where it is absent, got 3 in sample 5"):
         generate(ArraySource(source.spec, replace(batch, factors=codes)), tmp_path / "a")
 
 

@@ -112,7 +112,7 @@ def test_repeated_words_are_found(folder):
 def test_files_that_are_not_there(folder):
     with pytest.raises(ConfigError, match="unknown nuisance 'structure'"):
         load_sentences(folder, nuisances=["structure"])
-    with pytest.raises(ConfigError, match="unknown factors 'order'"):
+    with pytest.raises(ConfigError, match="factors: expected one of ordered, positions, got 'order'"):
         load_sentences(folder, factors="order")
     (folder / "vocab.txt").unlink()
     with pytest.raises(StoreError, match=r"vocab\.txt"):

@@ -85,14 +85,14 @@ def test_files_that_stay_the_same_are_read_once(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("column", "value", "problem"),
     [
-        ("view.text", 27, "modality text of sample 3 holds an id outside its 27 symbols"),
-        ("view.touch", np.nan, "modality touch of sample 3 holds NaN"),
-        ("length.touch", 65, "modality touch of sample 3 has a length outside 0 to 64"),
-        ("factors", 3, "factor colour of sample 3 has code 3"),
-        ("quantities", 360.5, "quantity angle of sample 3 lies outside 0 to 360"),
-        ("target.agrees", 2, "target agrees of sample 3 is no class from 0 to 1"),
-        ("target.BRK.B", 9.5, "target BRK.B of sample 3 is no finite number within the bounds"),
-        ("target.tags", 2, "target tags of sample 3 is no value from 0 to 1"),
+        ("view.text", 27, "modality text: expected ids 0..26 of its 27 symbols, got 27 in sample 3"),
+        ("view.touch", np.nan, "modality touch: expected finite numbers, got NaN or infinity in sample 3"),
+        ("length.touch", 65, "lengths of touch: expected 0..64, got 65 in sample 3"),
+        ("factors", 3, "factor colour: expected codes 0..1, or -1 where it is absent, got 3 in sample 3"),
+        ("quantities", 360.5, "quantity angle: expected numbers from 0 to 360, or NaN where it is absent, got 360.5 in sample 3"),
+        ("target.agrees", 2, "target agrees: expected codes 0..1, got 2 in sample 3"),
+        ("target.BRK.B", 9.5, "target BRK.B: expected numbers within the bounds"),
+        ("target.tags", 2, "target tags: expected codes 0..1, got 2 in sample 3"),
     ],
 )
 def test_values_out_of_bounds_are_named_when_they_are_stored_and_read(folder, tmp_path, make, column, value, problem):
@@ -103,7 +103,7 @@ def test_values_out_of_bounds_are_named_when_they_are_stored_and_read(folder, tm
         generate(ArraySource(source.spec, Batch.from_tensors(tensors)), tmp_path / "other")
     part, _, name = column.partition(".")
     path = folder / (f"{part}.{store.file_name(name)}.npy" if name else f"{part}.npy")
-    array = store.read_array(path, mmap=False)
+    array = store.read_array(path).copy()
     array[3] = value
     store.write_array(path, array)
     with pytest.raises(DataError, match=problem):

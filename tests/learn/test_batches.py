@@ -1,4 +1,3 @@
-import re
 import threading
 import time
 from importlib.util import module_from_spec, spec_from_file_location
@@ -8,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from molyneux.core import Batch, DataError, Factor, Modality, Quantity, Spec, SpecError, Target
+from molyneux.core import Batch, Modality, Spec, SpecError
 from molyneux.learn import Training
-from molyneux.learn.batches import LoadedSource, Reader, check, evaluation_order, load, readers, sample_bytes, training_order
+from molyneux.learn.batches import LoadedSource, Reader, evaluation_order, load, readers, training_order
 
 
 def order(epoch, **changes):
@@ -36,99 +35,6 @@ def test_batch_that_does_not_fit_its_spec(source):
     source.batch = lambda indices: wrong
     with pytest.raises(SpecError, match="modality image: expected uint8"):
         next(Reader(source).read(evaluation_order(96, 8)))
-
-
-FULL = Spec(
-    (
-        Modality("left-camera", "series", (4, 2)),
-        Modality("caption", "text", (5,), "uint8", tuple("abcd"), 0),
-        Modality("a/b", "label", (), "int64", tuple("0123456789")),
-    ),
-    (Factor("shape", ("x", "y")),),
-    (
-        Target("mood", "class", ("sad", "glad", "neither")),
-        Target("topics", "multilabel", ("war", "sport")),
-        Target("price", "number", bounds=(0.0, None)),
-        Target("match", "agreement"),
-    ),
-    (Quantity("angle", (0.0, 360.0), periodic=True),),
-)
-
-
-def full(**tensors):
-    """Six samples that use everything a batch can have; sample 4 lacks all that can be lacking."""
-    there = torch.arange(6) != 4
-    parts = {
-        "view.left-camera": torch.zeros(6, 4, 2),
-        "view.caption": torch.zeros(6, 5, dtype=torch.uint8),
-        "view.a/b": torch.arange(6),
-        "length.left-camera": torch.full((6,), 3),
-        "length.caption": torch.full((6,), 2),
-        "factors": torch.full((6, 1), -1),
-        "quantities": torch.full((6, 1), float("nan")),
-        "target.mood": torch.arange(6) % 3,
-        "target.topics": torch.ones(6, 2, dtype=torch.uint8),
-        "target.price": torch.ones(6),
-        "target.match": torch.arange(6) % 2,
-        **{f"present.{name}": there for name in FULL.names},
-        **{f"known.{target.name}": there for target in FULL.targets},
-    }
-    return Batch.from_tensors(parts | tensors)
-
-
-def changed(name, place, value):
-    tensor = full().tensors()[name].clone()
-    tensor[place] = value
-    return full(**{name: tensor})
-
-
-POSITIONS = np.arange(100, 106)
-NAN, INF = float("nan"), float("inf")
-
-
-@pytest.mark.parametrize(
-    ("name", "place", "value", "sentence"),
-    [
-        ("view.left-camera", (2, 1, 0), NAN, "modality left-camera: expected finite numbers, got NaN or infinity in sample 102"),
-        ("view.left-camera", (2, 2, 1), -INF, "modality left-camera: expected finite numbers"),
-        (
-            "view.caption",
-            (3, 1),
-            4,
-            "modality caption: expected ids 0..3 of its 4 symbols, got 4 in sample 103: correct the data",
-        ),
-        ("view.a/b", 5, -1, "modality a/b: expected ids 0..9 of its 10 symbols, got -1 in sample 105"),
-        ("length.caption", 1, 6, "lengths of caption: expected 0..5, got 6 in sample 101"),
-        ("target.mood", 0, 3, "target mood: expected codes 0..2, got 3 in sample 100: correct the data or mark the target"),
-        ("target.topics", (0, 1), 2, "target topics: expected codes 0..1, got 2"),
-        ("target.price", 2, -0.5, "target price: expected numbers within the bounds (0.0, None), got -0.5 in sample 102"),
-        ("target.price", 2, NAN, "target price: expected numbers within the bounds (0.0, None), got nan in sample 102"),
-        ("target.match", 2, 2, "target match: expected codes 0..1, got 2"),
-        ("factors", (5, 0), 2, "factor shape: expected codes 0..1, or -1 where it is absent, got 2 in sample 105"),
-        ("quantities", (5, 0), INF, "quantities: expected finite numbers, or NaN where they are absent"),
-    ],
-)
-def test_numbers_out_of_range_are_named(name, place, value, sentence):
-    assert check(full(), FULL, POSITIONS)
-    with pytest.raises(DataError, match=re.escape(sentence)):
-        check(changed(name, place, value), FULL, POSITIONS)
-
-
-@pytest.mark.parametrize(
-    ("name", "place", "value"),
-    [
-        ("view.left-camera", 4, NAN),  # absent
-        ("view.left-camera", (2, 3), INF),  # beyond the length
-        ("view.caption", (1, 2), 9),
-        ("view.a/b", 4, 77),
-        ("length.caption", 4, -3),
-        ("target.mood", 4, -1),
-        ("target.price", 4, NAN),
-        ("quantities", 4, 1000.0),
-    ],
-)
-def test_what_is_masked_or_beyond_a_length_is_not_looked_at(name, place, value):
-    check(changed(name, place, value), FULL, POSITIONS)
 
 
 class Picky:
@@ -166,7 +72,7 @@ def test_batches_are_the_same_loaded_streamed_and_prefetched(source):
 
 
 def test_auto_loads_what_is_small_and_what_lies_in_memory_is_left_there(source, monkeypatch):
-    monkeypatch.setattr("molyneux.learn.batches.LOADED_BYTES", 96 * sample_bytes(source.spec))
+    monkeypatch.setattr("molyneux.learn.batches.LOADED_BYTES", 96 * source.spec.sample_bytes)
     train, validation = readers(source, source, Training(), device="cpu")
     assert isinstance(train.source, LoadedSource)
     assert validation.source is source
@@ -181,7 +87,7 @@ def test_a_source_with_masks_in_some_batches_only_is_streamed(source):
     assert load(source) is not None  # one chunk
     source.spec = Spec((Modality("image", "image", (3, 8, 8), "uint8"), Modality("touch", "series", (4, 2))), source.spec.factors)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("molyneux.learn.batches._CHUNK_BYTES", 32 * sample_bytes(source.spec))
+        patch.setattr("molyneux.learn.batches._CHUNK_BYTES", 32 * source.spec.sample_bytes)
         assert load(source) is None
 
 

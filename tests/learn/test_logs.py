@@ -139,3 +139,21 @@ def test_a_training_fills_both(make_model, source, validation, tmp_path):
         found = read(tmp_path)
         assert set(found) == set(rows[0]) - {"epoch", "step"}
         assert found["validation/loss"] == [(row["step"], pytest.approx(row["validation/loss"], rel=1e-6)) for row in rows]
+
+
+def test_a_resumed_training_goes_on_in_the_same_mlflow_run(make_model, source, validation, tmp_path):
+    pytest.importorskip("mlflow")
+
+    class Stops:
+        def step(self, done, total, samples_per_second, seconds_left):
+            pass
+
+        def epoch(self, row):
+            if row["epoch"] == 2:
+                raise KeyboardInterrupt
+
+    training = Training(epochs=4, batch_size=16, tensorboard=False, mlflow=True, checkpoint_seconds=0.0)
+    with pytest.raises(KeyboardInterrupt):
+        fit(make_model(), source, validation, training, tmp_path, seed=0, progress=Stops())
+    rows = fit(make_model(), source, validation, training, tmp_path, seed=0).rows
+    assert mlflow(tmp_path)["train/loss"] == [(row["step"], pytest.approx(row["train/loss"], rel=1e-6)) for row in rows]

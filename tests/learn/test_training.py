@@ -65,3 +65,9 @@ def test_problems_of_stages_are_named_with_their_place():
     problems = [problem.partition(":")[0] for problem in caught.value.problems]
     own = ["memory", "epochs", "prefetch", "checkpoint_seconds"]
     assert problems == [*own, "stages", "stages.0.learning_rate", "stages.1.parameters", "stages.1.optimizer"]
+
+
+@pytest.mark.parametrize("settings", [{"epochs": True}, {"steps": 2.5}, {"batch_size": None}, {"prefetch": 1.0}])
+def test_counts_that_are_no_integers(settings):
+    with pytest.raises(ConfigError, match=f"{next(iter(settings))}: expected an integer"):
+        Training(**settings)

@@ -98,6 +98,30 @@ def test_problems_of_the_model_are_told_beside_others(settings: dict[str, Any]) 
     }
 
 
+def test_what_classes_refuse_is_told_beside_values_of_other_types(settings: dict[str, Any]) -> None:
+    world = {"class_path": "CdSprites", "init_args": {"level": 9, "image_size": "big"}}
+    conditions = [{"missing": ["word"], "split": "heldout"}, {"corruption": "Nose", "strengths": [1.0]}]
+    changes = (("data.world", world), ("learn.model.latent_dim", "x"), ("measure.conditions", conditions))
+    starts = {
+        "data.world.init_args.image_size: expected an integer, got 'big'",
+        "learn.model.init_args.latent_dim: expected an integer, got 'x'",
+        "data.world: expected level from 1 to 5, got 9",
+        "measure.conditions.0: expected exactly one of",
+        "measure.conditions.1.corruption: unknown class 'Nose'",
+    }
+    found = problems(settings, *changes)
+    assert len(found) == len(starts)
+    assert all(any(problem.startswith(start) for problem in found) for start in starts)
+
+
+def test_all_conditions_that_do_not_fit_are_told(settings: dict[str, Any]) -> None:
+    wrong = [{"missing": ["wrod"]}, {"split": "heldout"}, {"missing": ["point"]}, {"missing": ["point"]}]
+    found = sorted(problems(settings, ("measure.conditions", wrong)))
+    assert [problem.partition(": ")[0] for problem in found] == [
+        *("measure.conditions", "measure.conditions.0", "measure.conditions.1"),
+    ]
+
+
 def test_values_out_of_range_are_told_at_once_in_all_sections(settings: dict[str, Any]) -> None:
     changes = [("seed", -1), ("data.train", 0), ("learn.epochs", 0), ("learn.model.latent_dim", 0)]
     assert problems(settings, *changes, ("measure.samples", 0)) == {

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from molyneux.cli.names import values
 from molyneux.cli.parser import parse
-from molyneux.cli.settings import values
 from molyneux.core import ConfigError, ConflictError, Spec, SpecError
 from molyneux.data import CdSprites
 from molyneux.learn.judges import Judge

@@ -1,20 +1,17 @@
-"""The commands `run`, `learn`, `measure`, `report`, `sweep`, `judge` and `schema`."""
+"""The commands of experiments and studies: `run`, `learn`, `measure`, `report`, `sweep` and `schema`."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 
-from molyneux.cli.output import complain, say, say_json
-from molyneux.cli.parser import Arguments
+from molyneux.cli.names import values
+from molyneux.cli.parser import Arguments, complain, say, say_json
 from molyneux.cli.progress import shown, sweep_shown
-from molyneux.cli.settings import find_world, values
-from molyneux.core.config import arguments as constructor
-from molyneux.data import World
 from molyneux.run import (
     Experiment,
     Outcome,
@@ -24,7 +21,6 @@ from molyneux.run import (
     experiment_schema,
     load_experiment,
     load_study,
-    make_judge,
     open_experiment,
     report_run,
     run_experiment,
@@ -79,35 +75,6 @@ def sweep(arguments: Arguments) -> int:
     return 1 if outcome.failed else 0
 
 
-def judge(arguments: Arguments) -> int:
-    """`molyneux judge WORLD MODALITY`: train a learned reader for the views of a world."""
-    from molyneux.learn.judges import file_digest
-
-    options = arguments.options
-    worlds = _levels(arguments)
-    with shown(quiet=options.quiet or arguments.json) as progress:
-        progress.begin("judge", "training")
-        made = make_judge(
-            worlds,
-            options.modality,
-            options.out,
-            samples=options.samples,
-            seed=options.seed,
-            settings=dict(values(arguments)),
-            progress=progress,
-        )
-    if arguments.json:
-        record = {"accuracy": made.record.accuracy, "abstention": made.record.abstention, "samples": made.record.samples}
-        say_json({"judge": str(options.out), "digest": file_digest(options.out), **record})
-        return 0
-    for level, accuracy in made.record.accuracy.items():
-        rates = {"accuracy": accuracy, **made.abstention(tuple(accuracy))}
-        rows = (f"{title}: {', '.join(f'{factor} {share:.2%}' for factor, share in row.items())}" for title, row in rates.items())
-        say(f"{f'level {level}: ' if level else ''}{'; '.join(rows)}")
-    say(f"Judge: {options.out}")
-    return 0
-
-
 def schema(arguments: Arguments) -> int:
     """`molyneux schema`: the JSON Schema of experiment or study files."""
     say_json(study_schema() if arguments.options.study else experiment_schema())
@@ -160,15 +127,3 @@ def _print_sweep(arguments: Arguments, outcome: SweepOutcome) -> None:
     say(f"Runs: {done} done{f' ({recorded} from records)' if recorded else ''}, {len(outcome.failed)} failed")
     for page in outcome.pages:
         say(f"Report: {page}")
-
-
-def _levels(arguments: Arguments) -> Mapping[str, World]:
-    """The world at each of its levels; or alone if it has no levels, or if one is given."""
-    given = dict(values(arguments))
-    world = find_world(arguments.options.world, given)
-    takes = constructor(type(world))
-    if "modalities" in takes:
-        given.setdefault("modalities", [arguments.options.modality])
-    if "level" not in takes or "level" in given:
-        return {str(given.get("level", "")): find_world(arguments.options.world, given)}
-    return {str(level): find_world(arguments.options.world, {**given, "level": level}) for level in range(1, 6)}

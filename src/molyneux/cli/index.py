@@ -1,7 +1,7 @@
-"""What the package holds, read from its source files without importing them.
+"""The classes of this package and their settings, read from its source files without importing them.
 
-Importing torch takes longer than a list is worth waiting for. A family (`models`, `worlds`, ...) is the exported classes of a
-package below a base class that leave none of its abstract methods open; a test compares this with what is imported.
+Importing torch takes seconds, which a list or an error about a misspelt name should not. A test compares this with what an
+import finds.
 """
 
 from __future__ import annotations
@@ -23,149 +23,163 @@ FAMILIES: dict[str, tuple[str, str]] = {
     "objectives": ("molyneux.learn.objectives", "molyneux.learn.objectives.Objective"),
     "worlds": ("molyneux.data", "molyneux.data.World"),
 }
-"""By kind: the package that exports its classes, and their base class."""
+"""By kind: the package that exports its classes, and their base class. A family has the classes without open abstract methods."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Entry:
-    """A class as its source file describes it.
-
-    Args:
-        path: dotted path of module and class.
-        summary: first line of its docstring.
-        attributes: constant attributes of the class.
-        bases: dotted paths of its base classes.
-        abstract: names of its own abstract methods.
-        defined: every name that its body defines.
-    """
+    """A class as its source file describes it: dotted path of module and class, and its syntax tree."""
 
     path: str
-    summary: str
-    attributes: dict[str, object]
-    bases: tuple[str, ...]
-    abstract: frozenset[str]
-    defined: frozenset[str]
+    node: ast.ClassDef
+
+    @property
+    def summary(self) -> str:
+        """First line of its docstring."""
+        return (ast.get_docstring(self.node) or "").partition("\n")[0]
+
+    @property
+    def lineage(self) -> list[Entry]:
+        """The class and all its bases inside the package, nearest first."""
+        names, found = _names(self.path.rpartition(".")[0]), [self]
+        for base in self.node.bases:
+            inner = base.value if isinstance(base, ast.Subscript) else base
+            above = find(names.get(inner.id, "")) if isinstance(inner, ast.Name) else None
+            found += [item for item in (above.lineage if above else []) if item not in found]
+        return found
+
+    @property
+    def methods(self) -> dict[str, ast.FunctionDef]:
+        """The methods that its body defines."""
+        return {item.name: item for item in self.node.body if isinstance(item, ast.FunctionDef)}
+
+    @property
+    def assigned(self) -> dict[str, ast.Assign | ast.AnnAssign]:
+        """The names that its body assigns or annotates."""
+        targets = ((item, item.targets[0] if isinstance(item, ast.Assign) else item.target) for item in self._assignments)
+        return {target.id: item for item, target in targets if isinstance(target, ast.Name)}
+
+    @property
+    def _assignments(self) -> Iterator[ast.Assign | ast.AnnAssign]:
+        return (item for item in self.node.body if isinstance(item, ast.Assign | ast.AnnAssign))
+
+    @property
+    def own_name(self) -> str:
+        """The constant `name` of the class, such as `pos-v1`; empty where it has none."""
+        value = self.assigned["name"].value if "name" in self.assigned else None
+        return str(value.value) if isinstance(value, ast.Constant) else ""
+
+    @property
+    def open_methods(self) -> set[str]:
+        """Names of abstract methods that neither the class nor a base below theirs defines."""
+        missing: set[str] = set()
+        for item in reversed(self.lineage):
+            abstract = {name for name, method in item.methods.items() if "abstractmethod" in _decorators(method)}
+            missing = (missing - item.methods.keys() - item.assigned.keys()) | abstract
+        return missing
+
+    @property
+    def settings(self) -> set[str]:
+        """Names of the arguments of its constructor, as `core.config.arguments` finds them."""
+        found, passed = set[str](), None
+        for item in self.lineage:
+            if "dataclass" in _decorators(item.node):
+                return found | {name for part in self.lineage for name in _fields(part)}
+            if (constructor := item.methods.get("__init__")) is None:
+                continue
+            named = {argument.arg for argument in (*constructor.args.args, *constructor.args.kwonlyargs)} - {"self"}
+            found |= named if passed is None else named & passed
+            rest = constructor.args.kwarg
+            if rest is None:
+                break
+            if isinstance(rest.annotation, ast.Subscript):  # Unpack[Keys]
+                path = f"{item.path.rpartition('.')[0]}.{ast.unparse(rest.annotation.slice)}"
+                keys = {name for part in _known(path).lineage for name in part.assigned}
+                passed = keys if passed is None else keys & passed
+        return found | (passed or set())
 
 
 def classes(kind: str) -> dict[str, Entry]:
     """The concrete classes of a family by name, sorted."""
     package, base = FAMILIES[kind]
     root = _resolved(base)
-    entries = {name: _entry(path) for name, path in _exports(package).items()}
-    found = {name: item for name, item in entries.items() if item is not None and _is_below(item, root) and not _open(item)}
-    return dict(sorted(found.items()))
+    entries = ((name, find(path)) for name, path in _exports(package).items())
+    found = {name: item for name, item in entries if item and any(part.path == root for part in item.lineage[1:])}
+    return {name: item for name, item in sorted(found.items()) if not item.open_methods}
 
 
-def summaries(kind: str) -> dict[str, str]:
-    """Name and first line of the docstring of every class of a family, sorted."""
-    return {name: entry.summary for name, entry in classes(kind).items()}
+def find_class(kind: str, name: str) -> Entry | None:
+    """The class of a name, whatever its case and underscores, or of its own name, such as `pos-v1` or `pos`."""
+    for short, entry in classes(kind).items():
+        own = entry.own_name
+        if folded(name) in (folded(short), folded(own), folded(own.partition("-v")[0])):
+            return entry
+    return None
 
 
-def _is_below(entry: Entry, root: str) -> bool:
-    return any(item.path == root for item in _lineage(entry)[1:])
+def folded(name: str) -> str:
+    """A name without what does not count in it."""
+    return name.replace("_", "").replace("-", "").lower()
 
 
-def _open(entry: Entry) -> set[str]:
-    """Names of abstract methods that neither the class nor a base below theirs defines."""
-    missing: set[str] = set()
-    for item in reversed(_lineage(entry)):
-        missing = (missing - item.defined) | item.abstract
-    return missing
+@cache
+def find(path: str) -> Entry | None:
+    """The class at a dotted path; None if there is none in this package."""
+    path = _resolved(path)
+    module, _, name = path.rpartition(".")
+    nodes = _module(module).body
+    return next((Entry(path, node) for node in nodes if isinstance(node, ast.ClassDef) and node.name == name), None)
 
 
-def _lineage(entry: Entry) -> list[Entry]:
-    """The class and all its bases inside the package, nearest first."""
-    found = [entry]
-    for base in entry.bases:
-        above = _entry(base)
-        found += [item for item in (_lineage(above) if above is not None else []) if item not in found]
+def _known(path: str) -> Entry:
+    found = find(path)
+    assert found is not None, path
     return found
 
 
 @cache
-def _module(name: str) -> tuple[ast.Module, str] | None:
-    """The syntax tree of a module of this package, and the package it is in; None for other modules."""
+def _module(name: str) -> ast.Module:
+    """The syntax tree of a module of this package; an empty one for other modules."""
     base = _ROOT.joinpath(*name.split("."))
-    for path, package in ((base / "__init__.py", name), (base.with_suffix(".py"), name.rpartition(".")[0])):
-        if name.split(".")[0] == "molyneux" and path.is_file():
-            return ast.parse(path.read_text(encoding="utf-8")), package
-    return None
+    for path in (base / "__init__.py", base.with_suffix(".py")) if name.split(".")[0] == "molyneux" else ():
+        if path.is_file():
+            return ast.parse(path.read_text(encoding="utf-8"))
+    return ast.Module([], [])
 
 
 @cache
 def _names(module: str) -> dict[str, str]:
     """What the names of a module stand for: dotted paths, of its own classes and of what it imports from this package."""
-    parsed = _module(module)
     found: dict[str, str] = {}
-    for node in parsed[0].body if parsed else ():
-        if isinstance(node, ast.ClassDef):
-            found[node.name] = f"{module}.{node.name}"
-        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("molyneux"):
+    for node in ast.walk(_module(module)):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("molyneux"):
             found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+    return found | {node.name: f"{module}.{node.name}" for node in _module(module).body if isinstance(node, ast.ClassDef)}
 
 
 def _resolved(path: str) -> str:
     """The path of the module that defines a class, following re-exports."""
-    for _ in range(8):
-        module, _, name = path.rpartition(".")
-        further = _names(module).get(name, path)
-        if further == path:
-            break
-        path = further
-    return path
+    module, _, name = path.rpartition(".")
+    further = _names(module).get(name, path)
+    return path if further == path else _resolved(further)
 
 
 def _exports(package: str) -> dict[str, str]:
     """Names in a package's `__all__` and where they are defined."""
-    parsed = _module(package)
-    listed = [
-        item.value
-        for node in (parsed[0].body if parsed else ())
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__" and isinstance(node.value, ast.List)
-        for item in node.value.elts
-        if isinstance(item, ast.Constant) and isinstance(item.value, str)
-    ]
-    return {name: _resolved(f"{package}.{name}") for name in listed}
+    for node in _module(package).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return {name: _resolved(f"{package}.{name}") for name in ast.literal_eval(node.value)}
+    return {}
 
 
-@cache
-def _entry(path: str) -> Entry | None:
-    """The class at a dotted path; None if there is none in this package."""
-    path = _resolved(path)
-    module, _, name = path.rpartition(".")
-    parsed = _module(module)
-    for node in parsed[0].body if parsed else ():
-        if isinstance(node, ast.ClassDef) and node.name == name:
-            names = _names(module)
-            bases = tuple(names[base] for base in _base_names(node) if base in names)
-            summary = (ast.get_docstring(node) or "").partition("\n")[0]
-            methods = {item.name: item for item in node.body if isinstance(item, ast.FunctionDef)}
-            abstract = frozenset(
-                name
-                for name, item in methods.items()
-                if any("abstractmethod" in ast.unparse(decorator) for decorator in item.decorator_list)
-            )
-            attributes = dict(_attributes(node))
-            annotated = {
-                item.target.id for item in node.body if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
-            }
-            defined = frozenset(methods) - abstract | frozenset(attributes) | annotated
-            return Entry(path, summary, attributes, bases, abstract, defined)
-    return None
+def _decorators(node: ast.ClassDef | ast.FunctionDef) -> str:
+    return " ".join(map(ast.unparse, node.decorator_list))
 
 
-def _base_names(node: ast.ClassDef) -> Iterator[str]:
-    for base in node.bases:
-        inner = base.value if isinstance(base, ast.Subscript) else base
-        if isinstance(inner, ast.Name):
-            yield inner.id
-
-
-def _attributes(node: ast.ClassDef) -> Iterator[tuple[str, object]]:
-    """Class attributes that are constants."""
-    for item in node.body:
-        target = item.targets[0] if isinstance(item, ast.Assign) else item.target if isinstance(item, ast.AnnAssign) else None
-        value = item.value if isinstance(item, ast.Assign | ast.AnnAssign) else None
-        if isinstance(target, ast.Name) and isinstance(value, ast.Constant):
-            yield target.id, value.value
+def _fields(entry: Entry) -> Iterator[str]:
+    """The fields of a dataclass that its constructor takes."""
+    if "dataclass" in _decorators(entry.node):
+        for name, item in entry.assigned.items():
+            value = ast.unparse(item.value) if item.value else ""
+            if isinstance(item, ast.AnnAssign) and "ClassVar" not in ast.unparse(item.annotation) and "init=False" not in value:
+                yield name

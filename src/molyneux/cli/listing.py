@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from molyneux.cli import index
-from molyneux.cli.output import say, say_json
-from molyneux.cli.parser import Arguments
+from molyneux.cli.parser import Arguments, say, say_json
+from molyneux.core.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
     from molyneux.learn.judges import Judge
@@ -42,7 +42,7 @@ def listing(kind: str, *, configs: Path = Path("configs")) -> dict[str, str]:
         configs: the folder in which experiment files are looked for.
     """
     if kind in index.FAMILIES:
-        return index.summaries(kind)
+        return {name: entry.summary for name, entry in index.classes(kind).items()}
     others = {"configs": lambda: _configs(configs), "judges": _judges, "metrics": _metrics}
     return dict(others[kind]())
 
@@ -53,14 +53,12 @@ def about(kind: str, name: str) -> dict[str, Any]:
     Raises:
         ConfigError: there is no such thing.
     """
-    from molyneux.core import ConfigError, nearest  # imports torch
-
     if kind not in index.FAMILIES:
         known = listing(kind)
         if name not in known:
             raise ConfigError(f"{kind} has no {name!r}; {nearest(name, known)}")
         return {"name": name, "says": known[name]}
-    entry = find_entry(kind, name)
+    entry = index.find_class(kind, name)
     if entry is None:
         raise ConfigError(f"{kind} has no {name!r}; {nearest(name, index.classes(kind))}")
     from molyneux.core.config import REQUIRED, find_class, plain
@@ -82,20 +80,6 @@ def completion(arguments: Arguments) -> int:
 
     say(shellcode(["molyneux"], shell=arguments.options.shell))
     return 0
-
-
-def find_entry(kind: str, name: str) -> index.Entry | None:
-    """The class of a name, whatever its case and underscores, or of the name that the class gives itself, such as `pos-v1`."""
-    wanted = _folded(name)
-    for short, entry in index.classes(kind).items():
-        own = str(entry.attributes.get("name", ""))
-        if wanted in (_folded(short), _folded(own), _folded(own.partition("-v")[0])):
-            return entry
-    return None
-
-
-def _folded(name: str) -> str:
-    return name.replace("_", "").replace("-", "").lower()
 
 
 def _print_about(record: dict[str, Any], *, json: bool) -> None:

@@ -1,19 +1,25 @@
-"""The options of the command line. Only the standard library is imported here, so that `--help` answers at once."""
+"""The options of the command line, and what a command writes. Only the standard library is imported: `--help` answers at once.
+
+Answers go to standard output and complaints to standard error, as they are, never wrapped.
+"""
 
 from __future__ import annotations
 
 import argparse
 import difflib
+import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from molyneux.version import __version__
 
 _GOES_ON = "the same command goes on where this stopped"
 _KINDS = ("benchmarks", "configs", "corruptions", "judges", "measures", "metrics", "models", "nets", "objectives", "worlds")
+_FORMATS = ("hdf5", "native", "parquet", "png", "sentences")
 _SHELLS = ("bash", "fish", "zsh")
 
 
@@ -37,6 +43,21 @@ class Arguments:
     def json(self) -> bool:
         """Whether the answer is read by a machine."""
         return bool(getattr(self.options, "json", False))
+
+
+def say(text: str) -> None:
+    """One line of an answer."""
+    sys.stdout.write(text + "\n")
+
+
+def say_json(record: Any) -> None:
+    """An answer for machines."""
+    say(json.dumps(record, ensure_ascii=False, allow_nan=False))
+
+
+def complain(text: str) -> None:
+    """One line about what went wrong."""
+    sys.stderr.write(text + "\n")
 
 
 def parse(argv: Sequence[str]) -> Arguments:
@@ -66,8 +87,9 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     def add(name: str, summary: str, **defaults: object) -> argparse.ArgumentParser:
         command: argparse.ArgumentParser = subparsers.add_parser(name, help=summary, description=summary, allow_abbrev=False)
         command.add_argument("--json", action="store_true", help="answer as JSON on standard output")
-        command.set_defaults(after_stop=_GOES_ON, open_settings=False)
-        command.set_defaults(**defaults)
+        if name not in ("list", "schema", "completion"):
+            command.add_argument("--quiet", action="store_true", help="no progress on the terminal")
+        command.set_defaults(**{"after_stop": _GOES_ON, "open_settings": False, **defaults})
         commands[name] = command
         return command
 
@@ -75,8 +97,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     _add_data(add("data", "Store samples of a world.", open_settings=True, after_stop="nothing was left behind"))
     for name, summary in (("learn", "Train the model"), ("measure", "Measure the model"), ("report", "Write the report")):
         command = add(name, f"{summary} of a run.")
-        command.add_argument("run", type=Path, metavar="RUN", help="folder of a run, or the file of an experiment")
-        command.add_argument("--quiet", action="store_true", help="no progress on the terminal")
+        command.add_argument("run", type=_path, metavar="RUN", help="folder of a run, or the file of an experiment")
     _add_sweep(add("sweep", "Run a study: many experiments over settings and seeds; goes on where it stopped."))
     listing = add("list", "What there is, one line each; with a name, all that can be said of it.")
     listing.add_argument("kind", choices=_KINDS, metavar="KIND", help=", ".join(_KINDS))
@@ -92,10 +113,9 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Any setting of the file can be given too: --learn.epochs 5 --data.world.level 3"
-    parser.add_argument("config", type=Path, metavar="CONFIG", help="YAML file of an experiment")
+    parser.add_argument("config", type=_path, metavar="CONFIG", help="YAML file of an experiment")
     parser.add_argument("--seed", type=int, help="root of every random number; overrides the file's")
-    parser.add_argument("--out", type=Path, help="folder of the run (default: runs/NAME-FINGERPRINT)")
-    parser.add_argument("--quiet", action="store_true", help="no progress on the terminal")
+    parser.add_argument("--out", type=_path, help="folder of the run (default: runs/NAME-FINGERPRINT)")
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
@@ -107,32 +127,29 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--size", type=int, default=10_000, help="number of samples (default: 10000)")
     parser.add_argument("--split", default="train", help="train, validation, test or heldout (default: train)")
     parser.add_argument("--seed", type=int, default=1, help="root of every random number (default: 1)")
-    parser.add_argument("--out", type=Path, help="folder or file to write")
+    parser.add_argument("--out", type=_path, help="folder or file to write")
     formats = "native, hdf5, parquet, png or, for all splits of a world of sentences, sentences (default: native)"
-    parser.add_argument("--format", default="native", help=formats)
+    parser.add_argument("--format", default="native", choices=_FORMATS, metavar="FORMAT", help=formats)
     parser.add_argument("--jobs", type=int, default=1, help="threads that make samples (default: 1)")
-    parser.add_argument("--contact-sheet", type=Path, metavar="FILE", help="also, or only, write a picture of the first samples")
-    parser.add_argument("--quiet", action="store_true", help="no progress on the terminal")
+    parser.add_argument("--contact-sheet", type=_path, metavar="FILE", help="also, or only, write a picture of the first samples")
 
 
 def _add_sweep(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("study", type=Path, metavar="STUDY", help="YAML file of a study")
+    parser.add_argument("study", type=_path, metavar="STUDY", help="YAML file of a study")
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time (default: 1)")
     where = "where to run: local, ray, or the address of a Ray cluster that shares this file system (default: local)"
     parser.add_argument("--on", default="local", metavar="PLACE", help=where)
-    parser.add_argument("--out", type=Path, help="folder of the runs (default: runs/NAME)")
-    parser.add_argument("--results", type=Path, help="folder of the records and pages (default: studies/results/NAME)")
-    parser.add_argument("--quiet", action="store_true", help="no progress on the terminal")
+    parser.add_argument("--out", type=_path, help="folder of the runs (default: runs/NAME)")
+    parser.add_argument("--results", type=_path, help="folder of the records and pages (default: studies/results/NAME)")
 
 
 def _add_judge(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Without --level it learns all five levels of a world that has levels."
     _completed(parser.add_argument("world", metavar="WORLD", help="name of a world, as in molyneux list worlds"), _worlds)
     parser.add_argument("modality", metavar="MODALITY", help="what it reads, such as image")
-    parser.add_argument("--out", type=Path, required=True, help="file to write")
+    parser.add_argument("--out", type=_path, required=True, help="file to write")
     parser.add_argument("--samples", type=int, default=120_000, help="training samples of each level (default: 120000)")
     parser.add_argument("--seed", type=int, default=1, help="root of every random number (default: 1)")
-    parser.add_argument("--quiet", action="store_true", help="no progress on the terminal")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -149,6 +166,13 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End with status 2."""
         self.exit(2, f"molyneux: {message}{'' if message.endswith('?') else ';'} see {self.prog} --help\n")
+
+
+def _path(word: str) -> Path:
+    """A path; an empty word, which would be the present folder, is refused."""
+    if not word:
+        raise argparse.ArgumentTypeError("expected the name of a file or folder, got an empty word")
+    return Path(word)
 
 
 def _split(argv: Sequence[str], parser: argparse.ArgumentParser) -> tuple[list[str], list[tuple[str, str]]]:
@@ -185,5 +209,5 @@ def _worlds(prefix: str, **_: object) -> Iterable[str]:
     """The names that worlds have on the command line, for a shell."""
     from molyneux.cli import index
 
-    names = (str(entry.attributes.get("name", "")).partition("-v")[0] for entry in index.classes("worlds").values())
+    names = (entry.own_name.partition("-v")[0] for entry in index.classes("worlds").values())
     return [name for name in names if name.startswith(prefix)]

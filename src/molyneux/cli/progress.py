@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
-from molyneux.cli.output import complain
+from molyneux.cli.parser import complain
 from molyneux.run import RunProgress, Silent, SweepProgress
 
 EVERY, LONG = 60.0, 10.0

@@ -2,43 +2,50 @@
 
 Samples are exchanged as `Spec`, `Batch` and `Source`; models as the small protocols `Encodes`, `Decodes`, `Likelihood`,
 `PostFit`, `Predicts`, `Representation` and `Trainable`; results as `Score`. `seeds` gives named random streams, `store` writes
-and verifies files, `views` converts stored views to the tensors that models compute with.
+and verifies files, `views` converts stored views to the tensors that models compute with. Each name is imported when it is
+first used: settings and command lines are checked without importing torch.
 """
 
-from molyneux.core.batch import Batch, Source
-from molyneux.core.dataset import Condition, Dataset
-from molyneux.core.errors import (
-    ConfigError,
-    ConflictError,
-    CorruptFileError,
-    DataError,
-    MolyneuxError,
-    NotApplicableError,
-    SpecError,
-    StoreError,
-    TrainingError,
-    nearest,
-)
-from molyneux.core.exhibit import Cell, Exhibit, Gallery, Scatter, load_exhibits, save_exhibits
-from molyneux.core.history import History
-from molyneux.core.model import (
-    CodeDistribution,
-    Codes,
-    ConditionalCode,
-    Decodes,
-    Encodes,
-    Likelihood,
-    Loss,
-    Posterior,
-    PostFit,
-    Predicts,
-    Progress,
-    Representation,
-    Trainable,
-)
-from molyneux.core.reader import SAMPLE, JudgeMaterial, NuisanceWindow, Reader, Reading
-from molyneux.core.score import About, Score, about_names
-from molyneux.core.spec import Factor, Kind, Modality, Quantity, Spec, Target, Task
+from typing import TYPE_CHECKING
+
+from molyneux.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from molyneux.core.batch import Batch, Source
+    from molyneux.core.dataset import Condition, Dataset
+    from molyneux.core.errors import (
+        ConfigError,
+        ConflictError,
+        CorruptFileError,
+        DataError,
+        MolyneuxError,
+        NotApplicableError,
+        SpecError,
+        StoreError,
+        TrainingError,
+        choice_problems,
+        nearest,
+    )
+    from molyneux.core.exhibit import Cell, Exhibit, Gallery, Scatter, load_exhibits, save_exhibits
+    from molyneux.core.history import History
+    from molyneux.core.model import (
+        CodeDistribution,
+        Codes,
+        ConditionalCode,
+        Decodes,
+        Encodes,
+        Likelihood,
+        Loss,
+        Posterior,
+        PostFit,
+        Predicts,
+        Progress,
+        Representation,
+        Trainable,
+    )
+    from molyneux.core.reader import SAMPLE, JudgeMaterial, NuisanceWindow, Reader, Reading
+    from molyneux.core.score import About, Score, about_names
+    from molyneux.core.spec import Factor, Kind, Modality, Quantity, Spec, Target, Task
 
 __all__ = [
     "SAMPLE",
@@ -87,7 +94,11 @@ __all__ = [
     "Trainable",
     "TrainingError",
     "about_names",
+    "choice_problems",
     "load_exhibits",
     "nearest",
     "save_exhibits",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from molyneux.core.errors import SpecError, nearest
-from molyneux.core.spec import Spec
+from molyneux.core.errors import DataError, SpecError, nearest
+from molyneux.core.spec import Spec, Target
 
 _TORCH = {"bool": torch.bool, "float32": torch.float32, "int64": torch.int64, "uint8": torch.uint8}
 
@@ -136,6 +138,25 @@ class Batch:
                 raise SpecError(f"{what} {name}: expected {dtype} {(size, *shape)}, got {got}")
         return self
 
+    def check_values(self, spec: Spec, numbers: np.ndarray) -> Batch:
+        """Return self if it fits `spec` and its values are in range; what is absent or beyond a length is not looked at.
+
+        Numbers of views must be finite, ids and codes in range, lengths from 0 to the largest, quantities within their bounds or
+        NaN (absent), and known targets as their task has them.
+
+        Args:
+            spec: of the source.
+            numbers: (B,) the numbers of the samples, for the message.
+
+        Raises:
+            SpecError: as `check`. DataError: names what is out of range, and the sample.
+        """
+        self.check(spec)
+        for item in _ranges(self, spec):
+            if not item.sound and (problem := item.problem(numbers)):
+                raise DataError(problem)
+        return self
+
     def _expected(self, spec: Spec) -> Iterator[tuple[str, str, Tensor | None, str, tuple[int, ...]]]:
         """What each tensor is, its name, itself, and the dtype and shape of one sample that it must have."""
         for modality in spec.modalities:
@@ -161,6 +182,101 @@ class Batch:
 
 _PARTS = {"view": "views", "present": "present", "length": "lengths", "target": "targets", "known": "known"}
 """The first part of a tensor's name, and the field of a Batch that holds such tensors by name."""
+
+
+@dataclass(frozen=True)
+class _Range:
+    """Some values of a batch, and the range in which they must be.
+
+    Args:
+        what: the values in words, such as `modality image`.
+        values: (B, ...).
+        low, high: the range; infinite ends stand for any finite number.
+        expected: the range in words.
+        counted: gives the samples (B, ...) that count, broadcast against the values; called only if a value is out of range.
+        advice: what to do about others.
+        optional: whether NaN is allowed.
+    """
+
+    what: str
+    values: Tensor
+    low: float
+    high: float
+    expected: str
+    counted: Callable[[], Tensor] | None = None
+    advice: str = "correct the data"
+    optional: bool = False
+
+    @property
+    def sound(self) -> bool:
+        """Whether all values are in range, also those that do not count; fast."""
+        if not self.values.numel():
+            return True
+        lowest, highest = (end.item() for end in self.values.aminmax())  # both are NaN if one value is
+        return self.low <= lowest and highest <= self.high and not math.isinf(lowest) and not math.isinf(highest)
+
+    def problem(self, numbers: np.ndarray) -> str | None:
+        """The sentence about the first value out of range that counts; None if there is none."""
+        values = self.values.double()
+        wrong = ~((values >= self.low) & (values <= self.high) & ~values.isinf())
+        wrong &= ~values.isnan() if self.optional else True
+        if self.counted is not None:
+            counted = self.counted()
+            wrong &= counted.reshape(*counted.shape, *[1] * (wrong.ndim - counted.ndim))
+        if not wrong.any():
+            return None
+        place = tuple(wrong.nonzero()[0].tolist())
+        value = self.values[place].item()
+        got = value if math.isfinite(value) or math.isfinite(self.low) else "NaN or infinity"
+        return f"{self.what}: expected {self.expected}, got {got} in sample {numbers[place[0]]}: {self.advice}"
+
+
+def _ranges(batch: Batch, spec: Spec) -> Iterator[_Range]:
+    absent = "correct the data or mark the {} as {} in that sample"
+    for modality in spec.modalities:
+        count, view = len(modality.symbols), batch.views[modality.name]
+        if count or view.is_floating_point():
+            expected = f"ids 0..{count - 1} of its {count} symbols" if count else "finite numbers"
+            ends = (0, count - 1) if count else (-math.inf, math.inf)
+            counted = partial(_counted, batch, spec, modality.name)
+            yield _Range(f"modality {modality.name}", view, *ends, expected, counted, absent.format("modality", "absent"))
+    for name in (name for name in spec.names if name in batch.lengths):
+        longest = spec.modality(name).max_length
+        lengths, counted = batch.lengths[name], partial(batch.mask, name)
+        yield _Range(f"lengths of {name}", lengths, 0, longest, f"0..{longest}", counted, "correct the lengths")
+    for target in spec.targets if batch.targets else ():
+        low, high, expected = _target_range(target)
+        counted = partial(batch.known_mask, target.name)
+        what, values = f"target {target.name}", batch.targets[target.name]
+        yield _Range(what, values, low, high, expected, counted, absent.format("target", "unknown"))
+    for factor, codes in zip(spec.factors, () if batch.factors is None else batch.factors.unbind(1), strict=False):
+        last = len(factor.values) - 1
+        yield _Range(f"factor {factor.name}", codes, -1, last, f"codes 0..{last}, or -1 where it is absent")
+    for quantity, values in zip(spec.quantities, () if batch.quantities is None else batch.quantities.unbind(1), strict=False):
+        low, high = (float(np.float32(end)) for end in quantity.bounds)  # as they are stored
+        expected = f"numbers from {low:g} to {high:g}, or NaN where it is absent"
+        yield _Range(f"quantity {quantity.name}", values, low, high, expected, optional=True)
+
+
+def _target_range(target: Target) -> tuple[float, float, str]:
+    """The smallest and the largest value of a target, and the range in words."""
+    if target.task != "number":
+        last = len(target.symbols) - 1 if target.task == "class" else 1
+        return 0, last, f"codes 0..{last}"
+    low, high = (end if given is None else float(np.float32(given)) for given, end in zip(target.bounds, _OPEN, strict=True))
+    return low, high, "finite numbers" if (low, high) == _OPEN else f"numbers within the bounds {target.bounds}"
+
+
+def _counted(batch: Batch, spec: Spec, name: str) -> Tensor:
+    """Which values of a view are present and within the lengths: (B,), or (B, ...) along the axis of the lengths."""
+    present = batch.mask(name)
+    if name not in batch.lengths:
+        return present
+    axis, positions = spec.modality(name).length_axis or 0, batch.positions(name, spec)
+    return (present[:, None] & positions).reshape(len(present), *[1] * axis, -1)
+
+
+_OPEN = (-math.inf, math.inf)
 
 
 @runtime_checkable

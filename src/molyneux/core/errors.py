@@ -85,6 +85,28 @@ def nearest(name: str, known: Iterable[str]) -> str:
     'known: level, seed'
     """
     names = sorted(known)
-    lowered = {item.lower(): item for item in names}
-    close = difflib.get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.6)
-    return f'did you mean "{lowered[close[0]]}"?' if close else f"known: {', '.join(names) or 'none'}"
+    return suggestion(name, names).removeprefix("; ") or f"known: {', '.join(names) or 'none'}"
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """The end of an error message that lists the known names already: the closest one, or nothing.
+
+    >>> suggestion("levle", ["level", "seed"]), suggestion("zzz", ["level", "seed"])
+    ('; did you mean "level"?', '')
+    """
+    lowered = {item.lower(): item for item in known}
+    close = difflib.get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.65)
+    return f'; did you mean "{lowered[close[0]]}"?' if close else ""
+
+
+def choice_problems(**settings: tuple[object, Sequence[object]]) -> list[str]:
+    r"""A problem for each setting, given as a pair of its value and its choices, whose value is none of them.
+
+    >>> choice_problems(kind=("II", ("I", "II")), per=("sampl", ("sample", "batch")))
+    ['per: expected one of sample, batch, got \'sampl\'; did you mean "sample"?']
+    """
+    return [
+        f"{name}: expected one of {', '.join(map(str, known))}, got {value!r}{suggestion(str(value), map(str, known))}"
+        for name, (value, known) in settings.items()
+        if not any(value == choice and type(value) is type(choice) for choice in known)
+    ]

@@ -21,7 +21,7 @@ Task = Literal["agreement", "class", "multilabel", "number"]
 
 _RANKS: dict[str, int] = {"audio": 2, "image": 3, "label": 0, "series": 2, "set": 2, "tabular": 1, "text": 1, "video": 4}
 _VARIABLE: dict[str, int] = {"audio": 1, "series": 0, "set": 0, "text": 0, "video": 0}
-_DTYPES = ("float32", "int64", "uint8")
+_BYTES = {"float32": 4, "int64": 8, "uint8": 1}
 _LONGEST_NAME = 100
 
 
@@ -70,10 +70,13 @@ class Modality:
             raise SpecError(
                 f"modality {self.name}: a sample of kind {self.kind} has {_RANKS[self.kind]} axes of at least 1, got {self.shape}"
             )
-        if self.dtype not in _DTYPES:
-            raise SpecError(f"modality {self.name}: expected dtype one of {', '.join(_DTYPES)}, got {self.dtype!r}")
+        if self.dtype not in _BYTES:
+            raise SpecError(f"modality {self.name}: expected dtype one of {', '.join(_BYTES)}, got {self.dtype!r}")
         if (self.kind in ("text", "label")) != bool(self.symbols):
             raise SpecError(f"modality {self.name}: text and label have symbols, other kinds have none; kind is {self.kind}")
+        if self.symbols and (self.dtype == "float32" or (self.dtype == "uint8" and len(self.symbols) > 256)):
+            got = f"{self.dtype} for {len(self.symbols)} symbols"
+            raise SpecError(f"modality {self.name}: expected dtype int64, or uint8 for at most 256 symbols, got {got}")
         for role in ("padding", "start", "end"):
             symbol = getattr(self, role)
             if symbol is not None and not (self.kind == "text" and 0 <= symbol < len(self.symbols)):
@@ -145,8 +148,7 @@ class Quantity:
 
     def __post_init__(self) -> None:
         _check_name("quantity", self.name)
-        low, high = self.bounds
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        if not _rising(self.bounds) or not all(map(math.isfinite, self.bounds)):
             raise SpecError(f"quantity {self.name}: expected finite bounds, the first below the second, got {self.bounds}")
 
 
@@ -180,8 +182,7 @@ class Target:
         if len(set(self.symbols)) != len(self.symbols) or len(self.symbols) < least or (self.symbols and not least):
             wanted = f"at least {least} different symbols" if least else "no symbols"
             raise SpecError(f"target {self.name}: task {self.task} needs {wanted}, got {self.symbols}")
-        low, high = (other if end is None else end for end, other in zip(self.bounds, (-math.inf, math.inf), strict=True))
-        if not low < high or any(type(axis) is not int or axis < 1 for axis in self.shape):
+        if not _rising(self.bounds) or any(type(axis) is not int or axis < 1 for axis in self.shape):
             raise SpecError(
                 f"target {self.name}: expected axes of at least 1 and bounds in rising order, got {self.shape} and {self.bounds}"
             )
@@ -210,7 +211,7 @@ class Spec:
         quantities: the known continuous causes, in the order of the columns of `Batch.quantities`.
 
     Raises:
-        SpecError: two of one name.
+        SpecError: no modality, or two of one name.
     """
 
     modalities: tuple[Modality, ...]
@@ -219,6 +220,8 @@ class Spec:
     quantities: tuple[Quantity, ...] = ()
 
     def __post_init__(self) -> None:
+        if not self.modalities:
+            raise SpecError("expected at least one modality, got none")
         causes: tuple[_Named, ...] = (*self.factors, *self.quantities)
         named: dict[str, Sequence[_Named]] = {"modality": self.modalities, "factor": causes, "target": self.targets}
         for what, items in named.items():
@@ -230,6 +233,13 @@ class Spec:
     def names(self) -> tuple[str, ...]:
         """Names of the modalities, in order."""
         return tuple(modality.name for modality in self.modalities)
+
+    @property
+    def sample_bytes(self) -> int:
+        """Bytes that one sample takes in memory, without masks and lengths."""
+        views = sum(_BYTES[modality.dtype] * modality.size for modality in self.modalities)
+        targets = sum(_BYTES[target.dtype] * math.prod(target.stored_shape) for target in self.targets)
+        return views + targets + 8 * len(self.factors) + 4 * len(self.quantities)
 
     def modality(self, name: str) -> Modality:
         """The modality of that name; raises SpecError with the nearest name."""
@@ -267,6 +277,14 @@ class Spec:
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise SpecError(f"expected the record of a Spec, got one that cannot be read: {error!r}") from error
+
+
+def _rising(bounds: Sequence[float | None]) -> bool:
+    """Whether these are two numbers, the first below the second; None stands for an open end."""
+    if not isinstance(bounds, list | tuple) or len(bounds) != 2 or not all(isinstance(end, int | float | None) for end in bounds):
+        return False
+    low, high = bounds
+    return (-math.inf if low is None else low) < (math.inf if high is None else high)
 
 
 def _check_name(what: str, name: str) -> None:

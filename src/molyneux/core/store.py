@@ -16,8 +16,8 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
@@ -63,30 +63,36 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
             Path(temporary).unlink(missing_ok=True)
 
 
+_ELSEWHERE = "choose another folder with --out"
+_PERMISSION = f"no permission to write there: {_ELSEWHERE} or change its permissions"
+_AGAIN = "and run the same command again"
+_READ = {
+    errno.ENOENT: "it is not there",
+    errno.EACCES: "no permission to read it: change its permissions",
+    errno.EISDIR: "it is a folder: name a file",
+    errno.ENOTDIR: "a file stands where a folder is needed: name another place",
+}
+_WRITE = {
+    errno.ENOSPC: f"the disk is full: free some space {_AGAIN}",
+    errno.EDQUOT: f"the disk quota is used up: free some space {_AGAIN}",
+    errno.EFBIG: f"the file is larger than the limit on file sizes allows: raise the limit {_AGAIN}",
+    errno.EACCES: _PERMISSION,
+    errno.EPERM: _PERMISSION,
+    errno.EROFS: f"the file system is read-only: {_ELSEWHERE}",
+    errno.ENOTDIR: f"a file stands where a folder is needed: {_ELSEWHERE}",
+    errno.EEXIST: f"a file stands where a folder is needed: {_ELSEWHERE}",
+}
+"""What an error of the operating system means, and what to do."""
+
+
 def read_error(error: OSError, path: Path) -> StoreError:
-    """The clear sentence for a file that cannot be read."""
-    reasons = {
-        errno.ENOENT: "it is not there",
-        errno.EACCES: "no permission to read it: change its permissions",
-        errno.EISDIR: "it is a folder: name a file",
-        errno.ENOTDIR: "a file stands where a folder is needed: name another place",
-    }
-    return StoreError(f"cannot read {path}: {reasons.get(error.errno or 0, str(error))}")
+    """The error for a file that cannot be read."""
+    return StoreError(f"cannot read {path}: {_READ.get(error.errno or 0, str(error))}")
 
 
 def store_error(error: OSError, path: Path) -> StoreError:
-    """The clear sentence for an operating-system error at `path`."""
-    reasons = {
-        errno.ENOSPC: "the disk is full: free some space and run the same command again",
-        errno.EDQUOT: "the disk quota is used up: free some space and run the same command again",
-        errno.EFBIG: "the file is larger than the limit on file sizes allows: raise the limit and run the same command again",
-        errno.EACCES: "no permission to write there: choose another folder with --out or change its permissions",
-        errno.EPERM: "no permission to write there: choose another folder with --out or change its permissions",
-        errno.EROFS: "the file system is read-only: choose another folder with --out",
-        errno.ENOTDIR: "a file stands where a folder is needed: choose another folder with --out",
-        errno.EEXIST: "a file stands where a folder is needed: choose another folder with --out",
-    }
-    return StoreError(f"cannot write {path}: {reasons.get(error.errno or 0, str(error))}")
+    """The error for a file or folder that cannot be written."""
+    return StoreError(f"cannot write {path}: {_WRITE.get(error.errno or 0, str(error))}")
 
 
 def file_name(name: str) -> str:
@@ -99,15 +105,27 @@ def file_name(name: str) -> str:
     >>> file_name("left-camera"), file_name("a/../x"), file_name("BRK.B")
     ('left-camera', 'a%2f..%2fx', 'BRK.B~101f1962feea')
     """
-    kept = "".join(symbol if re.fullmatch(r"[A-Za-z0-9._-]", symbol) else _percent(symbol) for symbol in name)
-    kept = re.sub(r"^\.|\.$", "%2e", kept)
+    kept = re.sub(r"[^A-Za-z0-9._-]|^\.|\.$", lambda found: "".join(f"%{byte:02x}" for byte in found[0].encode()), name)
     if kept.lower() == kept and len(kept) <= _LONGEST:
         return kept
     return f"{kept[:_LONGEST]}~{hashlib.blake2b(name.encode(), digest_size=6).hexdigest()}"
 
 
-def _percent(symbol: str) -> str:
-    return "".join(f"%{byte:02x}" for byte in symbol.encode())
+def require_space(path: Path, needed: int) -> None:
+    """Refuse to write more than a disk has room for.
+
+    Args:
+        path: what is to be written; it need not exist.
+        needed: bytes.
+
+    Raises:
+        StoreError: fewer bytes are free; with both numbers.
+    """
+    place = path.absolute()
+    free = shutil.disk_usage(next(folder for folder in (place, *place.parents) if folder.exists())).free
+    if needed > free:
+        advice = "ask for fewer samples, free some space or choose another folder with --out"
+        raise StoreError(f"cannot write {path}: it needs {needed:,} bytes and the disk has {free:,} free: {advice}")
 
 
 def is_file(path: Path) -> bool:
@@ -145,12 +163,8 @@ def read_json(path: Path) -> Any:
     Raises:
         StoreError: it is not there. CorruptFileError: it is not JSON.
     """
-    try:
+    with _reading(path):
         return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise StoreError(f"expected the file {path}, which is not there") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise CorruptFileError(f"{path} is damaged ({error}): {_RESTORE}") from error
 
 
 def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
@@ -161,11 +175,18 @@ def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
     """Read JSON lines; errors as `read_json`."""
-    try:
+    with _reading(path):
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Errors of a file that is not there, or cannot be read."""
+    try:
+        yield
     except FileNotFoundError as error:
         raise StoreError(f"expected the file {path}, which is not there") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, EOFError, OSError) as error:
         raise CorruptFileError(f"{path} is damaged ({error}): {_RESTORE}") from error
 
 
@@ -175,50 +196,35 @@ def write_array(path: Path, array: np.ndarray) -> None:
         np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
 
 
-def read_array(path: Path, *, mmap: bool = True) -> np.ndarray:
-    """Read a .npy file, memory-mapped by default.
-
-    Raises:
-        StoreError: it is not there. CorruptFileError: truncated or no array.
-    """
-    try:
-        return np.load(path, mmap_mode="r" if mmap else None, allow_pickle=False)  # type: ignore[no-any-return]
-    except FileNotFoundError as error:
-        raise StoreError(f"expected the file {path}, which is not there") from error
-    except (ValueError, EOFError, OSError) as error:
-        raise CorruptFileError(f"{path} is truncated or is no array ({error}): {_RESTORE}") from error
+def read_array(path: Path) -> np.ndarray:
+    """Read a .npy file, memory-mapped; errors as `read_json`."""
+    with _reading(path):
+        return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
 
 
 def content_checksum(content: bytes) -> str:
     """What `checksum` gives for a file of this content."""
     blocks = memoryview(content)
-    digest = hashlib.sha256()
-    for start in range(0, len(content), BLOCK):
-        digest.update(hashlib.sha256(blocks[start : start + BLOCK]).digest())
-    return digest.hexdigest()
+    return _checksum(blocks[start : start + BLOCK] for start in range(0, len(content), BLOCK))
 
 
-def checksum(path: Path, known: Mapping[int, bytes] | None = None) -> str:
+def checksum(path: Path) -> str:
     """SHA-256 of the SHA-256 digests of a file's blocks of `BLOCK` bytes, 64 hex digits.
 
-    The tree lets several workers hash what they write while it is hot.
-
-    Args:
-        path: the file.
-        known: digests of whole blocks, by number, that need not be read again.
+    Raises:
+        CorruptFileError: the file is missing.
     """
-    known = known or {}
-    digest = hashlib.sha256()
     try:
         with path.open("rb", buffering=0) as stream:
-            for number in range(-(-os.fstat(stream.fileno()).st_size // BLOCK)):
-                if number not in known:
-                    stream.seek(number * BLOCK)
-                    digest.update(hashlib.sha256(stream.read(BLOCK)).digest())
-                else:
-                    digest.update(known[number])
+            return _checksum(iter(lambda: stream.read(BLOCK), b""))
     except FileNotFoundError as error:
         raise CorruptFileError(f"{path} is missing: {_RESTORE}") from error
+
+
+def _checksum(blocks: Iterable[bytes | memoryview]) -> str:
+    digest = hashlib.sha256()
+    for block in blocks:
+        digest.update(hashlib.sha256(block).digest())
     return digest.hexdigest()
 
 
@@ -277,7 +283,8 @@ class Stage:
 
     def finish(self, details: Mapping[str, Any] | None = None, *, known: Mapping[str, str] | None = None) -> None:
         """Mark the stage complete: checksum every file in it, except those whose checksum is `known`, and write its record."""
-        names = {str(path.relative_to(self.folder)): path for path in self._files()}
+        paths = sorted(path for path in self.folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+        names = {str(path.relative_to(self.folder)): path for path in paths if path != self.folder / _RECORD}
         files = {name: (known or {}).get(name) or checksum(path) for name, path in names.items()}
         record = {"key": self.key, "settings": self.settings, "files": files, "details": dict(details or {})}
         write_json(self.folder / _RECORD, {**record, "checksum": fingerprint(record)})
@@ -291,22 +298,11 @@ class Stage:
         if self.folder.exists() and not self.current:
             shutil.rmtree(self.folder)
 
-    def _files(self) -> list[Path]:
-        record = self.folder / _RECORD
-        return sorted(
-            path for path in self.folder.rglob("*") if path.is_file() and path != record and not path.name.startswith(".")
-        )
-
 
 def verify(folder: Path, names: Collection[str] | None = None, *, remedy: str = "") -> Mapping[str, Any]:
-    """Check the files of a finished stage against their checksums; return the details of its record.
+    """Check the files of a finished stage, all or those of `names`, against their checksums; return the details of its record.
 
-    A file is read once per process, and again when its size or time stamps change.
-
-    Args:
-        folder: of the stage.
-        names: which files; all by default.
-        remedy: what errors advise, as in `Stage`.
+    A file is read once per process, and again when its size or time stamps change. Errors advise `remedy`, as in `Stage`.
 
     Raises:
         CorruptFileError: names the first file that was truncated, altered or removed; the record may be it.
@@ -338,17 +334,19 @@ def read_stage(folder: Path, *, remedy: str = "") -> dict[str, Any]:
     Raises:
         StoreError: the stage is not finished. CorruptFileError: the record was truncated or altered since it was written.
     """
-    path = folder / _RECORD
+    path, remedy = folder / _RECORD, remedy or _MAKE_AGAIN.format(folder)
+    if not is_file(path):
+        raise StoreError(f"{path} is missing: {remedy}")
     try:
         record = read_json(path)
     except CorruptFileError as error:
-        raise CorruptFileError(f"{path} is damaged: {remedy or _MAKE_AGAIN.format(folder)}") from error
+        raise CorruptFileError(f"{path} is damaged: {remedy}") from error
     parts = {"key": str, "settings": dict, "files": dict, "details": dict, "checksum": str}
     if not isinstance(record, dict) or not all(isinstance(record.get(name), kind) for name, kind in parts.items()):
         expected = ", ".join(parts)
-        raise CorruptFileError(f"{path} is damaged (it does not hold {expected}): {remedy or _MAKE_AGAIN.format(folder)}")
+        raise CorruptFileError(f"{path} is damaged (it does not hold {expected}): {remedy}")
     if record.pop("checksum") != fingerprint(record):
-        raise CorruptFileError(f"{path} was altered since it was written: {remedy or _MAKE_AGAIN.format(folder)}")
+        raise CorruptFileError(f"{path} was altered since it was written: {remedy}")
     return record
 
 
@@ -357,16 +355,19 @@ def locked(folder: Path, option: str = "--out") -> Iterator[None]:
     """Hold a folder against other processes; the lock goes with the process, however it ends.
 
     Args:
-        folder: made where it does not exist, and removed again if the block fails while it is empty.
+        folder: made where it does not exist. If the block fails while the folder is empty, the folder and the lock are removed
+            again where they were not there before.
         option: of the command line, by which another folder is chosen; part of the message.
 
     Raises:
         ConflictError: another process holds it.
     """
-    made = not folder.exists()
+    lock = folder / ".lock"
+    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    new = not lock.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise store_error(error, folder) from error
     try:
@@ -375,11 +376,15 @@ def locked(folder: Path, option: str = "--out") -> Iterator[None]:
         except BlockingIOError as error:
             advice = f"wait for it, or choose another folder with {option}"
             raise ConflictError(f"another process is working in {folder}: {advice}") from error
-        yield
-    except BaseException:
-        if made and folder.is_dir() and [path.name for path in folder.iterdir()] == [".lock"]:
-            shutil.rmtree(folder)
-        raise
+        try:
+            yield
+        except BaseException:
+            if new and folder.is_dir() and [path.name for path in folder.iterdir()] == [".lock"]:
+                lock.unlink()
+                with suppress(OSError):  # something else is in it by now
+                    for empty in made:
+                        empty.rmdir()
+            raise
     finally:
         os.close(handle)
 

@@ -50,7 +50,7 @@ def generate(
         ConfigError: `chunk` or `threads` below 1.
         ConflictError: the folder holds something else, or another process is writing it.
         DataError: a value is NaN, infinite or out of bounds; names modality and sample.
-        StoreError: no space, no permission; nothing is left behind.
+        StoreError: no space, which is asked for before anything is made, or no permission; nothing is left behind.
     """
     for name, value in (("chunk", chunk), ("threads", threads)):
         if value < 1:
@@ -60,6 +60,7 @@ def generate(
         return StoredSource(folder)
     with appearing_folder(folder) as part, ExitStack() as open_files:
         columns = columns_of(source)
+        store.require_space(folder, len(source) * sum(column.bytes for column in columns))
         files = {column.name: open_files.enter_context(_ArrayFile(part, column, len(source))) for column in columns}
         for file in files.values():
             file.begin()

@@ -1,4 +1,4 @@
-"""The native format of stored samples: which arrays a folder holds, and what is checked of their values.
+"""The native format of stored samples: which arrays a folder holds.
 
 A folder has one .npy file of N rows for each tensor of a batch, under the names of `Batch.tensors`; `store.file_name` makes file
 names of those of modalities and targets.
@@ -16,13 +16,14 @@ stage.json              what made the samples, and a checksum of every file
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
-from molyneux.core import Batch, DataError, Modality, Source, Spec, Target, store
+from molyneux.core import Batch, DataError, Source, Spec, store
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class Column:
     name: str
     dtype: str
     shape: tuple[int, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of one sample in it."""
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
     @property
     def file(self) -> str:
@@ -75,9 +81,7 @@ def read_arrays(source: Source, names: Collection[str], indices: np.ndarray) -> 
     Raises:
         SpecError: they do not fit the spec. DataError: a value is out of bounds, or an array is missing or too many.
     """
-    batch = source.batch(indices).check(source.spec)
-    check_values(batch, source.spec, indices)
-    arrays = to_arrays(batch)
+    arrays = to_arrays(source.batch(indices).check_values(source.spec, indices))
     known = {column.name for column in possible_columns(source.spec)}
     if (arrays.keys() & known) != set(names):
         raise DataError(
@@ -99,98 +103,3 @@ def to_batch(arrays: Mapping[str, np.ndarray], spec: Spec) -> Batch:
     if not spec.factors:
         tensors["factors"] = torch.empty((len(next(iter(tensors.values()))), 0), dtype=torch.int64)
     return Batch.from_tensors(tensors)
-
-
-def check_values(batch: Batch, spec: Spec, indices: np.ndarray) -> None:
-    """Check the values of a batch that fits its spec.
-
-    No NaN or infinity where a modality is present, ids, codes and classes within their bounds, lengths from 0 to the largest,
-    quantities within their bounds or NaN, and targets as their task has them where they are known.
-
-    Args:
-        batch: the samples.
-        spec: what they look like.
-        indices: (B,) their numbers, for the message.
-
-    Raises:
-        DataError: names the modality, factor, quantity or target, and the sample.
-    """
-    for wrong, message in _problems(batch, spec):
-        if wrong.any():
-            row = int(np.flatnonzero(wrong.reshape(len(wrong), -1).any(1))[0])
-            raise DataError(message.format(sample=indices[row]))
-
-
-def _problems(batch: Batch, spec: Spec) -> Iterator[tuple[np.ndarray, str]]:
-    """What may be wrong: where it is, (B, ...) bool, and the sentence for it with a place for the number of the `{sample}`."""
-    for modality in spec.modalities:
-        wrong, what = _wrong_values(modality, batch, spec)
-        yield (
-            wrong,
-            _plain(f"modality {modality.name} of sample ", f" holds {what}: repair the source, or mark it as missing there"),
-        )
-    for name, lengths in batch.lengths.items():
-        if name in spec.names:
-            longest, counts = spec.modality(name).max_length, lengths.numpy()
-            wrong = ((counts < 0) | (counts > longest)) & batch.mask(name).numpy()
-            yield wrong, _plain(f"modality {name} of sample ", f" has a length outside 0 to {longest}: repair its lengths")
-    if batch.factors is not None:
-        codes = batch.factors.numpy()
-        for column, factor in enumerate(spec.factors):
-            wrong = (codes[:, column] < -1) | (codes[:, column] >= len(factor.values))
-            found = codes[wrong, column][:1].tolist()
-            expected = f" has code {found[0] if found else 0}: expected -1 (absent) or 0 to {len(factor.values) - 1}"
-            yield wrong, _plain(f"factor {factor.name} of sample ", expected)
-    if batch.quantities is not None:
-        for column, quantity in enumerate(spec.quantities):
-            values, (low, high) = batch.quantities.numpy()[:, column], quantity.bounds
-            wrong = (values < np.float32(low)) | (values > np.float32(high))
-            yield wrong, _plain(f"quantity {quantity.name} of sample ", f" lies outside {low:g} to {high:g}; NaN says absent")
-    for target in spec.targets if batch.targets else ():
-        wrong, what = _wrong_targets(target, batch.targets[target.name].numpy())
-        known = batch.known_mask(target.name).numpy().reshape(-1, *[1] * (wrong.ndim - 1))
-        yield wrong & known, _plain(f"target {target.name} of sample ", f" is {what}: repair it, or mark it as not known there")
-
-
-def _plain(before: str, after: str) -> str:
-    """A sentence for `str.format`, in which braces of names stay as they are."""
-    before, after = (part.replace("{", "{{").replace("}", "}}") for part in (before, after))
-    return before + "{sample}" + after
-
-
-def _wrong_values(modality: Modality, batch: Batch, spec: Spec) -> tuple[np.ndarray, str]:
-    """Where a modality that is present holds what it must not, (B, ...) bool, and what that is."""
-    view = batch.views[modality.name].numpy()
-    none = np.zeros(len(view), bool)
-    if modality.symbols:
-        count = len(modality.symbols)
-        what = f"an id outside its {count} symbols"
-        if not view.size or (view.max() < count and view.min() >= 0):
-            return none, what
-        wrong = (view >= count) | (view < 0)
-    elif view.dtype.kind == "f":
-        what = "NaN or infinity"
-        wrong = ~np.isfinite(view)
-        if not wrong.any():
-            return none, what
-    else:
-        return none, ""
-    if modality.name in batch.lengths:
-        counted = batch.positions(modality.name, spec).numpy()
-        assert modality.length_axis is not None
-        places = [len(view), *[1] * len(modality.shape)]
-        places[1 + modality.length_axis] = modality.max_length
-        wrong &= counted.reshape(places)
-    return wrong & batch.mask(modality.name).numpy().reshape(-1, *[1] * (wrong.ndim - 1)), what
-
-
-def _wrong_targets(target: Target, values: np.ndarray) -> tuple[np.ndarray, str]:
-    """Where a target holds what it must not, (B, ...) bool, and what that is."""
-    if target.task == "number":
-        low, high = (np.float32(end) if end is not None else None for end in target.bounds)
-        wrong = ~np.isfinite(values)
-        wrong |= False if low is None else values < low
-        wrong |= False if high is None else values > high
-        return wrong, f"no finite number within the bounds {target.bounds}"
-    count = len(target.symbols) if target.task == "class" else 2
-    return (values < 0) | (values >= count), f"no {'class' if target.task == 'class' else 'value'} from 0 to {count - 1}"

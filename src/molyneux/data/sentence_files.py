@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import torch
 
-from molyneux.core import Batch, ConfigError, DataError, Spec, StoreError, nearest, store
+from molyneux.core import Batch, ConfigError, DataError, Spec, StoreError, choice_problems, nearest, store
 from molyneux.data.dataset import Split
 from molyneux.data.folders import appearing_folder
 from molyneux.data.sources import ArraySource
@@ -25,7 +25,6 @@ from molyneux.data.worlds.sentences.language import (
     Group,
     Language,
     Place,
-    check_choice,
     label_problems,
 )
 from molyneux.data.worlds.sentences.sentence_reader import SentenceReader
@@ -55,7 +54,7 @@ def load_sentences(folder: Path, *, factors: Definition = "ordered", nuisances: 
     """
     folder = Path(folder)
     structured = store.is_file(folder / _STRUCTURES)
-    problems = check_choice("factors", factors, ("ordered", "positions"))
+    problems = choice_problems(factors=(factors, ("ordered", "positions")))
     if problems := problems + label_problems(nuisances, ("structure",) if structured else ()):
         raise ConfigError(problems)
     groups = _groups(folder / _ROOTS)

@@ -11,7 +11,7 @@ import numpy as np
 
 from molyneux.core import Batch, CorruptFileError, Spec, SpecError, StoreError, store
 from molyneux.data.dataset import check_positions
-from molyneux.data.layout import Column, check_values, possible_columns, to_batch
+from molyneux.data.layout import Column, possible_columns, to_batch
 
 
 class StoredSource:
@@ -67,8 +67,7 @@ class StoredSource:
         """
         rows = check_positions(indices, self._size)
         batch = to_batch({name: array.take(rows, axis=0) for name, array in self._arrays.items()}, self._spec)
-        check_values(batch, self._spec, rows)
-        return batch
+        return batch.check_values(self._spec, rows)
 
     def __reduce__(self) -> tuple[Callable[[Path], StoredSource], tuple[Path]]:
         """Travel to other processes as a path, not as the content of the files."""

@@ -11,14 +11,13 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from molyneux.core import Batch, DataError, Source, Spec, seeds
+from molyneux.core import Batch, Source, Spec, seeds
 from molyneux.learn.training import Training
 
 LOADED_BYTES = 2**29
@@ -26,8 +25,6 @@ LOADED_BYTES = 2**29
 
 _CHUNK_BYTES = 2**24
 """What is fetched at once while a source is loaded."""
-
-_BYTES = {"float32": 4, "int64": 8, "uint8": 1}
 
 
 class Positions(NamedTuple):
@@ -106,7 +103,7 @@ class Reader:
     def _fetch(self, positions: Positions) -> NumberedBatch:
         batch = self.source.batch(positions.indices)
         if not isinstance(self.source, LoadedSource):
-            check(batch, self.source.spec, positions.indices)
+            batch.check_values(self.source.spec, positions.indices)
         return NumberedBatch(positions.number, batch.map(Tensor.pin_memory) if self._pin else batch)
 
 
@@ -138,7 +135,7 @@ def readers(train: Source, validation: Source | None, training: Training, *, dev
     """
     left, made = LOADED_BYTES if training.memory == "auto" else math.inf, []
     for source in (train, *([] if validation is None else [validation])):
-        size = len(source) * sample_bytes(source.spec)
+        size = len(source) * source.spec.sample_bytes
         kept = bool(getattr(source, "in_memory", False))
         loaded = None if kept or training.memory == "stream" or size > left else load(source)
         left -= size if loaded else 0
@@ -154,11 +151,11 @@ def load(source: Source) -> LoadedSource | None:
         DataError, SpecError: as `Reader.read`.
     """
     size, spec = len(source), source.spec
-    chunk = max(1, min(4096, size, _CHUNK_BYTES // max(1, sample_bytes(spec))))
+    chunk = max(1, min(4096, size, _CHUNK_BYTES // max(1, spec.sample_bytes)))
     arrays: dict[str, np.ndarray] = {}
     for start in range(0, size, chunk):
         rows = np.arange(start, min(start + chunk, size))
-        tensors = check(source.batch(rows), spec, rows).tensors()
+        tensors = source.batch(rows).check_values(spec, rows).tensors()
         if not arrays:
             arrays = {name: np.empty((size, *tensor.shape[1:]), tensor.numpy().dtype) for name, tensor in tensors.items()}
         if arrays.keys() != tensors.keys():
@@ -166,13 +163,6 @@ def load(source: Source) -> LoadedSource | None:
         for name, tensor in tensors.items():
             arrays[name][rows[0] : rows[-1] + 1] = tensor.numpy()
     return LoadedSource(spec, arrays)
-
-
-def sample_bytes(spec: Spec) -> int:
-    """Bytes that one sample takes in memory, without masks and lengths."""
-    views = sum(_BYTES[modality.dtype] * modality.size for modality in spec.modalities)
-    targets = sum(_BYTES[target.dtype] * math.prod(target.stored_shape) for target in spec.targets)
-    return views + targets + 8 * len(spec.factors) + 4 * len(spec.quantities)
 
 
 def _ahead(fetch: Callable[[Positions], NumberedBatch], order: Iterable[Positions], count: int) -> Iterator[NumberedBatch]:
@@ -189,136 +179,3 @@ def _ahead(fetch: Callable[[Positions], NumberedBatch], order: Iterable[Position
         finally:
             for future in waiting:
                 future.cancel()
-
-
-@dataclass(frozen=True)
-class _Numbers:
-    """Some tensor of a batch, and the range that its numbers must be in.
-
-    Args:
-        what: of what the numbers are, such as `modality image`.
-        values: (B, ...).
-        low, high: the range; infinite bounds ask only for finite numbers.
-        expected: the range in words.
-        advice: what to do about others.
-        counted: which samples (B,) or values (B, ...) count; called only if some number is out of range.
-    """
-
-    what: str
-    values: Tensor
-    low: float
-    high: float
-    expected: str
-    advice: str
-    counted: Callable[[], Tensor]
-
-    @property
-    def sound(self) -> bool:
-        """Whether all numbers are in range, those that do not count too; one look at each number."""
-        if not self.values.numel():
-            return True
-        lowest, highest = (end.item() for end in self.values.aminmax())  # both are NaN if one number is
-        return self.low <= lowest and highest <= self.high and not math.isinf(lowest) and not math.isinf(highest)
-
-    def complaint(self, indices: np.ndarray) -> str | None:
-        """The sentence about the first number out of range that counts; None where none does."""
-        values = self.values.reshape(len(self.values), -1).double()
-        counted = self.counted().reshape(len(values), -1)
-        broken = ~((values >= self.low) & (values <= self.high) & ~values.isinf()) & counted
-        rows = broken.any(1).nonzero().flatten().tolist()
-        if not rows:
-            return None
-        value = self.values.reshape(len(values), -1)[rows[0]][broken[rows[0]]][0].item()
-        got = value if math.isfinite(value) or math.isfinite(self.low) else "NaN or infinity"
-        return f"{self.what}: expected {self.expected}, got {got} in sample {indices[rows[0]]}: {self.advice}"
-
-
-def check(batch: Batch, spec: Spec, indices: np.ndarray) -> Batch:
-    """Return the batch if it fits the Spec and all its numbers are sound.
-
-    What lies behind a mask or beyond a length is not looked at; -1 in factors and NaN in quantities mean absent.
-
-    Args:
-        batch: the samples.
-        spec: of their source.
-        indices: (B,) their positions there, for the message.
-
-    Raises:
-        SpecError: names, shapes or dtypes differ.
-        DataError: NaN, infinity, or numbers out of range: ids, lengths, targets, factors.
-    """
-    batch.check(spec)
-    for numbers in (*_views(batch, spec), *_lengths(batch, spec), *_targets(batch, spec), *_causes(batch, spec)):
-        problem = None if numbers.sound else numbers.complaint(indices)
-        if problem:
-            raise DataError(problem)
-    return batch
-
-
-def _views(batch: Batch, spec: Spec) -> Iterator[_Numbers]:
-    for modality in spec.modalities:
-        view, count = batch.views[modality.name], len(modality.symbols)
-        if count or view.is_floating_point():
-            expected = f"ids 0..{count - 1} of its {count} symbols" if count else "finite numbers"
-            low, high = (0, count - 1) if count else (-math.inf, math.inf)
-            advice = "correct the data or mark the modality as absent in that sample"
-            counted = partial(_counted, batch, spec, modality.name)
-            yield _Numbers(f"modality {modality.name}", view, low, high, expected, advice, counted)
-
-
-def _counted(batch: Batch, spec: Spec, name: str) -> Tensor:
-    """Which numbers of a view are present and within the lengths, (B, *shape)."""
-    view = batch.views[name]
-    present = _per_sample(batch.mask(name), view)
-    if name not in batch.lengths:
-        return present
-    axis = 1 + (spec.modality(name).length_axis or 0)
-    shape = [size if place in (0, axis) else 1 for place, size in enumerate(view.shape)]
-    return present & batch.positions(name, spec).reshape(shape)
-
-
-def _per_sample(mask: Tensor, values: Tensor) -> Tensor:
-    """A mask (B,) for each of the values (B, ...)."""
-    return mask.reshape(-1, *[1] * (values.ndim - 1)).expand_as(values)
-
-
-def _lengths(batch: Batch, spec: Spec) -> Iterator[_Numbers]:
-    for name in spec.names:
-        if name in batch.lengths:
-            longest = spec.modality(name).max_length
-            counted = partial(batch.mask, name)
-            yield _Numbers(f"lengths of {name}", batch.lengths[name], 0, longest, f"0..{longest}", "correct the lengths", counted)
-
-
-def _targets(batch: Batch, spec: Spec) -> Iterator[_Numbers]:
-    advice = "correct the data or mark the target as unknown in that sample"
-    for target in spec.targets if batch.targets else ():
-        values = batch.targets[target.name]
-        low, high = 0.0, len(target.symbols) - 1 if target.task == "class" else 1.0
-        expected = f"codes {low:.0f}..{high:.0f}"
-        if target.task == "number":
-            ends = zip(target.bounds, (-math.inf, math.inf), strict=True)
-            low, high = (other if end is None else float(np.float32(end)) for end, other in ends)  # as they are stored
-            bounded = target.bounds != (None, None)
-            expected = f"numbers within the bounds {target.bounds}" if bounded else "finite numbers"
-        counted = partial(_known, batch, target.name)
-        yield _Numbers(f"target {target.name}", values, low, high, expected, advice, counted)
-
-
-def _known(batch: Batch, name: str) -> Tensor:
-    return _per_sample(batch.known_mask(name), batch.targets[name])
-
-
-def _causes(batch: Batch, spec: Spec) -> Iterator[_Numbers]:
-    advice = "correct the data"
-    if batch.factors is not None:
-        for factor, codes in zip(spec.factors, batch.factors.unbind(1), strict=True):
-            last = len(factor.values) - 1
-            expected = f"codes 0..{last}, or -1 where it is absent"
-            yield _Numbers(
-                f"factor {factor.name}", codes, -1, last, expected, advice, partial(torch.ones_like, codes, dtype=torch.bool)
-            )
-    if batch.quantities is not None:
-        values = batch.quantities.nan_to_num(0.0, math.inf, -math.inf)
-        expected = "finite numbers, or NaN where they are absent"
-        yield _Numbers("quantities", values, -math.inf, math.inf, expected, advice, values.isinf)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
-from molyneux.core import ConfigError, nearest
+from molyneux.core import ConfigError, choice_problems
 
 Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0)]
@@ -170,24 +170,19 @@ class Training:
         return self.learning_rate * warmup * decay[self.schedule]
 
     def _choices(self) -> Iterator[str]:
-        for name, choices in _CHOICES.items():
-            value, known = getattr(self, name), get_args(choices)
-            if value not in known:
-                yield f"{name}: expected one of {', '.join(known)}, got {value!r}; {nearest(str(value), known)}"
+        yield from choice_problems(**{name: (getattr(self, name), get_args(choices)) for name, choices in _CHOICES.items()})
         if self.channels_last not in (True, False, "auto"):
             yield f"channels_last: expected true, false or auto, got {self.channels_last!r}"
 
     def _whole_numbers(self) -> Iterator[str]:
-        for name in ("epochs", "batch_size"):
-            if getattr(self, name) < 1:
-                yield f"{name}: expected at least 1, got {getattr(self, name)}"
-        for name in ("steps", "threads", "patience"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                yield f"{name}: expected at least 1 or nothing, got {value}"
-        for name in ("warmup_steps", "prefetch"):
-            if getattr(self, name) < 0:
-                yield f"{name}: expected 0 or more, got {getattr(self, name)}"
+        least = {"epochs": 1, "batch_size": 1, "steps": 1, "threads": 1, "patience": 1, "warmup_steps": 0, "prefetch": 0}
+        for name, smallest in least.items():
+            value, optional = getattr(self, name), name in ("steps", "threads", "patience")
+            nothing = " or nothing" * optional
+            if (value is not None or not optional) and type(value) is not int:
+                yield f"{name}: expected an integer{nothing}, got {value!r}"
+            elif value is not None and value < smallest:
+                yield f"{name}: expected at least {smallest}{nothing}, got {value}"
 
     def _numbers(self) -> Iterator[str]:
         if not 0 < self.learning_rate < math.inf:

@@ -7,11 +7,13 @@ there, that the model fits them and this machine, that judges can be used.
 
 from __future__ import annotations
 
+import copy
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,8 +23,9 @@ from pydantic import Field
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from molyneux.core import ConfigError, MolyneuxError, Spec, seeds
-from molyneux.core.config import build, collected, override, read_document
+from molyneux.core import ConfigError, MolyneuxError, Source, Spec, seeds
+from molyneux.core.config import build, override, read_document
+from molyneux.data import Split
 from molyneux.learn.hardware import choose_device
 from molyneux.run.readers import find_readers
 from molyneux.run.samples import Samples, conditions
@@ -104,10 +107,10 @@ def read_experiment(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]
     try:
         experiment = parse_experiment(settings)
     except ConfigError as error:
-        raise ConfigError([*problems, *error.problems, *_problems_of_parts(settings)]) from error
+        problems += error.problems
+        raise ConfigError([*problems, *_further_problems(settings, problems)]) from error
     for check in (_check_learning, _check_measuring):
-        with _collecting(problems):
-            check(experiment)
+        problems += [problem for problem in _problems_of(partial(check, experiment)) if problem not in problems]
         if problems:
             raise ConfigError(problems)
     return experiment
@@ -195,74 +198,75 @@ def _with_lists(tree: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-@contextmanager
-def _collecting(problems: list[str]) -> Iterator[None]:
+def _problems_of(part: Callable[[], Any], place: str = "") -> tuple[str, ...]:
+    """What a part refuses, below `place`."""
     try:
-        yield
-    except ConfigError as error:
-        problems += [problem for problem in error.problems if problem not in problems]
+        part()
+    except MolyneuxError as error:
+        return tuple(f"{place}{problem}" for problem in getattr(error, "problems", [str(error)]))
+    return ()
 
 
 def _check_learning(experiment: Experiment) -> None:
     """What only shows when sections meet or on this machine: samples, a model and a batch size that fit them, the device."""
-    data, learn, seed = experiment.data, experiment.learn, experiment.seed
-    collected([lambda: _check_fit(data, learn, seed), lambda: _check_steps(data, learn, seed), lambda: _check_device(learn)])
+    data, learn, samples = experiment.data, experiment.learn, experiment.samples
+    problems = [*_problems_of(lambda: _check_fit(data, learn))]
+    with suppress(MolyneuxError):  # of samples, which the line above reports
+        size = samples.size("train")
+        problems += _problems_of(lambda: learn.total_steps(size), "learn.")
+    problems += _problems_of(lambda: choose_device(learn.training), "learn.")
+    if problems:
+        raise ConfigError(problems)
 
 
-def _check_device(learn: LearnSettings) -> None:
-    try:
-        choose_device(learn.training)
-    except ConfigError as error:
-        raise ConfigError([f"learn.{problem}" for problem in error.problems]) from error
-
-
-def _check_fit(data: DataSettings, learn: LearnSettings, seed: int) -> None:
-    check_model(learn, Samples(data, seed).check())
-
-
-def _check_steps(data: DataSettings, learn: LearnSettings, seed: int) -> None:
-    try:
-        samples = Samples(data, seed).size("train")
-    except MolyneuxError:  # reported by _check_fit
-        return
-    try:
-        learn.total_steps(samples)
-    except ConfigError as error:
-        raise ConfigError([f"learn.{problem}" for problem in error.problems]) from error
+def _check_fit(data: DataSettings, learn: LearnSettings) -> None:
+    check_model(learn, Samples(data, 0).check())
 
 
 def _check_measuring(experiment: Experiment) -> None:
-    """Samples to measure on that are not there, and judges that are named and cannot be used."""
+    """Samples to measure on that are not there, conditions that do not fit them, and judges that cannot be used."""
     settings, samples = experiment.measure, experiment.samples
-    try:
-        source = samples.measured(samples.whole(settings.split))
-        source.batch(np.arange(1))
-    except MolyneuxError as error:
-        raise ConfigError(f"measure.split: {error}") from error
-    try:
-        conditions(settings.split, settings.conditions, lambda split: samples.measured(samples.whole(split)), experiment.seed)
-    except MolyneuxError as error:
-        raise ConfigError(f"measure.conditions: {error}") from error
-    try:
-        find_readers(experiment.data.dataset, source.spec, settings.judges)
-    except ConfigError as error:
-        raise ConfigError([f"measure.{problem}" for problem in error.problems]) from error
+
+    def measured(split: Split) -> Source:
+        return samples.measured(samples.whole(split))
+
+    if problems := _problems_of(lambda: measured(settings.split).batch(np.arange(1)), "measure.split: "):
+        raise ConfigError(problems)
+    spec = measured(settings.split).spec
+    problems = _problems_of(lambda: conditions(settings.split, settings.conditions, measured, experiment.seed), "measure.")
+    problems += _problems_of(lambda: find_readers(experiment.data.dataset, spec, settings.judges), "measure.")
+    if problems:
+        raise ConfigError(problems)
+
+
+def _further_problems(tree: Mapping[str, Any], problems: Sequence[str]) -> list[str]:
+    """What classes refuse when those of their arguments that have these problems are left out: a file needs no second look."""
+    rest, left_out = copy.deepcopy(dict(tree)), set[str]()
+    for path in (problem.partition(": ")[0] for problem in problems if ".init_args." in problem.partition(": ")[0]):
+        *above, name = path.split(".")
+        node: Any = rest
+        for step in above:
+            position = isinstance(node, list) and step.isdecimal() and int(step) < len(node)
+            node = node[int(step)] if position else node.get(step) if isinstance(node, dict) else None
+        if isinstance(node, dict) and node.pop(name, None) is not None:
+            left_out.add(path)
+    found = [*_problems_of(lambda: parse_experiment(rest)), *_problems_of_parts(rest)]
+    new = (problem for problem in dict.fromkeys(found) if problem not in problems)
+    return [problem for problem in new if not any(f"{problem.partition(': ')[0]}.".startswith(f"{path}.") for path in left_out)]
 
 
 def _problems_of_parts(tree: Mapping[str, Any]) -> list[str]:
-    """What the data set and the model of a file with other problems would say, so that it needs no second look."""
+    """What the data set and the model of a file with other problems refuse."""
+
+    def only(section: str, *names: str) -> dict[str, Any]:
+        given = tree.get(section)
+        return {name: given[name] for name in names if name in given} if isinstance(given, Mapping) else {}
+
     problems = list[str]()
     with suppress(ConfigError):  # what a section lacks is reported elsewhere
-        kept = _only(tree, "data", "world", "benchmark", "folder", "modalities")
+        kept = only("data", "world", "benchmark", "folder", "modalities")
         data: DataSettings = build(DataSettings, {**kept, "train": 1, "validation": 1, "test": 1}).value
-        with _collecting(problems):
-            Samples(data, 0).check()
-        learn: LearnSettings = build(LearnSettings, _only(tree, "learn", "model")).value
-        with _collecting(problems):
-            _check_fit(data, learn, 0)
+        problems += _problems_of(Samples(data, 0).check)
+        learn: LearnSettings = build(LearnSettings, only("learn", "model")).value
+        problems += _problems_of(lambda: _check_fit(data, learn))
     return problems
-
-
-def _only(tree: Mapping[str, Any], section: str, *names: str) -> dict[str, Any]:
-    given = tree.get(section)
-    return {name: given[name] for name in names if name in given} if isinstance(given, Mapping) else {}

@@ -11,7 +11,7 @@ import numpy as np
 from molyneux.core import About, Condition, ConfigError, Source, Spec, SpecError, StoreError, about_names, store
 from molyneux.data import Lacking, Missing, Split, StoredSource, Subset, Views
 from molyneux.data.dataset import SPLITS
-from molyneux.data.imperfections import Corrupted, Corruption
+from molyneux.data.imperfections import Corrupted
 from molyneux.run.sections import ConditionSettings, DataSettings
 
 _CHUNK = 2_000
@@ -111,28 +111,34 @@ def conditions(
     Raises:
         ConfigError: a corruption applies to no modality, a missing modality is unknown, or there is no such split.
     """
-    base = source(split)
+    base, problems = source(split), list[str]()
     found = [Condition(base)]
-    for item in others:
-        if item.corruption is not None:
-            for strength in item.strengths:
-                corrupted = Corrupted(base, item.corruption, strength, seed=seed)
-                found.append(Condition(corrupted, _about_corruption(item.corruption, strength), reference=base))
-        elif item.split is not None:
-            found.append(Condition(source(item.split), {"split": item.split}))
-        else:
-            found.append(Condition(Lacking(base, item.missing), {"missing": tuple(item.missing)}))
+    for number, item in enumerate(others):
+        try:
+            found += _conditions(item, base, source, seed)
+        except (ConfigError, SpecError) as error:
+            problems += [f"conditions.{number}: {problem}" for problem in getattr(error, "problems", [str(error)])]
     abouts = [tuple(sorted(condition.about.items())) for condition in found]
-    for place, about in enumerate(abouts):
-        if about in abouts[:place]:
-            words = ", ".join(f"{name} {value}" for name, value in about) or "the samples as they are"
-            raise ConfigError(f"expected conditions that differ, got two of {words}: remove one of them")
+    for about in dict.fromkeys(about for place, about in enumerate(abouts) if about in abouts[:place]):
+        words = ", ".join(f"{name} {value}" for name, value in about) or "the samples as they are"
+        problems.append(f"conditions: expected conditions that differ, got two of {words}: remove one of them")
+    if problems:
+        raise ConfigError(problems)
     return found
 
 
-def _about_corruption(corruption: Corruption, strength: float) -> About:
-    where: About = {} if corruption.modalities is None else {"corrupted": about_names(corruption.modalities)}
-    return {"corruption": corruption.name, **where, "strength": f"{strength:g}"}
+def _conditions(item: ConditionSettings, base: Source, source: Callable[[Split], Source], seed: int) -> Iterator[Condition]:
+    """What one entry of the settings stands for: a corruption for a condition at each strength."""
+    if item.corruption is not None:
+        names = item.corruption.modalities
+        where: About = {} if names is None else {"corrupted": about_names(names)}
+        for strength in item.strengths:
+            about = {"corruption": item.corruption.name, **where, "strength": f"{strength:g}"}
+            yield Condition(Corrupted(base, item.corruption, strength, seed=seed), about, reference=base)
+    elif item.split is not None:
+        yield Condition(source(item.split), {"split": item.split})
+    else:
+        yield Condition(Lacking(base, item.missing), {"missing": tuple(item.missing)})
 
 
 def digest(source: Source, *, samples: int = 1_000) -> str:

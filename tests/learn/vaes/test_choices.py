@@ -29,7 +29,7 @@ def test_private_codes_by_modality(build, batch_of):
 @pytest.mark.parametrize(
     ("model", "settings", "message"),
     [
-        (MMVAE, {"family": "cauchy"}, 'family: expected "laplace" or "normal", got \'cauchy\''),
+        (MMVAE, {"family": "cauchy"}, "family: expected one of laplace, normal, got 'cauchy'"),
         (MMVAE, {"divergence": "exact"}, "divergence"),
         (MoPoE, {"samples": "sliced"}, "samples"),
         (DMVAE, {"private_dim": 0}, "use MVAE"),

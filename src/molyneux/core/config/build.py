@@ -20,7 +20,7 @@ from pydantic_core import PydanticCustomError
 
 from molyneux.core.classes import OMITTED, REQUIRED, Argument, arguments, class_in_words, find_class, public_path
 from molyneux.core.documents import require_plain
-from molyneux.core.errors import ConfigError, MolyneuxError, nearest
+from molyneux.core.errors import ConfigError, MolyneuxError, nearest, suggestion
 
 T = TypeVar("T")
 Place = tuple[str | int, ...]
@@ -259,7 +259,7 @@ def _choice(choices: tuple[Any, ...], kind: type[enum.Enum] | None, value: Any) 
     """One of these, or the member of that name; the file may have a number where a word is written like one."""
     value = str(value) if type(value) is int and str(value) in choices else value
     if not any(value == choice and type(value) is type(choice) for choice in choices):
-        offer = f"; {nearest(value, map(str, choices))}" if isinstance(value, str) else ""
+        offer = suggestion(value, map(str, choices)) if isinstance(value, str) else ""
         expected = f"{'one of ' * (len(choices) > 1)}{', '.join(map(str, choices))}"
         raise _error([((), f"expected {expected}, got {_shown(value)}{offer}")])
     return kind[value] if kind else value

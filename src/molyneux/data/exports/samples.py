@@ -13,7 +13,7 @@ from torch import Tensor
 
 from molyneux.core import Batch, ConfigError, Modality, Source, Spec, SpecError, Target
 from molyneux.core.views import text_strings
-from molyneux.data.layout import check_values, columns_of
+from molyneux.data.layout import columns_of
 
 
 def batches(source: Source, chunk: int, progress: Callable[[int], None] | None) -> Iterator[tuple[np.ndarray, Batch]]:
@@ -26,9 +26,7 @@ def batches(source: Source, chunk: int, progress: Callable[[int], None] | None) 
         raise ConfigError(f"expected chunk of at least 1, got {chunk}")
     for start in range(0, len(source), chunk):
         rows = np.arange(start, min(start + chunk, len(source)))
-        batch = source.batch(rows).check(source.spec)
-        check_values(batch, source.spec, rows)
-        yield rows, batch
+        yield rows, source.batch(rows).check_values(source.spec, rows)
         if progress is not None:
             progress(len(rows))
 

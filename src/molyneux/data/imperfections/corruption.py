@@ -36,6 +36,10 @@ class Corruption(ABC):
 
     modalities: tuple[str, ...] | None = None
 
+    def __post_init__(self) -> None:
+        if self.modalities is not None and not self.modalities:
+            raise ConfigError(f"{self.name}: expected at least one name in modalities, got none: leave it out for all that fit")
+
     @abstractmethod
     def change(self, part: ModalityBatch, strength: float) -> tuple[Tensor, Tensor | None]:
         """The views (B, *shape) of one modality as they are stored, corrupted, and their lengths (B,) if they have any.

@@ -9,9 +9,9 @@ from typing import Literal, Protocol, get_args
 import torch
 from torch import Tensor, nn
 
-from molyneux.core import ConfigError, Modality
+from molyneux.core import ConfigError, Modality, choice_problems
 from molyneux.learn.likelihoods import AutoregressiveTexts, Categorical, ViewLikelihood
-from molyneux.learn.nets.net import Net, not_a_choice
+from molyneux.learn.nets.net import Net
 
 Decoding = Literal["greedy", "beam"]
 
@@ -39,7 +39,7 @@ def decoding_problems(settings: DecodingSettings) -> Iterator[str]:
     """A sentence for each setting of decoding that cannot be used."""
     if not 0 <= settings.word_dropout < 1:
         yield f"word_dropout: expected a share in 0..1, below 1, got {settings.word_dropout}"
-    yield from not_a_choice("decoding", settings.decoding, get_args(Decoding))
+    yield from choice_problems(decoding=(settings.decoding, get_args(Decoding)))
     if settings.beams < 1:
         yield f"beams: expected at least 1, got {settings.beams}"
 

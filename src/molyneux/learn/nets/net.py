@@ -13,7 +13,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from molyneux.core import Kind, Modality, SpecError, nearest
+from molyneux.core import Kind, Modality, SpecError
 from molyneux.learn.likelihoods import Head, ViewDistribution, ViewLikelihood
 
 
@@ -119,9 +119,3 @@ def too_small(settings: object, *names: str, least: int = 1) -> Iterator[str]:
     for name in names:
         if getattr(settings, name) < least:
             yield f"{name}: expected at least {least}, got {getattr(settings, name)}"
-
-
-def not_a_choice(name: str, value: object, known: tuple[str, ...]) -> Iterator[str]:
-    """A sentence if a setting is none of the known words."""
-    if value not in known:
-        yield f"{name}: expected one of {', '.join(known)}, got {value!r}; {nearest(str(value), known)}"

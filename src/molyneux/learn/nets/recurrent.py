@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from molyneux.core import ConfigError, Modality
+from molyneux.core import ConfigError, Modality, choice_problems
 from molyneux.core.views import counted_positions
 from molyneux.learn.likelihoods import ViewLikelihood
 from molyneux.learn.nets.autoregressive import (
@@ -19,7 +19,7 @@ from molyneux.learn.nets.autoregressive import (
     check_likelihood,
     decoding_problems,
 )
-from molyneux.learn.nets.net import Net, not_a_choice, too_small, zeros_beyond
+from molyneux.learn.nets.net import Net, too_small, zeros_beyond
 
 Coupling = Literal["init", "concat", "init+concat", "concat-only"]
 Cell = Literal["lstm", "gru"]
@@ -69,8 +69,7 @@ class Recurrent(Net):
 
     def __post_init__(self) -> None:
         problems = list(too_small(self, "embedding", "width", "layers"))
-        problems += not_a_choice("cell", self.cell, get_args(Cell))
-        problems += not_a_choice("coupling", self.coupling, get_args(Coupling))
+        problems += choice_problems(cell=(self.cell, get_args(Cell)), coupling=(self.coupling, get_args(Coupling)))
         if self.shared_embedding not in (True, False):
             problems.append(f"shared_embedding: expected true or false, got {self.shared_embedding!r}")
         problems += decoding_problems(self)

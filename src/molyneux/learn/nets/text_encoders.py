@@ -11,11 +11,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from molyneux.core import ConfigError, Modality, SpecError
+from molyneux.core import ConfigError, Modality, SpecError, choice_problems
 from molyneux.core.views import counted_positions
 from molyneux.learn.likelihoods import ViewLikelihood
 from molyneux.learn.nets.autoregressive import SymbolEmbedding, writer_problems
-from molyneux.learn.nets.net import Net, not_a_choice, too_small, zeros_beyond
+from molyneux.learn.nets.net import Net, too_small, zeros_beyond
 from molyneux.learn.nets.recurrent import Recurrent
 
 Assignment = Literal["soft", "gumbel", "balanced"]
@@ -148,8 +148,7 @@ class Slots(Net):
             problems.append(f"own: expected true or false, got {self.own!r}")
         if self.own is False and self.reach == 0:
             problems.append("reach: expected at least 1 where a position does not look at its own symbol, got 0")
-        problems += not_a_choice("role", self.role, get_args(Role))
-        problems += not_a_choice("assignment", self.assignment, get_args(Assignment))
+        problems += choice_problems(role=(self.role, get_args(Role)), assignment=(self.assignment, get_args(Assignment)))
         if not self.sharpness > 0:
             problems.append(f"sharpness: expected a number above 0, got {self.sharpness}")
         problems += writer_problems(self.writer)

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from molyneux.core import ConfigError, Loss
+from molyneux.core import ConfigError, Loss, choice_problems
 from molyneux.learn.objectives.bounds import Objective, Sampled
 from molyneux.learn.objectives.penalties import Penalty
-from molyneux.learn.objectives.weights import Weight, choice_problems, weight_at, weight_problems
+from molyneux.learn.objectives.weights import Weight, weight_at, weight_problems
 from molyneux.learn.priors import SpikeAndSlab
 
 Estimator = Literal["published", "paired"]

@@ -11,9 +11,9 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from molyneux.core import CodeDistribution, ConfigError, Loss, TrainingError
+from molyneux.core import CodeDistribution, ConfigError, Loss, TrainingError, choice_problems
 from molyneux.learn.objectives.bounds import Criterion, Estimates, Objective, Sampled
-from molyneux.learn.objectives.weights import Weight, choice_problems, levels_below_zero, weight_at, weight_problems
+from molyneux.learn.objectives.weights import Weight, levels_below_zero, weight_at, weight_problems
 
 
 class Penalty(Criterion):

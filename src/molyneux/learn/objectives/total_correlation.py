@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from molyneux.core import ConfigError, Loss, TrainingError
+from molyneux.core import ConfigError, Loss, TrainingError, choice_problems
 from molyneux.learn.objectives.bounds import Objective, Sampled
 from molyneux.learn.objectives.penalties import Penalty, frozen
-from molyneux.learn.objectives.weights import Weight, choice_problems, weight_at, weight_problems
+from molyneux.learn.objectives.weights import Weight, weight_at, weight_problems
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 
@@ -141,24 +140,6 @@ def weight_problems(**weights: Weight) -> list[str]:
                 f"{name}: expected a number of at least 0 or a schedule (Cyclical, Warmup or WarmupSteps), got {weight!r}"
             )
     return problems
-
-
-def choice_problems(**choices: tuple[object, Sequence[str]]) -> list[str]:
-    """A problem for each setting whose value is none of its choices.
-
-    >>> choice_problems(kind=("II", ("I", "II")), per=(3, ("sample", "batch")))
-    ['per: expected "sample" or "batch", got 3']
-    """
-    return [
-        f"{name}: expected {_either(known)}, got {value!r}"
-        for name, (value, known) in choices.items()
-        if not (isinstance(value, str) and value in known)
-    ]
-
-
-def _either(known: Sequence[str]) -> str:
-    *most, last = [f'"{word}"' for word in known]
-    return f"{', '.join(most)} or {last}"
 
 
 def levels_below_zero(**levels: float) -> list[str]:

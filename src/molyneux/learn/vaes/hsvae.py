@@ -7,8 +7,8 @@ from typing import Literal, Unpack
 import torch
 from torch import Tensor
 
-from molyneux.core import Batch, Loss, Progress, Spec
-from molyneux.learn.objectives import Weight, choice_problems, weight_at, weight_problems
+from molyneux.core import Batch, Loss, Progress, Spec, choice_problems
+from molyneux.learn.objectives import Weight, weight_at, weight_problems
 from molyneux.learn.posteriors import Diagonal, HierarchicalSparse, SpikePrior, expert_parameters
 from molyneux.learn.posteriors.sparse import LOG_RATIO_BOUND
 from molyneux.learn.priors import IndependentPrior

@@ -7,8 +7,7 @@ from typing import Literal, Unpack
 import torch
 from torch import Tensor
 
-from molyneux.core import Spec
-from molyneux.learn.objectives import choice_problems
+from molyneux.core import Spec, choice_problems
 from molyneux.learn.posteriors import Diagonal, DiagonalLaplace, DiagonalNormal, Mixture, mixture_of_experts
 from molyneux.learn.priors import IndependentPrior
 from molyneux.learn.vaes.autoencoder import reporting

@@ -7,8 +7,8 @@ from typing import Literal, Unpack
 import torch
 from torch import Tensor
 
-from molyneux.core import Spec
-from molyneux.learn.objectives import choice_problems, levels_below_zero
+from molyneux.core import Spec, choice_problems
+from molyneux.learn.objectives import levels_below_zero
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, product_of_experts, sampled_subsets, subsets_of
 from molyneux.learn.vaes.autoencoder import reporting
 from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE

@@ -115,8 +115,8 @@ def label_scores(
         if not np.isfinite(values[0]):
             return write.score(name, None, **_PERCENT, note="no sample has the label")
         interval = _percentiles(100 * values[1:]) if np.isfinite(values).all() else None
-        controls = {} if constant is None else {"constant": 100 * constant}
-        fields = {"chance": 100 * chance, "controls": controls, "n": n, **_PERCENT}
+        controls = {} if constant is None else {"constant": 100 * float(constant)}
+        fields = {"chance": 100 * float(chance), "controls": controls, "n": n, **_PERCENT}
         return write.score(name, 100 * values[0], interval=interval, **fields)
 
     known = share > 0

@@ -98,12 +98,6 @@ def label_problems(chosen: Sequence[str], known: Sequence[str]) -> list[str]:
     return problems + ([f"expected nuisances that differ, got {', '.join(chosen)}"] if len(set(chosen)) < len(chosen) else [])
 
 
-def check_choice(setting: str, value: object, known: Sequence[object]) -> list[str]:
-    """One sentence if a setting is none of the known values."""
-    names = [str(item) for item in known]
-    return [] if value in known else [f"unknown {setting} {value!r}; {nearest(str(value), names)}"]
-
-
 def check_words(groups: Sequence[Group], fixed: Sequence[str]) -> None:
     """Raise ConfigError where a word stands twice in the vocabulary: a reader could not tell what it is."""
     groups_of: dict[str, str] = {}

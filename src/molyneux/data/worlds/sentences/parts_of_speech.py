@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from molyneux.core import ConfigError
-from molyneux.data.worlds.sentences.language import Definition, Form, Group, Language, Place, check_choice
+from molyneux.core import ConfigError, choice_problems
+from molyneux.data.worlds.sentences.language import Definition, Form, Group, Language, Place
 from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld, divided, setting_problems
 
 GROUPS = (
@@ -75,7 +75,7 @@ class PartsOfSpeech(SentenceWorld):
         split: Method = "keyed",
         split_seed: int = 0,
     ) -> None:
-        problems = check_choice("factors", factors, ("ordered", "positions"))
+        problems = choice_problems(factors=(factors, ("ordered", "positions")))
         problems += setting_problems(split, nuisances, ("structure", "kind"))
         if cap is not None and (not isinstance(cap, int | np.integer) or cap < 5):
             problems.append(

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import torch
 
-from molyneux.core import Batch, Reader, Spec
+from molyneux.core import Batch, Reader, Spec, choice_problems
 from molyneux.data.dataset import Split
 from molyneux.data.worlds.sentences.division import Division, KeyedDivision, PublishedDivision
-from molyneux.data.worlds.sentences.language import Language, Sentences, check_choice, label_problems
+from molyneux.data.worlds.sentences.language import Language, Sentences, label_problems
 from molyneux.data.worlds.sentences.sentence_reader import SentenceReader
 from molyneux.data.worlds.world import World
 
@@ -109,4 +109,4 @@ def divided(
 
 def setting_problems(split: str, nuisances: Sequence[str], known: tuple[str, ...]) -> list[str]:
     """One sentence for everything that is wrong with the settings that all worlds of sentences have."""
-    return [*check_choice("split", split, ("keyed", "published")), *label_problems(nuisances, known)]
+    return [*choice_problems(split=(split, ("keyed", "published"))), *label_problems(nuisances, known)]

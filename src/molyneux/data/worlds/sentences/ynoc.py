@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from molyneux.core import ConfigError
-from molyneux.data.worlds.sentences.language import Form, Group, Language, Place, check_choice, template
+from molyneux.core import ConfigError, choice_problems
+from molyneux.data.worlds.sentences.language import Form, Group, Language, Place, template
 from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld, divided, setting_problems
 
 _ORDER = ("year", "name", "occupation", "city")
@@ -70,8 +70,7 @@ class Ynoc(SentenceWorld):
     ) -> None:
         if article is None:
             article = "agreeing" if vocabulary == "realistic" else "a/an"
-        problems = check_choice("vocabulary", vocabulary, ("placeholder", "realistic"))
-        problems += check_choice("article", article, ("a/an", "agreeing"))
+        problems = choice_problems(vocabulary=(vocabulary, ("placeholder", "realistic")), article=(article, ("a/an", "agreeing")))
         problems += setting_problems(split, nuisances, ("template",))
         if problems:
             raise ConfigError(problems)

@@ -61,7 +61,10 @@ def test_what_was_written_is_told_to_machines(molyneux: Run, tmp_path: Path) -> 
         ),
         (("letters", "--out", "x", "--size", 10, *SENTENCES), "--format sentences writes every sentence of all splits: leave"),
         (("letters", *SENTENCES), "expected --out, a place for the samples"),
-        (("letters", "--out", "x", "--format", "sentence"), "unknown format 'sentence'; did you mean \"sentences\"?"),
+        (
+            ("letters", "--out", "x", "--format", "sentence"),
+            "argument --format: invalid choice: 'sentence'; did you mean \"sentences\"?",
+        ),
     ],
 )
 def test_what_cannot_be_written_is_told_in_one_sentence(

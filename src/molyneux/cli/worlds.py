@@ -1,0 +1,147 @@
+"""The commands of worlds: `data` stores or exports samples of one, `judge` trains a reader for the views of one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from molyneux.cli import index
+from molyneux.cli.names import values
+from molyneux.cli.parser import Arguments, parse, say, say_json
+from molyneux.cli.progress import shown
+from molyneux.core import ConfigError, ConflictError, store
+from molyneux.core.config import arguments as constructor
+from molyneux.core.config import build
+from molyneux.data import (
+    SplitSource,
+    World,
+    contact_sheet,
+    export_hdf5,
+    export_parquet,
+    export_png,
+    export_sentences,
+    generate,
+    is_contact_sheet,
+)
+from molyneux.data.worlds.sentences import SentenceWorld
+from molyneux.run import make_judge
+
+_SENTENCES = "sentences"
+_WRITERS: dict[str, Callable[..., object]] = {
+    "hdf5": export_hdf5,
+    "native": generate,
+    "parquet": export_parquet,
+    "png": export_png,
+    _SENTENCES: export_sentences,
+}
+
+
+def data(arguments: Arguments) -> int:
+    """`molyneux data WORLD`."""
+    options, sheet = arguments.options, arguments.options.contact_sheet
+    source, split, total = _source(arguments)
+    if sheet is not None and (store.is_file(sheet) or sheet.is_dir()) and not is_contact_sheet(sheet):
+        raise ConflictError(f"{sheet} exists: choose another file, or move it away")
+    record = {"world": source.dataset.name, "split": split, "seed": options.seed, "samples": total}
+    if sheet is not None:
+        contact_sheet(source, sheet)
+        record["contact_sheet"] = str(sheet)
+    if options.out is not None:
+        started, stored = time.perf_counter(), store.is_file(options.out / "stage.json")
+        _write(arguments, source, total)
+        record |= {"out": str(options.out), "seconds": round(time.perf_counter() - started, 3), "stored_before": stored}
+    _tell(arguments, record)
+    return 0
+
+
+def _source(arguments: Arguments) -> tuple[SplitSource, str, int]:
+    """What is written, of which split, and how many samples; as sentences, all splits, so that none may be asked for."""
+    options, unsaid = arguments.options, parse(["data", "WORLD"]).options
+    world = find_world(options.world, {name.removeprefix("world."): value for name, value in values(arguments)})
+    if options.format != _SENTENCES:
+        return world.source(options.split, options.size, seed=options.seed), options.split, options.size
+    if not isinstance(world, SentenceWorld):
+        others = ", ".join(name for name in _WRITERS if name != _SENTENCES)
+        raise ConfigError(f"expected a world of sentences for --format {_SENTENCES}, got {world.name}: choose one of {others}")
+    if (options.split, options.size) != (unsaid.split, unsaid.size):
+        raise ConfigError(f"--format {_SENTENCES} writes every sentence of all splits: leave --split and --size out")
+    return world.source("train", seed=options.seed), "all", sum(world.splits.values())
+
+
+def _write(arguments: Arguments, source: SplitSource, total: int) -> None:
+    options, done = arguments.options, 0
+    with shown(quiet=options.quiet or arguments.json) as progress:
+        progress.begin("data", "making samples")
+
+        def tell(count: int) -> None:
+            nonlocal done
+            done += count
+            progress.advance(done, total)
+
+        further = {"seed": options.seed} if options.format == _SENTENCES else {}
+        further |= {"threads": options.jobs} if options.format == "native" else {}
+        samples = source.dataset if options.format == _SENTENCES else source
+        _WRITERS[options.format](samples, options.out, progress=tell, **further)
+
+
+def _tell(arguments: Arguments, record: dict[str, object]) -> None:
+    if arguments.json:
+        say_json(record)
+        return
+    if "out" in record:
+        total = int(str(record["samples"]))
+        rate = total / max(float(str(record["seconds"])), 1e-3)
+        what = f"{total:,} {record['split']} samples of {record['world']} (seed {record['seed']})"
+        how = "stored before" if record["stored_before"] else f"{record['seconds']} s, {rate:,.0f} samples/s"
+        say(f"{what} in {record['out']}: {how}")
+    if "contact_sheet" in record:
+        say(f"Contact sheet: {record['contact_sheet']}")
+
+
+def judge(arguments: Arguments) -> int:
+    """`molyneux judge WORLD MODALITY`: train a learned reader for the views of a world."""
+    from molyneux.learn.judges import file_digest
+
+    options = arguments.options
+    worlds = _levels(arguments)
+    with shown(quiet=options.quiet or arguments.json) as progress:
+        progress.begin("judge", "training")
+        made = make_judge(
+            worlds,
+            options.modality,
+            options.out,
+            samples=options.samples,
+            seed=options.seed,
+            settings=dict(values(arguments)),
+            progress=progress,
+        )
+    if arguments.json:
+        record = {"accuracy": made.record.accuracy, "abstention": made.record.abstention, "samples": made.record.samples}
+        say_json({"judge": str(options.out), "digest": file_digest(options.out), **record})
+        return 0
+    for level, accuracy in made.record.accuracy.items():
+        rates = {"accuracy": accuracy, **made.abstention(tuple(accuracy))}
+        rows = (f"{title}: {', '.join(f'{factor} {share:.2%}' for factor, share in row.items())}" for title, row in rates.items())
+        say(f"{f'level {level}: ' if level else ''}{'; '.join(rows)}")
+    say(f"Judge: {options.out}")
+    return 0
+
+
+def _levels(arguments: Arguments) -> Mapping[str, World]:
+    """The world at each of its levels; or alone if it has no levels, or if one is given."""
+    given = dict(values(arguments))
+    world = find_world(arguments.options.world, given)
+    takes = constructor(type(world))
+    if "modalities" in takes:
+        given.setdefault("modalities", [arguments.options.modality])
+    if "level" not in takes or "level" in given:
+        return {str(given.get("level", "")): find_world(arguments.options.world, given)}
+    return {str(level): find_world(arguments.options.world, {**given, "level": level}) for level in range(1, 6)}
+
+
+def find_world(name: str, settings: Mapping[str, object]) -> World:
+    """The world of a name, which may be its own (`pos`, `pos-v1`), and of its settings; ConfigError with every problem."""
+    entry = index.find_class("worlds", name)
+    class_path = name if entry is None else entry.node.name
+    world: World = build(World, {"class_path": class_path, "init_args": dict(settings)}, "world").value
+    return world
