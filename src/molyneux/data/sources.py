@@ -35,6 +35,12 @@ def origin_of(source: Source, **changes: Any) -> Mapping[str, Any] | None:
     return {"of": dict(origin), **changes} if changes else dict(origin)
 
 
+def require_positive(**numbers: int) -> None:
+    """Raise ConfigError, with its name, for a number below 1."""
+    if problems := [f"expected {name} of at least 1, got {number}" for name, number in numbers.items() if number < 1]:
+        raise ConfigError(problems)
+
+
 class ArraySource:
     """Samples that lie in memory; nothing is copied until they are read.
 
@@ -79,9 +85,7 @@ def load(source: Source, *, chunk: int = 4096, threads: int = 1) -> ArraySource:
     Raises:
         ConfigError: `chunk` or `threads` below 1.
     """
-    for name, value in (("chunk", chunk), ("threads", threads)):
-        if value < 1:
-            raise ConfigError(f"expected {name} of at least 1, got {value}")
+    require_positive(chunk=chunk, threads=threads)
     size, spec = len(source), source.spec
     if isinstance(source, ArraySource):
         return source

@@ -6,10 +6,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from molyneux.core import ConfigError
+from molyneux.core import ConfigError, seeds
 from molyneux.data import CdSprites, GeBiD, Noise
+from molyneux.data.worlds import touch
 from molyneux.data.worlds.raster import SHAPES, Figures, distances, masks
-from molyneux.data.worlds.touch import CONTACTS, Touch, follow, outlines
+from molyneux.data.worlds.touch import CONTACTS, follow, outlines
 
 SOLID = tuple(shape for shape in SHAPES if shape != "spiral")
 CONVEX = ("square", "ellipse", "line", "circle", "semicircle", "pieslice")
@@ -204,7 +205,8 @@ def test_the_start_is_uniform():
     """On a circle the angle of the first contact tells where it starts."""
     world = GeBiD(level=1, shapes=("circle",), modalities=("touch",), touch_noise=0.0)
     scenes = world.scenes(np.arange(5000), split="train", seed=0)
-    first = Touch(world.name, noise=0.0).contours(scenes)[:, 0, :2] - scenes.figures.centre
+    stream = seeds.key(0, "touch")
+    first = touch.contours(scenes.figures, scenes.indices, stream, noise=0.0)[:, 0, :2] - scenes.figures.centre
     angle = np.sort((np.arctan2(first[:, 1], first[:, 0]) / (2 * np.pi)) % 1.0)
     assert np.abs(angle - (np.arange(5000) + 0.5) / 5000).max() < 1.63 / math.sqrt(5000)  # Kolmogorov, 1 %
 

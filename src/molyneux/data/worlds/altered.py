@@ -15,9 +15,8 @@ import torch
 
 from molyneux.core import Batch, ConfigError, JudgeMaterial, NuisanceWindow, Spec, nearest, seeds
 from molyneux.data.dataset import Split
-from molyneux.data.worlds.captioned_world import CaptionedWorld
+from molyneux.data.worlds.captioned_world import CaptionedWorld, Scenes
 from molyneux.data.worlds.raster import SHAPES, Figures, masks
-from molyneux.data.worlds.scenes import Scenes
 
 Change = Literal["empty", "filled", "restyled", "silhouette", "unknown shape"]
 """Without the object; with an object that fills the picture but for a narrow border; in other textures; the object white on
@@ -30,7 +29,6 @@ _OUTSIDE = -10.0
 
 _STROKES = {"line": 0.4, "spiral": 0.05}
 """Thickness of unknown shapes made of strokes, in sizes."""
-
 
 _STYLES = 64
 """Textures in which each scene can be seen, for means over them."""

@@ -1,9 +1,9 @@
-"""Pictures of CdSprites: a mask, a colour and grey textures become RGB, compiled, whole batches.
+"""Masks become RGB pictures, compiled, whole batches: `paint` as in CdSprites, `colour_masks` as in GeBiD.
 
-The steps are those of the published generator (`data_proc/cdSprites.py`), each a table of 256 values that is looked up once
-per pixel: the shape's texture is brightened to 125..255 and coloured; the picture is stretched to 0..255 over all channels; a
-shaded background is put wherever the shape is not; the picture is stretched again. Because of the first stretch a colour's
-brightest point has its largest channel at 255: an RGB value is a ratio.
+The steps of `paint` are those of the published generator (`data_proc/cdSprites.py`), each a table of 256 values that is looked
+up once per pixel: the shape's texture is brightened to 125..255 and coloured; the picture is stretched to 0..255 over all
+channels; a shaded background is put wherever the shape is not; the picture is stretched again. Because of the first stretch
+a colour's brightest point has its largest channel at 255: an RGB value is a ratio.
 """
 
 from __future__ import annotations
@@ -230,3 +230,22 @@ def _blend(mask: np.ndarray, near: np.ndarray, inks: np.ndarray, out: np.ndarray
             elif cover > 0:
                 for channel in range(3):
                     out[channel, i, j] = (cover * inks[channel, near[i, j]] + (255 - cover) * out[channel, i, j] + 127) // 255
+
+
+@compiled
+def colour_masks(masks: np.ndarray, ink: np.ndarray, ground: np.ndarray, out: np.ndarray) -> None:
+    """Colour masks on a grey ground, by coverage.
+
+    Args:
+        masks: (n, S, S) uint8 coverage, 0..255.
+        ink: (n, 3) uint8 RGB.
+        ground: (n, S, S) uint8 grey.
+        out: (n, 3, S, S) uint8 RGB.
+    """
+    for row in range(len(masks)):
+        for channel in range(3):
+            colour = int(ink[row, channel])
+            for i in range(masks.shape[1]):
+                for j in range(masks.shape[2]):
+                    cover = int(masks[row, i, j])
+                    out[row, channel, i, j] = (cover * colour + (255 - cover) * ground[row, i, j] + 127) // 255

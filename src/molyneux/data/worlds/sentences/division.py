@@ -16,7 +16,7 @@ import math
 import random
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -28,23 +28,9 @@ _ROUNDS = 8
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _A, _B, _C, _HALF = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
 
-
 _WORDS, _SHIFT = 624, 397
 _UPPER, _LOWER, _TWIST = 0x80000000, 0x7FFFFFFF, 0x9908B0DF
 _MASK_B, _MASK_C = 0x9D2C5680, 0xEFC60000
-
-
-class Division(Protocol):
-    """What decides on the sentences of each split."""
-
-    @property
-    def sizes(self) -> dict[Split, int]:
-        """How many sentences each split has."""
-        ...
-
-    def numbers(self, indices: np.ndarray, *, split: Split, seed: int) -> np.ndarray:
-        """The numbers (n,) int64 of the sentences at these positions (n,) of a split, which lie within it."""
-        ...
 
 
 def shares(count: int) -> tuple[int, int, int]:
@@ -86,7 +72,7 @@ class KeyedDivision:
         return dict(zip(SPLITS, self._ends[-1].tolist(), strict=True))
 
     def numbers(self, indices: np.ndarray, *, split: Split, seed: int) -> np.ndarray:
-        """See `Division`."""
+        """The numbers (n,) int64 of the sentences at these positions (n,) of a split, which lie within it."""
         part = SPLITS.index(split)
         ends, skipped = (np.ascontiguousarray(table[:, part]) for table in (self._ends, self._skipped))
         out = np.empty(len(indices), np.int64)
@@ -184,7 +170,7 @@ class PublishedDivision:
         return dict(zip(SPLITS, (sum(part) for part in zip(*parts, strict=True)), strict=True))
 
     def numbers(self, indices: np.ndarray, *, split: Split, seed: int) -> np.ndarray:
-        """See `Division`; `seed` changes nothing."""
+        """As `KeyedDivision.numbers`; `seed` changes nothing."""
         return np.asarray(_shuffled(*self._recipe)[SPLITS.index(split)][indices])
 
     @property
