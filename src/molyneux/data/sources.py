@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,19 +17,12 @@ from molyneux.data.dataset import check_positions
 from molyneux.data.layout import columns_of, read_arrays, to_arrays, to_batch
 
 
-@runtime_checkable
-class HasOrigin(Protocol):
-    """A source that can say everything its samples depend on."""
-
-    @property
-    def origin(self) -> Mapping[str, Any] | None:
-        """Two sources of the same origin hold the same bytes; None where that is not known."""
-        ...
-
-
 def origin_of(source: Source, **changes: Any) -> Mapping[str, Any] | None:
-    """The origin of a source, or of what these changes make of it; None where the source cannot say."""
-    origin = source.origin if isinstance(source, HasOrigin) else None
+    """The origin of a source, or of what these changes make of it: two sources of the same origin hold the same bytes.
+
+    None where the source has no `origin` that says everything its samples depend on.
+    """
+    origin: Mapping[str, Any] | None = getattr(source, "origin", None)
     if origin is None:
         return None
     return {"of": dict(origin), **changes} if changes else dict(origin)

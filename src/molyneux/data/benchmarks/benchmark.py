@@ -6,7 +6,7 @@ import hashlib
 import os
 from abc import abstractmethod
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -111,11 +111,8 @@ def _digest_of(path: Path) -> str:
 
 @lru_cache(maxsize=16)
 def _digest(path: Path, size: int, changed: int) -> str:
-    digest = hashlib.blake2b(digest_size=8)
     with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, partial(hashlib.blake2b, digest_size=8)).hexdigest()
 
 
 @lru_cache(maxsize=8)

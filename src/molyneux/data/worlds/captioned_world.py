@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -16,7 +17,6 @@ from molyneux.data.dataset import SPLITS, Split, World
 from molyneux.data.worlds.captions import CaptionReader, Grammar
 from molyneux.data.worlds.combinations import Combinations
 from molyneux.data.worlds.levels import LevelSettings
-from molyneux.data.worlds.parallel import spread
 from molyneux.data.worlds.raster import Figures
 from molyneux.data.worlds.touch import CONTACTS, contours
 
@@ -209,3 +209,19 @@ class CaptionedWorld(World):
     def _codes(self, factors: np.ndarray, name: str) -> np.ndarray:
         """Codes (n,) int64 of one factor, from those of all (n, F) or of all but the nuisances."""
         return np.ascontiguousarray(factors[:, self._columns[name]])
+
+
+def spread(work: Callable[[slice], None], count: int, *, threads: int, chunk: int = 128) -> None:
+    """Call `work` with slices that cover range(count), on `threads` threads.
+
+    Chunks are small enough for a processor's cache and are the same for any number of threads. `work` should spend its time
+    in compiled code, which lets the other threads run.
+    """
+    slices = [slice(start, min(start + chunk, count)) for start in range(0, count, chunk)]
+    if threads == 1 or len(slices) < 2:
+        for part in slices:
+            work(part)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, slices):
+            pass

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,7 +21,6 @@ from PIL import Image, UnidentifiedImageError
 
 from molyneux.core import DataError, StoreError, seeds
 from molyneux.core.compiled import compiled
-from molyneux.data.worlds.parallel import spread
 
 COUNT = 4096
 """Procedural textures in a bank, as long as it stays within `MEMORY`."""
@@ -52,7 +52,8 @@ def procedural(side: int) -> np.ndarray:
     keys = stream.integers(0, 1 << 63, COUNT).astype(np.uint64)
     family = np.arange(COUNT) % len(PATTERNS)
     bank = np.empty((count, side, side), np.uint8)
-    spread(lambda part: draw_patterns(family[part], numbers[part], keys[part], bank[part]), count, threads=2)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(draw_patterns, *(np.array_split(table[:count], 2) for table in (family, numbers, keys, bank))))
     bank.setflags(write=False)
     return bank
 

@@ -78,7 +78,7 @@ def follow(figures: Figures, start: np.ndarray, contacts: int) -> np.ndarray:
         contacts: how many there are.
     """
     out = np.empty((len(figures), contacts, 5))
-    tables, _ = outlines()
+    tables = outlines()
     table = np.where(figures.shape == SHAPES.index("line"), _STRAIGHT, figures.shape)
     _place(table, figures.centre, figures.size, figures.rotation, figures.thickness, start, tables, out)
     _travel(out)
@@ -170,19 +170,13 @@ def _normals(u: float, v: float) -> tuple[float, float]:
 
 
 @cache
-def outlines() -> tuple[np.ndarray, np.ndarray]:
-    """Outlines of all shapes but the line, whose proportions vary, in the order of `SHAPES`.
+def outlines() -> np.ndarray:
+    """Outlines of all shapes but the line, whose proportions vary, in the order of `SHAPES`; (shapes, STEPS + 1, 2) float64.
 
     An outline is a closed curve as points at equal steps along it, in the frame of `raster`: lengths in sizes of the figure, x
-    right, y down, clockwise as seen in the picture.
-
-    Returns:
-        points: (shapes, STEPS + 1, 2) float64, the last point being the first.
-        lengths: (shapes,) float64 lengths of the curves.
+    right, y down, clockwise as seen in the picture. Its last point is its first.
     """
-    tables = [np.zeros((STEPS + 1, 2)) if shape == "line" else _equal_steps(_curve(shape)) for shape in SHAPES]
-    lengths = [np.hypot(*np.diff(table, axis=0).T).sum() for table in tables]
-    return np.stack(tables), np.array(lengths)
+    return np.stack([np.zeros((STEPS + 1, 2)) if shape == "line" else _equal_steps(_curve(shape)) for shape in SHAPES])
 
 
 def _curve(shape: str) -> np.ndarray:
