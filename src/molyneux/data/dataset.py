@@ -113,17 +113,7 @@ class World(SplitDataset):
 
 
 class SplitSource:
-    """The first samples of a split as a `Source`.
-
-    Args:
-        dataset: what has the split.
-        split: which one.
-        size: how many samples; all of a split that ends by default.
-        seed: root seed.
-
-    Raises:
-        ConfigError: see `SplitDataset.source`.
-    """
+    """The first samples of a split as a `Source`, all of a split that ends by default; errors as `SplitDataset.source`."""
 
     def __init__(self, dataset: SplitDataset, split: Split, size: int | None, seed: int) -> None:
         available = dataset.size(split)
@@ -145,8 +135,7 @@ class SplitSource:
     @property
     def origin(self) -> Mapping[str, Any]:
         """Everything the samples depend on, as plain data."""
-        settings = dict(self.dataset.settings)
-        named = {"dataset": self.dataset.name, "settings": settings}
+        named = {"dataset": self.dataset.name, "settings": dict(self.dataset.settings)}
         return {**named, "split": self.split, "size": self._size, "seed": self.seed}
 
     def __len__(self) -> int:
@@ -170,11 +159,7 @@ def check_positions(indices: npt.ArrayLike, size: int) -> np.ndarray:
 
 
 def row_of_integers(numbers: npt.ArrayLike, what: str) -> np.ndarray:
-    """`numbers` as (n,) int64.
-
-    Args:
-        numbers: an array, or what NumPy makes one of.
-        what: what they are, for the message.
+    """`numbers` as (n,) int64; `what` they are is for the message.
 
     Raises:
         DataError: they are no integers in one row.

@@ -17,7 +17,7 @@ stage.json              what made the samples, and a checksum of every file
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -25,15 +25,8 @@ import torch
 from molyneux.core import Batch, DataError, Modality, Source, Spec, Target, store
 
 
-@dataclass(frozen=True)
-class Column:
-    """One array of the format.
-
-    Args:
-        name: of the tensor in `Batch.tensors`.
-        dtype: of the array.
-        shape: of one sample in it.
-    """
+class Column(NamedTuple):
+    """One array of the format: its name in `Batch.tensors`, its type, and the shape of one sample in it."""
 
     name: str
     dtype: str

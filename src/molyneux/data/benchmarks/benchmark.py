@@ -69,11 +69,6 @@ class Benchmark(SplitDataset):
     def choices(self) -> Mapping[str, Any]:
         """The settings but for the files, as plain data."""
 
-    @property
-    @abstractmethod
-    def splits(self) -> Mapping[Split, int]:
-        """How many samples each split has; errors as `paths`."""
-
     @abstractmethod
     def rows(self, rows: np.ndarray, split: Split) -> Batch:
         """The samples at these rows (B,) of a split, which lie within it, in the order of the files."""
@@ -81,7 +76,7 @@ class Benchmark(SplitDataset):
     def batch(self, indices: np.ndarray, *, split: Split, seed: int) -> Batch:
         """The samples at these positions (B,) of a split in the order of a seed; errors as `SplitDataset.batch` and `paths`."""
         indices = self.numbers(indices, split)
-        return self.rows(_order(self.name, split, self.splits[split], seed)[indices], split)
+        return self.rows(_order(self.name, split, self.size(split) or 0, seed)[indices], split)
 
     def paths(self) -> dict[str, Path]:
         """The files that are there, by name.

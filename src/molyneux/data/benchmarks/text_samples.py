@@ -37,7 +37,7 @@ def divided(
     Args:
         labels: by file, the class of every row, (N,).
         classes: how many there are.
-        limits: of each class; without any, all rows are used.
+        limits: of each class, for training, validation and testing; without any, all rows are used.
         name: of the data set, for its streams.
         seed: of the order.
     """
@@ -84,10 +84,7 @@ def tokenize(texts: Iterable[pa.Array], *, length: int, line_break: str) -> Toke
 
     A word is a run of letters and digits; every other character that is not blank is a word by itself: "Don't!" is don ' t !.
 
-    Args:
-        texts: blocks of strings.
-        length: words that are kept of a text.
-        line_break: what stands for a line break in the files; a blank takes its place.
+    A blank takes the place of `line_break`, which stands for a line break in the files.
     """
     blocks, lengths = list[pa.Array](), [np.empty(0, np.int64)]
     for block in texts:
@@ -105,13 +102,7 @@ def tokenize(texts: Iterable[pa.Array], *, length: int, line_break: str) -> Toke
 
 
 def most_frequent(tokens: Tokens, *, texts: np.ndarray, words: int) -> np.ndarray:
-    """Numbers of the words that occur most often in some of the texts, at most `words`; equals in alphabetical order.
-
-    Args:
-        tokens: all texts.
-        texts: (N,) bool, which of them are counted.
-        words: how many are taken.
-    """
+    """Numbers of the words that occur most often in `texts` (N,) bool, at most `words`; equals in alphabetical order."""
     counts = np.bincount(tokens.numbers[np.repeat(texts, tokens.lengths)], minlength=len(tokens.words))
     occurring = np.flatnonzero(counts)
     alphabet = pc.sort_indices(tokens.words.take(pa.array(occurring))).to_numpy()
@@ -123,10 +114,8 @@ def most_frequent(tokens: Tokens, *, texts: np.ndarray, words: int) -> np.ndarra
 def symbol_rows(tokens: Tokens, vocabulary: np.ndarray, *, length: int) -> np.ndarray:
     """Texts as symbols (N, length) int32: words, `<eos>` where there is room for it, padding.
 
-    Args:
-        tokens: the texts, cut at `length` words.
-        vocabulary: numbers of the words that have symbols, in the order of these; others are `<unk>`.
-        length: of a row.
+    The texts are cut at `length` words. The `vocabulary` has the numbers of the words that have symbols, in the order of these;
+    others are `<unk>`.
     """
     symbols = np.full(len(tokens.words), UNKNOWN, np.int32)
     symbols[vocabulary] = np.arange(len(SPECIAL), len(SPECIAL) + len(vocabulary))

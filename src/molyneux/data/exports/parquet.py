@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,15 +20,10 @@ from molyneux.data.layout import columns_of
 _ARROW = {"float32": pa.float32(), "int64": pa.int64(), "uint8": pa.uint8()}
 
 
-@dataclass(frozen=True)
-class _Column:
-    """One column: its Arrow type, its feature in `datasets`, and how its values are made.
+class _Column(NamedTuple):
+    """One column: its part of a batch and its name there, its Arrow type, its feature in `datasets`, and its values.
 
-    Args:
-        key: its part of a batch and its name there.
-        type: of Arrow.
-        feature: of `datasets`.
-        values: from a batch, the number of its first sample and a pool of threads.
+    Values are made of a batch, the number of its first sample and a pool of threads.
     """
 
     key: tuple[str, str]

@@ -34,6 +34,7 @@ class GaussianNoise(Corruption):
     scale: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0.0 < self.scale < math.inf:
             raise ConfigError(f"{self.name}: expected a scale above 0, got {self.scale}")
 
@@ -65,6 +66,7 @@ class Erasing(Corruption):
     fill: float = 0.5
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0.0 <= self.fill <= 1.0:
             raise ConfigError(f"{self.name}: expected a fill from 0 to 1, got {self.fill}")
 

@@ -66,7 +66,7 @@ class CaptionedWorld(World):
         settings: of the world.
         problems: what is already known to be wrong with them.
         nuisances: factors that no caption says; they come last.
-        threads: for making pictures; the bytes do not depend on it.
+        threads: for making pictures.
 
     Raises:
         ConfigError: settings that cannot be used; all problems at once, those of held-out combinations once the rest is right.

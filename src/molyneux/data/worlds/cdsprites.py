@@ -202,7 +202,7 @@ class CdSprites(CaptionedWorld):
         """The textures as they are now."""
         settings = self._settings
         if settings.level < 3 or settings.textures is None:
-            return textures.flat(settings.image_size)
+            return np.full((1, settings.image_size, settings.image_size), 128, np.uint8)
         if settings.textures == "procedural":
             return textures.procedural(settings.image_size)
         return textures.folder(Path(settings.textures), settings.image_size)

@@ -114,9 +114,6 @@ class Uniform(Distribution):
 class Product(Distribution):
     """Independent parts together.
 
-    Args:
-        parts: at least one; their names differ.
-
     Raises:
         ConfigError: no parts, or a name in two of them.
     """
@@ -143,9 +140,7 @@ class Product(Distribution):
 class Mixture(Distribution):
     """One of several distributions of the same names.
 
-    Args:
-        parts: at least one.
-        weights: how likely each is, relative to the others; equally by default.
+    `weights` say how likely each is, relative to the others; equally by default.
 
     Raises:
         ConfigError: no parts, parts of different names, or weights that are not positive or not one for each.
@@ -179,10 +174,6 @@ class Excluding(Distribution):
 
     A scene that falls into the region is drawn anew, from numbers that are a function of those it was drawn from.
 
-    Args:
-        base: what is drawn from.
-        region: what is held out; its names are among those of `base`.
-
     Raises:
         ConfigError: the region has names that `base` does not draw; on sampling, if it leaves almost nothing.
     """
@@ -214,11 +205,7 @@ class Excluding(Distribution):
 
 
 class Entities(Distribution):
-    """Several objects a scene, drawn independently; values are (n, number).
-
-    Args:
-        each: what each object is drawn from.
-        number: how many there are.
+    """A number of objects a scene, each drawn independently of the others; values are (n, number).
 
     Raises:
         ConfigError: a number below 1.

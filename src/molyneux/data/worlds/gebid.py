@@ -198,10 +198,6 @@ class Geometry:
     the corners of a spiral's strokes to whole pixels, which moves the spiral by half a pixel to its pole. Lengths between the
     two published ones are interpolated.
 
-    Args:
-        shapes: names of the shapes.
-        lengths: L of the sizes, pixels.
-
     Attributes:
         codes: (shapes,) int64 codes of the rasteriser.
         sizes: (shapes, sizes) float64 size of the figure, scene units.

@@ -86,10 +86,7 @@ class Figures:
 def masks(figures: Figures, image_size: int, *, anti_alias: bool = False) -> np.ndarray:
     """Coverage of every pixel by its figure, (n, image_size, image_size) uint8: 0 outside, 255 inside.
 
-    Args:
-        figures: what to draw.
-        image_size: side of the picture in pixels.
-        anti_alias: grade the border; by default a mask holds only 0 and 255.
+    With `anti_alias` the border is graded; by default a mask holds only 0 and 255.
     """
     out = np.zeros((len(figures), image_size, image_size), np.uint8)
     _draw(figures.shape, figures.centre, figures.size, figures.rotation, figures.thickness, anti_alias, out)
@@ -97,12 +94,7 @@ def masks(figures: Figures, image_size: int, *, anti_alias: bool = False) -> np.
 
 
 def distances(figures: Figures, points: np.ndarray) -> np.ndarray:
-    """Signed distance of points to the border of their figure, (n, m), scene units; negative inside.
-
-    Args:
-        figures: n figures.
-        points: (n, m, 2) x and y, scene units.
-    """
+    """Signed distance of points (n, m, 2) to the border of their figure, (n, m); scene units, negative inside."""
     out = np.empty(points.shape[:2], np.float64)
     _distances(figures.shape, figures.centre, figures.size, figures.rotation, figures.thickness, points, out)
     return out

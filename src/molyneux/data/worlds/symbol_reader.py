@@ -15,12 +15,7 @@ from molyneux.core import Reading, SpecError
 class SymbolReader(ABC):
     """Reads the factors that a row of symbols says: it accepts a language, nothing else, and says why it rejects.
 
-    A subclass is a `core.Reader` of the modality `text`.
-
-    Args:
-        factors: names of the factors it reads.
-        length: symbols of a row.
-        what: what a row is called in messages, such as "captions".
+    A subclass is a `core.Reader` of the modality `text`; `what` its rows of `length` symbols are called is for messages.
     """
 
     modality = "text"
@@ -77,11 +72,7 @@ class _Reasons(Mapping[int, str]):
 
 
 class KnownRows:
-    """Finds rows of unsigned integers in a table, which have to differ in more than zeros at their ends.
-
-    Args:
-        table: (N, length) the rows that are known.
-    """
+    """Finds rows of unsigned integers in a table (N, length); rows that differ in zeros at their ends alone are the same."""
 
     def __init__(self, table: np.ndarray) -> None:
         rows = _as_bytes(table)

@@ -101,11 +101,6 @@ def _digest(path: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
     return digest.hexdigest()
 
 
-def flat(side: int) -> np.ndarray:
-    """A bank of one even grey."""
-    return np.full((1, side, side), 128, np.uint8)
-
-
 def _texture(file: Path, side: int) -> np.ndarray:
     try:
         with Image.open(file) as picture:
@@ -118,13 +113,9 @@ def _texture(file: Path, side: int) -> np.ndarray:
 
 @compiled
 def draw_patterns(family: np.ndarray, numbers: np.ndarray, keys: np.ndarray, out: np.ndarray) -> None:
-    """Draw one pattern per row, each stretched to 0..255.
+    """Draw patterns of families (n,) into `out` (n, side, side) uint8, each stretched to 0..255.
 
-    Args:
-        family: (n,) int64 codes into `PATTERNS`.
-        numbers: (n, PARAMETERS) float64 of [0, 1).
-        keys: (n,) uint64, one for each pattern's noise.
-        out: (n, side, side) uint8.
+    They are made of numbers (n, PARAMETERS) of [0, 1) and keys (n,) uint64 of their noise.
     """
     side = out.shape[1]
     values = np.empty((side, side), np.float64)
