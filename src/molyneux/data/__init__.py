@@ -2,13 +2,12 @@
 
 from molyneux.data.benchmarks import AGNews, Benchmark, DBpedia, LabelledTexts, YahooAnswers
 from molyneux.data.contact import contact_sheet, is_contact_sheet
-from molyneux.data.dataset import Split, SplitDataset, SplitSource
+from molyneux.data.dataset import Split, SplitDataset, SplitSource, World
 from molyneux.data.exports import export_hdf5, export_parquet, export_png
-from molyneux.data.generate import generate
 from molyneux.data.sentence_files import export_sentences, load_sentences
 from molyneux.data.sources import ArraySource, Lacking, Missing, Subset, Views, load
-from molyneux.data.stored import StoredSource
-from molyneux.data.worlds import CdSprites, GeBiD, GeBiDNoise, Letters, Noise, PartsOfSpeech, World, Ynoc, ideal_codes
+from molyneux.data.stored import StoredSource, generate
+from molyneux.data.worlds import CdSprites, GeBiD, GeBiDNoise, Letters, Noise, PartsOfSpeech, Ynoc, ideal_codes
 
 __all__ = [
     "AGNews",

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -26,15 +26,8 @@ import torch
 from molyneux.core import Batch, DataError, Source, Spec, store
 
 
-@dataclass(frozen=True)
-class Column:
-    """One array of the format.
-
-    Args:
-        name: of the tensor in `Batch.tensors`.
-        dtype: of the array.
-        shape: of one sample in it.
-    """
+class Column(NamedTuple):
+    """One array of the format: its name in `Batch.tensors`, its type, and the shape of one sample in it."""
 
     name: str
     dtype: str

@@ -14,7 +14,7 @@ import torch
 from molyneux.core import Batch, ConfigError, DataError, Spec, StoreError, choice_problems, nearest, store
 from molyneux.data.dataset import Split
 from molyneux.data.folders import appearing_folder
-from molyneux.data.sources import ArraySource
+from molyneux.data.sources import ArraySource, require_positive
 from molyneux.data.worlds.sentences import SentenceWorld
 from molyneux.data.worlds.sentences.language import (
     END,
@@ -215,8 +215,7 @@ def export_sentences(
         ConfigError: `chunk` below 1. ConflictError: something stands at `folder`.
         StoreError: no space, no permission; nothing is left behind.
     """
-    if chunk < 1:
-        raise ConfigError(f"expected chunk of at least 1, got {chunk}")
+    require_positive(chunk=chunk)
     with appearing_folder(folder) as part:
         for split, name in _FILES.items():
             with (part / name).open("wb") as stream:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,34 +17,25 @@ from molyneux.data.dataset import check_positions
 from molyneux.data.layout import columns_of, read_arrays, to_arrays, to_batch
 
 
-@runtime_checkable
-class HasOrigin(Protocol):
-    """A source that can say everything its samples depend on."""
-
-    @property
-    def origin(self) -> Mapping[str, Any] | None:
-        """Two sources of the same origin hold the same bytes; None where that is not known."""
-        ...
-
-
 def origin_of(source: Source, **changes: Any) -> Mapping[str, Any] | None:
-    """The origin of a source, or of what these changes make of it; None where the source cannot say."""
-    origin = source.origin if isinstance(source, HasOrigin) else None
+    """The origin of a source, or of what these changes make of it: two sources of the same origin hold the same bytes.
+
+    None where the source has no `origin` that says everything its samples depend on.
+    """
+    origin: Mapping[str, Any] | None = getattr(source, "origin", None)
     if origin is None:
         return None
     return {"of": dict(origin), **changes} if changes else dict(origin)
 
 
+def require_positive(**numbers: int) -> None:
+    """Raise ConfigError, with its name, for a number below 1."""
+    if problems := [f"expected {name} of at least 1, got {number}" for name, number in numbers.items() if number < 1]:
+        raise ConfigError(problems)
+
+
 class ArraySource:
-    """Samples that lie in memory; nothing is copied until they are read.
-
-    Args:
-        spec: what the samples look like.
-        batch: all of them.
-
-    Raises:
-        SpecError: the batch does not fit the spec.
-    """
+    """Samples that lie in memory, in one batch that fits the spec (else SpecError); nothing is copied until they are read."""
 
     in_memory = True
     """Training need not load it."""
@@ -69,19 +60,12 @@ class ArraySource:
 
 
 def load(source: Source, *, chunk: int = 4096, threads: int = 1) -> ArraySource:
-    """The whole source in memory.
-
-    Args:
-        source: what to read or make.
-        chunk: samples fetched at once.
-        threads: how many chunks are fetched at the same time.
+    """The whole source in memory; `threads` chunks of so many samples are fetched at the same time.
 
     Raises:
         ConfigError: `chunk` or `threads` below 1.
     """
-    for name, value in (("chunk", chunk), ("threads", threads)):
-        if value < 1:
-            raise ConfigError(f"expected {name} of at least 1, got {value}")
+    require_positive(chunk=chunk, threads=threads)
     size, spec = len(source), source.spec
     if isinstance(source, ArraySource):
         return source
@@ -97,22 +81,28 @@ def load(source: Source, *, chunk: int = 4096, threads: int = 1) -> ArraySource:
     return ArraySource(spec, to_batch(arrays, spec))
 
 
-class _Derived:
-    """What all sources made of another one share: its length and its spec."""
+class DerivedSource:
+    """A source made of another one.
 
-    def __init__(self, source: Source) -> None:
-        self.source = source
+    Args:
+        source: what it is made of.
+        spec: what a batch looks like; as in `source` by default.
+        changes: what is done to the samples, as plain data, for the origin.
+    """
+
+    def __init__(self, source: Source, *, spec: Spec | None = None, **changes: Any) -> None:
+        self.source, self.spec, self._changes = source, source.spec if spec is None else spec, changes
 
     @property
-    def spec(self) -> Spec:
-        """What a batch looks like."""
-        return self.source.spec
+    def origin(self) -> Mapping[str, Any] | None:
+        """Everything the samples depend on; None where the source cannot say."""
+        return origin_of(self.source, **self._changes)
 
     def __len__(self) -> int:
         return len(self.source)
 
 
-class Subset(_Derived):
+class Subset(DerivedSource):
     """The samples of a source at these positions, in this order.
 
     Raises:
@@ -120,14 +110,8 @@ class Subset(_Derived):
     """
 
     def __init__(self, source: Source, indices: np.ndarray) -> None:
-        super().__init__(source)
         self.indices = check_positions(indices, len(source))
-
-    @property
-    def origin(self) -> Mapping[str, Any] | None:
-        """Everything the samples depend on."""
-        digest = hashlib.sha256(self.indices.astype("<i8").tobytes()).hexdigest()
-        return origin_of(self.source, subset=digest)
+        super().__init__(source, subset=hashlib.sha256(self.indices.astype("<i8").tobytes()).hexdigest())
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -137,7 +121,7 @@ class Subset(_Derived):
         return self.source.batch(self.indices[check_positions(indices, len(self))])
 
 
-class Views(_Derived):
+class Views(DerivedSource):
     """The same samples with only these modalities, in this order.
 
     Raises:
@@ -145,21 +129,10 @@ class Views(_Derived):
     """
 
     def __init__(self, source: Source, names: Sequence[str]) -> None:
-        super().__init__(source)
         if not names:
             raise ConfigError(f"expected at least one of the modalities {', '.join(source.spec.names)}, got none")
         self.names = tuple(names)
-        self._spec = source.spec.restrict(self.names)
-
-    @property
-    def spec(self) -> Spec:
-        """What a batch looks like."""
-        return self._spec
-
-    @property
-    def origin(self) -> Mapping[str, Any] | None:
-        """Everything the samples depend on."""
-        return origin_of(self.source, views=list(self.names))
+        super().__init__(source, spec=source.spec.restrict(self.names), views=list(names))
 
     def batch(self, indices: np.ndarray) -> Batch:
         """The samples at these positions."""
@@ -168,19 +141,16 @@ class Views(_Derived):
         return replace(batch, views={name: batch.views[name] for name in self.names}, present=present, lengths=lengths)
 
 
-class Lacking(_Derived):
+class Lacking(DerivedSource):
     """The samples of a source without some modalities: these are masked in every sample.
 
-    Args:
-        source: the samples; what is missing there stays missing.
-        names: of the modalities that every sample lacks.
+    What is missing in the source stays missing.
 
     Raises:
         ConfigError: unknown modalities, or no modality is left.
     """
 
     def __init__(self, source: Source, names: Sequence[str]) -> None:
-        super().__init__(source)
         known = source.spec.names
         problems = [f"unknown modality {name!r}; {nearest(name, known)}" for name in names if name not in known]
         if not problems and set(names) >= set(known):
@@ -188,11 +158,7 @@ class Lacking(_Derived):
         if problems:
             raise ConfigError(problems)
         self.names = tuple(name for name in known if name in names)
-
-    @property
-    def origin(self) -> Mapping[str, Any] | None:
-        """Everything the samples depend on."""
-        return origin_of(self.source, lacking=list(self.names))
+        super().__init__(source, lacking=list(self.names))
 
     def batch(self, indices: np.ndarray) -> Batch:
         """The samples at these positions."""
@@ -200,7 +166,7 @@ class Lacking(_Derived):
         return batch.observe([name for name in batch.views if name not in self.names])
 
 
-class Missing(_Derived):
+class Missing(DerivedSource):
     """The samples of a source with modalities missing completely at random.
 
     Each modality is missing with its rate, independently of the others, *given that at least one is present*: no sample loses
@@ -217,8 +183,8 @@ class Missing(_Derived):
     """
 
     def __init__(self, source: Source, rates: Mapping[str, float], *, seed: int) -> None:
-        super().__init__(source)
-        names = source.spec.names
+        super().__init__(source, missing=dict(rates), seed=seed)
+        names = self.spec.names
         problems = [f"unknown modality {name!r}; {nearest(name, names)}" for name in rates if name not in names]
         problems += [f"expected a rate from 0 to 1 for {name}, got {rate}" for name, rate in rates.items() if not 0 <= rate <= 1]
         if not problems and all(rates.get(name, 0.0) == 1 for name in names):
@@ -228,11 +194,6 @@ class Missing(_Derived):
         self.rates, self.seed = dict(rates), seed
         self._rates = np.array([rates.get(name, 0.0) for name in names])
         self._stream = key(seed, "missing")
-
-    @property
-    def origin(self) -> Mapping[str, Any] | None:
-        """Everything the samples depend on."""
-        return origin_of(self.source, missing=self.rates, seed=self.seed)
 
     def batch(self, indices: np.ndarray) -> Batch:
         """The samples at these positions, with a presence mask for every modality."""

@@ -42,7 +42,7 @@ def rows_of(world):
     settings = world.settings
     limits = settings["per_class"] and tuple(settings["per_class"])
     parts = divided(labels, classes=world.classes, limits=limits, name=world.name, seed=settings["split_seed"])
-    return {split: {(part.file, int(row)) for row in part.rows} for split, part in parts.items()}
+    return {split: {(file, int(row)) for row in rows} for split, (file, rows) in parts.items()}
 
 
 def test_words_and_classes_are_those_of_a_second_implementation(kind, files, tmp_path):

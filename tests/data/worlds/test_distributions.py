@@ -7,16 +7,8 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
 from molyneux.core import ConfigError, Factor, Quantity, seeds
-from molyneux.data.worlds.combinations import Combinations
-from molyneux.data.worlds.distributions import (
-    Choice,
-    Entities,
-    Excluding,
-    Mixture,
-    Product,
-    Uniform,
-    pick,
-)
+from molyneux.data.worlds.combinations import Combinations, pick
+from molyneux.data.worlds.distributions import Choice, Entities, Excluding, Mixture, Product, Uniform
 
 SHAPE, COLOUR = Factor("shape", ("line", "circle", "square")), Factor("colour", ("red", "green", "blue", "pink"))
 RULES = [{"shape": "line", "colour": ["red", "green"]}, {"shape": ["circle", "square"], "colour": "pink"}]

@@ -160,8 +160,7 @@ def test_any_place_and_size_is_drawn_or_clipped(shape, side, x, y, rotation, ant
     assert (mask[d > 0.51] == 0).all()
 
 
-def test_threads_and_slices_do_not_change_masks():
+def test_slices_do_not_change_masks():
     every = Figures(*(np.concatenate(parts) for parts in zip(*(vars(figures(s, 60)).values() for s in SHAPES), strict=True)))
     whole = masks(every, 64, anti_alias=True)
-    assert np.array_equal(whole, masks(every, 64, anti_alias=True, threads=2))
     assert np.array_equal(whole[100:133], masks(every[100:133], 64, anti_alias=True))

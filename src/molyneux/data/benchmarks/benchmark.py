@@ -6,7 +6,7 @@ import hashlib
 import os
 from abc import abstractmethod
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -69,11 +69,6 @@ class Benchmark(SplitDataset):
     def choices(self) -> Mapping[str, Any]:
         """The settings but for the files, as plain data."""
 
-    @property
-    @abstractmethod
-    def splits(self) -> Mapping[Split, int]:
-        """How many samples each split has; errors as `paths`."""
-
     @abstractmethod
     def rows(self, rows: np.ndarray, split: Split) -> Batch:
         """The samples at these rows (B,) of a split, which lie within it, in the order of the files."""
@@ -81,7 +76,7 @@ class Benchmark(SplitDataset):
     def batch(self, indices: np.ndarray, *, split: Split, seed: int) -> Batch:
         """The samples at these positions (B,) of a split in the order of a seed; errors as `SplitDataset.batch` and `paths`."""
         indices = self.numbers(indices, split)
-        return self.rows(_order(self.name, split, self.splits[split], seed)[indices], split)
+        return self.rows(_order(self.name, split, self.size(split) or 0, seed)[indices], split)
 
     def paths(self) -> dict[str, Path]:
         """The files that are there, by name.
@@ -111,11 +106,8 @@ def _digest_of(path: Path) -> str:
 
 @lru_cache(maxsize=16)
 def _digest(path: Path, size: int, changed: int) -> str:
-    digest = hashlib.blake2b(digest_size=8)
     with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, partial(hashlib.blake2b, digest_size=8)).hexdigest()
 
 
 @lru_cache(maxsize=8)

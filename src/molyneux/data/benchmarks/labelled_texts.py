@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
+import pyarrow as pa
 import torch
 
 from molyneux.core import Batch, ConfigError, DataError, Modality, Spec, Target, nearest, store
@@ -19,7 +20,6 @@ from molyneux.data.benchmarks.text_samples import (
     TEST,
     TRAIN,
     Part,
-    PerClass,
     divided,
     most_frequent,
     symbol_rows,
@@ -34,41 +34,8 @@ _AUTHORS = (
 )
 
 
-@dataclass(frozen=True)
-class TextSettings:
-    """How texts become samples; see `LabelledTexts`."""
-
-    fields: tuple[str, ...]
-    words: int
-    length: int
-    per_class: PerClass | None
-    split_seed: int
-
-    def problems(self, known: tuple[str, ...]) -> list[str]:
-        """One sentence for everything that is wrong; `known` are the fields of the files."""
-        if isinstance(self.fields, str):
-            found = [f"fields: expected a list of names, got the text {self.fields!r}: write [{self.fields}]"]
-        else:
-            found = [f"fields: no field {name!r}; {nearest(name, known)}" for name in self.fields if name not in known]
-            if not self.fields or len(set(self.fields)) < len(self.fields):
-                found.append(f"fields: expected at least one, and none twice, got {self.fields}")
-        sizes = {"words": self.words, "length": self.length}
-        found += [f"{name}: expected at least 1, got {value}" for name, value in sizes.items() if value < 1]
-        if self.per_class is not None and (len(self.per_class) != 3 or min(self.per_class) < 1):
-            what = "three numbers of at least 1, for training, validation and testing"
-            found.append(f"per_class: expected {what}, got {self.per_class}")
-        return found
-
-
-@dataclass(frozen=True)
-class _Content:
-    """The samples of all splits.
-
-    Args:
-        spec: what they look like.
-        ids: by split the symbols, (n, length) int32.
-        labels: by split the classes, (n,) int64.
-    """
+class _Content(NamedTuple):
+    """The samples of all splits: what they look like, and by split the symbols (n, length) int32 and classes (n,) int64."""
 
     spec: Spec
     ids: Mapping[Split, np.ndarray]
@@ -127,15 +94,24 @@ class LabelledTexts(Benchmark):
         super().__init__(folder)
         fields = self.columns if fields is None else fields if isinstance(fields, str) else tuple(fields)
         limits = None if per_class is None else (*per_class,)
-        self._settings = TextSettings(fields, words, length, limits, split_seed)
-        if problems := self._settings.problems(self.columns):
+        if problems := [
+            *_field_problems(fields, self.columns),
+            *(f"{name}: expected at least 1, got {value}" for name, value in (("words", words), ("length", length)) if value < 1),
+            *_limit_problems(limits),
+        ]:
             raise ConfigError(problems)
+        self._settings: dict[str, Any] = {
+            "fields": fields,
+            "words": words,
+            "length": length,
+            "per_class": limits,
+            "split_seed": split_seed,
+        }
 
     @property
     def choices(self) -> Mapping[str, Any]:
         """The settings but for the files, as plain data."""
-        settings = asdict(self._settings)
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in self._settings.items()}
 
     @property
     def spec(self) -> Spec:
@@ -158,7 +134,7 @@ class LabelledTexts(Benchmark):
 
     def __reduce__(self) -> tuple[Callable[[], LabelledTexts], tuple[()]]:
         """Travel to other processes as settings, not as the content of the files."""
-        return partial(type(self), folder=self._folder, **vars(self._settings)), ()
+        return partial(type(self), folder=self._folder, **self._settings), ()
 
     @cached_property
     def _content(self) -> _Content:
@@ -166,29 +142,45 @@ class LabelledTexts(Benchmark):
         files, settings = self.paths(), self._settings
         names = _class_names(files.pop(CLASSES), self.classes)
         labels = {name: read_labels(path, self.columns, classes=len(names)) for name, path in files.items()}
-        parts = divided(labels, classes=len(names), limits=settings.per_class, name=self.name, seed=settings.split_seed)
+        limits, seed = settings["per_class"], settings["split_seed"]
+        parts = divided(labels, classes=len(names), limits=limits, name=self.name, seed=seed)
         words, ids = self._ids(files, parts)
         symbols = (*SPECIAL, *words)
         dtype = "uint8" if len(symbols) <= 256 else "int64"
-        text = Modality("text", "text", (settings.length,), dtype, symbols, PADDING, BEGIN, END)
+        text = Modality("text", "text", (settings["length"],), dtype, symbols, PADDING, BEGIN, END)
         spec = Spec((text,), targets=(Target("label", "class", names),))
-        return _Content(spec, ids, {split: labels[part.file][part.rows] for split, part in parts.items()})
+        return _Content(spec, ids, {split: labels[file][rows] for split, (file, rows) in parts.items()})
 
     def _ids(self, files: Mapping[str, Path], parts: Mapping[Split, Part]) -> tuple[list[str], dict[Split, np.ndarray]]:
         """The vocabulary, and the symbols of each split; every file is read once."""
-        settings, columns = self._settings, self.columns
-        rows = {file: np.sort(np.concatenate([part.rows for part in parts.values() if part.file == file])) for file in files}
-        first = dict(zip(rows, np.cumsum([0, *map(len, rows.values())]), strict=False))
-        places = {split: first[part.file] + np.searchsorted(rows[part.file], part.rows) for split, part in parts.items()}
-        blocks = (
-            block for file, path in files.items() for block in read_texts(path, columns, used=settings.fields, rows=rows[file])
-        )
-        tokens = tokenize(blocks, length=settings.length, line_break=self.line_break)
+        settings, read, places, start = self._settings, list[Iterator[pa.Array]](), dict[Split, np.ndarray](), 0
+        for file, path in files.items():
+            own = {split: rows for split, (name, rows) in parts.items() if name == file}
+            needed = np.sort(np.concatenate(list(own.values())))
+            read.append(read_texts(path, self.columns, used=settings["fields"], rows=needed))
+            places |= {split: start + np.searchsorted(needed, rows) for split, rows in own.items()}
+            start += len(needed)
+        tokens = tokenize(chain(*read), length=settings["length"], line_break=self.line_break)
         counted = np.zeros(len(tokens.lengths), bool)
         counted[places["train"]] = True
-        vocabulary = most_frequent(tokens, texts=counted, words=settings.words)
-        ids = symbol_rows(tokens, vocabulary, length=settings.length)
+        vocabulary = most_frequent(tokens, texts=counted, words=settings["words"])
+        ids = symbol_rows(tokens, vocabulary, length=settings["length"])
         return tokens.words.take(vocabulary).to_pylist(), {split: ids[place] for split, place in places.items()}
+
+
+def _field_problems(fields: Sequence[str], known: Sequence[str]) -> list[str]:
+    if isinstance(fields, str):
+        return [f"fields: expected a list of names, got the text {fields!r}: write [{fields}]"]
+    found = [f"fields: no field {name!r}; {nearest(name, known)}" for name in fields if name not in known]
+    if not fields or len(set(fields)) < len(fields):
+        found.append(f"fields: expected at least one, and none twice, got {fields}")
+    return found
+
+
+def _limit_problems(limits: Sequence[int] | None) -> list[str]:
+    if limits is None or (len(limits) == 3 and min(limits) >= 1):
+        return []
+    return [f"per_class: expected three numbers of at least 1, for training, validation and testing, got {limits}"]
 
 
 def _class_names(path: Path, count: int) -> tuple[str, ...]:

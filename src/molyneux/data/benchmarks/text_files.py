@@ -25,12 +25,7 @@ one follows."""
 
 
 def read_labels(path: Path, fields: Sequence[str], *, classes: int) -> np.ndarray:
-    """The class of every row of a file, (N,) int64 from 0.
-
-    Args:
-        path: the file.
-        fields: names of its columns after the class.
-        classes: how many there are.
+    """The class of every row of a file, (N,) int64 from 0; `fields` are the columns after the class.
 
     Raises:
         StoreError: the file cannot be read. DataError: names file and row of what is no class, or file and line of a quote that
@@ -53,13 +48,7 @@ def read_labels(path: Path, fields: Sequence[str], *, classes: int) -> np.ndarra
 
 
 def read_texts(path: Path, fields: Sequence[str], *, used: Sequence[str], rows: np.ndarray) -> Iterator[pa.Array]:
-    """The texts of some rows, block by block: the fields `used`, joined by a space.
-
-    Args:
-        path: the file.
-        fields: names of its columns after the class.
-        used: which of them make the text, in this order.
-        rows: (n,) numbers of rows, rising.
+    """The texts of some rows (n,), whose numbers rise, block by block: the fields `used` in this order, joined by a space.
 
     Raises:
         StoreError, DataError: the file cannot be read.
@@ -114,12 +103,7 @@ def _require_closed(path: Path) -> None:
 
 @compiled
 def _follow(block: np.ndarray, state: np.ndarray) -> None:
-    """Go on through the bytes of a file.
-
-    Args:
-        block: the next ones.
-        state: where the reader is, the line it is in, and the line in which the last field in quotes began.
-    """
+    """Go on through the bytes of a file; `state` is where the reader is, its line, and the line where the last quote began."""
     where, line, opened = state[0], state[1], state[2]
     for byte in block:
         if where == _QUOTED:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +14,8 @@ from molyneux.data.dataset import Split
 from molyneux.data.worlds.sentences import language
 
 TRAIN, TEST = "train.csv", "test.csv"
-PerClass = tuple[int, int, int]
-"""At most so many samples of each class for training, validation and testing."""
+Part = tuple[str, np.ndarray]
+"""The file that a split is in, and the numbers (n,) of its rows there, rising."""
 
 UNKNOWN = len(language.SPECIAL)
 SPECIAL = (*language.SPECIAL, "<unk>")
@@ -24,21 +24,8 @@ SPECIAL = (*language.SPECIAL, "<unk>")
 _ALONE = r"([^\p{L}\p{M}\p{N}\s])"
 
 
-@dataclass(frozen=True)
-class Part:
-    """The rows of a split.
-
-    Args:
-        file: the file they are in.
-        rows: (n,) their numbers, rising.
-    """
-
-    file: str
-    rows: np.ndarray
-
-
 def divided(
-    labels: Mapping[str, np.ndarray], *, classes: int, limits: PerClass | None, name: str, seed: int
+    labels: Mapping[str, np.ndarray], *, classes: int, limits: Sequence[int] | None, name: str, seed: int
 ) -> dict[Split, Part]:
     """The rows of each split.
 
@@ -50,27 +37,26 @@ def divided(
     Args:
         labels: by file, the class of every row, (N,).
         classes: how many there are.
-        limits: of each class; without any, all rows are used.
+        limits: of each class, for training, validation and testing; without any, all rows are used.
         name: of the data set, for its streams.
         seed: of the order.
     """
     orders = {file: _orders(found, classes, name=f"{name}/{file}", seed=seed) for file, found in labels.items()}
-    parts: dict[Split, tuple[str, list[np.ndarray]]] = {}
+    shares = {"train": (0, 6), "validation": (6, 8), "test": (8, 10)}
+    parts = {split: (TEST, [_tenths(order, *ends) for order in orders[TEST]]) for split, ends in shares.items()}
     if TRAIN in orders:
-        cut = [(order, len(order) - len(order) // 10) for order in orders[TRAIN]]
-        parts["train"] = TRAIN, [order[:end] for order, end in cut]
-        parts["validation"] = TRAIN, [order[end:] for order, end in cut]
+        cut = [len(order) - len(order) // 10 for order in orders[TRAIN]]
+        parts["train"] = TRAIN, [order[:end] for order, end in zip(orders[TRAIN], cut, strict=True)]
+        parts["validation"] = TRAIN, [order[end:] for order, end in zip(orders[TRAIN], cut, strict=True)]
         parts["test"] = TEST, orders[TEST]
-    else:
-        ends = [(order, 6 * len(order) // 10, 8 * len(order) // 10) for order in orders[TEST]]
-        parts["train"] = TEST, [order[:first] for order, first, _ in ends]
-        parts["validation"] = TEST, [order[first:second] for order, first, second in ends]
-        parts["test"] = TEST, [order[second:] for order, _, second in ends]
-    most: tuple[int | None, ...] = (None, None, None) if limits is None else limits
     return {
-        split: Part(file, np.sort(np.concatenate([order[:limit] for order in found])))
-        for (split, (file, found)), limit in zip(parts.items(), most, strict=True)
+        split: (file, np.sort(np.concatenate([order[:limit] for order in found])))
+        for (split, (file, found)), limit in zip(parts.items(), limits or (None, None, None), strict=True)
     }
+
+
+def _tenths(order: np.ndarray, first: int, last: int) -> np.ndarray:
+    return order[first * len(order) // 10 : last * len(order) // 10]
 
 
 def _orders(labels: np.ndarray, classes: int, *, name: str, seed: int) -> list[np.ndarray]:
@@ -79,8 +65,7 @@ def _orders(labels: np.ndarray, classes: int, *, name: str, seed: int) -> list[n
     return [seeds.generator(seed, name, number).permutation(rows) for number, rows in enumerate(by_class)]
 
 
-@dataclass(frozen=True)
-class Tokens:
+class Tokens(NamedTuple):
     """Texts as numbers of the words that occur in them.
 
     Args:
@@ -99,10 +84,7 @@ def tokenize(texts: Iterable[pa.Array], *, length: int, line_break: str) -> Toke
 
     A word is a run of letters and digits; every other character that is not blank is a word by itself: "Don't!" is don ' t !.
 
-    Args:
-        texts: blocks of strings.
-        length: words that are kept of a text.
-        line_break: what stands for a line break in the files; a blank takes its place.
+    A blank takes the place of `line_break`, which stands for a line break in the files.
     """
     blocks, lengths = list[pa.Array](), [np.empty(0, np.int64)]
     for block in texts:
@@ -120,13 +102,7 @@ def tokenize(texts: Iterable[pa.Array], *, length: int, line_break: str) -> Toke
 
 
 def most_frequent(tokens: Tokens, *, texts: np.ndarray, words: int) -> np.ndarray:
-    """Numbers of the words that occur most often in some of the texts, at most `words`; equals in alphabetical order.
-
-    Args:
-        tokens: all texts.
-        texts: (N,) bool, which of them are counted.
-        words: how many are taken.
-    """
+    """Numbers of the words that occur most often in `texts` (N,) bool, at most `words`; equals in alphabetical order."""
     counts = np.bincount(tokens.numbers[np.repeat(texts, tokens.lengths)], minlength=len(tokens.words))
     occurring = np.flatnonzero(counts)
     alphabet = pc.sort_indices(tokens.words.take(pa.array(occurring))).to_numpy()
@@ -138,10 +114,8 @@ def most_frequent(tokens: Tokens, *, texts: np.ndarray, words: int) -> np.ndarra
 def symbol_rows(tokens: Tokens, vocabulary: np.ndarray, *, length: int) -> np.ndarray:
     """Texts as symbols (N, length) int32: words, `<eos>` where there is room for it, padding.
 
-    Args:
-        tokens: the texts, cut at `length` words.
-        vocabulary: numbers of the words that have symbols, in the order of these; others are `<unk>`.
-        length: of a row.
+    The texts are cut at `length` words. The `vocabulary` has the numbers of the words that have symbols, in the order of these;
+    others are `<unk>`.
     """
     symbols = np.full(len(tokens.words), UNKNOWN, np.int32)
     symbols[vocabulary] = np.arange(len(SPECIAL), len(SPECIAL) + len(vocabulary))

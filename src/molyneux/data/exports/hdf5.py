@@ -9,9 +9,8 @@ from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
-from torch import Tensor
 
-from molyneux.core import Batch, ConfigError, Modality, Source, Spec, nearest
+from molyneux.core import Batch, ConfigError, Source, Spec, nearest
 from molyneux.data.exports.samples import batches, filled_spec, strings
 from molyneux.data.folders import appearing_file
 from molyneux.data.layout import Column, columns_of, to_arrays
@@ -74,18 +73,13 @@ def _names(columns: tuple[Column, ...]) -> dict[str, str]:
     return {name: views[name] if name in views and views[name] not in taken else file for name, file in files.items()}
 
 
-def _view(column: str, spec: Spec) -> Modality | None:
-    """The modality whose view a column is."""
-    part, _, name = column.partition(".")
-    return spec.modality(name) if part == "view" else None
-
-
 def _stored_form(column: Column, spec: Spec, h5py: Any) -> tuple[tuple[int, ...], Any]:
     """Shape and type of one sample in the file."""
-    modality = _view(column.name, spec)
-    if modality is not None and modality.kind == "text":
+    part, _, name = column.name.partition(".")
+    kind = spec.modality(name).kind if part == "view" else None
+    if kind == "text":
         return (), h5py.string_dtype()
-    if modality is not None and modality.kind == "image":
+    if kind == "image":
         return (*column.shape[1:], column.shape[0]), np.dtype(column.dtype)
     return column.shape, np.dtype(column.dtype)
 
@@ -96,10 +90,6 @@ def _contents(spec: Spec, batch: Batch, channel_order: str) -> dict[str, Any]:
         if modality.kind == "text":
             contents[f"view.{modality.name}"] = [text or "" for text in strings(modality, batch, spec)]
         elif modality.kind == "image":
-            contents[f"view.{modality.name}"] = _pixels(batch.views[modality.name], channel_order)
+            pixels = batch.views[modality.name].numpy().transpose(0, 2, 3, 1)
+            contents[f"view.{modality.name}"] = np.ascontiguousarray(pixels[..., ::-1] if channel_order == "bgr" else pixels)
     return contents
-
-
-def _pixels(view: Tensor, channel_order: str) -> np.ndarray:
-    pixels = view.numpy().transpose(0, 2, 3, 1)
-    return np.ascontiguousarray(pixels[..., ::-1] if channel_order == "bgr" else pixels)

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from molyneux.core import Batch, Modality, Source, Spec, Target
-from molyneux.data.exports.samples import batches, filled_spec, images_of, png_bytes, short_names, strings
+from molyneux.core import Batch, Modality, Source, Spec, SpecError, Target
+from molyneux.data.exports.samples import batches, filled_spec, images_of, png_bytes, strings
 from molyneux.data.folders import appearing_file
 from molyneux.data.layout import columns_of
 
 _ARROW = {"float32": pa.float32(), "int64": pa.int64(), "uint8": pa.uint8()}
 
 
-@dataclass(frozen=True)
-class _Column:
-    """One column: its Arrow type, its feature in `datasets`, and how its values are made.
+class _Column(NamedTuple):
+    """One column: its part of a batch and its name there, its Arrow type, its feature in `datasets`, and its values.
 
-    Args:
-        key: its part of a batch and its name there.
-        type: of Arrow.
-        feature: of `datasets`.
-        values: from a batch, the number of its first sample and a pool of threads.
+    Values are made of a batch, the number of its first sample and a pool of threads.
     """
 
     key: tuple[str, str]
@@ -62,7 +56,7 @@ def export_parquet(
     images_of(spec)
     lengths = [column.name.partition(".")[2] for column in columns_of(source) if column.name.startswith("length.")]
     columns = _columns(spec, lengths)
-    names = list(short_names([column.key for column in columns]).values())
+    names = _names([column.key for column in columns])
     features = {name: column.feature for name, column in zip(names, columns, strict=True)}
     fields = [pa.field(name, column.type) for name, column in zip(names, columns, strict=True)]
     schema = pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features}})})
@@ -76,14 +70,27 @@ def export_parquet(
             writer.write_table(pa.table(arrays, schema=schema), row_group_size=len(rows))
 
 
+def _names(keys: Sequence[tuple[str, str]]) -> list[str]:
+    """A name for each pair of a part and a name: the name alone, or `part.name` where another pair would have that name too.
+
+    >>> _names([("view", "text"), ("view", "label"), ("target", "label")])
+    ['text', 'view.label', 'target.label']
+    """
+    names = [name for _, name in keys]
+    found = [name if names.count(name) == 1 else f"{part}.{name}" for part, name in keys]
+    if len(set(found)) < len(keys):
+        raise SpecError(f"expected names of which columns can be made, got {', '.join(found)}: rename one of them")
+    return found
+
+
 def _columns(spec: Spec, lengths: list[str]) -> list[_Column]:
     found = [_view_column(modality, spec) for modality in spec.modalities]
-    for column, factor in enumerate(spec.factors):
+    for number, factor in enumerate(spec.factors):
         feature = {"names": list(factor.values), "_type": "ClassLabel"}
-        found.append(_Column(("factor", factor.name), pa.int64(), feature, lambda b, *_, c=column: _codes(b, c)))
-    for column, quantity in enumerate(spec.quantities):
+        found.append(_Column(("factor", factor.name), pa.int64(), feature, _column_of("factors", number)))
+    for number, quantity in enumerate(spec.quantities):
         feature = {"dtype": "float32", "_type": "Value"}
-        found.append(_Column(("quantity", quantity.name), pa.float32(), feature, lambda b, *_, c=column: _quantity(b, c)))
+        found.append(_Column(("quantity", quantity.name), pa.float32(), feature, _column_of("quantities", number)))
     found += [_target_column(target) for target in spec.targets]
     feature = {"dtype": "int64", "_type": "Value"}
     for name in lengths:
@@ -91,14 +98,9 @@ def _columns(spec: Spec, lengths: list[str]) -> list[_Column]:
     return found
 
 
-def _codes(batch: Batch, column: int) -> pa.Array:
-    assert batch.factors is not None
-    return pa.array(batch.factors[:, column].numpy())
-
-
-def _quantity(batch: Batch, column: int) -> pa.Array:
-    assert batch.quantities is not None
-    return pa.array(batch.quantities[:, column].numpy(), from_pandas=True)
+def _column_of(part: str, number: int) -> Callable[[Batch, int, Executor], pa.Array]:
+    """What takes one column of the factors or quantities of a batch; NaN becomes null."""
+    return lambda batch, first, pool: pa.array(getattr(batch, part)[:, number].numpy(), from_pandas=True)
 
 
 def _view_column(modality: Modality, spec: Spec) -> _Column:
@@ -139,11 +141,8 @@ def _nested(dtype: str, axes: int) -> tuple[pa.DataType, dict[str, Any]]:
 
 
 def _pictures(modality: Modality, batch: Batch, first: int, pool: Executor, kind: pa.DataType) -> pa.Array:
-    pictures = [
-        None if content is None else {"bytes": content, "path": f"{first + row}.png"}
-        for row, content in enumerate(png_bytes(modality, batch, pool))
-    ]
-    return pa.array(pictures, kind)
+    contents = enumerate(png_bytes(modality, batch, pool), first)
+    return pa.array([content and {"bytes": content, "path": f"{row}.png"} for row, content in contents], kind)
 
 
 def _numbers(values: np.ndarray, missing: np.ndarray) -> pa.Array:

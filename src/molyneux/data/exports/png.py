@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from molyneux.core import Batch, Source, Spec, store
-from molyneux.data.exports.samples import batches, codes_as_words, filled_spec, images_of, plain, plain_target, png_bytes
+import numpy as np
+from torch import Tensor
+
+from molyneux.core import Batch, Modality, Source, Spec, Target, store
+from molyneux.data.exports.samples import batches, filled_spec, images_of, png_bytes, strings
 from molyneux.data.folders import appearing_folder
 
 
@@ -64,21 +67,43 @@ def _write(pool: Executor, folder: Path, names: list[str], contents: list[bytes 
 
 def _lines(spec: Spec, batch: Batch, paths: dict[str, list[str | None]]) -> list[dict[str, Any]]:
     parts: dict[str, dict[str, list[Any]]] = {
-        "views": {m.name: paths[m.name] if m.name in paths else plain(m, batch, spec) for m in spec.modalities},
+        "views": {m.name: paths[m.name] if m.name in paths else _view(m, batch, spec) for m in spec.modalities},
         "lengths": {name: counts.tolist() for name, counts in batch.lengths.items()},
-        "targets": {target.name: plain_target(target, batch) for target in spec.targets},
+        "targets": {target.name: _target(target, batch) for target in spec.targets},
     }
     if batch.factors is not None:
-        codes = batch.factors.T.tolist()
-        parts["factors"] = {f.name: codes_as_words(f.values, codes[column]) for column, f in enumerate(spec.factors)}
+        codes = zip(spec.factors, batch.factors.T, strict=True)
+        parts["factors"] = {factor.name: _words(factor.values, column, column >= 0) for factor, column in codes}
     if batch.quantities is not None:
-        values = batch.quantities.double().T.tolist()
-        parts["quantities"] = {
-            quantity.name: [None if value != value else round(value, 6) for value in values[column]]
-            for column, quantity in enumerate(spec.quantities)
-        }
-    filled = {part: columns for part, columns in parts.items() if columns}
+        columns = zip(spec.quantities, batch.quantities.T, strict=True)
+        parts["quantities"] = {quantity.name: _numbers(column, ~column.isnan()) for quantity, column in columns}
+    filled = {part: named for part, named in parts.items() if named}
     return [
-        {part: {name: column[row] for name, column in columns.items()} for part, columns in filled.items()}
+        {part: {name: column[row] for name, column in named.items()} for part, named in filled.items()}
         for row in range(len(batch))
     ]
+
+
+def _view(modality: Modality, batch: Batch, spec: Spec) -> list[Any]:
+    """A modality that is no image: strings, a label's words, or nested lists of numbers; None where it is missing."""
+    view, present = batch.views[modality.name], batch.mask(modality.name)
+    if modality.kind == "text":
+        return strings(modality, batch, spec)
+    return _words(modality.symbols, view, present) if modality.kind == "label" else _numbers(view.double(), present)
+
+
+def _target(target: Target, batch: Batch) -> list[Any]:
+    """A class's words, or (nested lists of) numbers; None where a target is not known."""
+    values, known = batch.targets[target.name], batch.known_mask(target.name)
+    return _words(target.symbols, values, known) if target.task == "class" else _numbers(values, known)
+
+
+def _words(symbols: Sequence[str], codes: Tensor, present: Tensor) -> list[str | None]:
+    return [symbols[code] if here else None for code, here in zip(codes.tolist(), present.tolist(), strict=True)]
+
+
+def _numbers(values: Tensor, present: Tensor) -> list[Any]:
+    """Numbers with six decimals where they have any; None where they are not `present`."""
+    numbers = values.numpy()
+    plain = np.round(numbers.astype(np.float64), 6).tolist() if numbers.dtype.kind == "f" else numbers.tolist()
+    return [value if here else None for value, here in zip(plain, present.tolist(), strict=True)]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -13,7 +12,7 @@ from torch import Tensor
 
 from molyneux.core import Batch, ConfigError, Kind, Modality, Source, Spec, nearest, seeds
 from molyneux.data.dataset import check_positions
-from molyneux.data.sources import origin_of
+from molyneux.data.sources import DerivedSource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +25,9 @@ class Corruption(ABC):
 
     Args:
         modalities: which ones are corrupted; by default all whose kind the corruption applies to.
+
+    Raises:
+        ConfigError: an empty list of modalities: nothing would be corrupted.
     """
 
     name: ClassVar[str]
@@ -38,7 +40,7 @@ class Corruption(ABC):
 
     def __post_init__(self) -> None:
         if self.modalities is not None and not self.modalities:
-            raise ConfigError(f"{self.name}: expected at least one name in modalities, got none: leave it out for all that fit")
+            raise ConfigError(f"{self.name}: expected at least one of the modalities, got none: leave the setting out for all")
 
     @abstractmethod
     def change(self, part: ModalityBatch, strength: float) -> tuple[Tensor, Tensor | None]:
@@ -52,19 +54,9 @@ class Corruption(ABC):
     def corrupt(self, batch: Batch, spec: Spec, strength: float, indices: np.ndarray, seed: int) -> Batch:
         """The corrupted samples.
 
-        Args:
-            batch: the samples.
-            spec: what they look like.
-            strength: from 0 to 1.
-            indices: (B,) the numbers of the samples, which decide on what is drawn for each.
-            seed: of what is drawn.
-
-        Raises:
-            ConfigError: a strength outside 0 to 1, or no modality that this applies to.
+        What is drawn for each is decided by `seed` and by the `indices` (B,), the numbers of the samples; errors as `applicable`.
         """
-        if not 0.0 <= strength <= 1.0:
-            raise ConfigError(f"{self.name}: expected a strength from 0 to 1, got {strength}")
-        chosen = self.applicable(spec)
+        chosen = self.applicable(spec, strength)
         if strength == 0.0:
             return batch
         views, lengths = dict(batch.views), dict(batch.lengths)
@@ -76,12 +68,14 @@ class Corruption(ABC):
                 lengths[modality.name] = changed
         return replace(batch, views=views, lengths=lengths)
 
-    def applicable(self, spec: Spec) -> tuple[Modality, ...]:
+    def applicable(self, spec: Spec, strength: float) -> tuple[Modality, ...]:
         """The modalities that are corrupted.
 
         Raises:
-            ConfigError: a modality is named that is not there or is of another kind, or there is none that fits.
+            ConfigError: a strength outside 0 to 1, a modality is named that is not there or is of another kind, or none fits.
         """
+        if not 0.0 <= strength <= 1.0:
+            raise ConfigError(f"{self.name}: expected a strength from 0 to 1, got {strength}")
         fitting = tuple(modality for modality in spec.modalities if modality.kind in self.kinds)
         if self.modalities is None:
             if not fitting:
@@ -130,39 +124,15 @@ class ModalityBatch:
         return pairs[:, :count].reshape(-1, *shape)
 
 
-class Corrupted:
-    """The samples of a source under a corruption.
-
-    Args:
-        source: the samples.
-        corruption: what is done to them.
-        strength: from 0 to 1.
-        seed: of what is drawn.
-
-    Raises:
-        ConfigError: a strength outside 0 to 1, or no modality that the corruption applies to.
-    """
+class Corrupted(DerivedSource):
+    """The samples of a source under a corruption of a strength from 0 to 1; errors as `Corruption.applicable`."""
 
     def __init__(self, source: Source, corruption: Corruption, strength: float, *, seed: int) -> None:
-        if not 0.0 <= strength <= 1.0:
-            raise ConfigError(f"{corruption.name}: expected a strength from 0 to 1, got {strength}")
-        corruption.applicable(source.spec)
-        self.source, self.corruption, self.strength, self.seed = source, corruption, strength, seed
-
-    @property
-    def spec(self) -> Spec:
-        """What a batch looks like."""
-        return self.source.spec
-
-    @property
-    def origin(self) -> Mapping[str, Any] | None:
-        """Everything the samples depend on."""
-        record = {"name": self.corruption.name, **asdict(self.corruption)}
-        record["modalities"] = None if self.corruption.modalities is None else list(self.corruption.modalities)
-        return origin_of(self.source, corruption=record, strength=self.strength, seed=self.seed)
-
-    def __len__(self) -> int:
-        return len(self.source)
+        corruption.applicable(source.spec, strength)
+        record = {"name": corruption.name, **asdict(corruption)}
+        record["modalities"] = None if corruption.modalities is None else list(corruption.modalities)
+        super().__init__(source, corruption=record, strength=strength, seed=seed)
+        self.corruption, self.strength, self.seed = corruption, strength, seed
 
     def batch(self, indices: np.ndarray) -> Batch:
         """The samples at these positions."""

@@ -15,9 +15,8 @@ import torch
 
 from molyneux.core import Batch, ConfigError, JudgeMaterial, NuisanceWindow, Spec, nearest, seeds
 from molyneux.data.dataset import Split
-from molyneux.data.worlds.captioned_world import CaptionedWorld
+from molyneux.data.worlds.captioned_world import CaptionedWorld, Scenes
 from molyneux.data.worlds.raster import SHAPES, Figures, masks
-from molyneux.data.worlds.scenes import Scenes
 
 Change = Literal["empty", "filled", "restyled", "silhouette", "unknown shape"]
 """Without the object; with an object that fills the picture but for a narrow border; in other textures; the object white on
@@ -30,7 +29,6 @@ _OUTSIDE = -10.0
 
 _STROKES = {"line": 0.4, "spiral": 0.05}
 """Thickness of unknown shapes made of strokes, in sizes."""
-
 
 _STYLES = 64
 """Textures in which each scene can be seen, for means over them."""
@@ -45,15 +43,9 @@ def judge_material(
     seed: int,
     windows: Mapping[str, Mapping[str, Sequence[NuisanceWindow]]],
 ) -> JudgeMaterial:
-    """What a judge is trained on; with altered scenes for judges of pictures.
+    """What a judge is trained on, from the first `size` scenes of a split; with altered scenes for judges of pictures.
 
-    Args:
-        world: whose views are read.
-        modality: name of the modality that is read.
-        split: which scenes.
-        size: how many of them, the first ones.
-        seed: root seed.
-        windows: by modality and factor, see `JudgeMaterial`.
+    `windows` are those of `JudgeMaterial`, by modality and factor.
     """
     views, known = world.source(split, size, seed=seed), windows.get(modality, {})
     if modality != "image":
@@ -77,15 +69,9 @@ def judge_material(
 
 
 class AlteredScenes:
-    """Scenes of a split as a `Source`, each `styles` times in a row: style 0 has its own textures, the others drawn ones.
+    """The first `size` scenes of a split as a `Source`, each `styles` times in a row.
 
-    Args:
-        world: whose scenes.
-        split: which of them.
-        size: how many of them, the first ones.
-        seed: root seed of the split, and of the textures.
-        change: what is altered.
-        styles: how often each scene occurs.
+    Style 0 has the scene's own textures, the others have drawn ones, of the same seed.
 
     Raises:
         ConfigError: unknown change, or sizes below 1.
@@ -116,15 +102,15 @@ class AlteredScenes:
         which, style = np.divmod(np.asarray(indices), self._styles)
         scenes = self._restyled(self._world.scenes(which, split=self._split, seed=self._seed), style)
         if self._change == "silhouette":
-            return Batch({"image": torch.from_numpy(self._silhouettes(scenes))}, factors=torch.from_numpy(scenes.factors))
+            views = {"image": torch.from_numpy(masks(scenes.figures, self.spec.modality("image").shape[1])[:, None])}
+            return Batch(views, factors=torch.from_numpy(scenes.factors))
         if self._change == "unknown shape":
             scenes = replace(scenes, figures=self._of_unknown_shape(scenes))
-        elif self._change != "restyled":
-            scenes = replace(scenes, figures=_figures(len(scenes), filled=self._change == "filled"))
+        elif self._change == "filled":
+            scenes = replace(scenes, figures=_squares(len(scenes), 0.5, _FILLED))
+        elif self._change == "empty":
+            scenes = replace(scenes, figures=_squares(len(scenes), _OUTSIDE, 1.0))
         return self._world.view(scenes)
-
-    def _silhouettes(self, scenes: Scenes) -> np.ndarray:
-        return masks(scenes.figures, self.spec.modality("image").shape[1])[:, None]
 
     def _of_unknown_shape(self, scenes: Scenes) -> Figures:
         """Figures of the same size at the same places, whose shapes follow each other in the order of the scenes."""
@@ -145,9 +131,7 @@ class AlteredScenes:
         return replace(scenes, draws=draws)
 
 
-def _figures(count: int, *, filled: bool) -> Figures:
-    """A square in the middle that fills the picture, or one that lies outside of it, `count` times."""
-    centre, size = (0.5, _FILLED) if filled else (_OUTSIDE, 1.0)
-    ones = np.ones(count)
-    shape = np.full(count, SHAPES.index("square"))
-    return Figures(shape, np.full((count, 2), centre), size * ones, 0 * ones, 0 * ones)
+def _squares(count: int, centre: float, size: float) -> Figures:
+    """Squares of one place and size."""
+    numbers = np.zeros(count)
+    return Figures(np.full(count, SHAPES.index("square")), np.full((count, 2), centre), numbers + size, numbers, numbers)

@@ -3,44 +3,93 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
-from molyneux.core import Batch, Modality, Reader, Spec, seeds
-from molyneux.data.dataset import Split
-from molyneux.data.worlds.caption_reader import CaptionReader
+from molyneux.core import Batch, Factor, Modality, Reader, Spec, seeds
+from molyneux.data.dataset import SPLITS, Split, World
+from molyneux.data.worlds.captions import CaptionReader, Grammar
 from molyneux.data.worlds.combinations import Combinations
-from molyneux.data.worlds.grammar import Grammar
-from molyneux.data.worlds.levels import LevelSettings, SceneSpace
-from molyneux.data.worlds.parallel import spread
+from molyneux.data.worlds.levels import LevelSettings
 from molyneux.data.worlds.raster import Figures
-from molyneux.data.worlds.scenes import PaintScenes, Scenes, View
-from molyneux.data.worlds.touch import Touch
-from molyneux.data.worlds.world import World
+from molyneux.data.worlds.touch import CONTACTS, contours
 
 _COMBINATION = 0
 """Column of `Scenes.draws` that decides on the combination; the others are the subclass's."""
 
 
+@dataclass(frozen=True)
+class Scenes:
+    """A batch of scenes, one row each; every view of a world is made from these arrays alone.
+
+    Args:
+        indices: (n,) int64 sample numbers in their split.
+        split: the stream they come from.
+        seed: the root seed.
+        factors: (n, F) int64 codes in the order of the world's factors.
+        figures: where the object is and what shape it has, in scene units (0..1, x right, y down).
+        draws: (n, k) float64 uniform numbers of each scene, for what the factors do not say (textures, noise).
+    """
+
+    indices: np.ndarray
+    split: Split
+    seed: int
+    factors: np.ndarray
+    figures: Figures
+    draws: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def __getitem__(self, part: slice) -> Scenes:
+        """The scenes of a slice."""
+        return Scenes(self.indices[part], self.split, self.seed, self.factors[part], self.figures[part], self.draws[part])
+
+
+PaintScenes = Callable[[Scenes, np.ndarray], None]
+"""Paints scenes into RGB pictures (n, 3, image_size, image_size) uint8."""
+
+
 class CaptionedWorld(World):
     """Scenes of one object with a caption that says, up to a level, what the picture shows.
 
-    Combinations of the attributes are equally likely; a subclass sets `_settings`, `_space` and `_threads` at
-    construction and says how its nuisances are drawn, what figure the object is, and how it is painted.
+    Combinations of the attributes are equally likely; a subclass says how its nuisances are drawn, what figure the object is,
+    and how it is painted.
+
+    Args:
+        settings: of the world.
+        problems: what is already known to be wrong with them.
+        nuisances: factors that no caption says; they come last.
+        threads: for making pictures.
+
+    Raises:
+        ConfigError: settings that cannot be used; all problems at once, those of held-out combinations once the rest is right.
     """
 
-    untouched: ClassVar[tuple[str, ...]] = ()
+    untouched: ClassVar[tuple[str, ...]] = ("colour", "background")
     """Names of the factors that a contour does not show."""
 
     textured: ClassVar[tuple[int, ...]] = ()
     """Columns of `Scenes.draws` that decide on textures."""
 
     _settings: LevelSettings
-    _space: SceneSpace
-    _threads: int
+
+    def __init__(self, settings: LevelSettings, problems: Sequence[str], nuisances: tuple[Factor, ...], *, threads: int) -> None:
+        settings.check(problems, threads=threads)
+        self._settings, self._threads = settings, threads
+        self._factors = (*settings.drawn, *nuisances)
+        held_out = {"heldout": settings.combinations(held_out=True)} if settings.rules else {}
+        combinations = dict.fromkeys(SPLITS, settings.combinations(held_out=False)) | held_out
+        self._combinations = {split: some for split, some in combinations.items() if len(some)}
+        self._columns = {factor.name: column for column, factor in enumerate(self._factors)}
+        if "text" in settings.modalities:
+            _ = self.grammar  # refuses combinations with the same caption
 
     @property
     @abstractmethod
@@ -67,17 +116,17 @@ class CaptionedWorld(World):
     @property
     def spec(self) -> Spec:
         """Modalities as chosen; factors are those of the picture and the caption, then the nuisances, with x and y at the end."""
-        return Spec(tuple(view.modality for view in self._views().values()), self._space.factors)
+        return Spec(tuple(self._modality(name) for name in self._settings.modalities), self._factors)
 
     @property
     def caption_factors(self) -> tuple[str, ...]:
         """Names of the factors that a caption says."""
-        return self._settings.levels.names(self._settings.caption_level)
+        return self._settings.names(self._settings.caption_level)
 
     @property
     def picture_factors(self) -> tuple[str, ...]:
         """Names of the factors that a picture shows and a caption of its level would say."""
-        return self._settings.levels.names(self._settings.level)
+        return self._settings.names(self._settings.level)
 
     def visible(self, modality: str) -> tuple[str, ...]:
         """Names of the factors that a view shows; all that its picture shows but for `untouched` where it is a contour."""
@@ -90,15 +139,19 @@ class CaptionedWorld(World):
         """Names of its shapes, as the rasteriser has them."""
         return tuple(self._settings.choices["shapes"].values())
 
-    @property
+    @cached_property
     def grammar(self) -> Grammar:
-        """Every caption of this world."""
-        return self._space.grammar
+        """Every caption of this world.
+
+        Raises:
+            ConfigError: two combinations have the same caption.
+        """
+        return Grammar(self._settings.templates[self._settings.caption_level], self._settings.drawn)
 
     @property
     def splits(self) -> Mapping[Split, int | None]:
         """Endless splits; `heldout` is among them where combinations are held out."""
-        return dict.fromkeys(self._space.combinations)
+        return dict.fromkeys(self._combinations)
 
     def combinations(self, split: Split) -> Combinations:
         """What a split draws from; its `contains` takes the columns of `Batch.factors` before the nuisances.
@@ -107,7 +160,7 @@ class CaptionedWorld(World):
             ConfigError: no such split.
         """
         self.size(split)
-        return self._space.combinations[split]
+        return self._combinations[split]
 
     def scenes(self, indices: np.ndarray, *, split: Split, seed: int) -> Scenes:
         """The scenes of these sample numbers (n,), any order, any non-negative integers.
@@ -127,26 +180,48 @@ class CaptionedWorld(World):
 
     def view(self, scenes: Scenes) -> Batch:
         """The samples of scenes, which may have been altered since they were drawn."""
-        views = {name: torch.from_numpy(view.make(scenes)) for name, view in self._views().items()}
+        views = {name: torch.from_numpy(self._view(name, scenes)) for name in self._settings.modalities}
         return Batch(views, factors=torch.from_numpy(scenes.factors))
 
     def readers(self) -> Mapping[str, Reader]:
         """The parser of captions, if there are captions."""
         return {"text": CaptionReader(self.grammar)} if "text" in self._settings.modalities else {}
 
-    def _views(self) -> dict[str, View]:
-        side = self._settings.image_size
-        touch = Touch(self.name, noise=self._settings.touch_noise)
-        known = {
-            "image": View(Modality("image", "image", (3, side, side), "uint8"), self._pictures),
-            "text": View(self.grammar.modality("text"), self._space.captions),
-            "touch": View(touch.modality("touch"), touch.contours),
-        }
-        return {name: known[name] for name in self._settings.modalities}
+    def _modality(self, name: str) -> Modality:
+        if name == "text":
+            return self.grammar.modality()
+        if name == "touch":
+            return Modality(name, "series", (CONTACTS, 5))
+        return Modality(name, "image", (3, self._settings.image_size, self._settings.image_size), "uint8")
 
-    def _pictures(self, scenes: Scenes) -> np.ndarray:
-        side = self._settings.image_size
-        out = np.empty((len(scenes), 3, side, side), np.uint8)
+    def _view(self, name: str, scenes: Scenes) -> np.ndarray:
+        """The views (n, *shape) of scenes in a modality."""
+        if name == "text":
+            return self.grammar.write(scenes.factors[:, [self._columns[factor] for factor in self.grammar.names]])
+        if name == "touch":
+            stream = seeds.key(scenes.seed, self.name, scenes.split, "touch")
+            return contours(scenes.figures, scenes.indices, stream, noise=self._settings.touch_noise)
+        out = np.empty((len(scenes), 3, self._settings.image_size, self._settings.image_size), np.uint8)
         paint = self._painter()
         spread(lambda part: paint(scenes[part], out[part]), len(scenes), threads=self._threads)
         return out
+
+    def _codes(self, factors: np.ndarray, name: str) -> np.ndarray:
+        """Codes (n,) int64 of one factor, from those of all (n, F) or of all but the nuisances."""
+        return np.ascontiguousarray(factors[:, self._columns[name]])
+
+
+def spread(work: Callable[[slice], None], count: int, *, threads: int, chunk: int = 128) -> None:
+    """Call `work` with slices that cover range(count), on `threads` threads.
+
+    Chunks are small enough for a processor's cache and are the same for any number of threads. `work` should spend its time
+    in compiled code, which lets the other threads run.
+    """
+    slices = [slice(start, min(start + chunk, count)) for start in range(0, count, chunk)]
+    if threads == 1 or len(slices) < 2:
+        for part in slices:
+            work(part)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, slices):
+            pass

@@ -7,19 +7,17 @@ al., 2017).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from molyneux.core import StoreError, nearest
 from molyneux.data.worlds import textures
 from molyneux.data.worlds.combinations import Rule
 from molyneux.data.worlds.dsprites import DEFAULT_SHAPES, archive_digest, archive_problems
-from molyneux.data.worlds.levels import Attribute, Levels, LevelSettings, noise_problems
+from molyneux.data.worlds.levels import Attribute, Colour, LevelSettings, colours, shapes, sizes
 from molyneux.data.worlds.raster import SHAPES
-
-Colour = tuple[int, int, int]
 
 COLOURS: dict[str, Colour] = {
     "red": (192, 64, 0),
@@ -76,29 +74,6 @@ TEMPLATES = {
 """Captions by level; a level's picture shows what its caption says."""
 
 
-def read_rgb(value: Any) -> Colour | None:
-    """Three whole numbers from 0 to 255."""
-    if not isinstance(value, Sequence) or len(value) != 3 or not all(isinstance(v, int) and 0 <= v <= 255 for v in value):
-        return None
-    return value[0], value[1], value[2]
-
-
-def read_colour(value: Any) -> Colour | None:
-    """Three whole numbers from 0 to 255, not all 0."""
-    colour = read_rgb(value)
-    return colour if colour is not None and any(colour) else None
-
-
-def read_scale(value: Any) -> float | None:
-    """A number from 0.25 to 1.25, where 1 is the published big."""
-    return float(value) if isinstance(value, int | float) and 0.25 <= value <= 1.25 else None
-
-
-def read_shape(value: Any) -> str | None:
-    """The name of a shape that can be drawn."""
-    return value if value in SHAPES else None
-
-
 @dataclass(frozen=True)
 class Noise:
     """Nuisance variation; the defaults are the published behaviour.
@@ -117,17 +92,6 @@ class Noise:
     position: float = 1.0
     background: float = 0.0
 
-    def problems(self) -> list[str]:
-        """One sentence for each setting out of range."""
-        return noise_problems(self)
-
-
-ATTRIBUTES: dict[str, Attribute[Any]] = {
-    "colours": Attribute("colour", COLOURS, tuple(COLOURS), read_colour),
-    "sizes": Attribute("size", SCALES | OTHER_SCALES, tuple(SCALES), read_scale),
-    "shapes": Attribute("shape", {name: name for name in BOXES}, DEFAULT_SHAPES, read_shape),
-}
-"""What can be chosen, by setting."""
 
 _DARK = ("clean", "published")
 
@@ -136,18 +100,19 @@ _DARK = ("clean", "published")
 class Settings(LevelSettings):
     """Everything that CdSprites pictures and captions depend on; `CdSprites` says what each setting means."""
 
-    levels = Levels(TEMPLATES, ATTRIBUTES, {"position": tuple(QUADRANTS), "background": BACKGROUNDS})
+    templates = TEMPLATES
+    attributes: ClassVar[Mapping[str, Attribute]] = {
+        "colours": colours(COLOURS, black=False),
+        "sizes": sizes(SCALES | OTHER_SCALES, SCALES, (0.25, 1.25), "a number from 0.25 to 1.25, where 1 is the published big"),
+        "shapes": shapes(SHAPES, DEFAULT_SHAPES, "the name of a shape that can be drawn"),
+    }
+    phrases: ClassVar[Mapping[str, tuple[str, ...]]] = {"position": tuple(QUADRANTS), "background": BACKGROUNDS}
 
     held_out: tuple[Rule, ...]
     noise: Noise
     dark_background: str
     textures: str | None
     dsprites: Path | None
-
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The held-out combinations."""
-        return self.held_out
 
     def problems(self) -> list[str]:
         """One sentence for everything that is wrong, but for the held-out combinations."""

@@ -14,7 +14,6 @@ from functools import cached_property
 import numpy as np
 
 from molyneux.core import ConfigError, Factor, nearest
-from molyneux.data.worlds.distributions import pick
 
 Rule = Mapping[str, str | Sequence[str]]
 """Values of some factors, such as `{"shape": "heart", "colour": ["red", "pink"]}`; factors it does not name are free."""
@@ -106,3 +105,8 @@ def _chosen(factor: Factor, rule: Rule) -> np.ndarray:
     if factor.name not in rule:
         return np.arange(len(factor.values))
     return np.array([factor.code(value) for value in _values(rule[factor.name])], np.int64)
+
+
+def pick(uniforms: np.ndarray, count: int) -> np.ndarray:
+    """Equally likely integers in range(count), int64, from numbers of [0, 1)."""
+    return (uniforms * count).astype(np.int64)

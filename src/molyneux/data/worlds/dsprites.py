@@ -77,10 +77,8 @@ class SpriteArchive:
         return kept
 
 
-@lru_cache(maxsize=1)
-def load_archive(path: Path, scales: tuple[int, ...]) -> SpriteArchive:
-    """The archive, kept in memory: it takes half a minute to read and every world of a process can share it."""
-    return SpriteArchive(path, scales)
+load_archive = lru_cache(maxsize=1)(SpriteArchive)
+"""The archive, kept in memory: it takes half a minute to read and every world of a process can share it."""
 
 
 def archive_problems(path: Path) -> list[str]:

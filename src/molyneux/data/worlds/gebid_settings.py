@@ -6,14 +6,14 @@ Source: the generator of GeBiD (Sejnova et al., "Benchmarking Multimodal Variati
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from molyneux.core import nearest
 from molyneux.data.worlds.cdsprites_settings import TEMPLATES as CDSPRITES_TEMPLATES
-from molyneux.data.worlds.cdsprites_settings import Colour, read_rgb
 from molyneux.data.worlds.combinations import Rule
-from molyneux.data.worlds.levels import Attribute, Levels, LevelSettings, noise_problems
+from molyneux.data.worlds.levels import Attribute, Colour, LevelSettings, colours, shapes, sizes
 
 COLOURS: dict[str, Colour] = {
     "yellow": (255, 255, 0),
@@ -68,11 +68,11 @@ QUADRANTS: dict[str, tuple[int, int]] = {
 BACKGROUNDS = {"on white": 255, "on black": 0}
 """Grey by caption phrase."""
 
-SPIRAL_GROWTH = (0.3, 0.6)
+GROWTH = (0.3, 0.6)
 """s of the spiral r = s + s theta, small and large."""
 
 TEMPLATES = CDSPRITES_TEMPLATES | {4: "{size} {colour} {shape} {background}"}
-"""Captions by level, those of CdSprites but for the fourth; a level's picture shows what its caption says."""
+"""Captions by level, those of CdSprites but for the fourth."""
 
 RESTRICTED: tuple[dict[str, Any], ...] = (
     {"shape": "line", "colour": ("yellow", "red", "green")},
@@ -83,24 +83,6 @@ RESTRICTED: tuple[dict[str, Any], ...] = (
     {"shape": "spiral", "colour": ("yellow", "orange", "brown")},
 )
 """The published limits of attributes for generalisation: 18 of 72 pairs of shape and colour."""
-
-
-def read_length(value: Any) -> float | None:
-    """A number of pixels from 10 to 36, where 30 is the published large."""
-    return float(value) if isinstance(value, int | float) and 10 <= value <= 36 else None
-
-
-def read_shape(value: Any) -> str | None:
-    """The name of one of the six shapes."""
-    return value if value in SHAPES else None
-
-
-ATTRIBUTES: dict[str, Attribute[Any]] = {
-    "colours": Attribute("colour", COLOURS, tuple(COLOURS), read_rgb),
-    "sizes": Attribute("size", LENGTHS, tuple(LENGTHS), read_length),
-    "shapes": Attribute("shape", {name: name for name in SHAPES}, SHAPES, read_shape),
-}
-"""What can be chosen, by setting."""
 
 _RESTRICTED = "restricted"
 
@@ -124,16 +106,18 @@ class GeBiDNoise:
     position: float = 1.0
     background: float = 0.0
 
-    def problems(self) -> list[str]:
-        """One sentence for each setting out of range."""
-        return noise_problems(self)
-
 
 @dataclass(frozen=True)
 class Settings(LevelSettings):
     """Everything that GeBiD pictures and captions depend on; `GeBiD` says what each setting means."""
 
-    levels = Levels(TEMPLATES, ATTRIBUTES, {"position": tuple(QUADRANTS), "background": tuple(BACKGROUNDS)})
+    templates = TEMPLATES
+    attributes: ClassVar[Mapping[str, Attribute]] = {
+        "colours": colours(COLOURS, black=True),
+        "sizes": sizes(LENGTHS, LENGTHS, (10, 36), "a number of pixels from 10 to 36, where 30 is the published large"),
+        "shapes": shapes(SHAPES, SHAPES, "the name of one of the six shapes"),
+    }
+    phrases: ClassVar[Mapping[str, tuple[str, ...]]] = {"position": tuple(QUADRANTS), "background": tuple(BACKGROUNDS)}
 
     noise: GeBiDNoise
 
@@ -141,7 +125,7 @@ class Settings(LevelSettings):
     def rules(self) -> tuple[Rule, ...]:
         """The held-out combinations; "restricted" holds out, of every shape, the colours that its published limits leave out."""
         if not isinstance(self.held_out, str):
-            return self.held_out
+            return super().rules
         return tuple(
             {"shape": kept["shape"], "colour": [name for name in COLOURS if name not in kept["colour"]]} for kept in RESTRICTED
         )
@@ -152,10 +136,7 @@ class Settings(LevelSettings):
             return super().held_out_problems()
         if self.held_out != _RESTRICTED:
             return [f"unknown held_out {self.held_out!r}; {nearest(self.held_out, [_RESTRICTED])}"]
-        published = tuple(COLOURS), SHAPES
-        if (
-            max(self.level, self.caption_level) < 3
-            or (tuple(self.choices["colours"]), tuple(self.choices["shapes"])) != published
-        ):
+        chosen = tuple(self.choices["colours"]), tuple(self.choices["shapes"])
+        if max(self.level, self.caption_level) < 3 or chosen != (tuple(COLOURS), SHAPES):
             return ['held_out "restricted" is about the published shapes and colours: use level 3 or above and all of them']
         return []

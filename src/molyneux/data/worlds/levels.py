@@ -6,29 +6,22 @@ of them a caption of each level has, and a picture shows what a caption of its l
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
-
-import numpy as np
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
 
 from molyneux.core import ConfigError, Factor, nearest
-from molyneux.data.dataset import SPLITS, Split
+from molyneux.data.worlds.captions import is_phrase
 from molyneux.data.worlds.combinations import Combinations, Rule, rule_problems
-from molyneux.data.worlds.grammar import ALPHABET, Grammar
-from molyneux.data.worlds.scenes import Scenes
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-T = TypeVar("T")
 Choice = Sequence[str] | Mapping[str, Any] | None
 """What a user chooses of an attribute: names among the known ones, or name -> own definition, or None for the default."""
 
 Choices = Mapping[str, Mapping[str, Any]]
 """By setting, such as `colours`, the definition of each chosen value by its caption word."""
 
+Colour = tuple[int, int, int]
 MODALITIES = ("image", "text", "touch")
 
 NOISE_LIMITS = {"shade": 255.0, "rotation": 180.0, "size": 0.5, "position": 1.0, "background": 255.0}
@@ -36,22 +29,24 @@ NOISE_LIMITS = {"shade": 255.0, "rotation": 180.0, "size": 0.5, "position": 1.0,
 
 
 @dataclass(frozen=True)
-class Attribute(Generic[T]):
+class Attribute:
     """An attribute of scenes whose values a setting chooses.
 
     Args:
         factor: name of the factor.
         known: definitions by caption word.
         default: words to take if nothing was chosen.
-        read: turns an own definition into a value; None if it cannot. Its docstring says what it expects.
+        expected: what an own definition has to be, for messages.
+        read: turns an own definition into a value; None if it cannot.
     """
 
     factor: str
-    known: Mapping[str, T]
+    known: Mapping[str, Any]
     default: tuple[str, ...]
-    read: Callable[[Any], T | None]
+    expected: str
+    read: Callable[[Any], Any]
 
-    def choose(self, setting: str, choice: Choice) -> tuple[dict[str, T], list[str]]:
+    def choose(self, setting: str, choice: Choice) -> tuple[dict[str, Any], list[str]]:
         """The chosen values by caption word, and one sentence for everything that is wrong with them."""
         if choice is None:
             return {name: self.known[name] for name in self.default}, []
@@ -59,78 +54,58 @@ class Attribute(Generic[T]):
         problems = [] if names else [f"expected at least one of {setting}, got none"]
         if len(set(names)) != len(names):
             problems.append(f"expected {setting} that differ, got {', '.join(names)}")
-        chosen: dict[str, T] = {}
+        chosen = {}
         for name in names:
             value = self.read(choice[name]) if isinstance(choice, Mapping) else self.known.get(name)
-            if not _is_caption(name):
+            if not is_phrase(name):
                 problems.append(f"expected {setting} named in letters a to z and single spaces, got {name!r}: rename it")
             elif value is not None:
                 chosen[name] = value
             elif isinstance(choice, Mapping):
-                expected = str(self.read.__doc__).lower().rstrip(".")
-                problems.append(f"{setting}: cannot use {choice[name]!r} for {name!r}; expected {expected}")
+                problems.append(f"{setting}: cannot use {choice[name]!r} for {name!r}; expected {self.expected}")
             else:
                 problems.append(f"{setting}: unknown {name!r}; {nearest(name, self.known)}")
         return chosen, problems
 
 
-def choose(attributes: Mapping[str, Attribute[Any]], choices: Mapping[str, Choice]) -> tuple[Choices, list[str]]:
-    """The chosen attributes by setting, and one sentence for everything that is wrong with them."""
-    found = {setting: attribute.choose(setting, choices[setting]) for setting, attribute in attributes.items()}
-    problems = [problem for _, wrong in found.values() for problem in wrong]
-    return {setting: chosen for setting, (chosen, _) in found.items()}, problems
+def colours(known: Mapping[str, Colour], *, black: bool) -> Attribute:
+    """The attribute `colour`: any RGB can be chosen, black only where it can be drawn."""
+
+    def read(value: Any) -> Colour | None:
+        right = isinstance(value, Sequence) and len(value) == 3 and all(isinstance(v, int) and 0 <= v <= 255 for v in value)
+        return (value[0], value[1], value[2]) if right and (black or any(value)) else None
+
+    expected = "three whole numbers from 0 to 255" + ("" if black else ", not all 0")
+    return Attribute("colour", known, tuple(known), expected, read)
 
 
-def _is_caption(name: str) -> bool:
-    return bool(name) and all(symbol in ALPHABET for symbol in name) and all(name.split(" "))
+def sizes(known: Mapping[str, float], default: Sequence[str], bounds: tuple[float, float], expected: str) -> Attribute:
+    """The attribute `size`: any number within bounds can be chosen."""
+
+    def read(value: Any) -> float | None:
+        return float(value) if isinstance(value, int | float) and bounds[0] <= value <= bounds[1] else None
+
+    return Attribute("size", known, tuple(default), expected, read)
 
 
-@dataclass(frozen=True)
-class Levels:
-    """What a world shows and says by level.
-
-    Args:
-        templates: captions by level, from 1.
-        attributes: by setting, those whose values are chosen.
-        phrases: by factor, the caption phrases of those whose values are always the same.
-    """
-
-    templates: Mapping[int, str]
-    attributes: Mapping[str, Attribute[Any]]
-    phrases: Mapping[str, tuple[str, ...]]
-
-    def names(self, level: int) -> tuple[str, ...]:
-        """Names of the factors of a level, in the order in which its caption has them."""
-        return tuple(place.strip("{}") for place in self.templates[level].split(" "))
-
-    def factors(self, level: int, choices: Choices) -> tuple[Factor, ...]:
-        """The factors of a level, in the order in which its caption has them."""
-        values = {**self.phrases, **{item.factor: tuple(choices[setting]) for setting, item in self.attributes.items()}}
-        return tuple(Factor(name, values[name]) for name in self.names(level))
-
-
-class Checked(Protocol):
-    """Settings that know what is wrong with them."""
-
-    def problems(self) -> list[str]:
-        """One sentence for everything that is wrong."""
-
-
-def noise_problems(noise: DataclassInstance) -> list[str]:
-    """One sentence for each field of `NOISE_LIMITS` that is out of its range."""
-    return [
-        f"expected noise.{name} from 0 to {NOISE_LIMITS[name]:g}, got {getattr(noise, name)}"
-        for name in (field.name for field in fields(noise) if field.name in NOISE_LIMITS)
-        if not 0.0 <= getattr(noise, name) <= NOISE_LIMITS[name]
-    ]
+def shapes(known: Sequence[str], default: Sequence[str], expected: str) -> Attribute:
+    """The attribute `shape`: own words can be given to the known shapes."""
+    words = {name: name for name in known}
+    return Attribute("shape", words, tuple(default), expected, lambda value: value if value in known else None)
 
 
 @dataclass(frozen=True)
 class LevelSettings(ABC):
     """What the pictures and captions of a world in levels depend on; the world says what each setting means."""
 
-    levels: ClassVar[Levels]
-    """What the world shows and says at each level."""
+    templates: ClassVar[Mapping[int, str]]
+    """Captions by level, from 1; a level's picture shows what its caption says."""
+
+    attributes: ClassVar[Mapping[str, Attribute]]
+    """By setting, the attributes whose values are chosen."""
+
+    phrases: ClassVar[Mapping[str, tuple[str, ...]]]
+    """By factor, the caption phrases of those whose values are always the same."""
 
     level: int
     caption_level: int
@@ -138,44 +113,47 @@ class LevelSettings(ABC):
     modalities: tuple[str, ...]
     choices: Choices
     held_out: tuple[Rule, ...] | str
-    noise: Checked
+    noise: object
     anti_alias: bool
     touch_noise: float
 
-    @property
-    @abstractmethod
-    def rules(self) -> tuple[Rule, ...]:
-        """What `held_out` means."""
+    @classmethod
+    def choose(cls, **chosen: Choice) -> tuple[Choices, list[str]]:
+        """The chosen values by setting, and one sentence for everything that is wrong with them."""
+        found = {setting: attribute.choose(setting, chosen[setting]) for setting, attribute in cls.attributes.items()}
+        problems = [problem for _, wrong in found.values() for problem in wrong]
+        return {setting: values for setting, (values, _) in found.items()}, problems
 
     def check(self, problems: Sequence[str], *, threads: int) -> None:
-        """Refuse what cannot be used.
-
-        Args:
-            problems: what is already known to be wrong.
-            threads: for making pictures, which is no setting: nothing depends on it.
-
-        Raises:
-            ConfigError: anything is wrong; all problems at once, those of held-out combinations once the rest is right.
-        """
+        """Raise ConfigError where `problems` are known, settings cannot be used, or `threads` is below 1."""
         found = [*problems, *self.problems()]
         if threads < 1:
             found.append(f"expected threads of at least 1, got {threads}")
         if found := found or self.held_out_problems():
             raise ConfigError(found)
 
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The held-out combinations."""
+        return self.held_out if isinstance(self.held_out, tuple) else ()
+
     def problems(self) -> list[str]:
         """One sentence for everything that is wrong, but for the held-out combinations."""
-        last = max(self.levels.templates)
+        last = max(self.templates)
         problems = [
             f"expected {name} from 1 to {last}, got {level!r}"
             for level, name in {self.caption_level: "caption_level", self.level: "level"}.items()
-            if level not in self.levels.templates
+            if level not in self.templates
         ]
         if not 28 <= self.image_size <= 256:
             problems.append(f"expected an image_size from 28 to 256 pixels, got {self.image_size}")
         if not self.touch_noise >= 0:
             problems.append(f"expected touch_noise of at least 0, got {self.touch_noise}")
-        problems += self.noise.problems()
+        problems += [
+            f"expected noise.{name} from 0 to {NOISE_LIMITS[name]:g}, got {value}"
+            for name, value in vars(self.noise).items()
+            if name in NOISE_LIMITS and not 0.0 <= value <= NOISE_LIMITS[name]
+        ]
         problems += [
             f"unknown modality {name!r}; {nearest(name, MODALITIES)}" for name in self.modalities if name not in MODALITIES
         ]
@@ -186,62 +164,34 @@ class LevelSettings(ABC):
     def held_out_problems(self) -> list[str]:
         """One sentence for everything that is wrong with the held-out combinations; the rest must be right."""
         problems = [problem for rule in self.rules for problem in rule_problems(rule, self.drawn)]
-        if not problems and not len(self.combinations("train")):
+        if not problems and not len(self.combinations(held_out=False)):
             problems.append(f"held_out takes all {len(Combinations.every(self.drawn))} combinations: leave some to train on")
         return problems
 
+    def names(self, level: int) -> tuple[str, ...]:
+        """Names of the factors of a level, in the order in which its caption has them."""
+        return tuple(place.strip("{}") for place in self.templates[level].split(" "))
+
     @property
     def drawn(self) -> tuple[Factor, ...]:
-        """The factors that combinations are made of: those that the picture shows or the caption says."""
-        return self.levels.factors(max(self.level, self.caption_level), self.choices)
+        """The factors that combinations are made of, those that the picture shows or the caption says, in a caption's order."""
+        chosen = {attribute.factor: tuple(self.choices[setting]) for setting, attribute in self.attributes.items()}
+        values = {**self.phrases, **chosen}
+        return tuple(Factor(name, values[name]) for name in self.names(max(self.level, self.caption_level)))
 
-    def combinations(self, split: Split) -> Combinations:
-        """What a split draws from: `heldout` the held-out combinations, every other split the rest."""
+    def combinations(self, *, held_out: bool) -> Combinations:
+        """The held-out combinations, or the rest."""
         everything = Combinations.every(self.drawn)
         held = everything.matching(self.rules)
-        return held if split == "heldout" else everything - held
+        return held if held_out else everything - held
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, which determines every byte."""
-        rules = self.held_out if isinstance(self.held_out, str) else [_plain(rule) for rule in self.held_out]
-        return {**asdict(self), "modalities": list(self.modalities), "choices": _plain(self.choices), "held_out": rules}
+        return {name: _plain(value) for name, value in asdict(self).items()}
 
 
 def _plain(value: Any) -> Any:
     """Mappings and rows as plain data."""
     if isinstance(value, Mapping):
         return {name: _plain(item) for name, item in value.items()}
-    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
-
-
-class SceneSpace:
-    """The scenes that a world in levels can have, and their captions.
-
-    Args:
-        settings: of the world, checked.
-        nuisances: factors that no caption says; they come last.
-
-    Attributes:
-        factors: in the order of `Scenes.factors`.
-        grammar: every caption.
-        combinations: what each split that has any draws from, over the factors before the nuisances.
-
-    Raises:
-        ConfigError: two combinations have the same caption.
-    """
-
-    def __init__(self, settings: LevelSettings, nuisances: tuple[Factor, ...]) -> None:
-        self.factors = (*settings.drawn, *nuisances)
-        self.grammar = Grammar(settings.levels.templates[settings.caption_level], settings.drawn)
-        held_out: tuple[Split, ...] = ("heldout",) if settings.rules else ()
-        combinations = {split: settings.combinations(split) for split in (*SPLITS, *held_out)}
-        self.combinations = {split: some for split, some in combinations.items() if len(some)}
-        self._columns = {factor.name: column for column, factor in enumerate(self.factors)}
-
-    def codes(self, factors: np.ndarray, name: str) -> np.ndarray:
-        """Codes (n,) int64 of one factor, from those of all (n, F) or of all but the nuisances."""
-        return np.ascontiguousarray(factors[:, self._columns[name]])
-
-    def captions(self, scenes: Scenes) -> np.ndarray:
-        """Caption ids (n, length) uint8."""
-        return self.grammar.write(scenes.factors[:, [self._columns[name] for name in self.grammar.names]])
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

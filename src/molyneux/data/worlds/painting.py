@@ -1,14 +1,14 @@
-"""Pictures of CdSprites: a mask, a colour and grey textures become RGB, compiled, whole batches.
+"""Masks become RGB pictures, compiled, whole batches: `paint` as in CdSprites, `colour_masks` as in GeBiD.
 
-The steps are those of the published generator (`data_proc/cdSprites.py`), each a table of 256 values that is looked up once
-per pixel: the shape's texture is brightened to 125..255 and coloured; the picture is stretched to 0..255 over all channels; a
-shaded background is put wherever the shape is not; the picture is stretched again. Because of the first stretch a colour's
-brightest point has its largest channel at 255: an RGB value is a ratio.
+The steps of `paint` are those of the published generator (`data_proc/cdSprites.py`), each a table of 256 values that is looked
+up once per pixel: the shape's texture is brightened to 125..255 and coloured; the picture is stretched to 0..255 over all
+channels; a shaded background is put wherever the shape is not; the picture is stretched again. Because of the first stretch
+a colour's brightest point has its largest channel at 255: an RGB value is a ratio.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,7 @@ DARK_PUBLISHED = np.where(_GREY < 200, 56, np.where(_GREY == 200, 0, _GREY)).ast
 """Dark background as the published code makes it by unsigned overflow: flat 56 with bright speckles."""
 
 
-@dataclass(frozen=True)
-class Paint:
+class Paint(NamedTuple):
     """What to put on masks, one row a picture.
 
     Args:
@@ -52,11 +51,6 @@ class Paint:
     amplitude: float
 
 
-def paint(masks: np.ndarray, bank: np.ndarray, what: Paint, out: np.ndarray) -> None:
-    """Paint masks (n, S, S) uint8 with textures of `bank` (t, S, S) uint8 into `out` (n, 3, S, S) uint8."""
-    _paint(masks, bank, what.colour, what.front, what.back, what.ground, what.shades, what.noise, what.amplitude, out)
-
-
 @compiled
 def roughen(grounds: np.ndarray, numbers: np.ndarray, amplitude: float) -> None:
     """Add grey noise to backgrounds (n, S, S) uint8 in place: uniform on -amplitude..amplitude, by a number of [0, 1) each."""
@@ -65,18 +59,9 @@ def roughen(grounds: np.ndarray, numbers: np.ndarray, amplitude: float) -> None:
 
 
 @compiled
-def _paint(
-    masks: np.ndarray,
-    bank: np.ndarray,
-    colour: np.ndarray,
-    front: np.ndarray,
-    back: np.ndarray,
-    ground: np.ndarray,
-    shades: np.ndarray,
-    noise: np.ndarray,
-    amplitude: float,
-    out: np.ndarray,
-) -> None:
+def paint(masks: np.ndarray, bank: np.ndarray, what: Paint, out: np.ndarray) -> None:
+    """Paint masks (n, S, S) uint8 with textures of `bank` (t, S, S) uint8 into `out` (n, 3, S, S) uint8."""
+    colour, front, back, ground, shades, noise, amplitude = what
     inks, tones = np.empty((3, 256), np.uint8), np.empty(256, np.uint8)
     for row in range(len(masks)):
         mask, texture = masks[row], bank[front[row, 0]]
@@ -230,3 +215,15 @@ def _blend(mask: np.ndarray, near: np.ndarray, inks: np.ndarray, out: np.ndarray
             elif cover > 0:
                 for channel in range(3):
                     out[channel, i, j] = (cover * inks[channel, near[i, j]] + (255 - cover) * out[channel, i, j] + 127) // 255
+
+
+@compiled
+def colour_masks(masks: np.ndarray, ink: np.ndarray, ground: np.ndarray, out: np.ndarray) -> None:
+    """Colour masks (n, S, S) with inks (n, 3) on grey grounds (n, S, S), by coverage, into `out` (n, 3, S, S); all uint8."""
+    for row in range(len(masks)):
+        for channel in range(3):
+            colour = int(ink[row, channel])
+            for i in range(masks.shape[1]):
+                for j in range(masks.shape[2]):
+                    cover = int(masks[row, i, j])
+                    out[row, channel, i, j] = (cover * colour + (255 - cover) * ground[row, i, j] + 127) // 255

@@ -27,7 +27,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from molyneux.core.compiled import compiled
-from molyneux.data.worlds.parallel import spread
 
 SHAPES = ("square", "ellipse", "heart", "line", "circle", "semicircle", "pieslice", "spiral")
 """Names of the shapes; a shape's code is its place here."""
@@ -84,32 +83,18 @@ class Figures:
         return Figures(self.shape[part], self.centre[part], self.size[part], self.rotation[part], self.thickness[part])
 
 
-def masks(figures: Figures, image_size: int, *, anti_alias: bool = False, threads: int = 1) -> np.ndarray:
+def masks(figures: Figures, image_size: int, *, anti_alias: bool = False) -> np.ndarray:
     """Coverage of every pixel by its figure, (n, image_size, image_size) uint8: 0 outside, 255 inside.
 
-    Args:
-        figures: what to draw.
-        image_size: side of the picture in pixels.
-        anti_alias: grade the border; by default a mask holds only 0 and 255.
-        threads: how many to use; the result does not depend on it.
+    With `anti_alias` the border is graded; by default a mask holds only 0 and 255.
     """
     out = np.zeros((len(figures), image_size, image_size), np.uint8)
-    spread(lambda part: draw(figures[part], anti_alias, out[part]), len(figures), threads=threads)
+    _draw(figures.shape, figures.centre, figures.size, figures.rotation, figures.thickness, anti_alias, out)
     return out
 
 
-def draw(figures: Figures, anti_alias: bool, out: np.ndarray) -> None:
-    """Draw every figure into its picture of `out`, (n, S, S) uint8, which must hold zeros."""
-    _draw(figures.shape, figures.centre, figures.size, figures.rotation, figures.thickness, anti_alias, out)
-
-
 def distances(figures: Figures, points: np.ndarray) -> np.ndarray:
-    """Signed distance of points to the border of their figure, (n, m), scene units; negative inside.
-
-    Args:
-        figures: n figures.
-        points: (n, m, 2) x and y, scene units.
-    """
+    """Signed distance of points (n, m, 2) to the border of their figure, (n, m); scene units, negative inside."""
     out = np.empty(points.shape[:2], np.float64)
     _distances(figures.shape, figures.centre, figures.size, figures.rotation, figures.thickness, points, out)
     return out

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,7 +21,6 @@ from PIL import Image, UnidentifiedImageError
 
 from molyneux.core import DataError, StoreError, seeds
 from molyneux.core.compiled import compiled
-from molyneux.data.worlds.parallel import spread
 
 COUNT = 4096
 """Procedural textures in a bank, as long as it stays within `MEMORY`."""
@@ -52,7 +52,8 @@ def procedural(side: int) -> np.ndarray:
     keys = stream.integers(0, 1 << 63, COUNT).astype(np.uint64)
     family = np.arange(COUNT) % len(PATTERNS)
     bank = np.empty((count, side, side), np.uint8)
-    spread(lambda part: draw_patterns(family[part], numbers[part], keys[part], bank[part]), count, threads=2)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(draw_patterns, *(np.array_split(table[:count], 2) for table in (family, numbers, keys, bank))))
     bank.setflags(write=False)
     return bank
 
@@ -100,11 +101,6 @@ def _digest(path: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
     return digest.hexdigest()
 
 
-def flat(side: int) -> np.ndarray:
-    """A bank of one even grey."""
-    return np.full((1, side, side), 128, np.uint8)
-
-
 def _texture(file: Path, side: int) -> np.ndarray:
     try:
         with Image.open(file) as picture:
@@ -117,13 +113,9 @@ def _texture(file: Path, side: int) -> np.ndarray:
 
 @compiled
 def draw_patterns(family: np.ndarray, numbers: np.ndarray, keys: np.ndarray, out: np.ndarray) -> None:
-    """Draw one pattern per row, each stretched to 0..255.
+    """Draw patterns of families (n,) into `out` (n, side, side) uint8, each stretched to 0..255.
 
-    Args:
-        family: (n,) int64 codes into `PATTERNS`.
-        numbers: (n, PARAMETERS) float64 of [0, 1).
-        keys: (n,) uint64, one for each pattern's noise.
-        out: (n, side, side) uint8.
+    They are made of numbers (n, PARAMETERS) of [0, 1) and keys (n,) uint64 of their noise.
     """
     side = out.shape[1]
     values = np.empty((side, side), np.float64)

@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from molyneux.core import Modality, seeds
+from molyneux.core import seeds
 from molyneux.core.compiled import compiled
 from molyneux.data.worlds.raster import (
     ELLIPSE_RATIO,
@@ -24,7 +24,6 @@ from molyneux.data.worlds.raster import (
     SPIRAL_VERTICES,
     Figures,
 )
-from molyneux.data.worlds.scenes import Scenes
 
 CONTACTS = 64
 """Contacts in one contour."""
@@ -35,7 +34,6 @@ REACH = 0.1
 _STRAIGHT = -1
 """Code, in place of a table's number, of the rectangle that a line is."""
 
-
 STEPS = 8192
 """Points in the table of an outline."""
 
@@ -43,8 +41,8 @@ _FINE = 20_000
 """Points on a curved piece before it is cut into equal steps."""
 
 
-class Touch:
-    """Contours of scenes: a series of 64 contacts, equally spaced along the object's border, clockwise, from a random start.
+def contours(figures: Figures, indices: np.ndarray, stream: np.ndarray, *, noise: float) -> np.ndarray:
+    """Contours: 64 contacts, equally spaced along the object's border, clockwise, from a random start; (n, 64, 5) float32.
 
     Each contact has five numbers:
 
@@ -58,40 +56,23 @@ class Touch:
     and back. Colours, textures and backgrounds cannot be felt.
 
     Args:
-        world: name of the world, for the stream of random numbers; it is not the picture's, which stays as it is.
+        figures: n figures.
+        indices: (n,) numbers of their scenes, which decide on start and noise.
+        stream: key of the random numbers.
         noise: of the sensor: the standard deviation of the direction and of the turn in radians, and of each coordinate in
-            tenths of the scene's side. The default 0.02 is an eighth of a pixel of a 64-pixel picture.
-        contacts: how many there are.
+            tenths of the scene's side; 0.02 is an eighth of a pixel of a 64-pixel picture.
     """
-
-    def __init__(self, world: str, *, noise: float = 0.02, contacts: int = CONTACTS) -> None:
-        self.world, self.noise, self.contacts = world, noise, contacts
-
-    def modality(self, name: str) -> Modality:
-        """What contours look like in a batch."""
-        return Modality(name, "series", (self.contacts, 5))
-
-    def contours(self, scenes: Scenes) -> np.ndarray:
-        """Contours of scenes, (n, contacts, 5) float32."""
-        stream = seeds.key(scenes.seed, self.world, scenes.split, "touch")
-        count = 1 + (4 * self.contacts if self.noise else 0)
-        draws = seeds.uniforms(stream, scenes.indices, count)
-        exact = follow(scenes.figures, draws[:, 0], self.contacts)
-        if self.noise:
-            _disturb(exact, draws[:, 1:], self.noise, REACH * self.noise)
-        return exact.astype(np.float32)
+    draws = seeds.uniforms(stream, indices, 1 + (4 * CONTACTS if noise else 0))
+    exact = follow(figures, draws[:, 0], CONTACTS)
+    if noise:
+        _disturb(exact, draws[:, 1:], noise, REACH * noise)
+    return exact.astype(np.float32)
 
 
 def follow(figures: Figures, start: np.ndarray, contacts: int) -> np.ndarray:
-    """Contours without sensor noise, (n, contacts, 5) float64.
-
-    Args:
-        figures: n figures.
-        start: (n,) where the first contact is: the share of the border that lies before it.
-        contacts: how many there are.
-    """
+    """Contours without sensor noise, (n, contacts, 5) float64; before their first contact lies the share `start` of the border."""
     out = np.empty((len(figures), contacts, 5))
-    tables, _ = outlines()
+    tables = outlines()
     table = np.where(figures.shape == SHAPES.index("line"), _STRAIGHT, figures.shape)
     _place(table, figures.centre, figures.size, figures.rotation, figures.thickness, start, tables, out)
     _travel(out)
@@ -183,19 +164,13 @@ def _normals(u: float, v: float) -> tuple[float, float]:
 
 
 @cache
-def outlines() -> tuple[np.ndarray, np.ndarray]:
-    """Outlines of all shapes but the line, whose proportions vary, in the order of `SHAPES`.
+def outlines() -> np.ndarray:
+    """Outlines of all shapes but the line, whose proportions vary, in the order of `SHAPES`; (shapes, STEPS + 1, 2) float64.
 
     An outline is a closed curve as points at equal steps along it, in the frame of `raster`: lengths in sizes of the figure, x
-    right, y down, clockwise as seen in the picture.
-
-    Returns:
-        points: (shapes, STEPS + 1, 2) float64, the last point being the first.
-        lengths: (shapes,) float64 lengths of the curves.
+    right, y down, clockwise as seen in the picture. Its last point is its first.
     """
-    tables = [np.zeros((STEPS + 1, 2)) if shape == "line" else _equal_steps(_curve(shape)) for shape in SHAPES]
-    lengths = [np.hypot(*np.diff(table, axis=0).T).sum() for table in tables]
-    return np.stack(tables), np.array(lengths)
+    return np.stack([np.zeros((STEPS + 1, 2)) if shape == "line" else _equal_steps(_curve(shape)) for shape in SHAPES])
 
 
 def _curve(shape: str) -> np.ndarray:

@@ -8,7 +8,13 @@ from scipy import stats
 
 from molyneux.core import ConfigError, DataError
 from molyneux.data import Letters, PartsOfSpeech, Ynoc
-from molyneux.data.worlds.sentences.division import KeyedDivision, PublishedDivision, permutation
+from molyneux.data.worlds.sentences.division import KeyedDivision, PublishedDivision, _permuted, _round_keys
+
+
+def permutation(size, seed, *names):
+    """The keyed permutation of range(size) of a named stream."""
+    keys = _round_keys(seed, *names)
+    return np.array([_permuted(number, size, keys) for number in range(size)])
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 6, 200, 9_600, 12_345])

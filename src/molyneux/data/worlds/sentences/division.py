@@ -6,8 +6,8 @@ walked through until a number comes (Black and Rogaway, "Ciphers with arbitrary 
 
 The published splits are those of Zhang, Prokhorov and Shareghi, "Unsupervised Representation Disentanglement of Text: An
 Evaluation on Synthetic Datasets" (RepL4NLP 2021). Its generators write all sentences into a list and shuffle it with Python's
-`random`. The same permutation is made here of numbers: Python seeds the generator, a compiled loop does what `random.shuffle`
-does with it.
+`random`. The same permutation is made here of numbers: Python seeds the generator, NumPy draws its words, and a compiled loop
+does what `random.shuffle` does with them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import math
 import random
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -28,23 +28,8 @@ _ROUNDS = 8
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _A, _B, _C, _HALF = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
 
-
-_WORDS, _SHIFT = 624, 397
-_UPPER, _LOWER, _TWIST = 0x80000000, 0x7FFFFFFF, 0x9908B0DF
-_MASK_B, _MASK_C = 0x9D2C5680, 0xEFC60000
-
-
-class Division(Protocol):
-    """What decides on the sentences of each split."""
-
-    @property
-    def sizes(self) -> dict[Split, int]:
-        """How many sentences each split has."""
-        ...
-
-    def numbers(self, indices: np.ndarray, *, split: Split, seed: int) -> np.ndarray:
-        """The numbers (n,) int64 of the sentences at these positions (n,) of a split, which lie within it."""
-        ...
+_WAITING = 1 << 20
+"""Random words that are drawn at once."""
 
 
 def shares(count: int) -> tuple[int, int, int]:
@@ -86,24 +71,13 @@ class KeyedDivision:
         return dict(zip(SPLITS, self._ends[-1].tolist(), strict=True))
 
     def numbers(self, indices: np.ndarray, *, split: Split, seed: int) -> np.ndarray:
-        """See `Division`."""
+        """The numbers (n,) int64 of the sentences at these positions (n,) of a split, which lie within it."""
         part = SPLITS.index(split)
         ends, skipped = (np.ascontiguousarray(table[:, part]) for table in (self._ends, self._skipped))
         out = np.empty(len(indices), np.int64)
         order = _round_keys(seed, self._name, "order", split)
         _divide(np.ascontiguousarray(indices), order, ends, skipped, self._blocks, self._starts, self._keys, out)
         return out
-
-
-def permutation(size: int, seed: int, *names: str | int) -> np.ndarray:
-    """The keyed permutation of range(size) of a named stream, (size,) int64; sources and splits are made of such.
-
-    >>> sorted(permutation(5, 1, "example").tolist())
-    [0, 1, 2, 3, 4]
-    """
-    out = np.empty(size, np.int64)
-    _permute(_round_keys(seed, *names), out)
-    return out
 
 
 def _round_keys(seed: int, *names: str | int) -> np.ndarray:
@@ -136,12 +110,6 @@ def _permuted(index: int, size: int, keys: np.ndarray) -> int:
         index = left * low + right
         if index < size:
             return index
-
-
-@compiled
-def _permute(keys: np.ndarray, out: np.ndarray) -> None:
-    for index in range(len(out)):
-        out[index] = _permuted(index, len(out), keys)
 
 
 @compiled
@@ -184,7 +152,7 @@ class PublishedDivision:
         return dict(zip(SPLITS, (sum(part) for part in zip(*parts, strict=True)), strict=True))
 
     def numbers(self, indices: np.ndarray, *, split: Split, seed: int) -> np.ndarray:
-        """See `Division`; `seed` changes nothing."""
+        """As `KeyedDivision.numbers`; `seed` changes nothing."""
         return np.asarray(_shuffled(*self._recipe)[SPLITS.index(split)][indices])
 
     @property
@@ -196,65 +164,56 @@ class PublishedDivision:
 @lru_cache(maxsize=2)
 def _shuffled(blocks: tuple[int, ...], words: int, cap: int | None, seed: int) -> tuple[np.ndarray, ...]:
     """Numbers of the sentences of each split, and the order of the vocabulary."""
-    state = np.array(random.Random(seed).getstate()[1], np.uint32)
+    *key, position = random.Random(seed).getstate()[1]
+    bits = np.random.MT19937()
+    bits.state = {"bit_generator": "MT19937", "state": {"key": np.array(key, np.uint32), "pos": position}}
     vocabulary = np.arange(words, dtype=np.uint32)
     if cap is None:
         numbers = np.arange(sum(blocks), dtype=np.uint32)
-        parts = np.split(_shuffle(state, numbers, times=3), np.cumsum(shares(len(numbers)))[:2])
-        _shuffle(state, vocabulary, times=2)
+        parts = np.split(_shuffle(bits, numbers, times=3), np.cumsum(shares(len(numbers)))[:2])
+        _shuffle(bits, vocabulary, times=2)
     else:
-        _shuffle(state, vocabulary)
-        parts = _by_form(state, blocks, cap)
+        _shuffle(bits, vocabulary)
+        parts = _by_form(bits, blocks, cap)
     found: tuple[np.ndarray, ...] = (*(part.astype(np.int64) for part in parts), vocabulary)
     for array in found:
         array.setflags(write=False)
     return found
 
 
-def _by_form(state: np.ndarray, blocks: Sequence[int], cap: int) -> list[np.ndarray]:
+def _by_form(bits: np.random.MT19937, blocks: Sequence[int], cap: int) -> list[np.ndarray]:
     """The splits where each form is shuffled, cut and divided, and then each split is shuffled."""
     parts: tuple[list[np.ndarray], ...] = ([], [], [])
     start = 0
     for block in blocks:
-        kept = _shuffle(state, np.arange(block, dtype=np.uint32))[:cap]
+        kept = _shuffle(bits, np.arange(block, dtype=np.uint32))[:cap]
         for part, piece in zip(parts, np.split(kept, np.cumsum(shares(len(kept)))[:2]), strict=True):
             part.append(piece + np.uint32(start))
         start += block
-    return [_shuffle(state, np.concatenate(part)) for part in parts]
+    return [_shuffle(bits, np.concatenate(part)) for part in parts]
 
 
-def _shuffle(state: np.ndarray, numbers: np.ndarray, *, times: int = 1) -> np.ndarray:
-    """`numbers`, shuffled in place as `random.shuffle` does with a generator in this state, which goes on."""
+def _shuffle(bits: np.random.MT19937, numbers: np.ndarray, *, times: int = 1) -> np.ndarray:
+    """`numbers`, shuffled in place as `random.shuffle` does with a generator in this state, which goes on.
+
+    Every number takes at least one word of 32 bits, so the words that are drawn are all used.
+    """
     for _ in range(times):
-        _shuffle_once(state, numbers)
+        last = len(numbers) - 1
+        while last > 0:
+            last = _swap(bits.random_raw(min(last, _WAITING)), numbers, last)
     return numbers
 
 
 @compiled
-def _shuffle_once(state: np.ndarray, numbers: np.ndarray) -> None:
+def _swap(words: np.ndarray, numbers: np.ndarray, last: int) -> int:
+    """Swap the numbers from `last` downwards with those that the words draw; what is last when there are no more words."""
     bits = 32
-    for last in range(len(numbers) - 1, 0, -1):
+    for word in words:
         while (last + 1) >> (bits - 1) == 0:
             bits -= 1
-        drawn = _word(state) >> (32 - bits)
-        while drawn > last:
-            drawn = _word(state) >> (32 - bits)
-        numbers[last], numbers[drawn] = numbers[drawn], numbers[last]
-
-
-@compiled
-def _word(state: np.ndarray) -> Any:
-    """The next 32 bits of the Mersenne Twister (Matsumoto and Nishimura, 1998); the last item of `state` is the position."""
-    if state[_WORDS] >= _WORDS:
-        for at in range(_WORDS):
-            following = at + 1 if at + 1 < _WORDS else 0
-            far = at + _SHIFT if at + _SHIFT < _WORDS else at + _SHIFT - _WORDS
-            joint = (np.int64(state[at]) & _UPPER) | (np.int64(state[following]) & _LOWER)
-            state[at] = np.int64(state[far]) ^ (joint >> 1) ^ (_TWIST if joint & 1 else 0)
-        state[_WORDS] = 0
-    word = np.int64(state[state[_WORDS]])
-    state[_WORDS] += 1
-    word ^= word >> 11
-    word ^= (word << 7) & _MASK_B
-    word ^= (word << 15) & _MASK_C
-    return word ^ (word >> 18)
+        drawn = np.int64(word) >> (32 - bits)
+        if drawn <= last:
+            numbers[last], numbers[drawn] = numbers[drawn], numbers[last]
+            last -= 1
+    return last

@@ -103,16 +103,7 @@ def _encode(words: np.ndarray, form: int, tables: Tables, codes: np.ndarray) -> 
 
 @compiled
 def write(numbers: np.ndarray, tables: Tables, end: int, ids: np.ndarray, codes: np.ndarray, forms: np.ndarray) -> None:
-    """Write the sentences of numbers (n,), which lie within the language.
-
-    Args:
-        numbers: of sentences, int64.
-        tables: the language.
-        end: symbol that ends a sentence.
-        ids: (n, length) symbols, filled with padding.
-        codes: (n, K) factors.
-        forms: (n,) form of each sentence.
-    """
+    """Write the sentences of numbers (n,): symbols `ids` (n, length), filled with padding, factors (n, K) and forms (n,)."""
     words = np.zeros(tables.offsets.shape, np.int64)
     for row in range(len(numbers)):
         form = np.searchsorted(tables.starts, numbers[row], side="right") - 1
@@ -135,14 +126,10 @@ def write(numbers: np.ndarray, tables: Tables, end: int, ids: np.ndarray, codes:
 
 @compiled
 def read(ids: np.ndarray, forms: np.ndarray, tables: Tables, codes: np.ndarray, accepted: np.ndarray) -> None:
-    """Read sentences whose forms are known, though not every word needs to fit.
+    """Read sentences (n, length) of these forms (n,), though not every word needs to fit.
 
-    Args:
-        ids: (n, length) symbols, each within the vocabulary.
-        forms: (n,) form of each.
-        tables: the language.
-        codes: (n, K) factors to write; -1 for a group with a wrong or a repeated word, or where another word does not agree.
-        accepted: (n,) bool to write, whether all groups can be read.
+    Codes (n, K) are -1 for a group with a wrong or a repeated word, or where another word does not agree; `accepted` (n,) is
+    whether all groups can be read.
     """
     words = np.zeros(tables.offsets.shape, np.int64)
     for row in range(len(ids)):

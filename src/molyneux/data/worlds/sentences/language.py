@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -78,16 +78,8 @@ class Form:
 
 def template(text: str, groups: Sequence[Group], *, order: Sequence[str], **labels: str) -> Form:
     """A form from words and `{group}` places, separated by spaces; fixed is every word that is no place."""
-    known = {group.name: group for group in groups}
-    places = tuple(_place(word, known) for word in text.split(" "))
-    return Form(places, tuple(order), labels)
-
-
-def _place(word: str, known: Mapping[str, Group]) -> Place:
-    if not word.startswith("{"):
-        return Place("fixed", (word,))
-    group = known[word[1:-1]]
-    return Place("free", group.words, group.name)
+    free = {f"{{{group.name}}}": Place("free", group.words, group.name) for group in groups}
+    return Form(tuple(free.get(word, Place("fixed", (word,))) for word in text.split(" ")), tuple(order), labels)
 
 
 def label_problems(chosen: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -111,19 +103,11 @@ def check_words(groups: Sequence[Group], fixed: Sequence[str]) -> None:
         raise ConfigError(problems)
 
 
-@dataclass(frozen=True)
-class Sentences:
-    """Sentences of a language.
-
-    Args:
-        ids: (n, length) symbols.
-        codes: (n, F) int64 factors, -1 = absent.
-        forms: (n,) int64 form of each.
-    """
+class Sentences(NamedTuple):
+    """Sentences of a language: symbols (n, length), and factors (n, F) int64, -1 = absent."""
 
     ids: np.ndarray
     codes: np.ndarray
-    forms: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -215,7 +199,7 @@ class Language:
         ids = np.full((rows, self.length), PADDING, self.modality.dtype)
         codes, forms = np.empty((rows, len(self._columns)), np.int64), np.empty(rows, np.int64)
         kernels.write(np.ascontiguousarray(numbers), self.tables, END, ids, codes, forms)
-        return Sentences(ids, self._with_labels(codes, forms), forms)
+        return Sentences(ids, self._with_labels(codes, forms))
 
     def read(self, ids: np.ndarray, forms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The codes (n, F) of rows (n, length) of symbols that have these forms (n,), and whether each is a sentence, (n,) bool.
@@ -231,19 +215,24 @@ class Language:
     @cached_property
     def tables(self) -> kernels.Tables:
         """The language as arrays."""
-        names = [group.name for group in self.groups]
+        names = {group.name: row for row, group in enumerate(self.groups)}
+        ids = {symbol: number for number, symbol in enumerate(self.symbols)}
         shape = (len(self.forms), self.length - 1)
         sizes = np.array([len(group.words) for group in self.groups], np.int64)
-        places = [(f, s, place) for f, form in enumerate(self.forms) for s, place in enumerate(form.places)]
         group, turn, free = np.full(shape, -1), np.zeros(shape, np.int64), np.zeros(shape, bool)
         symbols = np.zeros((*shape, int(sizes.max())), np.int64)
-        ids = {symbol: number for number, symbol in enumerate(self.symbols)}
-        for f, s, place in places:
-            group[f, s] = names.index(place.group) if place.group else -1
-            free[f, s] = place.role == "free"
-            turn[f, s] = (free[f, :s] & (group[f, :s] == group[f, s])).sum() if free[f, s] else 0
-            symbols[f, s, : len(place.words)] = [ids[word] for word in place.words]
-        owner, local = self._owners(ids)
+        order = np.full((len(self.forms), len(names)), -1, np.int64)
+        for f, form in enumerate(self.forms):
+            order[f, : len(form.order)] = [names[name] for name in reversed(form.order)]
+            for s, place in enumerate(form.places):
+                group[f, s] = names.get(place.group, -1)
+                free[f, s] = place.role == "free"
+                turn[f, s] = (free[f, :s] & (group[f, :s] == group[f, s])).sum() if free[f, s] else 0
+                symbols[f, s, : len(place.words)] = [ids[word] for word in place.words]
+        owner, local = np.full(len(ids), -1, np.int64), np.full(len(ids), -1, np.int64)
+        for row, item in enumerate(self.groups):
+            members = [ids[word] for word in item.words]
+            owner[members], local[members] = row, np.arange(len(members))
         return kernels.Tables(
             starts=np.concatenate([[0], np.cumsum(self.blocks)]).astype(np.int64),
             lengths=np.array([len(form.places) for form in self.forms], np.int64),
@@ -251,10 +240,10 @@ class Language:
             turn=turn,
             free=free,
             symbols=symbols,
-            order=self._orders(names),
+            order=order,
             occurrences=self._occurrences,
             sizes=sizes,
-            factors=np.array([(names.index(item.name), position) for item, position in self._columns], np.int64).reshape(-1, 2),
+            factors=np.array([(names[item.name], position) for item, position in self._columns], np.int64).reshape(-1, 2),
             offsets=self._offsets(),
             owner=owner,
             local=local,
@@ -275,8 +264,7 @@ class Language:
 
     def _counts(self, group: Group) -> list[int]:
         """How many words of a group a sentence may have, if any."""
-        counts = {form.occurrences(group.name) for form in self.forms}
-        return sorted(count for count in counts if 0 < count <= len(group.words))
+        return sorted({form.occurrences(group.name) for form in self.forms} - {0})
 
     def _factor(self, group: Group, position: int) -> Factor:
         if position < 0:
@@ -294,21 +282,6 @@ class Language:
                 offsets[row, count] = start
                 start += math.perm(len(group.words), count)
         return offsets
-
-    def _orders(self, names: list[str]) -> np.ndarray:
-        """Groups of each form, the fastest first, (forms, groups)."""
-        orders = np.full((len(self.forms), len(names)), -1, np.int64)
-        for row, form in enumerate(self.forms):
-            orders[row, : len(form.order)] = [names.index(name) for name in reversed(form.order)]
-        return orders
-
-    def _owners(self, ids: dict[str, int]) -> tuple[np.ndarray, np.ndarray]:
-        """Group of each symbol, and its number there."""
-        owner, local = np.full(len(ids), -1, np.int64), np.full(len(ids), -1, np.int64)
-        for row, group in enumerate(self.groups):
-            for number, word in enumerate(group.words):
-                owner[ids[word]], local[ids[word]] = row, number
-        return owner, local
 
     @cached_property
     def _labels(self) -> np.ndarray:

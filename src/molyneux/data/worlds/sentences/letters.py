@@ -8,7 +8,7 @@ import numpy as np
 
 from molyneux.core import ConfigError, DataError
 from molyneux.data.worlds.sentences.language import Group, Language, template
-from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld, divided, setting_problems
+from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld, setting_problems
 
 NAMES = ("A", "B", "C", "D")
 VALUES = 20
@@ -34,10 +34,9 @@ class Letters(SentenceWorld):
     def __init__(self, *, split: Method = "keyed", split_seed: int = 0) -> None:
         if problems := setting_problems(split, (), ()):
             raise ConfigError(problems)
-        self._settings = {"split": split, "split_seed": split_seed}
         groups = tuple(Group(name, tuple(f"{name}{value + 1}" for value in range(VALUES))) for name in NAMES)
-        self._language = Language(groups, (template("{A} {B} {C} {D}", groups, order=NAMES),))
-        self._division = divided(self, self._language, split, seed=split_seed)
+        language = Language(groups, (template("{A} {B} {C} {D}", groups, order=NAMES),))
+        super().__init__(language, {"split": split, "split_seed": split_seed})
 
 
 def ideal_codes(factors: np.ndarray, example: Literal[1, 2], *, seed: int = 0) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from molyneux.core import ConfigError, choice_problems
 from molyneux.data.worlds.sentences.language import Definition, Form, Group, Language, Place
-from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld, divided, setting_problems
+from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld, setting_problems
 
 GROUPS = (
     Group("n.", ("dogs", "cats", "foxes", "horses", "tigers")),
@@ -87,7 +87,7 @@ class PartsOfSpeech(SentenceWorld):
             problems.append(f"the published split has cap {_CAP} and limit {_LIMIT}, got {cap} and {limit}: leave them out")
         if problems:
             raise ConfigError(problems)
-        self._settings = {
+        settings = {
             "factors": factors,
             "nuisances": list(nuisances),
             "cap": cap,
@@ -95,8 +95,8 @@ class PartsOfSpeech(SentenceWorld):
             "split": split,
             "split_seed": split_seed,
         }
-        self._language = Language(GROUPS, structures(limit), definition=factors, nuisances=tuple(nuisances))
-        self._division = divided(self, self._language, split, seed=split_seed, cap=cap, by_form=True)
+        language = Language(GROUPS, structures(limit), definition=factors, nuisances=tuple(nuisances))
+        super().__init__(language, settings, cap=cap, by_form=True)
 
 
 def structures(limit: int) -> tuple[Form, ...]:

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from molyneux.core import ConfigError, choice_problems
 from molyneux.data.worlds.sentences.language import Form, Group, Language, Place, template
-from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld, divided, setting_problems
+from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld, setting_problems
 
 _ORDER = ("year", "name", "occupation", "city")
 _TEMPLATES = {
@@ -74,7 +74,7 @@ class Ynoc(SentenceWorld):
         problems += setting_problems(split, nuisances, ("template",))
         if problems:
             raise ConfigError(problems)
-        self._settings = {
+        settings = {
             "vocabulary": vocabulary,
             "article": article,
             "nuisances": list(nuisances),
@@ -83,8 +83,7 @@ class Ynoc(SentenceWorld):
         }
         groups = _groups(vocabulary)
         forms = tuple(_form(name, groups, agreeing=article == "agreeing") for name in _TEMPLATES)
-        self._language = Language(groups, forms, nuisances=tuple(nuisances))
-        self._division = divided(self, self._language, split, seed=split_seed)
+        super().__init__(Language(groups, forms, nuisances=tuple(nuisances)), settings)
 
 
 def _groups(vocabulary: str) -> tuple[Group, ...]:

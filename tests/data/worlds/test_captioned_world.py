@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from molyneux.data.worlds.parallel import spread
+from molyneux.data.worlds.captioned_world import spread
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
