@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from types import MappingProxyType
 from typing import get_args
 
 from torch import Tensor, nn
 
-from molyneux.core import ConfigError, Kind, Modality
+from molyneux.core import Kind, Modality
+from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.nets.images import Patches
-from molyneux.learn.nets.net import Encoder, Net, Reshape, too_small, zeros_beyond
+from molyneux.learn.nets.net import Encoder, Net, Reshape, zeros_beyond
 from molyneux.learn.nets.series import Series, Video
 
 
@@ -35,9 +35,7 @@ class Dense(Net):
     kinds = frozenset(get_args(Kind))
 
     def __post_init__(self) -> None:
-        problems = list(too_small(self, "width", "layers", "embedding"))
-        if problems:
-            raise ConfigError(problems)
+        refuse(too_small(self, "width", "layers", "embedding"))
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""
@@ -71,20 +69,7 @@ class SymbolEncoder(Encoder):
         return raw
 
 
-_BY_KIND: MappingProxyType[str, Net] = MappingProxyType(
-    {
-        "audio": Dense(),
-        "image": Patches(),
-        "label": Dense(),
-        "series": Series(),
-        "set": Dense(),
-        "tabular": Dense(),
-        "text": Dense(),
-        "video": Video(),
-    }
-)
-
-
 def default_net(modality: Modality) -> Net:
     """The fast net of a modality's kind."""
-    return _BY_KIND[modality.kind]
+    nets: dict[str, type[Net]] = {"image": Patches, "series": Series, "video": Video}
+    return nets.get(modality.kind, Dense)()

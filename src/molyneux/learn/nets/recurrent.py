@@ -8,18 +8,12 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from molyneux.core import ConfigError, Modality, choice_problems
+from molyneux.core import Modality, choice_problems
 from molyneux.core.views import counted_positions
+from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.likelihoods import ViewLikelihood
-from molyneux.learn.nets.autoregressive import (
-    DecoderEmbedding,
-    Decoding,
-    SymbolEmbedding,
-    TextDecoder,
-    check_likelihood,
-    decoding_problems,
-)
-from molyneux.learn.nets.net import Net, too_small, zeros_beyond
+from molyneux.learn.nets.autoregressive import AutoregressiveNet, DecoderEmbedding, Decoding, SymbolEmbedding, TextDecoder
+from molyneux.learn.nets.net import zeros_beyond
 
 Coupling = Literal["init", "concat", "init+concat", "concat-only"]
 Cell = Literal["lstm", "gru"]
@@ -30,7 +24,7 @@ State = tuple[Tensor, ...]
 
 
 @dataclass(frozen=True)
-class Recurrent(Net):
+class Recurrent(AutoregressiveNet):
     """LSTM or GRU layers on each side; the decoder writes symbol by symbol, given the code and the symbols before.
 
     Bowman et al., Generating Sentences from a Continuous Space (CoNLL 2016). Sizes and weights as published by Zhang, Prokhorov
@@ -65,25 +59,21 @@ class Recurrent(Net):
     decoding: Decoding = "greedy"
     beams: int = 5
 
-    kinds = frozenset({"text"})
-
     def __post_init__(self) -> None:
-        problems = list(too_small(self, "embedding", "width", "layers"))
+        problems = too_small(self, "embedding", "width", "layers")
         problems += choice_problems(cell=(self.cell, get_args(Cell)), coupling=(self.coupling, get_args(Coupling)))
         if self.shared_embedding not in (True, False):
             problems.append(f"shared_embedding: expected true or false, got {self.shared_embedding!r}")
-        problems += decoding_problems(self)
+        problems += self.decoding_problems()
         if self.coupling == "concat-only" and self.word_dropout > 0:
             problems.append("word_dropout: expected 0 with the coupling concat-only, which reads no symbols before")
-        if problems:
-            raise ConfigError(problems)
+        refuse(problems)
 
     def pair(self, modality: Modality, *, outputs: int, inputs: int, likelihood: ViewLikelihood) -> tuple[nn.Module, nn.Module]:
         """See `Net`."""
         if not self.shared_embedding or self.coupling == "concat-only":
             return super().pair(modality, outputs=outputs, inputs=inputs, likelihood=likelihood)
-        self.check(modality)
-        check_likelihood(likelihood, modality)
+        self.check_likelihood(modality, likelihood)
         table = self._table(modality)
         return RecurrentEncoder(self, modality, table, outputs), RecurrentDecoder(self, modality, table, inputs)
 
@@ -94,8 +84,7 @@ class Recurrent(Net):
 
     def decoder(self, modality: Modality, inputs: int, likelihood: ViewLikelihood) -> nn.Module:
         """See `Net`."""
-        self.check(modality)
-        check_likelihood(likelihood, modality)
+        self.check_likelihood(modality, likelihood)
         table = None if self.coupling == "concat-only" else self._table(modality)
         return RecurrentDecoder(self, modality, table, inputs)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from torch import Tensor, nn
 
-from molyneux.core import ConfigError, Modality
+from molyneux.core import Modality
+from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.nets.images import Patches
-from molyneux.learn.nets.net import Encoder, Net, Reshape, too_small, zeros_beyond
+from molyneux.learn.nets.net import Encoder, Net, Reshape, unfit_net, zeros_beyond
 
 
 @dataclass(frozen=True)
@@ -26,9 +28,7 @@ class Series(Net):
     kinds = frozenset({"audio", "series"})
 
     def __post_init__(self) -> None:
-        problems = list(too_small(self, "channels", "width"))
-        if problems:
-            raise ConfigError(problems)
+        refuse(too_small(self, "channels", "width"))
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""
@@ -38,12 +38,7 @@ class Series(Net):
         return Encoder(
             modality,
             Transpose() if modality.kind == "series" else nn.Identity(),
-            nn.Conv1d(depth, c, 5, 2, 2),
-            nn.ReLU(),
-            nn.Conv1d(c, 2 * c, 5, 2, 2),
-            nn.ReLU(),
-            nn.Conv1d(2 * c, 3 * c, 5, 2, 2),
-            nn.ReLU(),
+            *(layer for a, b in pairwise((depth, c, 2 * c, 3 * c)) for layer in (nn.Conv1d(a, b, 5, 2, 2), nn.ReLU())),
             nn.Flatten(),
             nn.Linear(3 * c * -(-steps // 8), self.width),
             nn.ReLU(),
@@ -61,10 +56,7 @@ class Series(Net):
             nn.Linear(self.width, 3 * c * coarse),
             nn.ReLU(),
             Reshape(3 * c, coarse),
-            nn.ConvTranspose1d(3 * c, 2 * c, 4, 2, 1),
-            nn.ReLU(),
-            nn.ConvTranspose1d(2 * c, c, 4, 2, 1),
-            nn.ReLU(),
+            *(layer for a, b in pairwise((3 * c, 2 * c, c)) for layer in (nn.ConvTranspose1d(a, b, 4, 2, 1), nn.ReLU())),
             nn.ConvTranspose1d(c, parameters * depth, 4, 2, 1),
             FirstSteps(steps),
             Reshape(parameters, depth, steps),
@@ -89,13 +81,7 @@ class Video(Net):
     kinds = frozenset({"video"})
 
     def __post_init__(self) -> None:
-        problems = list(too_small(self, "width"))
-        for name, kind in (("frame", "image"), ("time", "series")):
-            net = getattr(self, name)
-            if not isinstance(net, Net) or kind not in net.kinds:
-                problems.append(f"{name}: expected a net for {kind}, got {type(net).__name__}")
-        if problems:
-            raise ConfigError(problems)
+        refuse(too_small(self, "width") + unfit_net("frame", self.frame, "image") + unfit_net("time", self.time, "series"))
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""

@@ -11,11 +11,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from molyneux.core import ConfigError, Modality, SpecError, choice_problems
+from molyneux.core import Modality, SpecError, choice_problems
 from molyneux.core.views import counted_positions
+from molyneux.learn.checks import dropout_problems, not_positive, refuse, too_small
 from molyneux.learn.likelihoods import ViewLikelihood
-from molyneux.learn.nets.autoregressive import SymbolEmbedding, writer_problems
-from molyneux.learn.nets.net import Net, too_small, zeros_beyond
+from molyneux.learn.nets.autoregressive import SymbolEmbedding
+from molyneux.learn.nets.net import Net, unfit_net, zeros_beyond
 from molyneux.learn.nets.recurrent import Recurrent
 
 Assignment = Literal["soft", "gumbel", "balanced"]
@@ -54,12 +55,8 @@ class Averaging(Net):
     kinds = frozenset({"text"})
 
     def __post_init__(self) -> None:
-        problems = [*too_small(self, "embedding", "width"), *too_small(self, "layers", least=0)]
-        if not 0 <= self.dropout < 1:
-            problems.append(f"dropout: expected a share in 0..1, below 1, got {self.dropout}")
-        problems += writer_problems(self.writer)
-        if problems:
-            raise ConfigError(problems)
+        problems = too_small(self, "embedding", "width") + too_small(self, "layers", least=0)
+        refuse(problems + dropout_problems(dropout=self.dropout) + unfit_net("writer", self.writer, "text"))
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""
@@ -149,11 +146,7 @@ class Slots(Net):
         if self.own is False and self.reach == 0:
             problems.append("reach: expected at least 1 where a position does not look at its own symbol, got 0")
         problems += choice_problems(role=(self.role, get_args(Role)), assignment=(self.assignment, get_args(Assignment)))
-        if not self.sharpness > 0:
-            problems.append(f"sharpness: expected a number above 0, got {self.sharpness}")
-        problems += writer_problems(self.writer)
-        if problems:
-            raise ConfigError(problems)
+        refuse([*problems, *not_positive(sharpness=self.sharpness), *unfit_net("writer", self.writer, "text")])
 
     def pair(self, modality: Modality, *, outputs: int, inputs: int, likelihood: ViewLikelihood) -> tuple[nn.Module, nn.Module]:
         """See `Net`. Means and deviations of a number come from one slot only if the slots divide the size of the code."""

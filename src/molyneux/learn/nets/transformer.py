@@ -11,9 +11,10 @@ from torch import Tensor, nn
 
 from molyneux.core import ConfigError, Modality
 from molyneux.core.views import text_lengths
+from molyneux.learn.checks import dropout_problems, refuse, too_small
 from molyneux.learn.likelihoods import ViewLikelihood
-from molyneux.learn.nets.autoregressive import DecoderEmbedding, Decoding, TextDecoder, check_likelihood, decoding_problems
-from molyneux.learn.nets.net import Net, too_small, zeros_beyond
+from molyneux.learn.nets.autoregressive import AutoregressiveNet, DecoderEmbedding, Decoding, TextDecoder
+from molyneux.learn.nets.net import Net, zeros_beyond
 from molyneux.learn.nets.series import Transpose
 
 
@@ -46,11 +47,7 @@ class CharacterTransformer(Net):
     kinds = frozenset({"text"})
 
     def __post_init__(self) -> None:
-        problems = list(too_small(self, "layers", "heads", "feedforward", "width"))
-        if not 0 <= self.dropout < 1:
-            problems.append(f"dropout: expected a share in 0..1, below 1, got {self.dropout}")
-        if problems:
-            raise ConfigError(problems)
+        refuse(too_small(self, "layers", "heads", "feedforward", "width") + dropout_problems(dropout=self.dropout))
         self._check_size(self.width, "width")
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
@@ -128,7 +125,7 @@ class TransformerDecoder(nn.Module):
 
 
 @dataclass(frozen=True)
-class CausalTransformer(Net):
+class CausalTransformer(AutoregressiveNet):
     """Transformer layers on each side; the decoder writes symbol by symbol, given the code and the symbols before.
 
     The encoder is that of `CharacterTransformer`. The decoder is causal self-attention (Vaswani et al., Attention Is All You
@@ -157,16 +154,13 @@ class CausalTransformer(Net):
     decoding: Decoding = "greedy"
     beams: int = 5
 
-    kinds = frozenset({"text"})
-
     def __post_init__(self) -> None:
-        problems = list(decoding_problems(self))
+        problems = self.decoding_problems()
         try:
             self._character_transformer()
         except ConfigError as error:
             problems += error.problems
-        if problems:
-            raise ConfigError(problems)
+        refuse(problems)
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""
@@ -175,8 +169,7 @@ class CausalTransformer(Net):
 
     def decoder(self, modality: Modality, inputs: int, likelihood: ViewLikelihood) -> nn.Module:
         """See `Net`."""
-        self.check(modality)
-        check_likelihood(likelihood, modality)
+        self.check_likelihood(modality, likelihood)
         return CausalDecoder(self, modality, inputs)
 
     def _character_transformer(self) -> CharacterTransformer:
