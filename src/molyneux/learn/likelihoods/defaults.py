@@ -25,8 +25,7 @@ def likelihood_scales(spec: Spec, scales: Scales) -> dict[str, float]:
     """The weight of each modality's log-likelihood in an objective.
 
     "auto" gives the smallest dimension divided by the modality's own, so the smallest modality has weight 1 (Shi et al., NeurIPS
-    2019, likelihood scaling): a 3x64x64 image beside a text of 45 letters out of 27 gets 0.098877. Reported log-likelihoods
-    are never scaled.
+    2019, likelihood scaling). Reported log-likelihoods are never scaled.
 
     Raises:
         ConfigError: an unknown word or modality, or a weight that is not a positive number.

@@ -53,13 +53,7 @@ class SymbolEmbedding(nn.Embedding):
 
 
 class DecoderEmbedding(SymbolEmbedding):
-    """Vectors of the symbols of a language, and of the start symbol and of hidden symbols, which only a decoder reads.
-
-    Args:
-        modality: the texts.
-        size: length of a vector.
-        unknown: whether there is a vector of the symbol that stands for hidden ones.
-    """
+    """Vectors of the symbols of a language, of the start symbol, and, with `unknown`, of a symbol that stands for hidden ones."""
 
     def __init__(self, modality: Modality, size: int, *, unknown: bool) -> None:
         count = len(modality.symbols)
@@ -75,7 +69,7 @@ class TextDecoder(nn.Module, ABC):
 
     Args:
         modality: the texts.
-        table: vectors of the symbols, with one for hidden symbols where there is word dropout; None if it reads none.
+        table: vectors of the symbols; None if it reads none.
         settings: of the net.
     """
 

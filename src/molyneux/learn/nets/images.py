@@ -128,16 +128,15 @@ class Unpatch(nn.Module):
 class PlanePainter(nn.Module):
     """Features to the patches of an image, (N, width) -> (N, rows * columns, values).
 
-    Features say where a frame lies over the image (its origin and axes) and lay planes `a x + b y + c` in that frame; a small
+    Features give the origin and the axes of a frame over the image, and the coefficients of planes `a x + b y + c` in it; a small
     fully connected net makes the values of each patch of the rectified heights of all planes at its centre. A rectified plane
-    is a half-plane with an edge, so edges can lie anywhere; and as all planes move and turn with their frame, what a figure
-    is can be learned apart from where it stands and how it is turned. Compare Bepler et al., Explicitly disentangling
-    image content from translation and rotation with spatial-VAE (NeurIPS 2019), where a frame takes codes of its own.
+    has an edge, which can lie anywhere; and all planes move and turn with their frame, so a figure can be learned apart from its
+    position and rotation. Compare Bepler et al., Explicitly disentangling image content from translation and rotation with
+    spatial-VAE (NeurIPS 2019), where a frame takes codes of its own.
 
     Args:
         width: number of features.
-        planes: number of planes.
-        hidden: units of both layers of the net that makes a patch.
+        planes, hidden: see `Patches`.
         rows, columns: the grid of patches.
         values: numbers of one patch.
     """

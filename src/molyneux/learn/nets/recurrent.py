@@ -38,7 +38,7 @@ class Recurrent(AutoregressiveNet):
         cell: "lstm" or "gru".
         embedding: length of the vector of each symbol.
         width: units of each layer.
-        layers: layers on each side.
+        layers: on each side.
         coupling: how the decoder gets the code: "init": a linear layer makes the first hidden state of it (cell states start
             at 0); "concat": it stands beside every symbol that is read, and states start at 0; "init+concat": both;
             "concat-only": it is all that is read, at every position ("Concat w/o Emb"): positions are then independent.
@@ -158,19 +158,12 @@ class RecurrentDecoder(TextDecoder):
 class RecurrentLayers(nn.Module):
     """LSTM (Hochreiter & Schmidhuber, 1997) or GRU (after Cho et al., 2014) layers over time.
 
-    torch has two biases for each gate; here the second is 0 and not trained. They are added up, so one does the work of both, in
-    every gate but one: the candidate state of a GRU is `tanh(W x + b + r * (U h))` here, and torch and Keras have a bias of its
-    own beside U h, inside the reset gate r. This GRU has that bias fewer. As theirs, it resets after the product with U, where
-    Cho et al. have `U (r * h)`.
+    Of torch's two biases for each gate, which are added up, the second is 0 and not trained here. In the candidate state of a GRU
+    this makes a difference: it is `tanh(W x + b + r * (U h))`, where torch and Keras have a bias inside the reset gate r too. As
+    theirs, it resets after the product with U, where Cho et al. have `U (r * h)`.
 
     Weights start as in Keras: kernels LeCun-normal (as in the code of Zhang et al., RepL4NLP 2021), recurrent kernels
     orthogonal, biases 0, those of an LSTM's forget gates 1 (Jozefowicz et al., ICML 2015).
-
-    Args:
-        cell: the kind.
-        inputs: size of what is read at each time.
-        width: units of a layer.
-        layers: how many, each reading the one before.
     """
 
     no_bias: Tensor
@@ -188,9 +181,7 @@ class RecurrentLayers(nn.Module):
     def forward(self, inputs: Tensor, state: State | None = None) -> tuple[Tensor, State]:
         """Hidden states of the last layer (T, N, width) and the state after, for inputs (T, N, inputs) in 32 bits.
 
-        Args:
-            inputs: what is read.
-            state: the state before; none is 0.
+        The state before is 0 where none is given.
         """
         state = self.zeros(inputs.shape[1]) if state is None else state
         trio = zip(self.kernels, self.recurrent_kernels, self.biases, strict=True)

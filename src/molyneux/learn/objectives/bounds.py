@@ -65,15 +65,11 @@ class Sampled:
 
 
 class Estimates(ABC):
-    """What a model gives an objective for a batch: call one of the methods, once, since each encodes, draws and decodes.
-
-    Attributes:
-        progress: where training stands.
-        scales: weights of the log-likelihoods of the modalities.
-    """
+    """What a model gives an objective for a batch: call one of the methods, once, since each draws and decodes."""
 
     progress: Progress
     scales: Mapping[str, float]
+    """Weights of the log-likelihoods of the modalities."""
 
     @abstractmethod
     def terms(self) -> ElboTerms:
@@ -101,11 +97,7 @@ class Objective(ABC):
 
 
 class Criterion(nn.Module, ABC, Generic[S]):
-    """A loss function of what a model gives for a batch. It may have parameters, which are trained with the model.
-
-    Args:
-        settings: of the objective.
-    """
+    """A loss function of what a model gives for a batch. It may have parameters, which the optimiser of the model trains."""
 
     settings: S
     prior: Callable[[tuple[int, ...], Tensor], CodeDistribution] | None = None

@@ -37,7 +37,7 @@ class MAT(Objective):
 
     Args:
         beta: weight of the divergence.
-        weight: weight of the discrepancy.
+        weight: of the discrepancy.
         prior: the spike and the slab.
         mmd: "published" or "paired", two estimators without bias; the second is 0 for equal samples.
         scales: of the kernels.
@@ -92,8 +92,7 @@ def squared_mmd(reference: Tensor, codes: Tensor, scales: Sequence[float], estim
       `1 / (B (B - 1)) sum_{i != j} [k(x_i, x_j) + k(y_i, y_j)] - 2 / B^2 sum_{i, j} k(x_i, y_j)`;
     - "paired" (their equation 4): the last sum leaves out i = j and is divided by B (B - 1), so it is 0 for equal samples.
 
-    Both have no bias if x and y are drawn independently, so both may be negative. Two equal samples are not independent: of
-    (0, 1) in one dimension, for instance, the first gives -2.67, the sum over scales of k(0, 1) - 1.
+    Both have no bias if x and y are drawn independently, so both may be negative.
 
     Args:
         reference: x, (B, D); no gradient reaches it.

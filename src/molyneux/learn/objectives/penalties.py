@@ -20,8 +20,7 @@ from molyneux.learn.objectives.weights import Weight, weight_at, weight_problems
 class Penalty(Criterion[S]):
     """The loss is the distortion plus a cost of the codes, in nats per sample, as the mean over the samples it is given.
 
-    Reported are the terms of the cost and always `rate.shared`, the divergence of the posterior from the prior, whatever is
-    minimised. Parameters of the penalty, such as those of a discriminator, are trained by the optimiser of the model. Samples in
+    Reported are the terms of the cost and always `rate.shared`, the divergence of the posterior from the prior. Samples in
     which the modality is absent enter no statistic and cost nothing.
     """
 
@@ -29,11 +28,7 @@ class Penalty(Criterion[S]):
     """Present samples of a batch that its statistics need."""
 
     def loss(self, estimates: Estimates) -> Loss:
-        """See `Criterion`.
-
-        Raises:
-            TrainingError: in training, the batch has fewer present samples than the statistics need.
-        """
+        """See `Criterion`; raises TrainingError if a batch has fewer present samples than the statistics need, in training."""
         sampled, present = estimates.sampled()
         rows = slice(None) if bool(present.all()) else present
         chosen = Sampled(sampled.posterior[rows], sampled.codes[rows], sampled.progress, sampled.generator)
@@ -78,8 +73,7 @@ class Penalty(Criterion[S]):
 def frozen(module: nn.Module) -> Iterator[None]:
     """Treat the parameters of a module as constants in what is computed within; gradients still pass through to its inputs.
 
-    What was computed before, with weights that are shared with another module, keeps its gradient. What a distribution computes
-    after its decoder has returned, as one that writes word by word does, has to be within too.
+    What a distribution computes after its decoder has returned, as an autoregressive one does, has to be within too.
     """
     parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
     for parameter in parameters:
@@ -96,8 +90,7 @@ class BetaVAE(Objective):
     """The divergence from the prior with weight beta: VAE (beta 1) and beta-VAE, optionally with free bits.
 
     Higgins et al., beta-VAE (ICLR 2017), equation 4: `beta KL(q(z|x) || p(z))`. Free bits: Kingma et al., Improved Variational
-    Inference with Inverse Autoregressive Flow (NeurIPS 2016), equation 15: `sum_j max(lambda, mean over the batch of KL_j)`. A
-    dimension whose divergence is below lambda costs lambda, so there is no pressure to reduce it further.
+    Inference with Inverse Autoregressive Flow (NeurIPS 2016), equation 15: `sum_j max(lambda, mean over the batch of KL_j)`.
 
     Deviations: the paper's groups of dimensions are single dimensions here; beta weighs what is above the free bits too.
 

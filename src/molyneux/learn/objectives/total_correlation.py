@@ -33,10 +33,9 @@ class BetaTCVAE(Objective):
     and ours differ by the constant (D - 1) ln B, which it leaves out. In the stratified weights a sample's own posterior counts
     1/N, as the appendix says, and not that of the first sample, as in the authors' code.
 
-    The published weights of minibatch-weighted sampling, 1/(N B), add up to 1/N and not to 1, which makes the information larger
-    by ln N, the total correlation by (D - 1) ln N, and the divergence of the dimensions smaller by D ln N. The loss has these
-    constants, which no gradient sees, as published. What is reported as `information`, `total_correlation` and `dimensions` has
-    weights of 1/B: estimates of densities, of which the information is at most ln B.
+    The published weights of minibatch-weighted sampling, 1/(N B), add up to 1/N and not to 1, which adds constants to the parts
+    (see `_reported`). The loss has them, as published; what is reported as `information`, `total_correlation` and `dimensions`
+    has weights of 1/B, so the information is at most ln B.
 
     Args:
         beta: weight of the total correlation.
@@ -75,16 +74,7 @@ class Decomposition(NamedTuple):
 
 
 def decompose(posterior: Diagonal, codes: Tensor, log_weights: Tensor) -> Decomposition:
-    """The parts of the divergence of a batch, with its posteriors weighted for the aggregated one.
-
-    Args:
-        posterior: loc (B, D).
-        codes: one sample of each, (B, D).
-        log_weights: logarithms of what posterior j counts for sample i, broadcastable to (B, B).
-
-    Raises:
-        ConfigError: the posteriors are not normal.
-    """
+    """The parts of the divergence of a batch; see `aggregated`. Raises ConfigError if the posteriors are not normal."""
     if not isinstance(posterior, DiagonalNormal):
         raise ConfigError(
             f"the total correlation is estimated of normal posteriors, got {type(posterior).__name__}: choose normal ones"
@@ -211,9 +201,8 @@ class FactorVAE(Objective):
     both get the gradients that two optimisers would compute.
 
     Deviations: one optimiser with one learning rate for both, where the paper gives the discriminator its own (1e-4, betas 0.5
-    and 0.9); clipping, if wanted, is by the norm of all gradients together. One batch serves both, as in disentanglement_lib.
-    One log-odds in place of two logits. In evaluation the discriminator's loss is reported and counts nothing, for it is no cost
-    of the model.
+    and 0.9); clipping is by the norm of all gradients together. One batch serves both, as in disentanglement_lib. One log-odds
+    in place of two logits. In evaluation the discriminator's loss is reported and counts nothing.
 
     Args:
         gamma: weight of the total correlation.

@@ -39,8 +39,7 @@ class Warmup:
 class WarmupSteps:
     """A weight that rises linearly for a number of optimiser steps, whatever the length of the training.
 
-    In a file, `steps` distinguishes it from `Warmup`: `capacity: {value: 10, steps: 5000}`. At the end of training, which is what
-    validation uses, the weight is `value`, even if the training had fewer steps.
+    At the end of training, which is what validation uses, the weight is `value`, even if the training had fewer steps.
 
     Args:
         steps: optimiser steps after which the final weight is reached.
