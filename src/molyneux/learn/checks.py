@@ -18,7 +18,7 @@ def refuse(problems: Iterable[str]) -> None:
 
 def too_small(settings: object, *names: str, least: int = 1) -> list[str]:
     """A problem for each setting of these names that is not a number of at least `least`."""
-    values = {name: getattr(settings, name) for name in names}
+    values: dict[str, float] = {name: getattr(settings, name) for name in names}
     return [
         f"{name}: expected at least {least}, got {_shown(value)}"
         for name, value in values.items()
@@ -26,7 +26,7 @@ def too_small(settings: object, *names: str, least: int = 1) -> list[str]:
     ]
 
 
-def levels_below_zero(**levels: object) -> list[str]:
+def levels_below_zero(**levels: float) -> list[str]:
     """A problem for each value that is not a finite number of at least 0."""
     return [
         f"{name}: expected a number of at least 0, got {_shown(level)}"

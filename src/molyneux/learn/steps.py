@@ -137,8 +137,8 @@ class Steps:
         )
         self._wrapped: Any = self.fabric.setup_optimizers(self.optimizer)
         spec = getattr(self.model, "spec", None)
-        last = spec is not None and use_channels_last(self.settings, self.model)
-        self._pictures = [modality.name for modality in spec.modalities if modality.kind == "image"] if last else []
+        pictures = [modality.name for modality in spec.modalities if modality.kind == "image"] if spec else []
+        self._pictures = pictures if use_channels_last(self.settings, self.model) else []
 
     def restore(self, state: State) -> None:
         """Go on from a checkpoint: the optimiser's moments and the means of the epoch under way."""

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from molyneux.core import Batch, CodeDistribution, Loss, NotApplicableError, Progress, Spec
-from molyneux.learn.objectives import ELBO, Bound, ElboTerms, Estimates, LogWeights, Objective, Sampled, Weight, weight_problems
+from molyneux.learn.objectives import ELBO, Bound, ElboTerms, Estimates, LogWeights, Sampled, Weight, weight_problems
 from molyneux.learn.posteriors import Diagonal, Mixture, draw_component
 from molyneux.learn.vaes.autoencoder import Autoencoder, SharedSettings, importance_log_likelihood, reporting
 from molyneux.learn.vaes.networks import Networks, Observation, unknown_names
@@ -199,7 +199,7 @@ class MultimodalVAE(Autoencoder):
         return self.criterion.loss(estimates)
 
 
-def objective_problems(beta: Weight | None, objective: object, kind: type[Objective], expected: str) -> list[str]:
+def objective_problems(beta: Weight | None, objective: object, kind: type, expected: str) -> list[str]:
     """Problems of two settings of which a model takes one: the weight `beta` or an objective of this kind."""
     problems = [] if beta is None else weight_problems(beta=beta)
     if objective is not None and not isinstance(objective, kind):

@@ -45,10 +45,8 @@ class Observation:
         """What was observed of some of these modalities."""
         kept = tuple(name for name in self.names if name in names)
         rows = [self.names.index(name) for name in kept]
-        views, lengths, private = (
-            {name: item[name] for name in kept if name in item} for item in (self.views, self.lengths, self.private)
-        )
-        return Observation(kept, views, lengths, self.present[rows], self.experts[torch.tensor(rows)], private)
+        private = {name: part for name, part in self.private.items() if name in kept}
+        return Observation(kept, self.views, self.lengths, self.present[rows], self.experts[torch.tensor(rows)], private)
 
 
 class Networks(nn.Module):
