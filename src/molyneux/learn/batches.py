@@ -53,8 +53,7 @@ class NumberedBatch:
 def training_order(size: int, batch_size: int, *, seed: int, epoch: int, first: int = 0) -> list[Positions]:
     """The batches of one epoch: every sample once, in an order drawn for the epoch.
 
-    The incomplete batch at the end is left out (its samples come earlier in most other epochs), so that every step averages
-    over as many samples.
+    The incomplete batch at the end is left out, so that every step averages over as many samples.
 
     Args:
         size: samples of the source.
@@ -108,12 +107,7 @@ class Reader:
 
 
 class LoadedSource:
-    """The samples of another source in memory, checked; its batches are the same.
-
-    Args:
-        spec: what a batch looks like.
-        arrays: all samples, by the names of `Batch.tensors`.
-    """
+    """The samples of another source in memory, checked, as arrays by the names of `Batch.tensors`; its batches are the same."""
 
     def __init__(self, spec: Spec, arrays: dict[str, np.ndarray]) -> None:
         self.spec, self._arrays = spec, arrays
@@ -145,11 +139,7 @@ def readers(train: Source, validation: Source | None, training: Training, *, dev
 
 
 def load(source: Source) -> LoadedSource | None:
-    """The whole source in memory; None where some batches hold tensors that others do not, such as presence masks.
-
-    Raises:
-        DataError, SpecError: as `Reader.read`.
-    """
+    """The whole source in memory, checked; None where some batches hold tensors that others do not, such as presence masks."""
     size, spec = len(source), source.spec
     chunk = max(1, min(4096, size, _CHUNK_BYTES // max(1, spec.sample_bytes)))
     arrays: dict[str, np.ndarray] = {}

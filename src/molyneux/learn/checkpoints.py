@@ -96,13 +96,7 @@ class Checkpoints:
         self.folder, self.settings = folder, settings
 
     def save(self, model: nn.Module, optimizer: Optimizer | None, state: State) -> None:
-        """Write a checkpoint, then remove those before it.
-
-        Args:
-            model: its weights are those of `state`.
-            optimizer: of the stage under way; None before it has begun.
-            state: where training stands.
-        """
+        """Write a checkpoint, then remove those before it; there is no optimizer before a stage has begun."""
         target = self.folder / f"{_NAME}{state.stage + 1:02d}-{state.step:09d}"
         part = target.with_name(target.name + _PART)
         shutil.rmtree(part, ignore_errors=True)
@@ -124,11 +118,7 @@ class Checkpoints:
 
     @classmethod
     def settings_in(cls, folder: Path) -> Mapping[str, Any]:
-        """The settings that the last checkpoint of a folder was made by; none where there is no checkpoint.
-
-        Raises:
-            CorruptFileError: its record is damaged.
-        """
+        """The settings that the last checkpoint of a folder was made by, or none; raises CorruptFileError if it is damaged."""
         paths = cls(folder, {})._paths()
         return store.made_by(paths[-1]) if paths else {}
 

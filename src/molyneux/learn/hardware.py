@@ -47,13 +47,10 @@ def choose_device(training: Training) -> str:
 
 
 def has_bf16(features: str | None = None) -> bool:
-    """Whether the processor multiplies bf16 numbers itself and torch's kernels use it; False where that cannot be found out.
+    """Whether the processor has bf16 instructions and torch's kernels use them; False where that cannot be found out.
 
     Args:
         features: the processor's features, as /proc/cpuinfo has them; read where not given.
-
-    >>> has_bf16("flags : fpu avx2")
-    False
     """
     if features is None:
         path = Path("/proc/cpuinfo")
@@ -63,10 +60,7 @@ def has_bf16(features: str | None = None) -> bool:
 
 @cache
 def computes_lstm_in_bf16() -> bool:
-    """Whether this processor can compute an LSTM in bf16 at all, however slowly: found out by trying, once per process.
-
-    Dense, convolutional and attention layers always can: torch emulates bf16 where it has to.
-    """
+    """Whether this processor can compute an LSTM in bf16, tried once per process; torch emulates bf16 for all other layers."""
     zeros = torch.zeros
     weights = [zeros(4, 1), zeros(4, 1), zeros(4), zeros(4)]
     try:
@@ -78,19 +72,15 @@ def computes_lstm_in_bf16() -> bool:
 
 
 def use_bf16(training: Training, model: nn.Module) -> bool:
-    """Whether to train with bf16 autocast.
-
-    Raises:
-        ConfigError: bf16 is asked for, and the device or the processor cannot compute this model in it.
-    """
+    """Whether to train with bf16 autocast; raises ConfigError if it is asked for and this model cannot be computed in it here."""
     device = choose_device(training)
     if training.precision == "auto":
         fast = torch.cuda.is_bf16_supported(including_emulation=False) if device == "cuda" else device == "cpu" and has_bf16()
         return fast and _gains_from_bf16(model)
     if training.precision != "bf16":
         return False
-    refused = _has_lstm(model) and not computes_lstm_in_bf16() if device == "cpu" else not _gpu_computes_bf16(device)
-    if refused:
+    on_cpu, on_cuda = device == "cpu", device == "cuda"
+    if (on_cpu and _has_lstm(model) and not computes_lstm_in_bf16()) or (on_cuda and not torch.cuda.is_bf16_supported()):
         raise ConfigError(bf16_problem(model))
     return True
 
@@ -124,8 +114,7 @@ def keep_freed_memory(kept: int = 2**30) -> None:
     """Keep memory that was freed for the next step, up to so many bytes; where the C library is not glibc nothing changes.
 
     By default glibc gives large blocks back to the system as soon as they are free, and every step of a training asks for them
-    again, page by page: a step of an LSTM in 32 bits takes up to half as long again. It holds for the rest of the process.
-    `fit` calls it.
+    again: a step of an LSTM in 32 bits takes up to half as long again. It holds for the rest of the process; `fit` calls it.
     """
     with contextlib.suppress(AttributeError, OSError, TypeError):  # other C libraries have no such function, Windows no such name
         allocator = ctypes.CDLL(None)
@@ -138,10 +127,6 @@ def _kernels_have_bf16() -> bool:
     arm = torch.backends.cpu.get_cpu_capability() in ("DEFAULT", "SVE256")
     wide = arm or torch.backends.cpu.get_cpu_capability().startswith("AVX512")
     return wide and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
-
-
-def _gpu_computes_bf16(device: str) -> bool:
-    return device != "cuda" or torch.cuda.is_bf16_supported()
 
 
 def _gains_from_bf16(model: nn.Module) -> bool:

@@ -16,8 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from molyneux.core import ConfigError, History, StoreError, store
+from molyneux.core import History, StoreError, store
 from molyneux.core.history import Row
+from molyneux.learn.checks import refuse
 from molyneux.learn.training import Training
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ _LAST = "seconds"
 """The column that is logged last: where it is there, the others of its row are."""
 
 _PROJECT = "molyneux"
-_RUN = "{}.json"
 
 
 class Logs:
@@ -69,30 +69,16 @@ class Logs:
 
 
 def require_packages(training: Training) -> None:
-    """Look whether the packages are installed that the settings need.
-
-    Raises:
-        ConfigError: with a sentence for each that is not.
-    """
-    missing = {
-        name: package for name, package in _PACKAGES.items() if getattr(training, name) and importlib.util.find_spec(name) is None
-    }
-    if missing:
-        raise ConfigError(
-            [
-                f"{name}: expected the package {name}, which is not installed: pip install {package}"
-                for name, package in missing.items()
-            ]
-        )
+    """Raise a ConfigError with a sentence for each package that the settings need and that is not installed."""
+    refuse(
+        f"{name}: expected the package {name}, which is not installed: pip install {package}"
+        for name, package in _PACKAGES.items()
+        if getattr(training, name) and importlib.util.find_spec(name) is None
+    )
 
 
 class _Log:
-    """A logger of Lightning's that gets every row once.
-
-    Args:
-        logger: writes the rows.
-        step: rows up to this step are logged already.
-    """
+    """A logger of Lightning's that gets every row once; rows up to `step` are logged already."""
 
     def __init__(self, logger: Logger, step: int) -> None:
         self.logger, self.step = logger, step
@@ -155,7 +141,7 @@ class _MLflow(_Log):
 
         place = folder / "mlflow" if address is True else Path(str(address))
         uri = str(address) if ":" in str(address) else place.resolve().as_uri()
-        record = folder / _RUN.format("mlflow")
+        record = folder / "mlflow.json"
         with _file_store_allowed():
             from mlflow import MlflowClient
             from mlflow.exceptions import MlflowException
@@ -189,7 +175,7 @@ class _WandB(_Log):
     def __init__(self, folder: Path, project: bool | str) -> None:
         from lightning.pytorch.loggers import WandbLogger
 
-        self._record = folder / _RUN.format("wandb")
+        self._record = folder / "wandb.json"
         known = store.read_json(self._record) if self._record.exists() else {}
         self._id = known.get("run") or os.urandom(8).hex()
         name = _PROJECT if project is True else str(project)

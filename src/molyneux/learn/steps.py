@@ -17,6 +17,7 @@ from torch.optim import Adam, AdamW, Optimizer
 from molyneux.core import Batch, ConfigError, Loss, Progress, Trainable, TrainingError, nearest, seeds
 from molyneux.learn.batches import NumberedBatch
 from molyneux.learn.checkpoints import State, restore_moments
+from molyneux.learn.checks import refuse
 from molyneux.learn.files import save_batch
 from molyneux.learn.hardware import bf16_problem, use_bf16, use_channels_last
 from molyneux.learn.training import Training
@@ -35,40 +36,37 @@ class Meter:
 
     def reset(self) -> None:
         """Forget everything."""
-        self._sums: dict[tuple[str, ...], Tensor] = {}
-        self._counts: dict[tuple[str, ...], int] = {}
+        self._sums: dict[tuple[str, ...], tuple[Tensor, int]] = {}
 
     def add(self, names: tuple[str, ...], values: Tensor, samples: int) -> None:
         """Count the terms `values` (T,) of a batch, which may have other terms than the batches before."""
         weighted = values * samples
-        self._sums[names] = self._sums[names] + weighted if names in self._sums else weighted
-        self._counts[names] = self._counts.get(names, 0) + samples
+        sums, count = self._sums.get(names, (None, 0))
+        self._sums[names] = weighted if sums is None else sums + weighted, count + samples
 
     @property
     def samples(self) -> int:
         """Number of samples added."""
-        return sum(self._counts.values())
+        return sum(count for _, count in self._sums.values())
 
     def means(self) -> dict[str, float]:
         """Mean of every term over the samples whose batch had it."""
-        totals: dict[str, float] = {}
-        counts: dict[str, int] = {}
-        for names, sums in self._sums.items():
+        totals: dict[str, tuple[float, int]] = {}
+        for names, (sums, samples) in self._sums.items():
             for name, value in zip(names, sums.tolist(), strict=True):
-                totals[name] = totals.get(name, 0.0) + value
-                counts[name] = counts.get(name, 0) + self._counts[names]
-        return {name: totals[name] / counts[name] for name in totals}
+                total, count = totals.get(name, (0.0, 0))
+                totals[name] = total + value, count + samples
+        return {name: total / count for name, (total, count) in totals.items()}
 
     def to_json(self) -> list[Any]:
         """The sums as plain data, exactly."""
-        return [[list(names), sums.tolist(), self._counts[names]] for names, sums in self._sums.items()]
+        return [[list(names), sums.tolist(), count] for names, (sums, count) in self._sums.items()]
 
     def restore(self, record: Iterable[Any], like: Tensor) -> None:
         """Go on from what `to_json` gave; `like` says on which device and in which precision."""
-        self.reset()
-        for names, sums, count in record:
-            self._sums[tuple(names)] = torch.tensor(sums, dtype=like.dtype, device=like.device)
-            self._counts[tuple(names)] = count
+        self._sums = {
+            tuple(names): (torch.tensor(sums, dtype=like.dtype, device=like.device), count) for names, sums, count in record
+        }
 
 
 def flatten(loss: Loss) -> tuple[tuple[str, ...], Tensor]:
@@ -104,7 +102,7 @@ class Steps:
         seed: root seed of all noise.
         steps: optimiser steps of the stage.
         before: optimiser steps of the stages before.
-        folder: where a batch that breaks the training is written.
+        folder: where a batch with a NaN loss or gradient is written.
     """
 
     model: nn.Module
@@ -124,11 +122,10 @@ class Steps:
             kind = type(self.model).__name__
             raise TrainingError(f"expected a model with a training loss, got a {kind} without: give it `loss`")
         self._device = self.fabric.device
-        self._names = trained_names(self.model, self.parameters)
-        self._trained = [parameter for name, parameter in self.model.named_parameters() if name in self._names]
-        self._frozen = [
-            parameter for name, parameter in self.model.named_parameters() if parameter.requires_grad and name not in self._names
-        ]
+        names = trained_names(self.model, self.parameters)
+        trainable = [(name, parameter) for name, parameter in self.model.named_parameters() if parameter.requires_grad]
+        self._trained = [parameter for name, parameter in trainable if name in names]
+        self._frozen = [parameter for name, parameter in trainable if name not in names]
         for parameter in self._frozen:
             parameter.requires_grad_(False)
         self.optimizer: Optimizer = _OPTIMIZERS[self.settings.optimizer](
@@ -201,12 +198,8 @@ class Steps:
     def _placed(self, batch: Batch) -> Batch:
         """The batch on the device, images with their channels last where that is faster."""
         placed = batch if self._device.type == "cpu" else batch.to(self._device)
-        if not self._pictures:
-            return placed
-        views = dict(placed.views)
-        for name in self._pictures:
-            views[name] = views[name].contiguous(memory_format=torch.channels_last)
-        return replace(placed, views=views)
+        pictures = {name: placed.views[name].contiguous(memory_format=torch.channels_last) for name in self._pictures}
+        return replace(placed, views={**placed.views, **pictures}) if pictures else placed
 
     def _clip(self, batch: NumberedBatch, number: int) -> None:
         """Clip, and refuse a gradient that is not finite before it spoils the weights."""
@@ -240,12 +233,10 @@ def trained_names(model: nn.Module, patterns: tuple[str, ...]) -> set[str]:
     """
     names = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
     matches = {pattern: {name for name in names if fnmatchcase(name, pattern)} for pattern in patterns}
-    problems = [
+    refuse(
         f"stages.parameters: expected patterns of names of trained parameters, got {pattern!r}, which none matches; "
         f"{nearest(pattern, names)}"
         for pattern, found in matches.items()
         if not found
-    ]
-    if problems:
-        raise ConfigError(problems)
+    )
     return set().union(*matches.values())

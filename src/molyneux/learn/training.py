@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field
 
 from molyneux.core import ConfigError, choice_problems
+from molyneux.learn.checks import refuse
 
 Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0)]
@@ -125,15 +126,10 @@ class Training:
     def __post_init__(self) -> None:
         problems = [*self._choices(), *self._whole_numbers(), *self._numbers()]
         problems += [problem for problem in self._stages() if problem.split(".", 2)[-1] not in problems]
-        if problems:
-            raise ConfigError(problems)
+        refuse(problems)
 
     def total_steps(self, samples: int) -> int:
-        """Optimiser steps in all, of all stages, for a training source of so many samples.
-
-        Raises:
-            ConfigError: the source does not fill one batch.
-        """
+        """Optimiser steps of all stages for a training source of so many samples; raises ConfigError if they fill no batch."""
         if samples < self.batch_size:
             raise ConfigError(
                 f"batch_size: expected at most the {samples} samples of the training source, got {self.batch_size}: "

@@ -154,7 +154,7 @@ def test_a_model_in_a_file_of_the_user_is_found_by_its_path(monkeypatch, batch_o
     spec = Spec((Modality("a", "tabular", (3,)), Modality("b", "label", (), "int64", ("x", "y"))))
     model = config.build(MODEL, settings).value.make(spec=spec)
     assert (model.latent_dim, model.alpha) == (3, 0.5)
-    assert model.criterion.bound == ELBO(Warmup(2.0))
+    assert model.criterion.settings == ELBO(Warmup(2.0))
     first = model.loss(batch_of(spec), Progress(10, 10), noise()).total.item()
     model.criterion = ELBO().build(3)
     terms = model.loss(batch_of(spec), Progress(10, 10), noise()).terms

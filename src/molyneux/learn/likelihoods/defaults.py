@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Literal
 
 from molyneux.core import ConfigError, Modality, Spec, nearest
+from molyneux.learn.checks import refuse
 from molyneux.learn.likelihoods.independent import Bernoulli, Normal
 from molyneux.learn.likelihoods.likelihood import ViewLikelihood
 from molyneux.learn.likelihoods.symbols import Categorical
@@ -25,8 +25,7 @@ def likelihood_scales(spec: Spec, scales: Scales) -> dict[str, float]:
     """The weight of each modality's log-likelihood in an objective.
 
     "auto" gives the smallest dimension divided by the modality's own, so the smallest modality has weight 1 (Shi et al., NeurIPS
-    2019, likelihood scaling): a 3x64x64 image beside a text of 45 letters out of 27 gets 0.098877. Reported log-likelihoods
-    are never scaled.
+    2019, likelihood scaling). Reported log-likelihoods are never scaled.
 
     Raises:
         ConfigError: an unknown word or modality, or a weight that is not a positive number.
@@ -42,25 +41,10 @@ def likelihood_scales(spec: Spec, scales: Scales) -> dict[str, float]:
     problems += [
         f"scales.{name}: expected a positive number, got {value}" for name, value in scales.items() if not 0 < value < math.inf
     ]
-    if problems:
-        raise ConfigError(problems)
+    refuse(problems)
     return {name: float(scales.get(name, 1.0)) for name in spec.names}
-
-
-_BY_KIND: MappingProxyType[str, ViewLikelihood] = MappingProxyType(
-    {
-        "audio": Normal(),
-        "image": Bernoulli(),
-        "label": Categorical(),
-        "series": Normal(),
-        "set": Normal(),
-        "tabular": Normal(),
-        "text": Categorical(),
-        "video": Bernoulli(),
-    }
-)
 
 
 def default_likelihood(modality: Modality) -> ViewLikelihood:
     """The usual likelihood of a modality's kind: Bernoulli for images and videos, categorical for symbols, else normal."""
-    return _BY_KIND[modality.kind]
+    return next((kind() for kind in (Bernoulli, Categorical) if modality.kind in kind.kinds), Normal())

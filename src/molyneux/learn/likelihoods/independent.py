@@ -76,14 +76,9 @@ class Bernoulli(ViewLikelihood):
 
 
 class LocationScaleViews(ViewDistribution):
-    """Independent values around `loc` (..., B, *event) with one scale for all.
+    """Independent values around `loc` (..., B, *event) with one scale for all, given by its logarithm.
 
-    Args:
-        loc: location of every value.
-        log_scale: logarithm of the scale, a scalar.
-        batch_shape: shape of the leading axes of `loc`.
-        length_axis: see `ViewDistribution`.
-        report: given where the scale is to be fitted to the data: called with the detached fitted log-scale.
+    Where the scale is to be fitted to the data, `report` is given and called with the detached fitted log-scale.
     """
 
     def __init__(
@@ -178,8 +173,8 @@ class LaplaceViews(LocationScaleViews):
 class LocationScaleHead(Head):
     """One location for each value, and one scale for the whole modality.
 
-    A fitted scale is remembered as a running mean, which serves for drawing and for evaluation: there, a scale that looks at
-    the very views to be judged would flatter them.
+    The running mean of a fitted scale is used for drawing and in evaluation, where a scale fitted to the views that are evaluated
+    would bias their likelihood.
     """
 
     log_scale: Tensor
@@ -239,11 +234,6 @@ class Normal(_LocationScale):
 
 @dataclass(frozen=True)
 class Laplace(_LocationScale):
-    """Laplace likelihood with one scale for all values of a modality.
-
-    Args:
-        scale: the mean absolute deviation; "learned" makes it a parameter of the model; "optimal" takes the best one of each
-            training batch and its running mean in evaluation.
-    """
+    """Laplace likelihood with one scale, the mean absolute deviation, for all values of a modality; see `Normal`."""
 
     views = LaplaceViews

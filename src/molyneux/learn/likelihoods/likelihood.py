@@ -38,13 +38,9 @@ class ViewDistribution(Distribution):
         super().__init__(batch_shape, event_shape, validate_args=False)
 
     def masked(self, lengths: Tensor | None) -> Self:
-        """The distribution of the first positions of each view: what lies beyond neither counts nor gets a gradient.
+        """The distribution of the first `lengths` (B,) positions of each view: others neither count nor get a gradient.
 
-        Args:
-            lengths: (B,) int64, as in `Batch.lengths`; None counts every position and returns the distribution itself.
-
-        Raises:
-            SpecError: views of this kind have no lengths.
+        None counts every position. Raises SpecError if views of this kind have no lengths.
         """
         if lengths is None:
             return self
@@ -65,11 +61,9 @@ class ViewDistribution(Distribution):
         return self.mean
 
     def fitted(self, value: Tensor, weight: Tensor) -> Self:
-        """The distribution with what is set from the data itself; most have no such parameter and return themselves.
+        """The distribution with the parameters that are fitted to views (B, *event); most have none and return themselves.
 
-        Args:
-            value: (B, *event) views.
-            weight: (..., B) how much each sample counts; content of samples of weight 0 is not used.
+        Samples count by their `weight` (..., B); content of samples of weight 0 is not used.
         """
         return self
 

@@ -34,11 +34,6 @@ class CategoricalViews(ViewDistribution):
     A text ends with the first `end` symbol of its modality: what comes after it is not counted, and written as padding. So the
     probabilities of all texts, those that fill their length without an `end` included, add up to 1. Where the modality has no
     `end`, every position counts: padding is a symbol to be predicted, which is how a model learns where a text ends.
-
-    Args:
-        logits: (..., B, V, *event).
-        batch_shape: the shape (..., B).
-        modality: of the views.
     """
 
     def __init__(self, logits: Tensor, batch_shape: Size, modality: Modality) -> None:
@@ -145,24 +140,11 @@ def generate(decoder: AutoregressiveDecoder, codes: Tensor, choose: Callable[[Te
     return padded(modality, ids)
 
 
-def greedy(logits: Tensor) -> Tensor:
-    """The most probable symbols (N,) by logits (N, V)."""
-    return logits.argmax(-1)
-
-
-def draw(generator: torch.Generator | None) -> Callable[[Tensor], Tensor]:
-    """A choice of symbols (N,) with the probabilities that the logits (N, V) give."""
-    return lambda logits: torch.multinomial(logits.softmax(-1), 1, generator=generator).squeeze(-1)
-
-
 def beam_search(decoder: AutoregressiveDecoder, codes: Tensor, beams: int) -> Tensor:
-    """The most probable texts (N, L) that a beam search finds.
+    """The most probable texts (N, L) that a beam search finds; raises ConfigError if there is no beam.
 
     Each step keeps the `beams` most probable beginnings of each text; those that have ended stay as they are. Probabilities are
-    those of `log_prob`: there is no premium on length. As many beams as there are texts find the most probable of all.
-
-    Raises:
-        ConfigError: there is no beam.
+    those of `log_prob`, without a correction for length.
     """
     if beams < 1:
         raise ConfigError(f"beams: expected at least 1, got {beams}")
@@ -190,7 +172,7 @@ def beam_search(decoder: AutoregressiveDecoder, codes: Tensor, beams: int) -> Te
 
 
 def _continued(each: Tensor, ended: Tensor) -> Tensor:
-    """Log-probabilities (N, K, V) of the next symbol; a ended text (N, K) has one continuation, at no cost."""
+    """Log-probabilities (N, K, V) of the next symbol; an ended text (N, K) has one continuation, at no cost."""
     nothing = each.new_full(each.shape[-1:], -torch.inf)
     nothing[0] = 0.0
     return each.where(~ended.unsqueeze(-1), nothing)
@@ -204,8 +186,8 @@ class AutoregressiveTexts(ViewDistribution):
     Args:
         decoder: writes one text for each code.
         codes: (N, D), N the product of `batch_shape`.
-        batch_shape: the shape (..., B).
-        beams: of the search for `mode` and `view`; None writes greedily.
+        batch_shape: (..., B).
+        beams: of the search for `mode` and `view`; None decodes greedily.
     """
 
     def __init__(self, decoder: AutoregressiveDecoder, codes: Tensor, batch_shape: Size, *, beams: int | None = None) -> None:
@@ -225,7 +207,7 @@ class AutoregressiveTexts(ViewDistribution):
     @torch.no_grad()
     def greedy(self) -> Tensor:
         """Texts of the most probable symbol given those before, (..., B, L)."""
-        return self._shaped(generate(self.decoder, self.codes, greedy))
+        return self._shaped(generate(self.decoder, self.codes, lambda logits: logits.argmax(-1)))
 
     @torch.no_grad()
     def best(self, beams: int) -> Tensor:
@@ -244,7 +226,10 @@ class AutoregressiveTexts(ViewDistribution):
     def _draw(self, shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
         copies = Size(shape).numel() // max(1, len(self.codes) * self.event_shape.numel())
         codes = self.codes.expand(copies, *self.codes.shape).flatten(0, 1)
-        return generate(self.decoder, codes, draw(generator)).reshape(shape)
+        drawn = generate(
+            self.decoder, codes, lambda logits: torch.multinomial(logits.softmax(-1), 1, generator=generator).squeeze(-1)
+        )
+        return drawn.reshape(shape)
 
     def _shaped(self, ids: Tensor) -> Tensor:
         return ids.reshape(self.batch_shape + self.event_shape)

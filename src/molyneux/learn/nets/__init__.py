@@ -1,10 +1,9 @@
 """Encoders and decoders by kind of modality."""
 
-from molyneux.learn.nets.dense import Dense, default_net
+from molyneux.learn.nets.general import Dense, Series, Video, default_net
 from molyneux.learn.nets.images import Convolutional, Patches
 from molyneux.learn.nets.net import Decoder, Encoder, Net
 from molyneux.learn.nets.recurrent import Recurrent
-from molyneux.learn.nets.series import Series, Video
 from molyneux.learn.nets.text_encoders import Averaging, Slots
 from molyneux.learn.nets.transformer import CausalTransformer, CharacterTransformer
 

@@ -3,60 +3,40 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import Literal, Protocol, get_args
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
 from molyneux.core import ConfigError, Modality, choice_problems
+from molyneux.learn.checks import dropout_problems, too_small
 from molyneux.learn.likelihoods import AutoregressiveTexts, Categorical, ViewLikelihood
 from molyneux.learn.nets.net import Net
 
 Decoding = Literal["greedy", "beam"]
 
 
-class DecodingSettings(Protocol):
-    """Settings that every autoregressive text net has."""
+class AutoregressiveNet(Net):
+    """A text net whose decoder writes symbol by symbol: the settings that all of them have, and their checks."""
 
-    @property
-    def word_dropout(self) -> float:
-        """Share of the symbols that are hidden from the decoder in training."""
-        ...
+    word_dropout: float
+    decoding: Decoding
+    beams: int
 
-    @property
-    def decoding(self) -> Decoding:
-        """How the one text to show is found."""
-        ...
+    kinds = frozenset({"text"})
 
-    @property
-    def beams(self) -> int:
-        """Beams of the beam search."""
-        ...
+    def decoding_problems(self) -> list[str]:
+        """A sentence for each setting of decoding that cannot be used."""
+        problems = dropout_problems(word_dropout=self.word_dropout)
+        return problems + choice_problems(decoding=(self.decoding, get_args(Decoding))) + too_small(self, "beams")
 
-
-def decoding_problems(settings: DecodingSettings) -> Iterator[str]:
-    """A sentence for each setting of decoding that cannot be used."""
-    if not 0 <= settings.word_dropout < 1:
-        yield f"word_dropout: expected a share in 0..1, below 1, got {settings.word_dropout}"
-    yield from choice_problems(decoding=(settings.decoding, get_args(Decoding)))
-    if settings.beams < 1:
-        yield f"beams: expected at least 1, got {settings.beams}"
-
-
-def writer_problems(writer: Net) -> Iterator[str]:
-    """A sentence if a net cannot be the decoder of a text net that is an encoder only."""
-    if not isinstance(writer, Net) or "text" not in writer.kinds:
-        yield f"writer: expected a net for text, got {type(writer).__name__}"
-
-
-def check_likelihood(likelihood: ViewLikelihood, modality: Modality) -> None:
-    """Raise ConfigError unless the likelihood is that of an autoregressive decoder."""
-    likelihood.check(modality)
-    if not isinstance(likelihood, Categorical):
-        raise ConfigError(
-            f"likelihoods.{modality.name}: an autoregressive net needs a Categorical likelihood, got {type(likelihood).__name__}"
-        )
+    def check_likelihood(self, modality: Modality, likelihood: ViewLikelihood) -> None:
+        """Raise SpecError or ConfigError unless this net and the likelihood can describe the modality."""
+        self.check(modality)
+        likelihood.check(modality)
+        if not isinstance(likelihood, Categorical):
+            name = type(likelihood).__name__
+            raise ConfigError(f"likelihoods.{modality.name}: an autoregressive net needs a Categorical likelihood, got {name}")
 
 
 class SymbolEmbedding(nn.Embedding):
@@ -73,13 +53,7 @@ class SymbolEmbedding(nn.Embedding):
 
 
 class DecoderEmbedding(SymbolEmbedding):
-    """Vectors of the symbols of a language, and of the start symbol and of hidden symbols, which only a decoder reads.
-
-    Args:
-        modality: the texts.
-        size: length of a vector.
-        unknown: whether there is a vector of the symbol that stands for hidden ones.
-    """
+    """Vectors of the symbols of a language, of the start symbol, and, with `unknown`, of a symbol that stands for hidden ones."""
 
     def __init__(self, modality: Modality, size: int, *, unknown: bool) -> None:
         count = len(modality.symbols)
@@ -95,11 +69,11 @@ class TextDecoder(nn.Module, ABC):
 
     Args:
         modality: the texts.
-        table: vectors of the symbols, with one for hidden symbols where there is word dropout; None if it reads none.
+        table: vectors of the symbols; None if it reads none.
         settings: of the net.
     """
 
-    def __init__(self, modality: Modality, table: DecoderEmbedding | None, settings: DecodingSettings) -> None:
+    def __init__(self, modality: Modality, table: DecoderEmbedding | None, settings: AutoregressiveNet) -> None:
         super().__init__()
         self.modality, self.table, self.word_dropout = modality, table, settings.word_dropout
         self.first = 0 if table is None else table.first

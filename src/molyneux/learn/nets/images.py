@@ -9,8 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from molyneux.core import ConfigError, Modality
-from molyneux.learn.nets.net import Encoder, Net, Reshape, too_small
+from molyneux.core import Modality
+from molyneux.learn.checks import refuse, too_small
+from molyneux.learn.nets.net import Encoder, Net, Reshape
 
 STRIDES = 4
 """Strided convolutions on each side; each halves or doubles the grid."""
@@ -40,20 +41,12 @@ class Convolutional(Net):
     kinds = frozenset({"image"})
 
     def __post_init__(self) -> None:
-        problems = list(too_small(self, "channels", "width"))
-        if problems:
-            raise ConfigError(problems)
+        refuse(too_small(self, "channels", "width"))
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""
         self.check(modality)
-        depth, height, width = modality.shape
-        rows, columns = _grid(height), _grid(width)
-        parts: list[nn.Module] = [Centre(rows << STRIDES, columns << STRIDES)]
-        for step in range(STRIDES):
-            parts += [nn.Conv2d(self.channels if step else depth, self.channels, 4, 2, 1), nn.ReLU()]
-        parts += [nn.Flatten(), nn.Linear(self.channels * rows * columns, self.width), nn.ReLU()]
-        return Encoder(modality, *parts, nn.Linear(self.width, outputs))
+        return _encoder(modality, (self.channels,) * STRIDES, self.width, outputs)
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
         """See `Net`."""
@@ -93,26 +86,13 @@ class Patches(Net):
     kinds = frozenset({"image"})
 
     def __post_init__(self) -> None:
-        problems = list(too_small(self, "channels", "planes", "hidden", "width"))
-        if problems:
-            raise ConfigError(problems)
+        refuse(too_small(self, "channels", "planes", "hidden", "width"))
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""
         self.check(modality)
-        depth, height, width = modality.shape
-        rows, columns = _grid(height), _grid(width)
-        sizes = (depth, max(1, self.channels // 2), self.channels, 2 * self.channels, 3 * self.channels)
-        halvings = [layer for a, b in pairwise(sizes) for layer in (nn.Conv2d(a, b, 4, 2, 1), nn.ReLU())]
-        return Encoder(
-            modality,
-            Centre(rows << STRIDES, columns << STRIDES),
-            *halvings,
-            nn.Flatten(),
-            nn.Linear(sizes[-1] * rows * columns, self.width),
-            nn.ReLU(),
-            nn.Linear(self.width, outputs),
-        )
+        c = self.channels
+        return _encoder(modality, (max(1, c // 2), c, 2 * c, 3 * c), self.width, outputs)
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
         """See `Net`."""
@@ -148,16 +128,15 @@ class Unpatch(nn.Module):
 class PlanePainter(nn.Module):
     """Features to the patches of an image, (N, width) -> (N, rows * columns, values).
 
-    Features say where a frame lies over the image (its origin and axes) and lay planes `a x + b y + c` in that frame; a small
+    Features give the origin and the axes of a frame over the image, and the coefficients of planes `a x + b y + c` in it; a small
     fully connected net makes the values of each patch of the rectified heights of all planes at its centre. A rectified plane
-    is a half-plane with an edge, so edges can lie anywhere; and as all planes move and turn with their frame, what a figure
-    is can be learned apart from where it stands and how it is turned. Compare Bepler et al., Explicitly disentangling
-    image content from translation and rotation with spatial-VAE (NeurIPS 2019), where a frame takes codes of its own.
+    has an edge, which can lie anywhere; and all planes move and turn with their frame, so a figure can be learned apart from its
+    position and rotation. Compare Bepler et al., Explicitly disentangling image content from translation and rotation with
+    spatial-VAE (NeurIPS 2019), where a frame takes codes of its own.
 
     Args:
         width: number of features.
-        planes: number of planes.
-        hidden: units of both layers of the net that makes a patch.
+        planes, hidden: see `Patches`.
         rows, columns: the grid of patches.
         values: numbers of one patch.
     """
@@ -229,6 +208,21 @@ class RawImage(nn.Module):
     def forward(self, raw: Tensor) -> Tensor:
         """(N, parameters * C, H', W') to (N, parameters, C, H, W)."""
         return crop(raw, *self.shape[2:]).reshape(len(raw), *self.shape)
+
+
+def _encoder(modality: Modality, channels: tuple[int, ...], width: int, outputs: int) -> Encoder:
+    """Strided convolutions with ReLU, each of which halves the grid, and a fully connected layer."""
+    depth, height, breadth = modality.shape
+    rows, columns = _grid(height), _grid(breadth)
+    return Encoder(
+        modality,
+        Centre(rows << STRIDES, columns << STRIDES),
+        *(layer for a, b in pairwise((depth, *channels)) for layer in (nn.Conv2d(a, b, 4, 2, 1), nn.ReLU())),
+        nn.Flatten(),
+        nn.Linear(channels[-1] * rows * columns, width),
+        nn.ReLU(),
+        nn.Linear(width, outputs),
+    )
 
 
 def _grid(size: int) -> int:

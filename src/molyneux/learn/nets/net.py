@@ -7,7 +7,6 @@ and from what the model asks for.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from typing import ClassVar
 
 import torch
@@ -102,10 +101,6 @@ class Reshape(nn.Module):
         """The reshaped values."""
         return value.reshape(len(value), *self.shape)
 
-    def extra_repr(self) -> str:
-        """Shown by `print(module)`."""
-        return str(self.shape)
-
 
 def zeros_beyond(value: Tensor, lengths: Tensor, axis: int) -> Tensor:
     """Values (B, ...) with zeros at the positions along an axis that lie beyond the lengths (B,)."""
@@ -114,8 +109,7 @@ def zeros_beyond(value: Tensor, lengths: Tensor, axis: int) -> Tensor:
     return value.masked_fill(~within.reshape(shape), 0)
 
 
-def too_small(settings: object, *names: str, least: int = 1) -> Iterator[str]:
-    """A sentence for each setting of those names that is below `least`."""
-    for name in names:
-        if getattr(settings, name) < least:
-            yield f"{name}: expected at least {least}, got {getattr(settings, name)}"
+def unfit_net(name: str, net: object, kind: Kind) -> list[str]:
+    """A problem if the setting `name` is no net for this kind of modality."""
+    fits = isinstance(net, Net) and kind in net.kinds
+    return [] if fits else [f"{name}: expected a net for {kind}, got {type(net).__name__}"]

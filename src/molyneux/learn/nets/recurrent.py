@@ -8,18 +8,12 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from molyneux.core import ConfigError, Modality, choice_problems
+from molyneux.core import Modality, choice_problems
 from molyneux.core.views import counted_positions
+from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.likelihoods import ViewLikelihood
-from molyneux.learn.nets.autoregressive import (
-    DecoderEmbedding,
-    Decoding,
-    SymbolEmbedding,
-    TextDecoder,
-    check_likelihood,
-    decoding_problems,
-)
-from molyneux.learn.nets.net import Net, too_small, zeros_beyond
+from molyneux.learn.nets.autoregressive import AutoregressiveNet, DecoderEmbedding, Decoding, SymbolEmbedding, TextDecoder
+from molyneux.learn.nets.net import zeros_beyond
 
 Coupling = Literal["init", "concat", "init+concat", "concat-only"]
 Cell = Literal["lstm", "gru"]
@@ -30,7 +24,7 @@ State = tuple[Tensor, ...]
 
 
 @dataclass(frozen=True)
-class Recurrent(Net):
+class Recurrent(AutoregressiveNet):
     """LSTM or GRU layers on each side; the decoder writes symbol by symbol, given the code and the symbols before.
 
     Bowman et al., Generating Sentences from a Continuous Space (CoNLL 2016). Sizes and weights as published by Zhang, Prokhorov
@@ -44,7 +38,7 @@ class Recurrent(Net):
         cell: "lstm" or "gru".
         embedding: length of the vector of each symbol.
         width: units of each layer.
-        layers: layers on each side.
+        layers: on each side.
         coupling: how the decoder gets the code: "init": a linear layer makes the first hidden state of it (cell states start
             at 0); "concat": it stands beside every symbol that is read, and states start at 0; "init+concat": both;
             "concat-only": it is all that is read, at every position ("Concat w/o Emb"): positions are then independent.
@@ -65,25 +59,21 @@ class Recurrent(Net):
     decoding: Decoding = "greedy"
     beams: int = 5
 
-    kinds = frozenset({"text"})
-
     def __post_init__(self) -> None:
-        problems = list(too_small(self, "embedding", "width", "layers"))
+        problems = too_small(self, "embedding", "width", "layers")
         problems += choice_problems(cell=(self.cell, get_args(Cell)), coupling=(self.coupling, get_args(Coupling)))
         if self.shared_embedding not in (True, False):
             problems.append(f"shared_embedding: expected true or false, got {self.shared_embedding!r}")
-        problems += decoding_problems(self)
+        problems += self.decoding_problems()
         if self.coupling == "concat-only" and self.word_dropout > 0:
             problems.append("word_dropout: expected 0 with the coupling concat-only, which reads no symbols before")
-        if problems:
-            raise ConfigError(problems)
+        refuse(problems)
 
     def pair(self, modality: Modality, *, outputs: int, inputs: int, likelihood: ViewLikelihood) -> tuple[nn.Module, nn.Module]:
         """See `Net`."""
         if not self.shared_embedding or self.coupling == "concat-only":
             return super().pair(modality, outputs=outputs, inputs=inputs, likelihood=likelihood)
-        self.check(modality)
-        check_likelihood(likelihood, modality)
+        self.check_likelihood(modality, likelihood)
         table = self._table(modality)
         return RecurrentEncoder(self, modality, table, outputs), RecurrentDecoder(self, modality, table, inputs)
 
@@ -94,8 +84,7 @@ class Recurrent(Net):
 
     def decoder(self, modality: Modality, inputs: int, likelihood: ViewLikelihood) -> nn.Module:
         """See `Net`."""
-        self.check(modality)
-        check_likelihood(likelihood, modality)
+        self.check_likelihood(modality, likelihood)
         table = None if self.coupling == "concat-only" else self._table(modality)
         return RecurrentDecoder(self, modality, table, inputs)
 
@@ -169,19 +158,12 @@ class RecurrentDecoder(TextDecoder):
 class RecurrentLayers(nn.Module):
     """LSTM (Hochreiter & Schmidhuber, 1997) or GRU (after Cho et al., 2014) layers over time.
 
-    torch has two biases for each gate; here the second is 0 and not trained. They are added up, so one does the work of both, in
-    every gate but one: the candidate state of a GRU is `tanh(W x + b + r * (U h))` here, and torch and Keras have a bias of its
-    own beside U h, inside the reset gate r. This GRU has that bias fewer. As theirs, it resets after the product with U, where
-    Cho et al. have `U (r * h)`.
+    Of torch's two biases for each gate, which are added up, the second is 0 and not trained here. In the candidate state of a GRU
+    this makes a difference: it is `tanh(W x + b + r * (U h))`, where torch and Keras have a bias inside the reset gate r too. As
+    theirs, it resets after the product with U, where Cho et al. have `U (r * h)`.
 
     Weights start as in Keras: kernels LeCun-normal (as in the code of Zhang et al., RepL4NLP 2021), recurrent kernels
     orthogonal, biases 0, those of an LSTM's forget gates 1 (Jozefowicz et al., ICML 2015).
-
-    Args:
-        cell: the kind.
-        inputs: size of what is read at each time.
-        width: units of a layer.
-        layers: how many, each reading the one before.
     """
 
     no_bias: Tensor
@@ -199,9 +181,7 @@ class RecurrentLayers(nn.Module):
     def forward(self, inputs: Tensor, state: State | None = None) -> tuple[Tensor, State]:
         """Hidden states of the last layer (T, N, width) and the state after, for inputs (T, N, inputs) in 32 bits.
 
-        Args:
-            inputs: what is read.
-            state: the state before; none is 0.
+        The state before is 0 where none is given.
         """
         state = self.zeros(inputs.shape[1]) if state is None else state
         trio = zip(self.kernels, self.recurrent_kernels, self.biases, strict=True)

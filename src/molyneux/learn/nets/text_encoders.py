@@ -11,11 +11,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from molyneux.core import ConfigError, Modality, SpecError, choice_problems
+from molyneux.core import Modality, SpecError, choice_problems
 from molyneux.core.views import counted_positions
+from molyneux.learn.checks import dropout_problems, not_positive, refuse, too_small
 from molyneux.learn.likelihoods import ViewLikelihood
-from molyneux.learn.nets.autoregressive import SymbolEmbedding, writer_problems
-from molyneux.learn.nets.net import Net, too_small, zeros_beyond
+from molyneux.learn.nets.autoregressive import SymbolEmbedding
+from molyneux.learn.nets.net import Net, unfit_net, zeros_beyond
 from molyneux.learn.nets.recurrent import Recurrent
 
 Assignment = Literal["soft", "gumbel", "balanced"]
@@ -32,10 +33,9 @@ class Averaging(Net):
     """The encoder averages the vectors of the symbols of a text, without their order; the decoder is that of another net.
 
     The deep averaging network of Iyyer et al., Deep Unordered Composition Rivals Syntactic Methods for Text Classification (ACL
-    2015): vectors of symbols, their mean, hidden layers. Every word is one step away from the code, and not as many as it has
-    words after it. With a decoder that reads the code alone (`Recurrent` of coupling "concat-only") it comes near the neural
-    variational document model of Miao, Yu and Blunsom, Neural Variational Inference for Text Processing (ICML 2016), which has
-    bags of words on both sides.
+    2015): vectors of symbols, their mean, hidden layers. With a decoder that reads the code alone (`Recurrent` of coupling
+    "concat-only") it is close to the neural variational document model of Miao, Yu and Blunsom, Neural Variational Inference for
+    Text Processing (ICML 2016), which has bags of words on both sides.
 
     Args:
         embedding: length of the vector of each symbol.
@@ -54,12 +54,8 @@ class Averaging(Net):
     kinds = frozenset({"text"})
 
     def __post_init__(self) -> None:
-        problems = [*too_small(self, "embedding", "width"), *too_small(self, "layers", least=0)]
-        if not 0 <= self.dropout < 1:
-            problems.append(f"dropout: expected a share in 0..1, below 1, got {self.dropout}")
-        problems += writer_problems(self.writer)
-        if problems:
-            raise ConfigError(problems)
+        problems = too_small(self, "embedding", "width") + too_small(self, "layers", least=0)
+        refuse(problems + dropout_problems(dropout=self.dropout) + unfit_net("writer", self.writer, "text"))
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""
@@ -101,11 +97,10 @@ class AveragingEncoder(nn.Module):
 class Slots(Net):
     """Slots compete for the symbols of a text, and each makes its own share of the code; the decoder is that of another net.
 
-    The information of one word then goes to one slot instead of being spread over every number of the code, as it is where a
-    linear layer mixes the last state of an encoder. One round of the attention of Locatello et al., Object-Centric Learning
-    with Slot Attention (NeurIPS 2020, algorithm 1): a softmax over slots at every position, then the weighted mean over
-    positions, here of the vectors of the symbols alone. Which slot a position goes to is read from the symbols around it and
-    from its place by a layer of convolutions, so slots have learned roles and not learned queries; there is no second round.
+    The information of one word then goes to one slot instead of being spread over every number of the code. One round of the
+    attention of Locatello et al., Object-Centric Learning with Slot Attention (NeurIPS 2020, algorithm 1): a softmax over slots
+    at every position, then the weighted mean over positions, here of the vectors of the symbols alone. Which slot a position
+    goes to is read from the symbols around it and from its place by a layer of convolutions, in place of learned queries.
 
     The defaults are for texts whose factors are words: with about as many slots as a text has symbols, every kind of word gets a
     slot of its own. Slot attention proper is `own: true`, `role: position`, `assignment: soft`, `features: 0`.
@@ -149,11 +144,7 @@ class Slots(Net):
         if self.own is False and self.reach == 0:
             problems.append("reach: expected at least 1 where a position does not look at its own symbol, got 0")
         problems += choice_problems(role=(self.role, get_args(Role)), assignment=(self.assignment, get_args(Assignment)))
-        if not self.sharpness > 0:
-            problems.append(f"sharpness: expected a number above 0, got {self.sharpness}")
-        problems += writer_problems(self.writer)
-        if problems:
-            raise ConfigError(problems)
+        refuse([*problems, *not_positive(sharpness=self.sharpness), *unfit_net("writer", self.writer, "text")])
 
     def pair(self, modality: Modality, *, outputs: int, inputs: int, likelihood: ViewLikelihood) -> tuple[nn.Module, nn.Module]:
         """See `Net`. Means and deviations of a number come from one slot only if the slots divide the size of the code."""
@@ -182,13 +173,7 @@ class Slots(Net):
 
 
 class SlotEncoder(nn.Module):
-    """Symbols to raw numbers, each from the symbols that are assigned to its slot.
-
-    Args:
-        net: the settings.
-        modality: the texts.
-        share: numbers that each slot makes.
-    """
+    """Symbols to raw numbers, each from the symbols that are assigned to its slot; each slot makes `share` numbers."""
 
     def __init__(self, net: Slots, modality: Modality, share: int) -> None:
         super().__init__()
@@ -282,14 +267,7 @@ class NumberFeatures(nn.Module):
 
 
 class PositionLogits(nn.Module):
-    """How well each position fits each slot, from the symbols around it and its place.
-
-    Args:
-        width: of the vectors of symbols and places, and units of the hidden layer.
-        slots: how many.
-        reach: symbols on each side.
-        own: whether a position looks at its own symbol.
-    """
+    """How well each position fits each slot, from the symbols around it and its place; see `Slots` for `reach` and `own`."""
 
     mask: Tensor
 
@@ -316,14 +294,10 @@ class PositionLogits(nn.Module):
 class SymbolMeans(nn.Module):
     """How well each symbol fits each slot: the mean of the logits of all its positions.
 
-    A symbol then has one slot wherever it stands, and symbols that stand in the same places have the same: the classes of words
-    that are interchangeable (Brown et al., Class-Based n-gram Models of Natural Language, Computational Linguistics 1992).
-    In training it is the mean over the batch; in evaluation a running mean over the batches of the training, and for a symbol
-    that did not occur in them the logits of its position.
-
-    Args:
-        symbols: how many there are.
-        slots: how many.
+    A symbol then has one slot wherever it stands, and symbols that stand in the same places have the same (compare Brown et al.,
+    Class-Based n-gram Models of Natural Language, Computational Linguistics 1992). In training it is the mean over the batch;
+    in evaluation a running mean over the batches of the training, and for a symbol that did not occur in them the logits of its
+    position.
     """
 
     table: Tensor

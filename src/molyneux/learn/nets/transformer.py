@@ -11,10 +11,11 @@ from torch import Tensor, nn
 
 from molyneux.core import ConfigError, Modality
 from molyneux.core.views import text_lengths
+from molyneux.learn.checks import dropout_problems, refuse, too_small
 from molyneux.learn.likelihoods import ViewLikelihood
-from molyneux.learn.nets.autoregressive import DecoderEmbedding, Decoding, TextDecoder, check_likelihood, decoding_problems
-from molyneux.learn.nets.net import Net, too_small, zeros_beyond
-from molyneux.learn.nets.series import Transpose
+from molyneux.learn.nets.autoregressive import AutoregressiveNet, DecoderEmbedding, Decoding, TextDecoder
+from molyneux.learn.nets.general import Transpose
+from molyneux.learn.nets.net import Net, zeros_beyond
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class CharacterTransformer(Net):
     before its last layer.
 
     Args:
-        layers: transformer layers on each side.
+        layers: on each side.
         heads: attention heads.
         feedforward: units of the inner layer.
         width: size of the encoder's layers.
@@ -46,27 +47,24 @@ class CharacterTransformer(Net):
     kinds = frozenset({"text"})
 
     def __post_init__(self) -> None:
-        problems = list(too_small(self, "layers", "heads", "feedforward", "width"))
-        if not 0 <= self.dropout < 1:
-            problems.append(f"dropout: expected a share in 0..1, below 1, got {self.dropout}")
-        if problems:
-            raise ConfigError(problems)
+        refuse(too_small(self, "layers", "heads", "feedforward", "width") + dropout_problems(dropout=self.dropout))
         self._check_size(self.width, "width")
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""
         self.check(modality)
-        layer = nn.TransformerEncoderLayer(self.width, activation="gelu", **self._layer())
+        layer = nn.TransformerEncoderLayer(self.width, activation="gelu", **self.layer_settings())
         return TransformerEncoder(modality, nn.TransformerEncoder(layer, self.layers, enable_nested_tensor=False), outputs)
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
         """See `Net`."""
         self.check(modality)
         self._check_size(inputs, f"the code of {modality.name}")
-        layer = nn.TransformerDecoderLayer(inputs, activation="gelu", **self._layer())
+        layer = nn.TransformerDecoderLayer(inputs, activation="gelu", **self.layer_settings())
         return TransformerDecoder(modality, nn.TransformerDecoder(layer, self.layers), parameters)
 
-    def _layer(self) -> dict[str, Any]:
+    def layer_settings(self) -> dict[str, Any]:
+        """Arguments of torch's transformer layers."""
         return {"nhead": self.heads, "dim_feedforward": self.feedforward, "dropout": self.dropout, "batch_first": True}
 
     def _check_size(self, size: int, what: str) -> None:
@@ -128,13 +126,12 @@ class TransformerDecoder(nn.Module):
 
 
 @dataclass(frozen=True)
-class CausalTransformer(Net):
+class CausalTransformer(AutoregressiveNet):
     """Transformer layers on each side; the decoder writes symbol by symbol, given the code and the symbols before.
 
     The encoder is that of `CharacterTransformer`. The decoder is causal self-attention (Vaswani et al., Attention Is All You
     Need, NeurIPS 2017) with the code, through a linear layer, added to the vector of every symbol that is read: the
-    "embedding" scheme of Li et al., Optimus (EMNLP 2020). So it reaches every position without attention, which a decoder
-    that gets it as a first position learns to pass over, and the sequence stays as long as the text.
+    "embedding" scheme of Li et al., Optimus (EMNLP 2020).
 
     Args:
         layers: transformer layers on each side.
@@ -157,29 +154,26 @@ class CausalTransformer(Net):
     decoding: Decoding = "greedy"
     beams: int = 5
 
-    kinds = frozenset({"text"})
-
     def __post_init__(self) -> None:
-        problems = list(decoding_problems(self))
+        problems = self.decoding_problems()
         try:
-            self._character_transformer()
+            self.character_transformer()
         except ConfigError as error:
             problems += error.problems
-        if problems:
-            raise ConfigError(problems)
+        refuse(problems)
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""
         self.check(modality)
-        return self._character_transformer().encoder(modality, outputs)
+        return self.character_transformer().encoder(modality, outputs)
 
     def decoder(self, modality: Modality, inputs: int, likelihood: ViewLikelihood) -> nn.Module:
         """See `Net`."""
-        self.check(modality)
-        check_likelihood(likelihood, modality)
+        self.check_likelihood(modality, likelihood)
         return CausalDecoder(self, modality, inputs)
 
-    def _character_transformer(self) -> CharacterTransformer:
+    def character_transformer(self) -> CharacterTransformer:
+        """The net whose encoder this one has."""
         return CharacterTransformer(self.layers, self.heads, self.feedforward, self.width, self.dropout)
 
 
@@ -192,8 +186,7 @@ class CausalDecoder(TextDecoder):
     def __init__(self, net: CausalTransformer, modality: Modality, inputs: int) -> None:
         table = DecoderEmbedding(modality, net.width, unknown=net.word_dropout > 0)
         super().__init__(modality, table, net)
-        settings: dict[str, Any] = {"dim_feedforward": net.feedforward, "dropout": net.dropout, "batch_first": True}
-        layer = nn.TransformerEncoderLayer(net.width, net.heads, activation="gelu", **settings)
+        layer = nn.TransformerEncoderLayer(net.width, activation="gelu", **net.character_transformer().layer_settings())
         self.layers = nn.TransformerEncoder(layer, net.layers, enable_nested_tensor=False)
         self.code, self.last = nn.Linear(inputs, net.width), nn.Linear(net.width, len(modality.symbols))
         length = modality.shape[0]

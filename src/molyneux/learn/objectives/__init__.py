@@ -1,28 +1,11 @@
 """Objectives: what a model minimises, as named terms in nats per sample, and the schedules of their weights."""
 
-from molyneux.learn.objectives.bounds import (
-    ELBO,
-    IWAE,
-    Bound,
-    Criterion,
-    ElboTerms,
-    Estimates,
-    LogWeights,
-    Objective,
-    Sampled,
-)
+from molyneux.learn.checks import levels_below_zero
+from molyneux.learn.objectives.bounds import ELBO, IWAE, Bound, Criterion, ElboTerms, Estimates, LogWeights, Objective, Sampled
 from molyneux.learn.objectives.mat import MAT
 from molyneux.learn.objectives.penalties import CCI, DIP, BetaVAE, Penalty, frozen
 from molyneux.learn.objectives.total_correlation import BetaTCVAE, FactorVAE
-from molyneux.learn.objectives.weights import (
-    Cyclical,
-    Warmup,
-    WarmupSteps,
-    Weight,
-    levels_below_zero,
-    weight_at,
-    weight_problems,
-)
+from molyneux.learn.objectives.weights import Cyclical, Warmup, WarmupSteps, Weight, weight_at, weight_problems
 
 __all__ = [
     "CCI",

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from molyneux.core import ConfigError, Loss, Progress
-from molyneux.learn.objectives.weights import Weight, levels_below_zero, weight_at, weight_problems
+from molyneux.core import CodeDistribution, Loss, Progress
+from molyneux.learn.checks import levels_below_zero, refuse, too_small
+from molyneux.learn.objectives.weights import Weight, weight_at, weight_problems
 from molyneux.learn.posteriors import Diagonal
+
+S = TypeVar("S", bound="Objective")
 
 
 @dataclass(frozen=True)
@@ -61,15 +65,11 @@ class Sampled:
 
 
 class Estimates(ABC):
-    """What a model gives an objective for a batch: call one of the methods, once, since each encodes, draws and decodes.
-
-    Attributes:
-        progress: where training stands.
-        scales: weights of the log-likelihoods of the modalities.
-    """
+    """What a model gives an objective for a batch: call one of the methods, once, since each draws and decodes."""
 
     progress: Progress
     scales: Mapping[str, float]
+    """Weights of the log-likelihoods of the modalities."""
 
     @abstractmethod
     def terms(self) -> ElboTerms:
@@ -92,12 +92,21 @@ class Objective(ABC):
     """What a model minimises: settings, a frozen dataclass that is checked at construction."""
 
     @abstractmethod
-    def build(self, latent_dim: int) -> Criterion:
+    def build(self, latent_dim: int) -> Criterion[Any]:
         """The loss function for codes with this number of dimensions."""
 
 
-class Criterion(nn.Module, ABC):
-    """A loss function of what a model gives for a batch. It may have parameters, which are trained with the model."""
+class Criterion(nn.Module, ABC, Generic[S]):
+    """A loss function of what a model gives for a batch. It may have parameters, which the optimiser of the model trains."""
+
+    settings: S
+    prior: Callable[[tuple[int, ...], Tensor], CodeDistribution] | None = None
+    """Gives the prior over codes of a shape, on the device of a tensor, where it is another than that of the model's family."""
+
+    def __init__(self, settings: S | None = None) -> None:
+        super().__init__()
+        if settings is not None:
+            self.settings = settings
 
     @abstractmethod
     def loss(self, estimates: Estimates) -> Loss:
@@ -107,7 +116,7 @@ class Criterion(nn.Module, ABC):
 class Bound(Objective):
     """A bound on the log-likelihood, which serves every variational autoencoder and has no parameters."""
 
-    def build(self, latent_dim: int) -> Criterion:
+    def build(self, latent_dim: int) -> Criterion[Bound]:
         """See `Objective`."""
         return _BoundCriterion(self)
 
@@ -116,14 +125,10 @@ class Bound(Objective):
         """See `Criterion`."""
 
 
-class _BoundCriterion(Criterion):
-    def __init__(self, bound: Bound) -> None:
-        super().__init__()
-        self.bound = bound
-
+class _BoundCriterion(Criterion[Bound]):
     def loss(self, estimates: Estimates) -> Loss:
         """See `Criterion`."""
-        return self.bound.loss(estimates)
+        return self.settings.loss(estimates)
 
 
 @dataclass(frozen=True)
@@ -152,8 +157,7 @@ class ELBO(Bound):
             problems += weight_problems(capacity=self.capacity)
             if self.free_bits:
                 problems.append("free_bits: a capacity and free bits exclude each other: give one of the two")
-        if problems:
-            raise ConfigError(problems)
+        refuse(problems)
 
     def loss(self, estimates: Estimates) -> Loss:
         """See `Criterion`."""
@@ -192,8 +196,7 @@ class IWAE(Bound):
     samples: int = 8
 
     def __post_init__(self) -> None:
-        if self.samples < 1:
-            raise ConfigError(f"samples: expected at least 1, got {self.samples}")
+        refuse(too_small(self, "samples"))
 
     def loss(self, estimates: Estimates) -> Loss:
         """See `Criterion`."""

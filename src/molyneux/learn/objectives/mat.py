@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from molyneux.core import ConfigError, Loss, choice_problems
+from molyneux.core import Loss, choice_problems
+from molyneux.learn.checks import refuse
 from molyneux.learn.objectives.bounds import Objective, Sampled
 from molyneux.learn.objectives.penalties import Penalty
 from molyneux.learn.objectives.weights import Weight, weight_at, weight_problems
-from molyneux.learn.priors import SpikeAndSlab
+from molyneux.learn.posteriors.sparse import SpikeAndSlab
 
 Estimator = Literal["published", "paired"]
+
+_FAR = 1e6
+"""Squared distances beyond it count as it, so that products of denominators stay finite; a kernel is next to nothing there."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class MAT(Objective):
 
     Args:
         beta: weight of the divergence.
-        weight: weight of the discrepancy.
+        weight: of the discrepancy.
         prior: the spike and the slab.
         mmd: "published" or "paired", two estimators without bias; the second is 0 for equal samples.
         scales: of the kernels.
@@ -49,20 +54,19 @@ class MAT(Objective):
         problems += choice_problems(mmd=(self.mmd, ("published", "paired")))
         if not self.scales or not all(0 < scale < math.inf for scale in self.scales):
             problems.append(f"scales: expected at least one number above 0, got {self.scales}")
-        if problems:
-            raise ConfigError(problems)
+        refuse(problems)
 
-    def build(self, latent_dim: int) -> Penalty:
+    def build(self, latent_dim: int) -> Penalty[MAT]:
         """See `Objective`."""
         return _Discrepancy(self)
 
 
-class _Discrepancy(Penalty):
+class _Discrepancy(Penalty[MAT]):
     fewest = 2
 
     def __init__(self, settings: MAT) -> None:
-        super().__init__()
-        self.settings, self.prior = settings, settings.prior.of
+        super().__init__(settings)
+        self.prior = settings.prior.of
 
     def cost(self, sampled: Sampled, rate: Tensor) -> Loss:
         """See `Penalty`."""
@@ -88,8 +92,7 @@ def squared_mmd(reference: Tensor, codes: Tensor, scales: Sequence[float], estim
       `1 / (B (B - 1)) sum_{i != j} [k(x_i, x_j) + k(y_i, y_j)] - 2 / B^2 sum_{i, j} k(x_i, y_j)`;
     - "paired" (their equation 4): the last sum leaves out i = j and is divided by B (B - 1), so it is 0 for equal samples.
 
-    Both have no bias if x and y are drawn independently, so both may be negative. Two equal samples are not independent: of
-    (0, 1) in one dimension, for instance, the first gives -2.67, the sum over scales of k(0, 1) - 1.
+    Both have no bias if x and y are drawn independently, so both may be negative.
 
     Args:
         reference: x, (B, D); no gradient reaches it.
@@ -131,8 +134,6 @@ class _CompiledSum(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, first: Tensor, second: Tensor | None, scales: tuple[float, ...]) -> Tensor:
-        from molyneux.learn.objectives.kernel_sums import kernel_sums  # numba takes a second to import
-
         x, *others = (item.detach().T.contiguous().numpy() for item in (first, second) if item is not None)
         total, slope = kernel_sums(x, others[0] if others else None, 2 * np.array(scales, x.dtype))
         ctx.save_for_backward(torch.from_numpy(slope).T)
@@ -144,3 +145,71 @@ class _CompiledSum(torch.autograd.Function):
         (slope,) = ctx.saved_tensors
         by_codes = gradients[0] * slope
         return (by_codes, None, None) if ctx.within else (None, by_codes, None)
+
+
+def kernel_sums(first: np.ndarray, second: np.ndarray | None, widths: np.ndarray) -> tuple[float, np.ndarray]:
+    """The sum over dimensions, pairs and widths of `C / (C + (x - y)^2)`, and its derivatives by the second samples.
+
+    Args:
+        first: x, (D, N), contiguous.
+        second: y, (D, M); None: the pairs i < j of the first.
+        widths: C, (S,) above 0.
+    """
+    columns = first if second is None else second
+    spare = -len(widths) % 3
+    denominators = np.append(widths, np.ones(spare, widths.dtype)).reshape(-1, 3)
+    numerators = np.append(widths, np.zeros(spare, widths.dtype)).reshape(-1, 3)
+    slope, far = np.zeros_like(columns), columns.dtype.type(_FAR)
+    return _compiled_pairs()(first, columns, denominators, numerators, slope, second is None, far), slope
+
+
+@cache
+def _compiled_pairs() -> Callable[..., float]:
+    from molyneux.core.compiled import compiled  # numba takes a second to import
+
+    return compiled(_pairs)
+
+
+def _pairs(
+    first: np.ndarray,
+    second: np.ndarray,
+    denominators: np.ndarray,
+    numerators: np.ndarray,
+    slope: np.ndarray,
+    within: bool,
+    far: float,
+) -> float:
+    """The sum over all pairs; adds the derivatives to `slope` (D, M). With `within`, each pair of one batch is counted once.
+
+    As tensors the pairs are the most expensive part of a step; here a row of them stays in the processor's cache, and one
+    division serves three widths.
+    """
+    total, pull, result = np.zeros_like(second[0]), np.zeros_like(second[0]), 0.0
+    for d in range(len(first)):
+        total[:] = 0
+        for i in range(first.shape[1]):
+            start = i + 1 if within else 0
+            pull[:] = 0
+            x, y, sums, into = first[d, i], second[d, start:], total[start:], pull[start:] if within else slope[d]
+            for s in range(len(denominators)):
+                (a, b, c), (p, q, r) = denominators[s], numerators[s]
+                for j in range(len(y)):
+                    difference = x - y[j]
+                    squared = min(difference * difference, far)
+                    one, two, three = squared + a, squared + b, squared + c
+                    both = one * two
+                    inverse = np.reciprocal(both * three)  # a plain division asks at every pair whether it is by zero
+                    last, rest = inverse * both, inverse * three
+                    one, two = rest * two, rest * one  # now the reciprocals of the first two
+                    sums[j] += p * one + q * two + r * last
+                    into[j] += (p * one * one + q * two * two + r * last * last) * (difference + difference)
+            if within:
+                opposite = 0.0
+                for j in range(start, len(pull)):
+                    slope[d, j] += pull[j]
+                for j in range(start, len(pull)):
+                    opposite += pull[j]
+                slope[d, i] -= opposite
+        for j in range(len(total)):
+            result += total[j]
+    return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
@@ -11,30 +11,24 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from molyneux.core import CodeDistribution, ConfigError, Loss, TrainingError, choice_problems
-from molyneux.learn.objectives.bounds import Criterion, Estimates, Objective, Sampled
-from molyneux.learn.objectives.weights import Weight, levels_below_zero, weight_at, weight_problems
+from molyneux.core import Loss, TrainingError, choice_problems
+from molyneux.learn.checks import levels_below_zero, refuse
+from molyneux.learn.objectives.bounds import Criterion, Estimates, Objective, S, Sampled
+from molyneux.learn.objectives.weights import Weight, weight_at, weight_problems
 
 
-class Penalty(Criterion):
+class Penalty(Criterion[S]):
     """The loss is the distortion plus a cost of the codes, in nats per sample, as the mean over the samples it is given.
 
-    Reported are the terms of the cost and always `rate.shared`, the divergence of the posterior from the prior, whatever is
-    minimised. Parameters of the penalty, such as those of a discriminator, are trained by the optimiser of the model. Samples in
+    Reported are the terms of the cost and always `rate.shared`, the divergence of the posterior from the prior. Samples in
     which the modality is absent enter no statistic and cost nothing.
     """
 
     fewest: int = 1
     """Present samples of a batch that its statistics need."""
-    prior: Callable[[tuple[int, ...], Tensor], CodeDistribution] | None = None
-    """Gives the prior over codes of a shape, on the device of a tensor, where it is another than N(0, 1)."""
 
     def loss(self, estimates: Estimates) -> Loss:
-        """See `Criterion`.
-
-        Raises:
-            TrainingError: in training, the batch has fewer present samples than the statistics need.
-        """
+        """See `Criterion`; raises TrainingError if a batch has fewer present samples than the statistics need, in training."""
         sampled, present = estimates.sampled()
         rows = slice(None) if bool(present.all()) else present
         chosen = Sampled(sampled.posterior[rows], sampled.codes[rows], sampled.progress, sampled.generator)
@@ -79,8 +73,7 @@ class Penalty(Criterion):
 def frozen(module: nn.Module) -> Iterator[None]:
     """Treat the parameters of a module as constants in what is computed within; gradients still pass through to its inputs.
 
-    What was computed before, with weights that are shared with another module, keeps its gradient. What a distribution computes
-    after its decoder has returned, as one that writes word by word does, has to be within too.
+    What a distribution computes after its decoder has returned, as an autoregressive one does, has to be within too.
     """
     parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
     for parameter in parameters:
@@ -97,8 +90,7 @@ class BetaVAE(Objective):
     """The divergence from the prior with weight beta: VAE (beta 1) and beta-VAE, optionally with free bits.
 
     Higgins et al., beta-VAE (ICLR 2017), equation 4: `beta KL(q(z|x) || p(z))`. Free bits: Kingma et al., Improved Variational
-    Inference with Inverse Autoregressive Flow (NeurIPS 2016), equation 15: `sum_j max(lambda, mean over the batch of KL_j)`. A
-    dimension whose divergence is below lambda costs lambda, so there is no pressure to reduce it further.
+    Inference with Inverse Autoregressive Flow (NeurIPS 2016), equation 15: `sum_j max(lambda, mean over the batch of KL_j)`.
 
     Deviations: the paper's groups of dimensions are single dimensions here; beta weighs what is above the free bits too.
 
@@ -111,20 +103,14 @@ class BetaVAE(Objective):
     free_bits: float = 0.0
 
     def __post_init__(self) -> None:
-        problems = weight_problems(beta=self.beta) + levels_below_zero(free_bits=self.free_bits)
-        if problems:
-            raise ConfigError(problems)
+        refuse(weight_problems(beta=self.beta) + levels_below_zero(free_bits=self.free_bits))
 
-    def build(self, latent_dim: int) -> Penalty:
+    def build(self, latent_dim: int) -> Penalty[BetaVAE]:
         """See `Objective`."""
         return _WeightedDivergence(self)
 
 
-class _WeightedDivergence(Penalty):
-    def __init__(self, settings: BetaVAE) -> None:
-        super().__init__()
-        self.settings = settings
-
+class _WeightedDivergence(Penalty[BetaVAE]):
     def cost(self, sampled: Sampled, rate: Tensor) -> Loss:
         """See `Penalty`."""
         beta = weight_at(self.settings.beta, sampled.progress)
@@ -156,20 +142,14 @@ class CCI(Objective):
 
     def __post_init__(self) -> None:
         problems = weight_problems(beta=self.beta, capacity=self.capacity)
-        problems += choice_problems(per=(self.per, ("sample", "batch")))
-        if problems:
-            raise ConfigError(problems)
+        refuse(problems + choice_problems(per=(self.per, ("sample", "batch"))))
 
-    def build(self, latent_dim: int) -> Penalty:
+    def build(self, latent_dim: int) -> Penalty[CCI]:
         """See `Objective`."""
         return _Capacity(self)
 
 
-class _Capacity(Penalty):
-    def __init__(self, settings: CCI) -> None:
-        super().__init__()
-        self.settings = settings
-
+class _Capacity(Penalty[CCI]):
     def cost(self, sampled: Sampled, rate: Tensor) -> Loss:
         """See `Penalty`."""
         beta, capacity = (weight_at(weight, sampled.progress) for weight in (self.settings.beta, self.settings.capacity))
@@ -204,21 +184,15 @@ class DIP(Objective):
     def __post_init__(self) -> None:
         problems = weight_problems(off_diagonal=self.off_diagonal, beta=self.beta)
         problems += [] if self.diagonal is None else weight_problems(diagonal=self.diagonal)
-        problems += choice_problems(kind=(self.kind, ("I", "II")))
-        if problems:
-            raise ConfigError(problems)
+        refuse(problems + choice_problems(kind=(self.kind, ("I", "II"))))
 
-    def build(self, latent_dim: int) -> Penalty:
+    def build(self, latent_dim: int) -> Penalty[DIP]:
         """See `Objective`."""
         return _Covariance(self)
 
 
-class _Covariance(Penalty):
+class _Covariance(Penalty[DIP]):
     fewest = 2
-
-    def __init__(self, settings: DIP) -> None:
-        super().__init__()
-        self.settings = settings
 
     def cost(self, sampled: Sampled, rate: Tensor) -> Loss:
         """See `Penalty`."""

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import softplus
 
 from molyneux.core import ConfigError, Loss, TrainingError, choice_problems
+from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.objectives.bounds import Objective, Sampled
 from molyneux.learn.objectives.penalties import Penalty, frozen
 from molyneux.learn.objectives.weights import Weight, weight_at, weight_problems
@@ -32,10 +33,9 @@ class BetaTCVAE(Objective):
     and ours differ by the constant (D - 1) ln B, which it leaves out. In the stratified weights a sample's own posterior counts
     1/N, as the appendix says, and not that of the first sample, as in the authors' code.
 
-    The published weights of minibatch-weighted sampling, 1/(N B), add up to 1/N and not to 1, which makes the information larger
-    by ln N, the total correlation by (D - 1) ln N, and the divergence of the dimensions smaller by D ln N. The loss has these
-    constants, which no gradient sees, as published. What is reported as `information`, `total_correlation` and `dimensions` has
-    weights of 1/B: estimates of densities, of which the information is at most ln B.
+    The published weights of minibatch-weighted sampling, 1/(N B), add up to 1/N and not to 1, which adds constants to the parts
+    (see `_reported`). The loss has them, as published; what is reported as `information`, `total_correlation` and `dimensions`
+    has weights of 1/B, so the information is at most ln B.
 
     Args:
         beta: weight of the total correlation.
@@ -58,10 +58,9 @@ class BetaTCVAE(Objective):
         problems += choice_problems(estimator=(self.estimator, ("weighted", "stratified")))
         if self.estimator == "stratified" and self.samples is None:
             problems.append("samples: is missing: stratified weights need the size of the data set")
-        if problems:
-            raise ConfigError(problems)
+        refuse(problems)
 
-    def build(self, latent_dim: int) -> Penalty:
+    def build(self, latent_dim: int) -> Penalty[BetaTCVAE]:
         """See `Objective`."""
         return _Decomposition(self)
 
@@ -75,16 +74,7 @@ class Decomposition(NamedTuple):
 
 
 def decompose(posterior: Diagonal, codes: Tensor, log_weights: Tensor) -> Decomposition:
-    """The parts of the divergence of a batch, with its posteriors weighted for the aggregated one.
-
-    Args:
-        posterior: loc (B, D).
-        codes: one sample of each, (B, D).
-        log_weights: logarithms of what posterior j counts for sample i, broadcastable to (B, B).
-
-    Raises:
-        ConfigError: the posteriors are not normal.
-    """
+    """The parts of the divergence of a batch; see `aggregated`. Raises ConfigError if the posteriors are not normal."""
     if not isinstance(posterior, DiagonalNormal):
         raise ConfigError(
             f"the total correlation is estimated of normal posteriors, got {type(posterior).__name__}: choose normal ones"
@@ -107,10 +97,9 @@ def stratified_weights(size: int, samples: int) -> Tensor:
     return weights
 
 
-class _Decomposition(Penalty):
+class _Decomposition(Penalty[BetaTCVAE]):
     def __init__(self, settings: BetaTCVAE) -> None:
-        super().__init__()
-        self.settings = settings
+        super().__init__(settings)
         self.fewest = 2 if settings.estimator == "stratified" else 1
 
     def cost(self, sampled: Sampled, rate: Tensor) -> Loss:
@@ -146,28 +135,20 @@ class _Decomposition(Penalty):
         return stratified_weights(size, samples).log().to(codes)
 
 
-class Aggregated(NamedTuple):
-    """Means over the batch of log-densities in nats.
-
-    Args:
-        joint: of whole codes, `log sum_j w_ij q(z_i | x_j)`.
-        product: of their dimensions, each alone and added up, `sum_d log sum_j w_ij q(z_id | x_j)`.
-    """
-
-    joint: Tensor
-    product: Tensor
-
-
-def aggregated(posterior: DiagonalNormal, codes: Tensor, log_weights: Tensor) -> Aggregated:
-    """Log-densities of codes under the aggregated posterior of their batch.
+def aggregated(posterior: DiagonalNormal, codes: Tensor, log_weights: Tensor) -> tuple[Tensor, Tensor]:
+    """Means over the batch of log-densities of codes under the aggregated posterior of their batch, nats.
 
     Args:
         posterior: loc (B, D).
         codes: (B, D).
         log_weights: logarithms of what posterior j counts for code i, broadcastable to (B, B); no gradient reaches them.
+
+    Returns:
+        That of whole codes, `log sum_j w_ij q(z_i | x_j)`, and the sum of those of their dimensions, each alone,
+        `sum_d log sum_j w_ij q(z_id | x_j)`.
     """
-    found = _MeanLogDensities.apply(codes, posterior.loc, posterior.log_variance, log_weights)  # type: ignore[no-untyped-call]
-    return Aggregated(*found)
+    joint, product = _MeanLogDensities.apply(codes, posterior.loc, posterior.log_variance, log_weights)  # type: ignore[no-untyped-call]
+    return joint, product
 
 
 class _MeanLogDensities(torch.autograd.Function):
@@ -220,9 +201,8 @@ class FactorVAE(Objective):
     both get the gradients that two optimisers would compute.
 
     Deviations: one optimiser with one learning rate for both, where the paper gives the discriminator its own (1e-4, betas 0.5
-    and 0.9); clipping, if wanted, is by the norm of all gradients together. One batch serves both, as in disentanglement_lib.
-    One log-odds in place of two logits. In evaluation the discriminator's loss is reported and counts nothing, for it is no cost
-    of the model.
+    and 0.9); clipping is by the norm of all gradients together. One batch serves both, as in disentanglement_lib. One log-odds
+    in place of two logits. In evaluation the discriminator's loss is reported and counts nothing.
 
     Args:
         gamma: weight of the total correlation.
@@ -235,14 +215,9 @@ class FactorVAE(Objective):
     layers: int = 6
 
     def __post_init__(self) -> None:
-        problems = weight_problems(gamma=self.gamma)
-        for name in ("width", "layers"):
-            if getattr(self, name) < 1:
-                problems.append(f"{name}: expected at least 1, got {getattr(self, name)}")
-        if problems:
-            raise ConfigError(problems)
+        refuse(weight_problems(gamma=self.gamma) + too_small(self, "width", "layers"))
 
-    def build(self, latent_dim: int) -> Penalty:
+    def build(self, latent_dim: int) -> Penalty[FactorVAE]:
         """See `Objective`."""
         return _Discriminated(self, latent_dim)
 
@@ -253,12 +228,11 @@ def permute_dimensions(codes: Tensor, generator: torch.Generator | None = None) 
     return codes.gather(0, order)
 
 
-class _Discriminated(Penalty):
+class _Discriminated(Penalty[FactorVAE]):
     fewest = 2
 
     def __init__(self, settings: FactorVAE, latent_dim: int) -> None:
-        super().__init__()
-        self.settings = settings
+        super().__init__(settings)
         sizes = [latent_dim, *[settings.width] * settings.layers]
         hidden = [part for a, b in pairwise(sizes) for part in (nn.Linear(a, b), nn.LeakyReLU(0.2))]
         self.discriminator = nn.Sequential(*hidden, nn.Linear(settings.width, 1))

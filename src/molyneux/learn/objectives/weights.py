@@ -1,12 +1,12 @@
-"""Weights of the terms of an objective: constant, or functions of where training stands; and checks of settings."""
+"""Weights of the terms of an objective: constant, or functions of where training stands."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from numbers import Real
 
 from molyneux.core import ConfigError, Progress
+from molyneux.learn.checks import levels_below_zero, refuse, shares_out_of_range, too_small
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,8 @@ class Warmup:
     start: float = 0.0
 
     def __post_init__(self) -> None:
-        problems = levels_below_zero(value=self.value, start=self.start)
-        problems += shares_out_of_range("the training", fraction=self.fraction)
-        if problems:
-            raise ConfigError(problems)
+        levels = levels_below_zero(value=self.value, start=self.start)
+        refuse([*levels, *shares_out_of_range("the training", fraction=self.fraction)])
 
     def at(self, progress: Progress) -> float:
         """The weight at this point of the training."""
@@ -41,8 +39,7 @@ class Warmup:
 class WarmupSteps:
     """A weight that rises linearly for a number of optimiser steps, whatever the length of the training.
 
-    In a file, `steps` distinguishes it from `Warmup`: `capacity: {value: 10, steps: 5000}`. At the end of training, which is what
-    validation uses, the weight is `value`, even if the training had fewer steps.
+    At the end of training, which is what validation uses, the weight is `value`, even if the training had fewer steps.
 
     Args:
         steps: optimiser steps after which the final weight is reached.
@@ -60,10 +57,7 @@ class WarmupSteps:
     start: float = 0.0
 
     def __post_init__(self) -> None:
-        problems = levels_below_zero(value=self.value, start=self.start)
-        problems += counts_below_one(steps=self.steps)
-        if problems:
-            raise ConfigError(problems)
+        refuse([*levels_below_zero(value=self.value, start=self.start), *too_small(self, "steps")])
 
     def at(self, progress: Progress) -> float:
         """The weight at this point of the training."""
@@ -76,8 +70,7 @@ class Cyclical:
     """A weight that rises linearly from `start` to `value`, stays, and starts again: Fu et al. (NAACL 2019), equations 6 and 7.
 
     Cyclical Annealing Schedule: A Simple Approach to Mitigating KL Vanishing. The cycles are equally
-    long. At the start of each, the code costs little and is used; the next cycle starts from what it has learned. At the end of
-    training, which is what validation uses, the weight is `value`. A cycle has at least two steps.
+    long. At the end of training, which is what validation uses, the weight is `value`. A cycle has at least two steps.
 
     Args:
         cycles: how often it rises (the paper: 4).
@@ -95,11 +88,8 @@ class Cyclical:
     start: float = 0.0
 
     def __post_init__(self) -> None:
-        problems = levels_below_zero(value=self.value, start=self.start)
-        problems += counts_below_one(cycles=self.cycles)
-        problems += shares_out_of_range("a cycle", rising=self.rising)
-        if problems:
-            raise ConfigError(problems)
+        levels = levels_below_zero(value=self.value, start=self.start)
+        refuse([*levels, *too_small(self, "cycles"), *shares_out_of_range("a cycle", rising=self.rising)])
 
     def at(self, progress: Progress) -> float:
         """The weight at this point of the training.
@@ -140,34 +130,3 @@ def weight_problems(**weights: Weight) -> list[str]:
                 f"{name}: expected a number of at least 0 or a schedule (Cyclical, Warmup or WarmupSteps), got {weight!r}"
             )
     return problems
-
-
-def levels_below_zero(**levels: float) -> list[str]:
-    """A problem for each number that is not finite and at least 0."""
-    return [
-        f"{name}: expected a number of at least 0, got {_shown(level)}"
-        for name, level in levels.items()
-        if not (isinstance(level, Real) and 0 <= level < math.inf)
-    ]
-
-
-def counts_below_one(**counts: float) -> list[str]:
-    """A problem for each number of steps or cycles below 1."""
-    return [
-        f"{name}: expected at least 1, got {_shown(count)}"
-        for name, count in counts.items()
-        if not (isinstance(count, Real) and count >= 1)
-    ]
-
-
-def shares_out_of_range(whole: str, **shares: float) -> list[str]:
-    """A problem for each share of the whole that is not in (0, 1]."""
-    return [
-        f"{name}: expected a share of {whole} in 0..1, above 0, got {_shown(share)}"
-        for name, share in shares.items()
-        if not (isinstance(share, Real) and 0 < share <= 1)
-    ]
-
-
-def _shown(value: object) -> str:
-    return f"{value}" if isinstance(value, Real) else f"{value!r}"

@@ -3,7 +3,12 @@
 from molyneux.learn.posteriors.combinations import (
     MOST_ENUMERATED,
     MOST_SUBSETS,
+    Mixture,
+    NormalMixture,
+    WhereConditional,
+    WhereDistribution,
     all_subsets,
+    draw_component,
     mixture_of_experts,
     mixture_of_products,
     product_of_experts,
@@ -11,7 +16,6 @@ from molyneux.learn.posteriors.combinations import (
     subsets_of,
 )
 from molyneux.learn.posteriors.diagonal import Diagonal, DiagonalLaplace, DiagonalNormal, Point, expert_parameters
-from molyneux.learn.posteriors.mixtures import Mixture, NormalMixture, WhereConditional, WhereDistribution, draw_component
 from molyneux.learn.posteriors.sparse import HierarchicalSparse, SparseNormal, SpikePrior
 
 __all__ = [

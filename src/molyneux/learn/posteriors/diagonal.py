@@ -21,9 +21,8 @@ LOG_VARIANCE_BOUND = 10.0
 def expert_parameters(raw: Tensor) -> tuple[Tensor, Tensor]:
     """Location and log-variance of a posterior from the output of an encoder, (..., 2 D) -> two of (..., D), float32.
 
-    This is the only place where numbers of a network become a variance. The log-variance is bounded softly,
-    `10 tanh(raw / 10)`: the identity near 0, so that the prior (log-variance 0) is easy to reach, and never so large or small
-    that a product of experts loses its digits.
+    The log-variance is bounded softly, `10 tanh(raw / 10)`: the identity near 0, so that the prior (log-variance 0) is easy to
+    reach, and never so large or small that a product of experts loses its digits.
     """
     loc, log_variance = raw.float().chunk(2, dim=-1)
     return loc, LOG_VARIANCE_BOUND * torch.tanh(log_variance / LOG_VARIANCE_BOUND)
@@ -95,9 +94,9 @@ class Diagonal(ABC):
     def kl_per_dimension(self) -> Tensor:
         """Closed-form divergence to the prior, each dimension alone, (..., B, D) nats."""
 
-    @abstractmethod
     def _noise(self, shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
-        """Noise of location 0 and variance 1."""
+        """Noise of location 0 and variance 1; here normal."""
+        return torch.randn(shape, generator=generator, device=self.loc.device, dtype=self.loc.dtype)
 
 
 class DiagonalNormal(Diagonal):
@@ -111,15 +110,8 @@ class DiagonalNormal(Diagonal):
         return -0.5 * (squared + self.log_variance + math.log(2 * math.pi))
 
     def kl_per_dimension(self) -> Tensor:
-        """See `Diagonal.kl_per_dimension`; Kingma & Welling, Auto-Encoding Variational Bayes (2014), appendix B.
-
-        >>> DiagonalNormal(torch.zeros(1, 2), torch.zeros(1, 2)).kl()
-        tensor([0.])
-        """
+        """See `Diagonal`; Kingma & Welling, Auto-Encoding Variational Bayes (2014), appendix B."""
         return 0.5 * (self.loc.square() + torch.expm1(self.log_variance) - self.log_variance)
-
-    def _noise(self, shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
-        return torch.randn(shape, generator=generator, device=self.loc.device, dtype=self.loc.dtype)
 
 
 class DiagonalLaplace(Diagonal):
@@ -176,6 +168,3 @@ class Point(Diagonal):
     def kl_per_dimension(self) -> Tensor:
         """Raises NotApplicableError: the divergence of a point from any density is infinite."""
         raise NotApplicableError("the codes of a deterministic encoder have no divergence from a prior: use a VAE")
-
-    def _noise(self, shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
-        raise NotApplicableError("the codes of a deterministic encoder have no noise")

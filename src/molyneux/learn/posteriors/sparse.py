@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from molyneux.core import ConfigError
+from molyneux.learn.checks import not_positive, refuse
 from molyneux.learn.posteriors.diagonal import Diagonal, DiagonalNormal
 
 LOG_RATIO_BOUND = 3.0
@@ -83,10 +83,40 @@ class SparseNormal:
 
 
 @dataclass(frozen=True)
-class SpikePrior:
-    """How probable spikes are before anything is seen: `gamma ~ Beta(spikes, slabs)`, in every dimension of every code by itself.
+class SpikeAndSlab:
+    """A prior of sparse codes: each dimension is independently `weight N(0, spike^2) + (1 - weight) N(0, slab^2)`.
 
-    Given gamma, a code is `gamma N(0, spike^2) + (1 - gamma) N(0, 1)`.
+    Mathieu et al., Disentangling Disentanglement in Variational Autoencoders (ICML 2019), section 5.3, with the values of the
+    authors' code.
+
+    Args:
+        weight: probability of the spike.
+        spike: standard deviation of the spike.
+        slab: standard deviation of the slab.
+    """
+
+    weight: float = 0.8
+    spike: float = 0.05
+    slab: float = 1.0
+
+    def __post_init__(self) -> None:
+        problems = not_positive(spike=self.spike, slab=self.slab)
+        if not 0 < self.weight < 1:
+            problems.append(f"weight: expected a probability between 0 and 1, got {self.weight}")
+        refuse(problems)
+
+    def of(self, shape: tuple[int, ...], like: Tensor | None = None) -> SparseNormal:
+        """The distribution of codes of this shape, on the device of `like`."""
+        loc = torch.zeros(shape) if like is None else like.new_zeros(shape)
+        log_odds = loc.new_tensor(math.log(self.weight) - math.log1p(-self.weight))
+        return SparseNormal(DiagonalNormal(loc, loc.new_tensor(2 * math.log(self.slab))), log_odds, self.spike)
+
+
+@dataclass(frozen=True)
+class SpikePrior:
+    """A prior of sparse codes: each dimension of each code has a probability of the spike `gamma ~ Beta(spikes, slabs)`.
+
+    Given gamma, a dimension is `gamma N(0, spike^2) + (1 - gamma) N(0, 1)`.
 
     Args:
         spikes: concentration of the spike; the mean of gamma is spikes / (spikes + slabs).
@@ -99,18 +129,12 @@ class SpikePrior:
     spike: float = 0.05
 
     def __post_init__(self) -> None:
-        problems = [
-            f"{name}: expected a number above 0, got {value}"
-            for name, value in (("spikes", self.spikes), ("slabs", self.slabs), ("spike", self.spike))
-            if not 0 < value < math.inf
-        ]
-        if problems:
-            raise ConfigError(problems)
+        refuse(not_positive(spikes=self.spikes, slabs=self.slabs, spike=self.spike))
 
     def of(self, shape: tuple[int, ...], like: Tensor) -> HierarchicalSparse:
-        """The prior over codes of this shape, whatever the probabilities of spikes, on the device of `like`."""
-        nothing = like.new_zeros(shape)
-        return HierarchicalSparse(nothing, nothing, prior=self)
+        """The distribution of codes of this shape, with gamma integrated out, on the device of `like`."""
+        zeros = like.new_zeros(shape)
+        return HierarchicalSparse(zeros, zeros, prior=self)
 
 
 class Draw(NamedTuple):
@@ -118,7 +142,7 @@ class Draw(NamedTuple):
 
     Args:
         codes: (..., B, D).
-        given: the distribution of codes given these probabilities, with a slab of each sample.
+        given: the distribution of codes given these probabilities.
         prior: the same with the slab N(0, 1).
     """
 
@@ -127,7 +151,7 @@ class Draw(NamedTuple):
     prior: SparseNormal
 
 
-class HierarchicalSparse(Diagonal):
+class HierarchicalSparse(SparseNormal, Diagonal):
     """The slab of each dimension, and a Beta distribution of the probability of its spike. Satisfies `core.CodeDistribution`.
 
     As a distribution of codes it is the marginal over that probability, which is spike and slab again: the density of a mixture
@@ -145,9 +169,11 @@ class HierarchicalSparse(Diagonal):
     def __init__(
         self, loc: Tensor, log_variance: Tensor, log_ratios: Tensor | None = None, prior: SpikePrior | None = None
     ) -> None:
-        super().__init__(loc, log_variance)
+        Diagonal.__init__(self, loc, log_variance)
         self.log_ratios = loc.new_zeros((2, *loc.shape)) if log_ratios is None else log_ratios
         self.settings = prior or SpikePrior()
+        spikes, slabs = self.concentrations
+        super().__init__(DiagonalNormal(loc, log_variance), spikes.log() - slabs.log(), self.settings.spike)
 
     @property
     def concentrations(self) -> tuple[Tensor, Tensor]:
@@ -156,30 +182,9 @@ class HierarchicalSparse(Diagonal):
         return self.settings.spikes * ratios[0], self.settings.slabs * ratios[1]
 
     @property
-    def slab(self) -> DiagonalNormal:
-        """The slab of each dimension."""
-        return DiagonalNormal(self.loc, self.log_variance)
-
-    @property
-    def marginal(self) -> SparseNormal:
-        """The distribution of codes, whatever the probabilities of spikes."""
-        spikes, slabs = self.concentrations
-        return SparseNormal(self.slab, spikes.log() - slabs.log(), self.settings.spike)
-
-    @property
-    def mean(self) -> Tensor:
-        """The mean, (..., B, D)."""
-        return self.marginal.mean
-
-    @property
     def variance(self) -> Tensor:
         """The variance, (..., B, D)."""
-        return self.marginal.stddev.square()
-
-    @property
-    def stddev(self) -> Tensor:
-        """The standard deviation, (..., B, D)."""
-        return self.marginal.stddev
+        return self.stddev.square()
 
     def __getitem__(self, index: int | slice | Tensor | tuple[Tensor, ...] | None) -> Self:
         """The distribution at `index` of the leading axes."""
@@ -188,19 +193,10 @@ class HierarchicalSparse(Diagonal):
 
     def where(self, keep: Tensor) -> Self:
         """The same distribution where `keep` (..., B) holds, the prior elsewhere; what is not kept may be NaN."""
-        chosen = keep.unsqueeze(-1)
         loc, log_variance, log_ratios = (
-            torch.where(chosen, item, 0.0) for item in (self.loc, self.log_variance, self.log_ratios)
+            torch.where(keep.unsqueeze(-1), item, 0.0) for item in (self.loc, self.log_variance, self.log_ratios)
         )
         return type(self)(loc, log_variance, log_ratios, self.settings)
-
-    def rsample(self, sample_shape: torch.Size | tuple[int, ...] = (), generator: torch.Generator | None = None) -> Tensor:
-        """Samples of the marginal, (*sample_shape, ..., B, D); no gradient reaches the concentrations."""
-        return self.marginal.rsample(sample_shape, generator)
-
-    def log_prob_per_dimension(self, value: Tensor) -> Tensor:
-        """Log-density of each dimension of the marginal, nats: (*leading, ..., B, D)."""
-        return self.marginal.log_prob_per_dimension(value)
 
     def draw(self, generator: torch.Generator | None = None, *, temperature: float) -> Draw:
         """Probabilities of spikes and codes given them, reparameterised: see `SparseNormal.rsample` for the temperature.
@@ -210,8 +206,8 @@ class HierarchicalSparse(Diagonal):
         """
         first, second = (torch._standard_gamma(item, generator=generator) for item in self.concentrations)
         log_odds = first.log() - second.log()
-        given = SparseNormal(self.slab, log_odds, self.settings.spike)
-        prior = SparseNormal(DiagonalNormal.standard(tuple(self.loc.shape), self.loc), log_odds, self.settings.spike)
+        given = SparseNormal(self.slab, log_odds, self.spike)
+        prior = SparseNormal(DiagonalNormal.standard(tuple(self.loc.shape), self.loc), log_odds, self.spike)
         return Draw(given.rsample((), generator, temperature=temperature), given, prior)
 
     def kl_of_probability(self) -> Tensor:
@@ -227,11 +223,10 @@ class HierarchicalSparse(Diagonal):
         return (now - before + moved).to(self.loc.dtype)
 
     def kl_of_code(self) -> Tensor:
-        """Divergence of code and choice together given the probability, in the mean over it: `E[1 - gamma] KL(slab || N(0, 1))`.
+        """Mean over gamma of the divergence of code and choice together: `E[1 - gamma] KL(slab || N(0, 1))`, (..., B, D) nats.
 
         Spike or slab is chosen with the same probability in posterior and prior, and the spikes are the same, so only slabs
-        differ. It bounds the divergence of the code alone from above, where one does not know which of the two it came from.
-        (..., B, D) nats.
+        differ. It bounds the divergence of the code alone, without the choice, from above.
         """
         spikes, slabs = self.concentrations
         return slabs / (spikes + slabs) * self.slab.kl_per_dimension()
@@ -239,6 +234,3 @@ class HierarchicalSparse(Diagonal):
     def kl_per_dimension(self) -> Tensor:
         """Closed-form divergence of code, choice and probability together from the prior, (..., B, D) nats."""
         return self.kl_of_code() + self.kl_of_probability()
-
-    def _noise(self, shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
-        return torch.randn(shape, generator=generator, device=self.loc.device, dtype=self.loc.dtype)

@@ -17,6 +17,7 @@ from torch.distributions import Distribution
 
 from molyneux.core import Batch, CodeDistribution, Codes, ConfigError, DataError, Loss, Posterior, Progress, Source, Spec
 from molyneux.learn.by_modality import ModalityDict
+from molyneux.learn.checks import refuse
 from molyneux.learn.likelihoods import Scales, ViewLikelihood
 from molyneux.learn.nets import Net
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, WhereConditional, WhereDistribution, expert_parameters
@@ -28,10 +29,7 @@ ROWS = 1024
 
 
 class SharedSettings(TypedDict, total=False):
-    """The settings that all models share; see `Autoencoder`.
-
-    The constructor of a model names its own settings and passes these on, `**shared: Unpack[SharedSettings]`.
-    """
+    """The settings that all models share; see `Autoencoder`. A constructor passes them on, `**shared: Unpack[SharedSettings]`."""
 
     latent_dim: int
     nets: Mapping[str, Net] | None
@@ -47,8 +45,7 @@ def reporting(problems: Sequence[str]) -> Iterator[None]:
         yield
     except ConfigError as error:
         raise ConfigError([*error.problems, *problems]) from error
-    if problems:
-        raise ConfigError(list(problems))
+    refuse(problems)
 
 
 class Autoencoder(nn.Module, ABC):
@@ -66,6 +63,9 @@ class Autoencoder(nn.Module, ABC):
         scales: weights of the modalities' log-likelihoods in the loss.
         prior: what is fitted to the codes after training, to generate from and to weigh codes by in `log_likelihood`; None
             keeps the prior of the loss.
+
+    Attributes:
+        private_dims: dimensions of the private codes by modality, of the modalities that have any.
 
     Raises:
         ConfigError: settings that cannot be used, all problems at once.
@@ -96,11 +96,11 @@ class Autoencoder(nn.Module, ABC):
         nets, likelihoods = nets or {}, likelihoods or {}
         private = dict.fromkeys(spec.names, private_dim) if isinstance(private_dim, int) else private_dim
         named = {"nets": nets, "likelihoods": likelihoods, "private_dim": private}
-        problems = [*self._problems(spec, latent_dim, private), *unknown_names(spec, named)]
-        if problems:
-            raise ConfigError(problems)
+        refuse([*self._problems(spec, latent_dim, private), *unknown_names(spec, named)])
         dims = LatentDims(latent_dim, {name: size for name, size in private.items() if size})
+        self.spec, self.latent_dim, self.private_dims = spec, latent_dim, dims.private
         self.networks = Networks(spec, dims, numbers=self.numbers, nets=nets, likelihoods=likelihoods, scales=scales)
+        self.scales = self.networks.scales
         self.loss_prior: Prior = IndependentPrior(self.family.standard, dims)
         self.fitted = None if prior is None else FittedPrior(prior, dims)
 
@@ -111,26 +111,6 @@ class Autoencoder(nn.Module, ABC):
     @abstractmethod
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
         """What training minimises; see `core.Trainable`."""
-
-    @property
-    def spec(self) -> Spec:
-        """What the batches look like."""
-        return self.networks.spec
-
-    @property
-    def latent_dim(self) -> int:
-        """Dimensions of the shared code."""
-        return self.networks.dims.shared
-
-    @property
-    def private_dims(self) -> Mapping[str, int]:
-        """Dimensions of the private codes by modality, of the modalities that have any."""
-        return self.networks.dims.private
-
-    @property
-    def scales(self) -> Mapping[str, float]:
-        """Weights of the modalities' log-likelihoods in the loss."""
-        return self.networks.scales
 
     @property
     def encoders(self) -> ModalityDict[nn.Module]:
@@ -150,15 +130,31 @@ class Autoencoder(nn.Module, ABC):
         """Check, read and encode modalities (all of the spec by default) of a batch, each once; see `Networks.observe`."""
         return self.networks.observe(batch, self.spec.names if names is None else names, self.experts)
 
+    def observe_samples(self, batch: Batch) -> Observation:
+        """The batch, encoded, for a loss, which is a mean over samples; raises DataError if it has none."""
+        observation = self.observe(batch)
+        if not len(batch):
+            raise DataError(
+                "expected at least one sample in a batch for its loss, which is a mean over them, got none: leave it out"
+            )
+        return observation
+
     def encode(self, batch: Batch, observed: Collection[str] | None = None) -> Posterior:
         """The posterior given some modalities; see `core.Encodes`. Nets of what is not observed are not run."""
         names = self.networks.observed(batch, observed)
-        if not names:
-            return self.prior(len(batch))
-        posterior = self.posterior(self.observe(batch, names))
+        return self._completed(self.observe(batch, names)) if names else self.prior(len(batch))
+
+    def encode_subsets(self, batch: Batch, subsets: Sequence[Sequence[str]]) -> list[Posterior]:
+        """What `encode` gives for each of several sets of modalities, where each modality is encoded once."""
+        whole = self.observe(batch)
+        return [self._completed(whole.restrict(names)) for names in subsets]
+
+    def _completed(self, observation: Observation) -> Posterior:
+        """The posterior given what was observed, with the prior of the private codes of what was not."""
+        posterior = self.posterior(observation)
         if not self.private_dims:
             return posterior
-        return Posterior(posterior.shared, {**self.prior(len(batch)).private, **posterior.private})
+        return Posterior(posterior.shared, {**self.prior(observation.present.shape[1]).private, **posterior.private})
 
     def decode(self, codes: Codes, only: Collection[str] | None = None) -> dict[str, Distribution]:
         """A distribution over views per modality; see `core.Decodes`."""
@@ -212,7 +208,7 @@ def importance_log_likelihood(self: Autoencoder, batch: Batch, k: int, generator
     """`log 1/K sum_k p(x, z_k) / q(z_k | x)` with z_k from q, (B,) nats: a lower bound that tightens as K grows; never scaled.
 
     Burda et al., Importance Weighted Autoencoders (ICLR 2016), equation 8. Absent modalities contribute nothing. A method of the
-    models whose posterior has a density: it satisfies `core.Likelihood`.
+    models whose posterior has a density.
     """
     observation = self.observe(batch, self.networks.observed(batch, None))
     posterior = self.posterior(observation)
@@ -232,9 +228,3 @@ def _log_weights(
     for name in observation.names:
         total = total + model.networks.log_likelihood(observation, name, codes.shared, codes.private.get(name))
     return total
-
-
-def check_samples(batch: Batch) -> None:
-    """Raise DataError for a batch of nothing: a loss is a mean over samples."""
-    if not len(batch):
-        raise DataError("expected at least one sample in a batch for its loss, which is a mean over them, got none: leave it out")

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from molyneux.core import Batch, Loss, Progress, Spec, choice_problems
+from molyneux.learn.checks import not_positive
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
 from molyneux.learn.posteriors import Diagonal, HierarchicalSparse, SpikePrior, expert_parameters
 from molyneux.learn.posteriors.sparse import LOG_RATIO_BOUND
@@ -57,9 +58,7 @@ class HSVAE(UnimodalAutoencoder):
         divergence: Literal["monte_carlo", "bound"] = "monte_carlo",
         **shared: Unpack[SharedSettings],
     ) -> None:
-        problems = weight_problems(psi=psi, gamma_weight=gamma_weight)
-        if not 0 < temperature < float("inf"):
-            problems.append(f"temperature: expected a number above 0, got {temperature}")
+        problems = weight_problems(psi=psi, gamma_weight=gamma_weight) + not_positive(temperature=temperature)
         with reporting(problems + choice_problems(divergence=(divergence, ("monte_carlo", "bound")))):
             super().__init__(spec, **shared)
         self.psi, self.gamma_weight, self.temperature, self.divergence = psi, gamma_weight, temperature, divergence

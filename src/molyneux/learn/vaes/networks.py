@@ -41,6 +41,13 @@ class Observation:
         """Presence of a modality, (B,) bool."""
         return self.present[self.names.index(name)]
 
+    def restrict(self, names: Collection[str]) -> Observation:
+        """What was observed of some of these modalities."""
+        kept = tuple(name for name in self.names if name in names)
+        rows = [self.names.index(name) for name in kept]
+        private = {name: part for name, part in self.private.items() if name in kept}
+        return Observation(kept, self.views, self.lengths, self.present[rows], self.experts[torch.tensor(rows)], private)
+
 
 class Networks(nn.Module):
     """An encoder, a decoder and a scale of the likelihood for each modality, and the latent groups between them.
@@ -51,13 +58,7 @@ class Networks(nn.Module):
         spec: what the batches look like.
         dims: the latent groups. An encoder gives the parameters of the shared code first, then those of the private one.
         numbers: outputs of an encoder for each dimension of a code.
-        nets: nets by modality; the default of its kind for what is not named.
-        likelihoods: likelihoods by modality; the default of its kind for what is not named.
-        scales: weights of the modalities' log-likelihoods in the loss.
-
-    Raises:
-        ConfigError: scales that cannot be used.
-        SpecError: a net or likelihood that does not fit its modality.
+        nets, likelihoods, scales: see `Autoencoder`.
     """
 
     def __init__(
@@ -98,12 +99,9 @@ class Networks(nn.Module):
         """Check, read and encode the modalities `names` (at least one) of a batch.
 
         Args:
-            batch: the samples.
+            batch: the samples; raises SpecError if they do not fit the spec of the model.
             names: which modalities.
             experts: the posterior given one modality, from outputs of its encoder for a code, (..., numbers * D).
-
-        Raises:
-            SpecError: the batch does not fit the spec of the model.
         """
         batch.check(self.spec.restrict(names))
         views = {name: self._read(batch, name) for name in names}
@@ -120,16 +118,9 @@ class Networks(nn.Module):
         return Observation(names, views, lengths, present, joint, private)
 
     def decode(self, name: str, shared: Tensor, private: Tensor | None = None, lengths: Tensor | None = None) -> ViewDistribution:
-        """The distribution of one modality given shared codes (..., B, D) and its private codes, which broadcast to them.
+        """The distribution of one modality given shared codes (..., B, D) and private codes that broadcast to (..., B, P).
 
-        Args:
-            name: the modality.
-            shared: shared codes.
-            private: private codes (..., B, P), if the modality has any.
-            lengths: (B,) of the views that are to be judged; positions beyond count nothing.
-
-        Raises:
-            SpecError: the codes do not have the model's dimensions.
+        Positions of views beyond `lengths` (B,) count nothing. Raises SpecError if codes do not have the model's dimensions.
         """
         wanted = self.dims.private.get(name, 0)
         got = 0 if private is None or not wanted else private.shape[-1]
@@ -154,12 +145,7 @@ class Networks(nn.Module):
     ) -> Tensor:
         """Log-likelihood of one modality given codes, (..., B) nats, unscaled; 0 where it is absent.
 
-        Args:
-            observation: the views.
-            name: the modality.
-            shared: shared codes (..., B, D).
-            private: private codes that broadcast to (..., B, P), if the modality has any.
-            weight: (..., B) what each code counts in parameters that are fitted to the batch; None fits none.
+        With a `weight` (..., B), parameters that are fitted to the batch count each code by it; None fits none.
         """
         target, present = observation.views[name], observation.mask(name)
         distribution = self.decode(name, shared, private, observation.lengths.get(name))
@@ -181,10 +167,9 @@ class Networks(nn.Module):
             axes = len(modality.shape) - modality.length_axis - 1
             within = within.reshape(len(view), *[1] * modality.length_axis, -1, *[1] * axes)
             view = view.where(within, modality.padding or 0)
-        if name not in batch.present:
-            return view
-        mask = batch.present[name]
-        return view.where(mask.reshape(-1, *[1] * (view.dim() - 1)), 0)
+        if name in batch.present:
+            view = view.where(batch.present[name].reshape(-1, *[1] * (view.dim() - 1)), 0)
+        return view
 
 
 def unknown_names(spec: Spec, by_modality: Mapping[str, Collection[str]]) -> list[str]:

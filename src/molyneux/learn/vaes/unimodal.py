@@ -9,20 +9,14 @@ from typing import Unpack
 import torch
 from torch import Tensor
 
-from molyneux.core import Batch, ConfigError, Loss, NotApplicableError, Posterior, Progress, Spec
-from molyneux.learn.objectives import BetaVAE, Objective, Penalty, Weight, frozen, weight_problems
-from molyneux.learn.objectives.weights import counts_below_one, shares_out_of_range
+from molyneux.core import Batch, Loss, NotApplicableError, Posterior, Progress, Spec
+from molyneux.learn.checks import refuse, shares_out_of_range, too_small
+from molyneux.learn.objectives import BetaVAE, Objective, Weight, frozen
 from molyneux.learn.posteriors import Diagonal, Point
 from molyneux.learn.priors import IndependentPrior
-from molyneux.learn.vaes.autoencoder import (
-    Autoencoder,
-    SharedSettings,
-    check_samples,
-    importance_log_likelihood,
-    reporting,
-)
+from molyneux.learn.vaes.autoencoder import Autoencoder, SharedSettings, importance_log_likelihood, reporting
+from molyneux.learn.vaes.multimodal import StackedPosteriors, StackEstimates, objective_problems
 from molyneux.learn.vaes.networks import Observation
-from molyneux.learn.vaes.stacked import StackedPosteriors, StackEstimates
 
 
 class UnimodalAutoencoder(Autoencoder):
@@ -36,12 +30,6 @@ class UnimodalAutoencoder(Autoencoder):
     def joint(self, experts: Diagonal, present: Tensor) -> Diagonal:
         """The only expert, or the prior where its modality is absent."""
         return experts.where(present)[0]
-
-    def observe_samples(self, batch: Batch) -> Observation:
-        """The batch, encoded; raises DataError if it is empty."""
-        observation = self.observe(batch)
-        check_samples(batch)
-        return observation
 
     def reconstruction(self, observation: Observation, codes: Tensor, cost: Loss) -> Loss:
         """The distortion from one code of each sample, (B, D), and what these codes cost; the distortion is reported unscaled."""
@@ -76,21 +64,13 @@ class AE(UnimodalAutoencoder):
         return self.reconstruction(observation, codes, Loss(codes.new_zeros(())))
 
     def posterior(self, observation: Observation) -> Posterior:
-        """The codes; where nothing is present, the fitted prior.
-
-        Raises:
-            NotApplicableError: nothing is present in some sample, and no prior is fitted.
-        """
+        """The codes; where nothing is present, the fitted prior, or NotApplicableError if none is fitted."""
         if self.fitted is None and not bool(observation.present.all()):
             raise NotApplicableError(f"a sample of which nothing is present has no code: {_FIT}")
         return super().posterior(observation)
 
     def prior(self, size: int) -> Posterior:
-        """The fitted prior.
-
-        Raises:
-            NotApplicableError: none is fitted.
-        """
+        """The fitted prior; raises NotApplicableError if there is none."""
         if self.fitted is None:
             raise NotApplicableError(f"an autoencoder has no prior: {_FIT}")
         return self.fitted.of(size)
@@ -119,10 +99,7 @@ class Aggressive:
     fraction: float = 0.2
 
     def __post_init__(self) -> None:
-        problems = counts_below_one(encoder_steps=self.encoder_steps)
-        problems += shares_out_of_range("the training", fraction=self.fraction)
-        if problems:
-            raise ConfigError(problems)
+        refuse([*too_small(self, "encoder_steps"), *shares_out_of_range("the training", fraction=self.fraction)])
 
     def spares_decoder(self, progress: Progress) -> bool:
         """Whether this step leaves the decoder as it is."""
@@ -143,10 +120,6 @@ class VAE(UnimodalAutoencoder):
         beta: weight of the divergence, constant or scheduled; 1 by default. Short for the objective `BetaVAE(beta)`.
         objective: what is minimised.
         aggressive: whether the encoder is trained more often than the decoder at first.
-
-    Raises:
-        ConfigError: settings that cannot be used, all problems at once.
-        SpecError: a net or likelihood that does not fit its modality.
     """
 
     log_likelihood = importance_log_likelihood
@@ -160,23 +133,17 @@ class VAE(UnimodalAutoencoder):
         aggressive: Aggressive | None = None,
         **shared: Unpack[SharedSettings],
     ) -> None:
-        problems = [] if beta is None else weight_problems(beta=beta)
-        if objective is not None and not isinstance(objective, Objective):
-            problems.append(f"objective: expected an Objective, such as BetaVAE(), got {objective!r}")
-        elif beta is not None and objective is not None:
-            problems.append(f"beta: the objective {type(objective).__name__} has its own weights: give one of the two")
-        with reporting(problems):
+        with reporting(objective_problems(beta, objective, Objective, "an Objective, such as BetaVAE()")):
             super().__init__(spec, **shared)
         self.aggressive = aggressive
         self.criterion = (objective or BetaVAE(1.0 if beta is None else beta)).build(self.latent_dim)
-        self.own_prior = isinstance(self.criterion, Penalty) and self.criterion.prior is not None
-        if isinstance(self.criterion, Penalty) and self.criterion.prior is not None:
+        if self.criterion.prior is not None:
             self.loss_prior = IndependentPrior(self.criterion.prior, self.networks.dims)
 
     @property
     def replaces_prior(self) -> bool:
         """See `Autoencoder`."""
-        return self.own_prior or super().replaces_prior
+        return self.criterion.prior is not None or super().replaces_prior
 
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
         """See `core.Trainable`; in steps that spare the decoder, it is a constant."""

@@ -8,8 +8,7 @@ from sklearn.mixture import GaussianMixture
 
 from molyneux.core import ConfigError
 from molyneux.learn.posteriors import DiagonalNormal
-from molyneux.learn.priors import CodeDensity, ExPostMixture
-from molyneux.learn.priors.fitted import fit_mixture
+from molyneux.learn.priors import CodeDensity, ExPostMixture, fit_mixture
 
 
 def noise(seed=0):

@@ -1,14 +1,71 @@
-"""Nets over time: strided convolutions for series and sound, and an image net followed by such convolutions for videos."""
+"""Fully connected nets, nets over time for series, sound and videos, and the default net of each kind of modality."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import get_args
 
 from torch import Tensor, nn
 
-from molyneux.core import ConfigError, Modality
+from molyneux.core import Kind, Modality
+from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.nets.images import Patches
-from molyneux.learn.nets.net import Encoder, Net, Reshape, too_small, zeros_beyond
+from molyneux.learn.nets.net import Encoder, Net, Reshape, unfit_net, zeros_beyond
+
+
+@dataclass(frozen=True)
+class Dense(Net):
+    """Fully connected layers with ReLU on both sides; fits every kind of modality.
+
+    Symbols enter as learned vectors. On short, templated texts it is the fastest net, and it reads and writes every position
+    independently of the others.
+
+    Args:
+        width: units of each hidden layer.
+        layers: number of hidden layers on each side.
+        embedding: length of the vector of each symbol.
+    """
+
+    width: int = 256
+    layers: int = 2
+    embedding: int = 16
+
+    kinds = frozenset(get_args(Kind))
+
+    def __post_init__(self) -> None:
+        refuse(too_small(self, "width", "layers", "embedding"))
+
+    def encoder(self, modality: Modality, outputs: int) -> nn.Module:
+        """See `Net`."""
+        size = modality.size * (self.embedding if modality.symbols else 1)
+        layers = (Reshape(size), *self._hidden(size), nn.Linear(self.width, outputs))
+        if modality.symbols:
+            return SymbolEncoder(modality, nn.Embedding(len(modality.symbols), self.embedding), *layers)
+        return Encoder(modality, *layers)
+
+    def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
+        """See `Net`."""
+        last = nn.Linear(self.width, parameters * modality.size)
+        return nn.Sequential(*self._hidden(inputs), last, Reshape(parameters, *modality.shape))
+
+    def _hidden(self, inputs: int) -> list[nn.Module]:
+        sizes = [inputs] + [self.width] * self.layers
+        return [part for a, b in pairwise(sizes) for part in (nn.Linear(a, b), nn.ReLU())]
+
+
+class SymbolEncoder(Encoder):
+    """An encoder whose first layer is an embedding: beyond the lengths the vectors of the symbols are zero."""
+
+    def forward(self, view: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """Raw numbers (B, outputs) of ids (B, *shape)."""
+        if lengths is None or self.length_axis is None:
+            return super().forward(view)
+        embedding, *layers = self
+        raw: Tensor = zeros_beyond(embedding(zeros_beyond(view, lengths, 1)), lengths, 1)
+        for layer in layers:
+            raw = layer(raw)
+        return raw
 
 
 @dataclass(frozen=True)
@@ -26,9 +83,7 @@ class Series(Net):
     kinds = frozenset({"audio", "series"})
 
     def __post_init__(self) -> None:
-        problems = list(too_small(self, "channels", "width"))
-        if problems:
-            raise ConfigError(problems)
+        refuse(too_small(self, "channels", "width"))
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""
@@ -38,12 +93,7 @@ class Series(Net):
         return Encoder(
             modality,
             Transpose() if modality.kind == "series" else nn.Identity(),
-            nn.Conv1d(depth, c, 5, 2, 2),
-            nn.ReLU(),
-            nn.Conv1d(c, 2 * c, 5, 2, 2),
-            nn.ReLU(),
-            nn.Conv1d(2 * c, 3 * c, 5, 2, 2),
-            nn.ReLU(),
+            *(layer for a, b in pairwise((depth, c, 2 * c, 3 * c)) for layer in (nn.Conv1d(a, b, 5, 2, 2), nn.ReLU())),
             nn.Flatten(),
             nn.Linear(3 * c * -(-steps // 8), self.width),
             nn.ReLU(),
@@ -61,10 +111,7 @@ class Series(Net):
             nn.Linear(self.width, 3 * c * coarse),
             nn.ReLU(),
             Reshape(3 * c, coarse),
-            nn.ConvTranspose1d(3 * c, 2 * c, 4, 2, 1),
-            nn.ReLU(),
-            nn.ConvTranspose1d(2 * c, c, 4, 2, 1),
-            nn.ReLU(),
+            *(layer for a, b in pairwise((3 * c, 2 * c, c)) for layer in (nn.ConvTranspose1d(a, b, 4, 2, 1), nn.ReLU())),
             nn.ConvTranspose1d(c, parameters * depth, 4, 2, 1),
             FirstSteps(steps),
             Reshape(parameters, depth, steps),
@@ -89,13 +136,7 @@ class Video(Net):
     kinds = frozenset({"video"})
 
     def __post_init__(self) -> None:
-        problems = list(too_small(self, "width"))
-        for name, kind in (("frame", "image"), ("time", "series")):
-            net = getattr(self, name)
-            if not isinstance(net, Net) or kind not in net.kinds:
-                problems.append(f"{name}: expected a net for {kind}, got {type(net).__name__}")
-        if problems:
-            raise ConfigError(problems)
+        refuse(too_small(self, "width") + unfit_net("frame", self.frame, "image") + unfit_net("time", self.time, "series"))
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""
@@ -168,3 +209,9 @@ def _sizes(modality: Modality) -> tuple[int, int]:
     """Time steps and channels of a series (T, D) or a sound (C, T)."""
     first, second = modality.shape
     return (first, second) if modality.kind == "series" else (second, first)
+
+
+def default_net(modality: Modality) -> Net:
+    """The fast net of a modality's kind."""
+    nets: dict[str, type[Net]] = {"image": Patches, "series": Series, "video": Video}
+    return nets.get(modality.kind, Dense)()

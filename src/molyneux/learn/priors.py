@@ -1,21 +1,34 @@
-"""Ex-post density estimation: a mixture of normals that is fitted to the codes of a trained model and replaces its prior."""
+"""Priors over codes: their contract, the prior of the loss, and mixtures of normals that are fitted after training."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from molyneux.core import ConfigError, Encodes, Posterior, Source, Spec, seeds
+from molyneux.core import Batch, CodeDistribution, Posterior, Source, Spec, seeds
 from molyneux.learn.by_modality import ModalityDict
+from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.posteriors import NormalMixture
-from molyneux.learn.posteriors.mixtures import standard_log_density, whiten
-from molyneux.learn.priors.prior import LatentDims, Prior
+from molyneux.learn.posteriors.combinations import standard_log_density, whiten
+from molyneux.learn.posteriors.sparse import SpikeAndSlab
+
+__all__ = [
+    "CodeDensity",
+    "ExPostMixture",
+    "FittedPrior",
+    "IndependentPrior",
+    "LatentDims",
+    "Prior",
+    "SpikeAndSlab",
+    "collect_codes",
+]
 
 _CHUNK = 500
 """Samples that are encoded at once."""
@@ -34,14 +47,51 @@ _BLOCK = 1024
 
 
 @dataclass(frozen=True)
+class LatentDims:
+    """The latent groups of a model: dimensions of the shared code, and of the private code of each modality that has one."""
+
+    shared: int
+    private: Mapping[str, int] = field(default_factory=dict)
+
+
+class Prior(nn.Module, ABC):
+    """The distribution of shared and private codes before anything is observed."""
+
+    @abstractmethod
+    def of(self, size: int) -> Posterior:
+        """The distribution of the codes of `size` samples; private ones may depend on the shared one (`core.ConditionalCode`)."""
+
+
+class IndependentPrior(Prior):
+    """Shared and private codes are independent and have the same kind of distribution.
+
+    Args:
+        distribution: gives the distribution of codes of a shape (B, D), on the device and of the type of a tensor, such as
+            `DiagonalNormal.standard` or `SpikeAndSlab().of`.
+        dims: the latent groups.
+    """
+
+    _like: Tensor
+
+    def __init__(self, distribution: Callable[[tuple[int, ...], Tensor], CodeDistribution], dims: LatentDims) -> None:
+        super().__init__()
+        self.distribution, self.dims = distribution, dims
+        self.register_buffer("_like", torch.empty(0), persistent=False)
+
+    def of(self, size: int) -> Posterior:
+        """See `Prior`."""
+        private = {name: self.distribution((size, dim), self._like) for name, dim in self.dims.private.items()}
+        return Posterior(self.distribution((size, self.dims.shared), self._like), private)
+
+
+@dataclass(frozen=True)
 class ExPostMixture:
     """Ghosh et al., From Variational to Deterministic Autoencoders (ICLR 2020), section 4: ex-post density estimation.
 
-    A model decodes well what its posteriors cover, and these never cover the standard normal prior exactly: what is drawn
-    from the prior may lie in a hole. So, after training, a mixture of normals with full covariances is fitted to the
-    codes of training samples, and takes the place of the prior wherever codes are drawn or weighed. Here it is a density of
-    shared and private codes together, so that private codes are drawn given the shared code: the position and rotation of an
-    object may depend on its shape. Weights of nets do not change.
+    After training, a mixture of normals with full covariances is fitted to the codes of training samples, and takes the place
+    of the prior wherever codes are drawn or weighed: a model decodes well only what its posteriors cover, and these never cover
+    the prior exactly. Here it is a density of shared and private codes together, so that private codes are drawn given the
+    shared code.
 
     Args:
         components: normals in the mixture.
@@ -52,9 +102,7 @@ class ExPostMixture:
     samples: int = 20_000
 
     def __post_init__(self) -> None:
-        bad = [name for name in ("components", "samples") if getattr(self, name) < 1]
-        if bad:
-            raise ConfigError([f"prior.{name}: expected at least 1, got {getattr(self, name)}" for name in bad])
+        refuse(f"prior.{problem}" for problem in too_small(self, "components", "samples"))
 
 
 class CodeDensity(nn.Module):
@@ -66,8 +114,8 @@ class CodeDensity(nn.Module):
 
     Args:
         components: number of components.
-        shared: dimensions D of s.
-        private: dimensions P of p; may be 0.
+        shared: D.
+        private: P; may be 0.
     """
 
     log_weights: Tensor
@@ -97,10 +145,11 @@ class CodeDensity(nn.Module):
         return NormalMixture(log_weights, means, self.scale[:, d:, d:])
 
     def fit(self, codes: np.ndarray, seed: int) -> None:
-        """Fit by maximum likelihood to codes (N, D + P).
+        """Fit by maximum likelihood to those of the codes (N, D + P) that hold no NaN.
 
         Where N is small, only N / 10 components are used; to fewer than two codes nothing is fitted.
         """
+        codes = codes[np.isfinite(codes).all(1)]
         if len(codes) < 2:
             return
         used = max(1, min(len(self.log_weights), len(codes) // 10))
@@ -111,12 +160,7 @@ class CodeDensity(nn.Module):
 
 
 class FittedPrior(Prior):
-    """A density of the shared code, and for each modality with private codes one of shared and private codes together.
-
-    Args:
-        settings: see `ExPostMixture`.
-        dims: the latent groups.
-    """
+    """A density of the shared code, and for each modality with private codes one of shared and private codes together."""
 
     def __init__(self, settings: ExPostMixture, dims: LatentDims) -> None:
         super().__init__()
@@ -130,18 +174,26 @@ class FittedPrior(Prior):
         """See `Prior`; private codes depend on the shared one."""
         return Posterior(self.shared.marginal(size), dict(self.private.items()))
 
-    def fit(self, model: Encodes, spec: Spec, source: Source, *, seed: int) -> None:
+    def fit(self, model: EncodesSubsets, spec: Spec, source: Source, *, seed: int) -> None:
         """Fit every density to codes of samples of `source`; the same seed gives the same densities."""
         shared, private = collect_codes(model, spec, source, self.settings.samples, seed=seed)
         start = int(seeds.key(seed, "prior", "fit")[0] % 2**32)
-        self.shared.fit(_complete(shared), start)
+        self.shared.fit(shared, start)
         for name, density in self.private.items():
-            density.fit(_complete(np.c_[shared, private[name]]), start)
+            density.fit(np.c_[shared, private[name]], start)
+
+
+class EncodesSubsets(Protocol):
+    """A model that encodes each modality of a batch once for several posteriors."""
+
+    def encode_subsets(self, batch: Batch, subsets: Sequence[Sequence[str]]) -> list[Posterior]:
+        """The posterior given each of several sets of observed modalities."""
+        ...
 
 
 @torch.no_grad()
 def collect_codes(
-    model: Encodes, spec: Spec, source: Source, samples: int, *, seed: int
+    model: EncodesSubsets, spec: Spec, source: Source, samples: int, *, seed: int
 ) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
     """Posterior samples of training samples: shared codes (N, D), and private ones (N, P) by modality.
 
@@ -155,29 +207,19 @@ def collect_codes(
     private: dict[str, list[Tensor]] = {}
     for number, start in enumerate(range(0, len(positions), _CHUNK)):
         batch = source.batch(np.sort(positions[start : start + _CHUNK]))
-        whole = model.encode(batch)
-        codes = whole.rsample(1, generator)[0]
         observed = turns[number % len(turns)]
-        posterior = whole if observed == spec.names else model.encode(batch, observed)
-        code = posterior.rsample(1, generator)[0].shared
-        shared.append(_nan_where_absent(code, torch.stack([batch.mask(name) for name in observed]).any(0)))
-        for name, part in codes.private.items():
-            private.setdefault(name, []).append(_nan_where_absent(part, batch.mask(name)))
+        whole, part = model.encode_subsets(batch, (spec.names, observed))
+        codes, code = whole.rsample(1, generator)[0], part.rsample(1, generator)[0].shared
+        present = torch.stack([batch.mask(name) for name in observed]).any(0)
+        shared.append(code.where(present.unsqueeze(-1), torch.nan))
+        for name, values in codes.private.items():
+            private.setdefault(name, []).append(values.where(batch.mask(name).unsqueeze(-1), torch.nan))
     return _joined(shared), {name: _joined(parts) for name, parts in private.items()}
-
-
-def _nan_where_absent(codes: Tensor, present: Tensor) -> Tensor:
-    return codes.where(present.unsqueeze(-1), torch.nan)
 
 
 def _joined(parts: list[Tensor]) -> np.ndarray:
     joined: np.ndarray = torch.cat(parts).double().cpu().numpy()
     return joined
-
-
-def _complete(codes: np.ndarray) -> np.ndarray:
-    rows: np.ndarray = codes[np.isfinite(codes).all(1)]
-    return rows
 
 
 class NormalMixtureParameters(NamedTuple):
