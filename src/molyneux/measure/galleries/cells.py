@@ -44,7 +44,7 @@ def view_cells(
     texts = [reading_text(reading, evaluation.spec.factors, row) for row in range(len(cells))]
     verdicts: Sequence[bool | None] = [None] * len(cells) if correct is None else correct
     if correct is None and truth is not None and asked:
-        verdicts = read(reader, made, truth, evaluation.spec).select(list(asked)).strict.tolist()
+        verdicts = read(reader, made, evaluation.spec, truth).select(list(asked)).strict.tolist()
     return [Cell(cell.view, cell.text, text, verdict) for cell, text, verdict in zip(cells, texts, verdicts, strict=True)]
 
 

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from molyneux.core import Batch, Cell, Codes, ConfigError, Decodes, Encodes, Gallery, NotApplicableError, Spec
 from molyneux.measure.codes import CodeTable, from_named
-from molyneux.measure.coherence import Answers, Readings
-from molyneux.measure.coherence.answers import asked_factors, read
+from molyneux.measure.coherence import Readings
+from molyneux.measure.coherence.answers import asked_factors, read_all
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.galleries.cells import stepped_cells, view_cells
 from molyneux.measure.generation import (
@@ -129,15 +129,8 @@ def _generated_cells(evaluation: Evaluation, batch: Batch, direction: Direction,
 
 def _agreement(evaluation: Evaluation, made: dict[str, Tensor]) -> list[bool] | None:
     """Whether all readers of jointly generated views agree; None where there are not two of them."""
-    answers: dict[str, Answers] = {}
-    for name, view in made.items():
-        reader = evaluation.reader(name)
-        if reader is not None:
-            nothing_asked = torch.full((len(view), len(evaluation.spec.factors)), -1)
-            answers[name] = read(reader, view, nothing_asked, evaluation.spec)
-    if len(answers) < 2 or not Readings.of(answers).factors:
-        return None
-    return [bool(row.all()) for row in Readings.of(answers).agree]
+    readings = Readings.of(read_all(evaluation, made))
+    return readings.agreement.strict.tolist() if readings.factors else None
 
 
 def _gallery(name: str, title: str, note: str, columns: dict[str, list[Cell]]) -> Gallery:

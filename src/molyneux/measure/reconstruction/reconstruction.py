@@ -100,7 +100,7 @@ def _compare(evaluation: Evaluation, batch: Batch, name: str, made: Distribution
     values = {"log_likelihood": likelihood.double().cpu().numpy(), **compared}
     if reader is None or part.factors is None:
         return _Reconstructed(values, None)
-    return _Reconstructed(values, read(reader, view, part.factors, evaluation.spec))
+    return _Reconstructed(values, read(reader, view, evaluation.spec, part.factors))
 
 
 def _scores(found: _Reconstructed, baseline: Baseline, recorder: Recorder) -> list[Score]:
