@@ -119,6 +119,21 @@ def test_probes_are_fitted_on_training_samples_where_there_are_some(tiny):
     assert (alone.n, alone.origin["fitted on"]) == (150, "half of the test samples")
 
 
+def test_true_views_are_fetched_once_for_all_that_is_generated_from_a_corrupted_batch(tiny):
+    class Counting(tiny.Source):
+        asked = 0
+
+        def batch(self, indices):
+            type(self).asked += len(indices)
+            return super().batch(indices)
+
+    rows = tiny.rows(300)
+    evaluation = tiny.evaluation(tiny.Oracle(), source=tiny.Source(rows), reference=Counting(rows))
+    measured = Coherence(joint=False)(evaluation)
+    assert {score.value for score in measured.scores if score.name == "coherence.strict"} == {100.0}
+    assert Counting.asked == 2 * 300  # to compare what is generated, and for the ceiling of the readers
+
+
 def test_conditions_have_to_be_told_apart(tiny):
     base = tiny.evaluation(tiny.Oracle(), n=20)
     for evaluations, message in (

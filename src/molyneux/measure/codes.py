@@ -201,28 +201,48 @@ def from_named(parts: Mapping[str, Tensor]) -> Codes:
     return Codes(parts["shared"], private)
 
 
-def require_finite(what: str, codes: np.ndarray) -> None:
+def require_finite(what: str, codes: Any) -> None:
     """Raise DataError where codes are not finite; it names the first row and dimension, counted from 0.
 
     Args:
         what: whose codes they are, in the words of the message.
-        codes: (..., D); rows are counted over all axes but the last.
+        codes: (..., D), rows are counted over all axes but the last; or a sparse SciPy matrix.
     """
-    finite = np.isfinite(codes)
-    if finite.all():
-        return
-    rows = codes.reshape(-1, codes.shape[-1])
-    bad = np.argwhere(~finite.reshape(rows.shape))
-    row, dimension = bad[0].tolist()
-    raise not_finite(what, len(bad), rows[row, dimension], row=row, dimension=dimension)
+    if isinstance(codes, np.ndarray):
+        rows = codes.reshape(-1, codes.shape[-1])
+        bad = np.argwhere(~np.isfinite(rows))
+        first = rows[tuple(bad[0])] if len(bad) else 0.0
+    else:
+        entries = codes.tocoo()
+        wrong = ~np.isfinite(entries.data)
+        bad = np.stack([entries.row[wrong], entries.col[wrong]], 1)
+        first = entries.data[wrong][0] if len(bad) else 0.0
+    if len(bad):
+        row, dimension = bad[0].tolist()
+        raise DataError(
+            f"{what}: expected finite numbers, got {len(bad)} that are not, the first ({first}) in row {row}, "
+            f"dimension {dimension}: correct the model or leave the samples out"
+        )
 
 
-def not_finite(what: str, count: int, first: float, *, row: int, dimension: int) -> DataError:
-    """The error that says where codes are not finite."""
-    return DataError(
-        f"{what}: expected finite numbers, got {count} that are not, the first ({first}) in row {row}, dimension {dimension}: "
-        "correct the model or leave the samples out"
-    )
+def finite_codes(codes: Any, name: str, *, width: int | None = None) -> Any:
+    """Codes as they are, an array or a sparse matrix (N, D) of finite numbers, D at least 1 and `width` where that is given.
+
+    Raises:
+        DataError: not such codes; the message says where.
+    """
+    try:
+        found = codes if hasattr(codes, "tocoo") else np.asarray(codes)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise DataError(f"{name}: expected numbers (samples, dimensions), got what makes no such array: {error}") from error
+    if found.dtype.kind not in "biuf":
+        raise DataError(f"{name}: expected real numbers (samples, dimensions), got {found.dtype}")
+    if found.ndim != 2 or found.shape[1] < 1:
+        raise DataError(f"{name}: expected (samples, dimensions), at least one dimension, got shape {tuple(found.shape)}")
+    if width is not None and found.shape[1] != width:
+        raise DataError(f"{name}: expected {width} dimensions, as the codes to fit have, got {found.shape[1]}: use the same code")
+    require_finite(name, found)
+    return found
 
 
 def _prior(model: Any, size: int) -> Posterior | None:

@@ -135,7 +135,11 @@ class Evaluation:
         """The batch that begins at `start` with the true views: those of `reference`, where the samples are corrupted."""
         if self.reference is None:
             return batch
-        true = self.reference.batch(np.arange(start, start + len(batch))).to(self.device)
+        place = (start, len(batch))
+        if place not in self._true:  # several sets of observed modalities ask for the same batch, one after the other
+            self._true.clear()
+            self._true[place] = self.reference.batch(np.arange(start, start + len(batch))).to(self.device)
+        true = self._true[place]
         return replace(batch, views=true.views, lengths=true.lengths)
 
     def true_batches(self) -> Iterator[tuple[int, Batch]]:
@@ -231,6 +235,10 @@ class Evaluation:
 
     @cached_property
     def _made(self) -> dict[str, Any]:
+        return {}
+
+    @cached_property
+    def _true(self) -> dict[tuple[int, int], Batch]:
         return {}
 
     @cached_property

@@ -107,6 +107,14 @@ def directions(spec: Spec, choice: Directions, *, available: Sequence[str] | Non
     return sorted(found, key=lambda item: (len(item.observed), [spec.names.index(name) for name in item.observed]))
 
 
+def targets_by_source(chosen: Sequence[Direction]) -> dict[tuple[str, ...], list[str]]:
+    """What is generated from the same modalities, which are encoded once."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for direction in chosen:
+        found.setdefault(direction.observed, []).append(direction.target)
+    return found
+
+
 def _listed(spec: Spec, choice: Sequence[Mapping[str, str | Sequence[str]]]) -> list[Direction]:
     for item in choice:
         for name in (*_source(item), str(item["target"])):

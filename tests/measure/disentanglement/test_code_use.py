@@ -10,7 +10,7 @@ from molyneux.learn.likelihoods import CategoricalViews
 from molyneux.learn.posteriors import DiagonalNormal
 from molyneux.measure import CodeUse, Evaluation
 from molyneux.measure.disentanglement import hoyer
-from molyneux.measure.reconstruction.comparison import SymbolFrequencies
+from molyneux.measure.reconstruction import SymbolFrequencies
 
 SPEC = Spec((Modality("table", "tabular", (4,)),))
 N = 5000

@@ -85,7 +85,7 @@ def test_fewer_repeats_for_what_trains():
         ([[1.0], [2.0]], [[0], [-2]], DataError, "factors: expected codes from 0, and -1 for absent, got -2"),
         ([[1.0], [2.0]], [0, 1], DataError, r"factors: expected \(samples, factors\), got shape \(2,\)"),
         ([[1.0], [2.0]], [[0], [1], [0]], DataError, "expected a row of factors for each code, got 2 codes and 3 rows"),
-        ([1.0, 2.0], [[0], [1]], DataError, r"codes: expected \(samples, dimensions\), at least 2 and 1, got shape \(2,\)"),
+        ([1.0, 2.0], [[0], [1]], DataError, r"codes: expected \(samples, dimensions\), at least one dimension, got shape \(2,\)"),
         ([[1.0], ["x"]], [[0], [1]], DataError, r"codes: expected real numbers \(samples, dimensions\), got <U32"),
         ([[1.0], [np.nan]], [[0], [1]], DataError, r"got 1 that are not, the first \(nan\) in row 1, dimension 0"),
         ([[1j], [2.0]], [[0], [1]], DataError, r"codes: expected real numbers \(samples, dimensions\), got complex128"),

@@ -10,7 +10,7 @@ from torch.distributions import Bernoulli, Categorical, Independent, Normal
 
 from molyneux.core import Batch, Modality, NotApplicableError, Spec, SpecError, Target
 from molyneux.measure import Evaluation, Prediction, evaluate
-from molyneux.measure.prediction.targets import class_scores, label_scores, number_scores
+from molyneux.measure.prediction.prediction import class_scores, label_scores, number_scores
 from molyneux.measure.scores import Recorder
 
 TARGETS = (
@@ -77,6 +77,7 @@ def test_labels_are_scored_as_scikit_learn_does(recorder):
     assert scores["micro_f1", ""].controls["constant"] == pytest.approx(100 * best)
     for score in scores.values():
         assert score.interval is None or score.interval[0] <= score.value <= score.interval[1]
+        assert {type(number) for number in (score.value, score.chance, *score.controls.values())} <= {float, type(None)}
 
 
 def test_numbers_are_scored_as_scikit_learn_does(recorder):

@@ -70,7 +70,7 @@ def contours(figures: Figures, indices: np.ndarray, stream: np.ndarray, *, noise
 
 
 def follow(figures: Figures, start: np.ndarray, contacts: int) -> np.ndarray:
-    """Contours without sensor noise, (n, contacts, 5) float64; before their first contact lies the share `start` of the border."""
+    """Contours without sensor noise, (n, contacts, 5) float64; they begin at the share `start` of the border."""
     out = np.empty((len(figures), contacts, 5))
     tables = outlines()
     table = np.where(figures.shape == SHAPES.index("line"), _STRAIGHT, figures.shape)

@@ -6,7 +6,8 @@ read (-1 in the reading) is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,6 +60,10 @@ class Answers:
         """(N, F) whether a factor is asked for and read correctly."""
         return np.asarray(self.asked & (self.read == self.truth))
 
+    def column(self, number: int) -> np.ndarray:
+        """(n,) whether one factor is read correctly, of the n samples that it is asked of."""
+        return np.asarray(self.right[self.asked[:, number], number])
+
     @property
     def strict(self) -> np.ndarray:
         """(N,) whether every factor asked for is right."""
@@ -76,14 +81,8 @@ class Answers:
 
     @property
     def without_abstaining(self) -> Answers:
-        """The answers of the same reader where it may not abstain.
-
-        Raises:
-            SpecError: it cannot be forced.
-        """
-        if self.forced is None:
-            raise SpecError("expected the answers of a reader that can be forced to choose, got those of one that cannot")
-        return Answers(self.factors, self.truth, self.forced)
+        """The answers of the same reader where it may not abstain; itself where it cannot be forced."""
+        return self if self.forced is None else Answers(self.factors, self.truth, self.forced)
 
     def select(self, names: Sequence[str]) -> Answers:
         """The same answers for these factors only, in the order given."""
@@ -144,17 +143,24 @@ def asked_factors(evaluation: Evaluation, direction: Direction) -> tuple[str, ..
     return tuple(name for name in known if everything or name in shown)
 
 
-def read(reader: Reader, view: Tensor, truth: Tensor, spec: Spec) -> Answers:
-    """What a reader reads in stored views (B, ...), against true factors (B, all factors of the Spec).
+def read(reader: Reader, view: Tensor, spec: Spec, truth: Tensor | None = None) -> Answers:
+    """What a reader reads in stored views (B, ...), against true factors (B, all factors of the Spec); nothing is asked without.
 
     The factors are in the order of the Spec, whatever the order of the reader.
     """
     reading = reader.read(view.cpu())
     columns = np.array([spec.factor_index(name) for name in reading.factors], dtype=np.int64)
     order = np.argsort(columns)
-    factors = tuple(spec.factors[column] for column in columns[order])
+    codes, columns = reading.codes.cpu().numpy()[:, order], columns[order]
     forced = None if reading.forced is None else reading.forced.cpu().numpy()[:, order]
-    return Answers(factors, truth.cpu().numpy()[:, columns[order]], reading.codes.cpu().numpy()[:, order], forced)
+    asked = np.full_like(codes, -1) if truth is None else truth.cpu().numpy()[:, columns]
+    return Answers(tuple(spec.factors[column] for column in columns), asked, codes, forced)
+
+
+def read_all(evaluation: Evaluation, made: Mapping[str, Tensor]) -> dict[str, Answers]:
+    """What the readers read in the views of each modality that has one; nothing is asked."""
+    readers = {name: reader for name in made if (reader := evaluation.reader(name)) is not None}
+    return {name: read(reader, made[name], evaluation.spec) for name, reader in readers.items()}
 
 
 def true_answers(evaluation: Evaluation) -> dict[str, Answers]:
@@ -164,13 +170,13 @@ def true_answers(evaluation: Evaluation) -> dict[str, Answers]:
 
 def _read_true(evaluation: Evaluation) -> dict[str, Answers]:
     readers = {name: reader for name in evaluation.available if (reader := evaluation.reader(name)) is not None}
-    parts: dict[str, list[Answers]] = {name: [] for name in readers}
+    parts: dict[str, list[Answers]] = defaultdict(list)
     for _, batch in evaluation.true_batches() if readers else ():
         for name, reader in readers.items():
             part = having(batch, (name,))
             if part.factors is not None and len(part):
-                parts[name].append(read(reader, part.views[name], part.factors, evaluation.spec))
-    return {name: Answers.join(found) for name, found in parts.items() if found}
+                parts[name].append(read(reader, part.views[name], evaluation.spec, part.factors))
+    return {name: Answers.join(found) for name, found in parts.items()}
 
 
 def reading_text(reading: Reading, factors: Sequence[Factor], row: int) -> str:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, final
 
-from torch import Tensor
-
-from molyneux.core import Batch, Codes, Decodes, Encodes, NotApplicableError, Spec
+from molyneux.core import Decodes, Encodes, NotApplicableError, Spec
 from molyneux.measure.coherence.answers import Answers, asked_factors, read, true_answers
 from molyneux.measure.coherence.joint import joint_readings, joint_scores
 from molyneux.measure.coherence.letters import ConstantText, Letters
@@ -31,6 +28,7 @@ from molyneux.measure.generation import (
     decoded,
     directions,
     having,
+    targets_by_source,
 )
 from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.scores import Recorder
@@ -85,115 +83,60 @@ class Coherence(Measure):
         if len(evaluation.spec.names) < 2 or not evaluation.spec.factors:
             raise NotApplicableError("coherence needs at least two modalities and known factors: choose another source")
         chosen = directions(evaluation.spec, self.directions, available=evaluation.available)
-        generated, true = _cross_generate(evaluation, chosen, draw=self.draw)
+        constants = {item.name: ConstantText(item) for item in evaluation.spec.modalities if item.kind == "text"}
+        answers, letters = self._cross_generate(evaluation, chosen, constants)
+        ceilings = true_answers(evaluation)
         total = Measurement()
-        for direction, made in generated.items():
-            total += self._direction(evaluation, direction, made, true)
-        if self.joint:
-            total += _joint(evaluation, true)
+        for direction in chosen:
+            rng, target = evaluation.rng("coherence", *direction.observed, direction.target), direction.target
+            recorder = Recorder(self.name, rng, direction.about, {**evaluation.provenance((target,)), "draw": self.draw})
+            if direction in answers:
+                total += self._answered(direction, Answers.join(answers[direction]), ceilings.get(target), recorder)
+            if direction in letters:
+                total += Measurement(tuple(letter_scores(Letters.join(letters[direction]), constants[target], recorder)))
+        names = [name for name in evaluation.spec.names if evaluation.reader(name) is not None]
+        if self.joint and len(names) > 1:
+            recorder = Recorder(self.name, evaluation.rng("coherence", "prior"), origin=evaluation.provenance(names))
+            total += Measurement(tuple(joint_scores(joint_readings(evaluation), ceilings, recorder)))
         if not total.scores:
             raise NotApplicableError("coherence needs a reader or a text among the modalities: none is given")
         return total
 
-    def _direction(self, evaluation: Evaluation, direction: Direction, made: _Generated, true: _TrueViews) -> Measurement:
-        recorder = Recorder(
-            "coherence",
-            evaluation.rng("coherence", *direction.observed, direction.target),
-            direction.about,
-            {**evaluation.provenance((direction.target,)), "draw": self.draw},
-        )
-        total, answers = Measurement(), made.answers
-        ceiling = true.answers.get(direction.target)
-        if answers is not None:
-            if ceiling is not None:
-                ceiling = ceiling.select([factor.name for factor in answers.factors])
-            scores = [*answer_scores(answers, ceiling, recorder), unreadable_score(answers, ceiling, recorder)]
-            if answers.forced is not None:
-                scores.append(forced_score(answers, ceiling, recorder))
-            total += Measurement(tuple(scores))
-            if self.values:
-                scores = value_scores(answers, ceiling, recorder)
-                total += Measurement(tuple(scores), (confusion_gallery(answers, direction),))
-        if made.letters is not None:
-            total += Measurement(tuple(letter_scores(made.letters, true.constants[direction.target], recorder)))
-        return total
+    def _cross_generate(
+        self, evaluation: Evaluation, chosen: Sequence[Direction], constants: Mapping[str, ConstantText]
+    ) -> tuple[dict[Direction, list[Answers]], dict[Direction, list[Letters]]]:
+        """What is read in the views generated in each direction, and the characters that are right, batch by batch.
 
+        The targets of a source are decoded together. True texts are counted in `constants`.
+        """
+        answers, letters = defaultdict[Direction, list[Answers]](list), defaultdict[Direction, list[Letters]](list)
+        for start, batch in evaluation.batches():
+            for name, constant in constants.items():
+                true = having(evaluation.true_batch(start, batch), (name,)).to("cpu")
+                constant.add(true.views[name], true.lengths.get(name))
+            for observed, targets in targets_by_source(chosen).items():
+                if (found := evaluation.generated_from(observed, start, batch, draw=self.draw)) is None:
+                    continue
+                part, made = found[0].to("cpu"), decoded(evaluation.model, found[1], evaluation.spec, only=targets)
+                for direction in (Direction(observed, target) for target in targets):
+                    view, modality = made[direction.target], evaluation.spec.modality(direction.target)
+                    reader, asked = evaluation.reader(modality.name), asked_factors(evaluation, direction)
+                    if reader is not None and asked and part.factors is not None:
+                        answers[direction].append(read(reader, view, evaluation.spec, part.factors).select(asked))
+                    known = part.mask(modality.name)
+                    if modality.kind == "text" and bool(known.any()):
+                        true = part[known]
+                        lengths = true.lengths.get(modality.name)
+                        letters[direction].append(Letters.of(modality, view[known], true.views[modality.name], lengths))
+        return answers, letters
 
-@dataclass(frozen=True)
-class _Generated:
-    """What was read in the views generated in one direction.
-
-    Args:
-        answers: the factors asked for; None where nobody reads the target.
-        letters: characters right, for text.
-    """
-
-    answers: Answers | None
-    letters: Letters | None
-
-
-@dataclass(frozen=True)
-class _TrueViews:
-    """What holds for the true views of each modality.
-
-    Args:
-        answers: what its reader reads in them, by modality: the judge's ceiling.
-        constants: the best constant texts.
-    """
-
-    answers: dict[str, Answers]
-    constants: dict[str, ConstantText]
-
-
-def _cross_generate(
-    evaluation: Evaluation, chosen: Sequence[Direction], *, draw: Draw
-) -> tuple[dict[Direction, _Generated], _TrueViews]:
-    """Generate in every direction, one pass over the samples; the targets of a source are decoded together."""
-    piles: dict[Direction, list[_Generated]] = defaultdict(list)
-    constants = {item.name: ConstantText(item) for item in evaluation.spec.modalities if item.kind == "text"}
-    for start, batch in evaluation.batches():
-        true = evaluation.true_batch(start, batch)
-        for name, constant in constants.items():
-            part = having(true, (name,)).to("cpu")
-            constant.add(part.views[name], part.lengths.get(name))
-        for observed in dict.fromkeys(direction.observed for direction in chosen):
-            found = evaluation.generated_from(observed, start, batch, draw=draw)
-            targets = [direction for direction in chosen if direction.observed == observed]
-            for direction, made in ({} if found is None else _generate(evaluation, *found, targets)).items():
-                piles[direction].append(made)
-    generated = {direction: _join(piles[direction]) for direction in chosen if piles[direction]}
-    return generated, _TrueViews(true_answers(evaluation), constants)
-
-
-def _generate(evaluation: Evaluation, batch: Batch, codes: Codes, targets: Sequence[Direction]) -> dict[Direction, _Generated]:
-    """Decode all targets of one source at once, and read them."""
-    made = decoded(evaluation.model, codes, evaluation.spec, only=[direction.target for direction in targets])
-    part = batch.to("cpu")
-    return {direction: _read(evaluation, part, direction, made[direction.target]) for direction in targets}
-
-
-def _read(evaluation: Evaluation, batch: Batch, direction: Direction, view: Tensor) -> _Generated:
-    target = direction.target
-    reader, asked = evaluation.reader(target), asked_factors(evaluation, direction)
-    answers = letters = None
-    if reader is not None and asked and batch.factors is not None:
-        answers = read(reader, view, batch.factors, evaluation.spec).select(asked)
-    modality, known = evaluation.spec.modality(target), batch.mask(target)
-    if modality.kind == "text" and bool(known.any()):
-        part = batch[known]
-        letters = Letters.of(modality, view[known], part.views[target], part.lengths.get(target))
-    return _Generated(answers, letters)
-
-
-def _join(parts: Sequence[_Generated]) -> _Generated:
-    answers = [part.answers for part in parts if part.answers is not None]
-    letters = [part.letters for part in parts if part.letters is not None]
-    return _Generated(Answers.join(answers) if answers else None, Letters.join(letters) if letters else None)
-
-
-def _joint(evaluation: Evaluation, true: _TrueViews) -> Measurement:
-    names = [name for name in evaluation.spec.names if evaluation.reader(name) is not None]
-    if len(names) < 2:
-        return Measurement()
-    recorder = Recorder("coherence", evaluation.rng("coherence", "prior"), origin=evaluation.provenance(names))
-    return Measurement(tuple(joint_scores(joint_readings(evaluation), true.answers, recorder)))
+    def _answered(self, direction: Direction, answers: Answers, ceiling: Answers | None, recorder: Recorder) -> Measurement:
+        """The scores of what one reader read in one direction, and what it was mistaken for."""
+        if ceiling is not None:
+            ceiling = ceiling.select([factor.name for factor in answers.factors])
+        scores = [*answer_scores(answers, ceiling, recorder), unreadable_score(answers, ceiling, recorder)]
+        if answers.forced is not None:
+            scores.append(forced_score(answers, ceiling, recorder))
+        if not self.values:
+            return Measurement(tuple(scores))
+        return Measurement((*scores, *value_scores(answers, ceiling, recorder)), (confusion_gallery(answers, direction),))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -17,7 +17,7 @@ CEILING = "judge ceiling"
 
 
 def answer_scores(answers: Answers, ceiling: Answers | None, recorder: Recorder) -> list[Score]:
-    """Strict, Features and the accuracy of each factor.
+    """Strict, Features and the accuracy of each factor, with uniform guesses as chance and the best constant as control.
 
     Args:
         answers: what was read in generated views.
@@ -26,55 +26,52 @@ def answer_scores(answers: Answers, ceiling: Answers | None, recorder: Recorder)
         recorder: writes the scores.
     """
     combination, values = best_constant(answers)
-    totals = agreement_scores(
-        answers.factors,
-        answers.strict,
-        answers.features,
+    above = {} if ceiling is None else {CEILING: ceiling}
+    return agreement_scores(
+        answers,
+        {"constant": values, **above},
         recorder,
+        strict_controls={"constant": combination, **above},
         chance=(strict_chance(answers), features_chance(answers)),
-        controls={
-            "constant": (combination.strict, values.features),
-            **({} if ceiling is None else {CEILING: (ceiling.strict, ceiling.features)}),
-        },
+        factor_chance=[100 / len(factor.values) for factor in answers.factors],
     )
-    return [*totals, *_factor_scores(answers, values, ceiling, recorder)]
 
 
 def agreement_scores(
-    factors: tuple[Factor, ...],
-    strict: np.ndarray,
-    features: np.ndarray,
+    answers: Answers,
+    controls: Mapping[str, Answers],
     recorder: Recorder,
     *,
     chance: tuple[float, float],
-    controls: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    factor_chance: Sequence[float],
+    strict_controls: Mapping[str, Answers] | None = None,
 ) -> list[Score]:
-    """Strict (%) and Features (of the number of factors), with chance and controls given as (strict, features)."""
-    count = len(factors)
-    return [
-        recorder.share(
-            "strict", strict, chance=100 * chance[0], controls={name: percent(rows) for name, (rows, _) in controls.items()}
-        ),
+    """Strict (%), Features (of the number of factors) and the accuracy (%) of each factor.
+
+    Args:
+        answers: what is scored.
+        controls: what it is compared with, the same factors.
+        recorder: writes the scores.
+        chance: of Strict (0..1) and of Features.
+        factor_chance: of each accuracy, in %.
+        strict_controls: what Strict is compared with; `controls` by default.
+    """
+    count = len(answers.factors)
+    strict = {name: percent(other.strict) for name, other in (strict_controls or controls).items()}
+    features = {name: float(other.features.mean()) for name, other in controls.items()}
+    scores = [
+        recorder.share("strict", answers.strict, chance=100 * chance[0], controls=strict),
         recorder.mean(
-            "features",
-            features,
-            unit=f"of {count}",
-            bounds=(0.0, float(count)),
-            chance=chance[1],
-            controls={name: float(rows.mean()) for name, (_, rows) in controls.items()},
+            "features", answers.features, unit=f"of {count}", bounds=(0.0, float(count)), chance=chance[1], controls=features
         ),
     ]
-
-
-def _factor_scores(answers: Answers, constant: Answers, ceiling: Answers | None, recorder: Recorder) -> list[Score]:
-    scores = []
     for column, factor in enumerate(answers.factors):
-        rows = answers.asked[:, column]
-        controls = {"constant": percent(constant.right[rows, column])}
-        if ceiling is not None:
-            controls[CEILING] = percent(ceiling.right[ceiling.asked[:, column], column])
-        write = recorder.on(factor=factor.name)
-        scores.append(write.share("accuracy", answers.right[rows, column], chance=100 / len(factor.values), controls=controls))
+        compared = {name: percent(other.column(column)) for name, other in controls.items()}
+        scores.append(
+            recorder.on(factor=factor.name).share(
+                "accuracy", answers.column(column), chance=factor_chance[column], controls=compared
+            )
+        )
     return scores
 
 
@@ -109,9 +106,8 @@ def forced_score(answers: Answers, ceiling: Answers | None, recorder: Recorder) 
     controls = {"constant": percent(best_constant(answers)[0].strict)}
     if ceiling is not None:
         controls[CEILING] = percent(ceiling.without_abstaining.strict)
-    return recorder.share(
-        "strict_forced", answers.without_abstaining.strict, chance=100 * strict_chance(answers), controls=controls
-    )
+    strict = answers.without_abstaining.strict
+    return recorder.share("strict_forced", strict, chance=100 * strict_chance(answers), controls=controls)
 
 
 def letter_scores(letters: Letters, constant: ConstantText, recorder: Recorder) -> list[Score]:

@@ -15,7 +15,7 @@ from molyneux.measure.disentanglement.unsupervised import gaussian_total_correla
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.posterior_gap import active_units
-from molyneux.measure.reconstruction.comparison import SymbolFrequencies
+from molyneux.measure.reconstruction import SymbolFrequencies
 from molyneux.measure.scores import Recorder, statistic_interval
 
 

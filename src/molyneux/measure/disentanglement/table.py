@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from molyneux.core import ConfigError, DataError, NotApplicableError, store
-from molyneux.measure.codes import require_finite
+from molyneux.measure.codes import finite_codes
 
 
 @dataclass(frozen=True)
@@ -205,19 +205,10 @@ def _number(column: np.ndarray) -> tuple[np.ndarray, int]:
 
 def check_codes(codes: Any) -> np.ndarray:
     """Codes as (N, D) float64; raises DataError where they are not finite real numbers of at least two samples."""
-    try:
-        given = np.asarray(codes)
-        array = np.ascontiguousarray(given, dtype=np.float64) if given.dtype.kind in "biuf" else None
-    except ValueError as error:
-        raise DataError("codes: expected numbers (samples, dimensions), got rows of different lengths") from error
-    except (TypeError, RuntimeError) as error:
-        raise DataError(f"codes: expected numbers (samples, dimensions), got what makes no such array: {error}") from error
-    if array is None:
-        raise DataError(f"codes: expected real numbers (samples, dimensions), got {given.dtype}")
-    if array.ndim != 2 or array.shape[0] < 2 or array.shape[1] < 1:
-        raise DataError(f"codes: expected (samples, dimensions), at least 2 and 1, got shape {array.shape}")
-    require_finite("codes", array)
-    return array
+    found = finite_codes(codes.toarray() if hasattr(codes, "toarray") else codes, "codes")
+    if len(found) < 2:
+        raise DataError(f"codes: expected (samples, dimensions), at least 2 and 1, got shape {found.shape}")
+    return np.ascontiguousarray(found, dtype=np.float64)
 
 
 def _factors(factors: Any) -> np.ndarray:

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from molyneux.core import ConfigError, DataError
 from molyneux.core.intervals import Interval, share_interval, student
-from molyneux.measure.codes import not_finite, require_finite
+from molyneux.measure.codes import finite_codes
 
 
 def logistic_predictions(train: Any, labels: np.ndarray, test: Any, *, regularization: float = 1.0) -> tuple[np.ndarray, bool]:
@@ -113,38 +113,6 @@ def labelled(codes: Any, labels: Any, *, names: tuple[str, str], width: int | No
         got = f"{names[0]} of {found.shape[0]} samples and {len(numbers)} {names[1]}"
         raise DataError(f"expected codes with a label each, at least one, got {got}: give a label for each code")
     return found, numbers
-
-
-def finite_codes(codes: Any, name: str, *, width: int | None = None) -> Any:
-    """Codes as they are, an array or a sparse matrix (N, D) of finite numbers, D at least 1 and `width` where that is given.
-
-    Raises:
-        DataError: not such codes; the message says where.
-    """
-    try:
-        found = codes if hasattr(codes, "tocoo") else np.asarray(codes)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise DataError(f"{name}: expected numbers (samples, dimensions), got what makes no such array: {error}") from error
-    if found.dtype.kind not in "biuf":
-        raise DataError(f"{name}: expected real numbers (samples, dimensions), got {found.dtype}")
-    if found.ndim != 2 or found.shape[1] < 1:
-        raise DataError(f"{name}: expected (samples, dimensions), at least one dimension, got shape {tuple(found.shape)}")
-    if width is not None and found.shape[1] != width:
-        raise DataError(f"{name}: expected {width} dimensions, as the codes to fit have, got {found.shape[1]}: use the same code")
-    if isinstance(found, np.ndarray):
-        require_finite(name, found)
-    else:
-        _require_finite_entries(name, found)
-    return found
-
-
-def _require_finite_entries(name: str, codes: Any) -> None:
-    """`require_finite` of a sparse matrix: only what is stored in it can be wrong."""
-    entries = codes.tocoo()
-    bad = np.flatnonzero(~np.isfinite(entries.data))
-    if len(bad):
-        first = bad[0]
-        raise not_finite(name, len(bad), entries.data[first], row=int(entries.row[first]), dimension=int(entries.col[first]))
 
 
 def _whole(labels: Any, name: str) -> np.ndarray:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from molyneux.core import Cell, ConfigError, Decodes, Encodes, Gallery, Reader, Score, views
+from molyneux.core import Batch, Cell, ConfigError, DataError, Decodes, Encodes, Gallery, NotApplicableError, Reader, Score, views
+from molyneux.measure.codes import from_named, require_finite
 from molyneux.measure.coherence.scores import CEILING
 from molyneux.measure.evaluation import Evaluation
-from molyneux.measure.galleries.cells import ReadSequence, read_sequence, stepped_cells, view_cells
-from molyneux.measure.homotopy.paths import Pairs, decode_paths, draw_pairs
+from molyneux.measure.galleries import ReadSequence, read_sequence, stepped_cells, view_cells
+from molyneux.measure.generation import decoded
 from molyneux.measure.measures import Measure, Measurement, exhibit_name
 from molyneux.measure.scores import Recorder, mean_interval, percent, statistic_interval
 
 WHOLE, LEGS = "normal", "dimension-wise"
+_FIRST = 1000
+"""Samples from which pairs are drawn, or four times as many as pairs."""
 
 
 @final
@@ -60,10 +65,7 @@ class Homotopy(Measure):
                 "expected pairs of at least 1, shown of at least 0, steps of at least 2 and dimensions of at least 1, "
                 f"got {pairs}, {shown}, {steps} and {dimensions}"
             )
-        self.pairs = pairs
-        self.shown = shown
-        self.steps = steps
-        self.dimensions = dimensions
+        self.pairs, self.shown, self.steps, self.dimensions = pairs, shown, steps, dimensions
 
     def measure(self, evaluation: Evaluation) -> Measurement:
         """Scores and one gallery for each modality."""
@@ -159,10 +161,8 @@ LEAP = "one leap"
 def path_scores(sequence: ReadSequence, recorder: Recorder, *, leap: np.ndarray | None, ceiling: float) -> list[Score]:
     """How many outputs are readable, and in how many steps that change anything a single factor changes.
 
-    A step goes from one readable output to the next readable one, see `changes_of_legs`.
-
     Args:
-        sequence: P pairs, L legs and S steps of each: codes (P, L, S, F).
+        sequence: P pairs, L legs and S steps of each: codes (P, L, S, F); for the steps see `changes_of_legs`.
         recorder: writes the scores.
         leap: (P,) in how many factors the samples of each pair differ; None where that is not known.
         ceiling: % of the true views of these samples that the same reader reads.
@@ -182,31 +182,17 @@ def path_scores(sequence: ReadSequence, recorder: Recorder, *, leap: np.ndarray 
 def leg_scores(sequence: ReadSequence, recorder: Recorder, *, leap: np.ndarray | None) -> list[Score]:
     """How many factors change while one dimension moves: the mean over all dimensions, and over those that change anything.
 
-    Changes behind unreadable outputs count in the leg in which they can be read, see `changes_of_legs`.
-
-    Args:
-        sequence: P pairs, one leg for each dimension, S steps: codes (P, D, S, F).
-        recorder: writes the scores.
-        leap: as in `path_scores`.
+    Arguments as of `path_scores`, with one leg for each dimension: codes (P, D, S, F).
     """
     counts = changes_of_legs(sequence).any(2).sum(-1)
     highest = float(len(sequence.factors))
     controls = {} if leap is None else {LEAP: float(leap.mean())}
     moving = np.stack([counts.sum(1), (counts > 0).sum(1)], 1)
     note = "" if moving.any() else "no dimension changes anything"
+    fields = {"bounds": (1.0, highest), "higher_is_better": False}
     return [
         recorder.mean("factors_per_leg", counts.mean(1), bounds=(0.0, highest), higher_is_better=None, controls=controls),
-        _ratio(
-            "factors_per_moving_leg",
-            moving,
-            recorder,
-            scale=1.0,
-            unit="1",
-            bounds=(1.0, highest),
-            higher_is_better=False,
-            controls=controls,
-            note=note,
-        ),
+        _ratio("factors_per_moving_leg", moving, recorder, scale=1.0, unit="1", controls=controls, note=note, **fields),
     ]
 
 
@@ -225,15 +211,7 @@ def changes_of_legs(sequence: ReadSequence) -> np.ndarray:
 
 
 def _ratio(name: str, rows: np.ndarray, recorder: Recorder, *, scale: float = 100.0, **fields: Any) -> Score:
-    """The ratio of two sums over pairs. Steps of one pair are no independent samples, so pairs are what is resampled.
-
-    Args:
-        name: last part of the name.
-        rows: (P, 2) what is counted in each pair, and out of how many.
-        recorder: writes the score.
-        scale: 100 for a share in %.
-        **fields: further fields of the score; a note is needed where nothing was counted out of.
-    """
+    """`scale` times the ratio of two sums over pairs (P, 2); pairs are resampled, because steps of one are not independent."""
     fields = {"unit": "%", "bounds": (0.0, 100.0), **fields}
     counted = rows[rows[:, 1] > 0]
     if not len(counted):
@@ -247,3 +225,113 @@ def _ratio(name: str, rows: np.ndarray, recorder: Recorder, *, scale: float = 10
     if len(np.unique(counted[:, 0] / counted[:, 1])) == 1:  # a bootstrap of equal numbers would claim certainty
         interval = mean_interval(np.full(len(counted), value), recorder.rng, fields["bounds"])
     return recorder.score(name, value, interval=interval, n=len(counted), **fields)
+
+
+def homotopy_codes(z1: np.ndarray, z2: np.ndarray, steps: int = 6) -> np.ndarray:
+    """Codes on the straight line from `z1` to `z2`: (1 - t) z1 + t z2 for `steps` evenly spaced t from 0 to 1.
+
+    Bowman et al., "Generating Sentences from a Continuous Space" (CoNLL 2016), section 5.3.
+
+    Args:
+        z1: (..., D) where the paths begin.
+        z2: (..., D) where they end.
+        steps: codes on a path, both ends included.
+
+    Returns:
+        (..., steps, D). The ends are `z1` and `z2` to the last bit.
+
+    Raises:
+        ConfigError: no whole number of at least two steps. DataError: shapes that differ, or numbers that are not finite.
+    """
+    z1, z2 = _checked(z1, z2, steps)
+    share = np.linspace(0.0, 1.0, steps)[:, None]
+    return np.asarray((1.0 - share) * z1[..., None, :] + share * z2[..., None, :])
+
+
+def dimensionwise_codes(z1: np.ndarray, z2: np.ndarray, steps: int = 6) -> np.ndarray:
+    """Codes on the path from `z1` to `z2` that moves one dimension at a time.
+
+    Leg i moves dimension i from z1_i to z2_i; the dimensions before it are at `z2` already, those after it still at `z1`. So each
+    leg begins where the one before it ended. Zhang et al., "Unsupervised Representation Disentanglement of Text" (RepL4NLP 2021),
+    section 5.
+
+    Arguments as of `homotopy_codes`.
+
+    Returns:
+        (..., D, steps, D): leg, step, dimension.
+
+    Raises:
+        ConfigError, DataError: as `homotopy_codes`.
+    """
+    z1, z2 = _checked(z1, z2, steps)
+    size = z1.shape[-1]
+    leg, dimension = np.arange(size)[:, None, None], np.arange(size)
+    share = np.where(dimension == leg, np.linspace(0.0, 1.0, steps)[:, None], (dimension < leg).astype(np.float64))
+    return np.asarray((1.0 - share) * z1[..., None, None, :] + share * z2[..., None, None, :])
+
+
+def _checked(z1: np.ndarray, z2: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    if not isinstance(steps, int | np.integer) or steps < 2:
+        raise ConfigError(f"steps: expected a whole number of at least 2, both ends included, got {steps!r}")
+    first, second = np.asarray(z1, np.float64), np.asarray(z2, np.float64)
+    if first.shape != second.shape or first.ndim < 1:
+        raise DataError(f"expected two codes (..., D) of one shape, got {first.shape} and {second.shape}")
+    require_finite("z1", first)
+    require_finite("z2", second)
+    return first, second
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Samples two by two: sample p goes to sample P + p.
+
+    Args:
+        batch: 2P samples that differ, all modalities present.
+        means: by code (`shared`, `private.image`) the posterior means given all modalities, (2P, D) float64.
+    """
+
+    batch: Batch
+    means: Mapping[str, np.ndarray]
+
+    def __len__(self) -> int:
+        return len(self.batch) // 2
+
+    def parts(self, modality: str) -> dict[str, int]:
+        """The codes that reach a modality, with their numbers of dimensions."""
+        return {code: self.means[code].shape[1] for code in ("shared", f"private.{modality}") if code in self.means}
+
+    def paths(self, modality: str, chosen: np.ndarray, *, steps: int) -> np.ndarray:
+        """The codes between the samples of P chosen pairs, (P, 1 + D, steps, D): the line, then a leg for each dimension."""
+        means = np.concatenate([self.means[code] for code in self.parts(modality)], 1)
+        first, second = means[chosen], means[chosen + len(self)]
+        return np.concatenate([homotopy_codes(first, second, steps)[:, None], dimensionwise_codes(first, second, steps)], 1)
+
+
+def draw_pairs(evaluation: Evaluation, pairs: int) -> Pairs:
+    """Pairs of samples that have all available modalities, drawn at random from the first samples; fewer where there are too few.
+
+    Raises:
+        NotApplicableError: there are not two such samples. DataError: a code is not finite; names code, row and dimension.
+    """
+    table = evaluation.table(evaluation.available, max(_FIRST, 4 * pairs))
+    count = min(2 * pairs, len(table) // 2 * 2)
+    if not count:
+        raise NotApplicableError("homotopy needs two samples that have all modalities: measure on another source")
+    chosen = evaluation.rng("homotopy", "pairs").permutation(len(table))[:count]
+    means = {name: values[chosen] for name, values in table.means.items()}
+    return Pairs(evaluation.source.batch(table.rows[chosen]), means)
+
+
+def decode_paths(evaluation: Evaluation, pairs: Pairs, modality: str, *, chosen: np.ndarray, paths: np.ndarray) -> Tensor:
+    """The stored views (P, N, *shape) of the N codes (P, ..., D) of each pair; other codes stay those of the first samples."""
+    flat = torch.from_numpy(paths.reshape(-1, paths.shape[-1])).to(evaluation.device, torch.float32)
+    each, sizes = len(flat) // len(chosen), pairs.parts(modality)
+    moved = dict(zip(sizes, torch.split(flat, list(sizes.values()), dim=1), strict=True))
+    still = {name: torch.from_numpy(mean[chosen]).to(flat).repeat_interleave(each, 0) for name, mean in pairs.means.items()}
+    codes = from_named({**still, **moved})
+    portions = [
+        decoded(evaluation.model, codes[start : start + evaluation.batch_size], evaluation.spec, only=[modality])[modality]
+        for start in range(0, len(flat), evaluation.batch_size)
+    ]
+    made = torch.cat(portions)
+    return made.reshape(len(chosen), each, *made.shape[1:])

@@ -1,29 +1,103 @@
-"""Comparisons of generated with true views, and the baselines of reconstruction: constant views and true views."""
+"""Reconstruction: how much of a view is left after encoding and decoding it, beside the best constant view."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, final
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.distributions import Distribution
 
-from molyneux.core import Modality, SpecError, views
+from molyneux.core import Batch, Decodes, Encodes, Modality, Score, SpecError, about_names, views
 from molyneux.measure.coherence import Answers, ConstantText, Letters
-from molyneux.measure.coherence.answers import true_answers
+from molyneux.measure.coherence.answers import read, true_answers
+from molyneux.measure.coherence.scores import answer_scores
 from molyneux.measure.evaluation import Evaluation
-from molyneux.measure.generation import having
+from molyneux.measure.generation import Draw, check_draw, having, stored_view
+from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.scores import Recorder
+
+_Key = tuple[tuple[str, ...], str, str]
+"""Source, target and name of a comparison."""
+
+
+@final
+class Reconstruction(Measure):
+    """How well views are reconstructed, from their own modality alone and from all modalities together.
+
+    Scores, with `about` naming source and target (`{"source": ("image", "text"), "target": "image"}`), of the samples that have
+    the modalities of the source:
+
+    - `reconstruction.log_likelihood` nats per sample, log p(x | z), never scaled. Control for symbols: the best
+      distribution that depends on the position of a symbol and on nothing else.
+    - `reconstruction.mse`, `reconstruction.ssim` for images; `reconstruction.letters`, `reconstruction.exact` for text.
+      Control: the best constant view (the mean of the samples, the most common text).
+    - `reconstruction.strict`, `.features`, `.accuracy`: what the reader reads, with the controls of coherence. What is
+      lost here is lost by encoder and decoder; what cross-generation loses beyond it is lost between the modalities.
+
+    Args:
+        draw: codes from one posterior sample or from its mean.
+
+    Raises:
+        ConfigError: unknown draw.
+    """
+
+    name: ClassVar[str] = "reconstruction"
+    needs: ClassVar[tuple[type, ...]] = (Encodes, Decodes)
+
+    def __init__(self, *, draw: Draw = "sample") -> None:
+        self.draw = check_draw(draw)
+
+    def measure(self, evaluation: Evaluation) -> Measurement:
+        """Reconstruct every modality from itself and from all."""
+        values, answers = defaultdict[_Key, list[np.ndarray]](list), defaultdict[tuple[tuple[str, ...], str], list[Answers]](list)
+        for start, batch in evaluation.batches():
+            for observed in evaluation.observed_sets:
+                if (found := evaluation.generated_from(observed, start, batch, draw=self.draw)) is None:
+                    continue
+                made = evaluation.model.decode(found[1], tuple(observed))
+                for target in observed:
+                    compared, read = _compared(evaluation, found[0], target, made[target])
+                    for name, numbers in compared.items():
+                        values[observed, target, name].append(numbers)
+                    answers[observed, target] += read
+        constants, ceilings, scores = constant_controls(evaluation), true_answers(evaluation), list[Score]()
+        for observed, target in dict.fromkeys(key[:2] for key in values):
+            recorder = Recorder(
+                self.name,
+                evaluation.rng(self.name, *observed, target),
+                {"source": about_names(observed), "target": target},
+                {**evaluation.provenance((target,)), "draw": self.draw},
+            )
+            for name in (key[2] for key in values if key[:2] == (observed, target)):
+                controls = {"constant": constants[target][name]} if name in constants[target] else {}
+                numbers = np.concatenate(values[observed, target, name])
+                scores.append(recorder.mean(name, numbers, controls=controls, **FIELDS[name]))
+            if answers[observed, target] and target in ceilings:
+                scores += answer_scores(Answers.join(answers[observed, target]), ceilings[target], recorder)
+        return Measurement(tuple(scores))
+
+
+def _compared(evaluation: Evaluation, batch: Batch, name: str, made: Distribution) -> tuple[dict[str, np.ndarray], list[Answers]]:
+    """A decoded modality beside its true views: numbers by name (N,), and what was read, if it can be."""
+    modality, reader = evaluation.spec.modality(name), evaluation.reader(name)
+    likelihood = made.log_prob(views.to_model(modality, batch.views[name]))
+    view, part = stored_view(modality, made), batch.to("cpu")
+    compared = compare(modality, view, part.views[name], part.lengths.get(name))
+    answers = [] if reader is None or part.factors is None else [read(reader, view, evaluation.spec, part.factors)]
+    return {"log_likelihood": likelihood.double().cpu().numpy(), **compared}, answers
+
 
 FIELDS: dict[str, dict[str, Any]] = {
     "exact": {"unit": "%", "bounds": (0.0, 100.0)},
     "letters": {"unit": "%", "bounds": (0.0, 100.0)},
     "mse": {"unit": "1", "bounds": (0.0, None), "higher_is_better": False},
     "ssim": {"unit": "1", "bounds": (-1.0, 1.0)},
+    "log_likelihood": {"unit": "nats"},
 }
-"""Unit, bounds and direction of each comparison."""
+"""Unit, bounds and direction of what is compared."""
 
 
 def compare(modality: Modality, made: Tensor, truth: Tensor, lengths: Tensor | None = None) -> dict[str, np.ndarray]:
@@ -42,18 +116,19 @@ def compare(modality: Modality, made: Tensor, truth: Tensor, lengths: Tensor | N
     """
     if modality.symbols:
         equal = made == truth if lengths is None else (made == truth) | ~_inside(modality, truth, lengths)
-        found = {"exact": 100.0 * equal.flatten(1).all(1).double().numpy() if equal.ndim > 1 else 100.0 * equal.double().numpy()}
+        found = {"exact": 100.0 * equal.reshape(len(equal), -1).all(1).double().numpy()}
         if modality.kind == "text":
             found["letters"] = 100.0 * Letters.of(modality, made, truth, lengths).published
         return found
     first, second = views.to_model(modality, made), views.to_model(modality, truth)
-    wrong = (first - second).square()
+    wrong = (first - second).square().flatten(1)
     if lengths is None:
-        found = {"mse": wrong.flatten(1).mean(1).double().numpy()}
+        mean = wrong.mean(1)
     else:
-        inside = _inside(modality, truth, lengths)
-        found = {"mse": ((wrong * inside).flatten(1).sum(1) / inside.flatten(1).sum(1).clamp(min=1)).double().numpy()}
-    return {**found, "ssim": ssim(first, second).double().numpy()} if modality.kind == "image" else found
+        inside = _inside(modality, truth, lengths).flatten(1)
+        mean = (wrong * inside).sum(1) / inside.sum(1).clamp(min=1)
+    similar = {"ssim": ssim(first, second).double().numpy()} if modality.kind == "image" else {}
+    return {"mse": mean.double().numpy(), **similar}
 
 
 _WINDOW, _SIGMA = 11, 1.5
@@ -109,40 +184,32 @@ def _windows(size: int) -> Tensor:
     return band
 
 
-@dataclass(frozen=True)
-class Baseline:
-    """The baselines of one modality, on the very samples that are measured on.
+def constant_controls(evaluation: Evaluation) -> dict[str, dict[str, float]]:
+    """By modality that some sample has, the mean of each comparison for the best constant view: two passes over the samples.
 
-    Args:
-        constant: by comparison, the mean of the best constant view; with `log_likelihood`, for symbols, the nats per sample of
-            the best distribution that depends on the position of a symbol and on nothing else.
-        ceiling: what the reader reads in the true views; None without a reader.
+    With `log_likelihood`, for symbols: nats per sample of the best distribution that depends on the position of a symbol alone.
     """
-
-    constant: Mapping[str, float]
-    ceiling: Answers | None
-
-
-def baselines(evaluation: Evaluation) -> dict[str, Baseline]:
-    """The baselines of every modality that some sample has: two passes over the samples."""
     constants = {name: ConstantViews(evaluation.spec.modality(name)) for name in evaluation.available}
     for _, batch in evaluation.true_batches():
         for name, constant in constants.items():
             part = having(batch, (name,)).to("cpu")
             constant.add(part.views[name], part.lengths.get(name))
-    compared: dict[tuple[str, str, int], list[np.ndarray]] = defaultdict(list)
+    compared = defaultdict[tuple[str, str], dict[int, list[np.ndarray]]](lambda: defaultdict(list))
     for _, batch in evaluation.true_batches():
         for name, constant in constants.items():
             part = having(batch, (name,)).to("cpu")
-            truth = part.views[name]
+            truth, lengths = part.views[name], part.lengths.get(name)
             for place, view in enumerate(constant.views):
-                made = view.expand_as(truth)
-                for what, values in compare(constant.modality, made, truth, part.lengths.get(name)).items():
-                    compared[name, what, place].append(values)
-    read = true_answers(evaluation)
-    return {
-        name: Baseline({**_best(name, compared), **_likelihood(constant)}, read.get(name)) for name, constant in constants.items()
-    }
+                for what, values in compare(constant.modality, view.expand_as(truth), truth, lengths).items():
+                    compared[name, what][place].append(values)
+    found = defaultdict[str, dict[str, float]](dict)
+    for (name, what), parts in compared.items():
+        best = max if FIELDS[what].get("higher_is_better", True) else min
+        found[name][what] = best(float(np.concatenate(part).mean()) for part in parts.values())
+    for name, constant in constants.items():
+        if (likelihood := constant.frequencies.log_likelihood) is not None:
+            found[name]["log_likelihood"] = likelihood
+    return found
 
 
 class ConstantViews:
@@ -158,7 +225,7 @@ class ConstantViews:
         self._total = torch.zeros(modality.shape, dtype=torch.float64)
         self._whole: Counter[bytes] = Counter()
         self._letters = ConstantText(modality) if modality.kind == "text" else None
-        self._frequencies = SymbolFrequencies(modality)
+        self.frequencies = SymbolFrequencies(modality)
 
     def add(self, truth: Tensor, lengths: Tensor | None = None) -> None:
         """Count true stored views (N, *shape) of the given lengths (N,)."""
@@ -168,7 +235,7 @@ class ConstantViews:
             return
         ids = truth.reshape(len(truth), -1).long()
         self._whole.update(row.tobytes() for row in ids.numpy())
-        self._frequencies.add(truth, lengths)
+        self.frequencies.add(truth, lengths)
         if self._letters is not None:
             self._letters.add(truth, lengths)
 
@@ -180,11 +247,6 @@ class ConstantViews:
         whole = torch.frombuffer(bytearray(self._whole.most_common(1)[0][0]), dtype=torch.int64)
         found = [whole] if self._letters is None else [whole, torch.from_numpy(self._letters.ids)]
         return [views.to_stored(self.modality, view.reshape(self.modality.shape)) for view in found]
-
-    @property
-    def log_likelihood(self) -> float | None:
-        """See `SymbolFrequencies`."""
-        return self._frequencies.log_likelihood
 
 
 class SymbolFrequencies:
@@ -220,17 +282,3 @@ class SymbolFrequencies:
             return None
         shares = self._symbols / self._symbols.sum(-1, keepdim=True).clamp(min=1)
         return float(torch.xlogy(self._symbols, shares).sum()) / max(1, self._count)
-
-
-def _best(modality: str, compared: Mapping[tuple[str, str, int], list[np.ndarray]]) -> dict[str, float]:
-    """The mean of each comparison, of the constant view that is best in it."""
-    means: dict[str, list[float]] = defaultdict(list)
-    for (name, what, _), parts in compared.items():
-        if name == modality:
-            means[what].append(float(np.concatenate(parts).mean()))
-    return {what: max(found) if FIELDS[what].get("higher_is_better", True) else min(found) for what, found in means.items()}
-
-
-def _likelihood(constant: ConstantViews) -> dict[str, float]:
-    value = constant.log_likelihood
-    return {} if value is None else {"log_likelihood": value}

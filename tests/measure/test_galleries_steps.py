@@ -5,8 +5,7 @@ from molyneux.core import Factor, Reading, Spec
 from molyneux.data import PartsOfSpeech
 from molyneux.measure import Evaluation
 from molyneux.measure.coherence import reading_text
-from molyneux.measure.galleries import view_cells
-from molyneux.measure.galleries.cells import ReadSequence, changes, read_sequence
+from molyneux.measure.galleries import ReadSequence, changes, read_sequence, view_cells
 
 FACTORS = (Factor("noun", ("dogs", "cats")), Factor("adverb", ("really", "recently")))
 
