@@ -196,7 +196,7 @@ def _about_text(name: str, value: str) -> str:
         return f"{value} {name}"
     if (name, value) == ("split", "heldout"):
         return "held-out combinations"
-    return value if name in ("factor", "measure", "modality") else f"{_spaced(name)} {value}"
+    return value if name in ("factor", "measure", "modality", "value") else f"{_spaced(name)} {value}"
 
 
 def _spaced(name: str) -> str:
