@@ -60,15 +60,26 @@ RANKING = tuple(("ranking.agreement", {**CODE, "relation": relation}) for relati
 RECOMMENDED = {**CODE, "variant": "recommended"}
 DCI = tuple((f"disentanglement.dci_{part}", RECOMMENDED) for part in ("disentanglement", "completeness", "informativeness"))
 BEST = (("disentanglement.mig", RECOMMENDED), *DCI, *USE[:2])
+LEADING = {
+    variant: [(name, {**CODE, "variant": variant}) for name, _ in BEST[:4]] for variant in ("published", "recommended")
+}
+"""What the README shows of a text study, by variant of the metrics."""
+SHAPES = (
+    ("coherence.strict", TEXT_TO_IMAGE),
+    *(
+        ("coherence.value_accuracy", {**TEXT_TO_IMAGE, "factor": "shape", "value": shape})
+        for shape in ("ellipse", "square", "heart")
+    ),
+)
 SHOWN: dict[str, tuple[Shown, bool]] = {
     "": (USE, True),
     "best": (BEST, False),
     "downstream": (DOWNSTREAM, False),
     "use": (USE[:3], False),
-    "leading": (BEST[:4], False),
     "letters": (LETTERS, False),
     "limits": (LIMITS, False),
     "ranking": (RANKING, False),
+    "shapes": (SHAPES, False),
     "published": (metrics("published"), False),
     "recommended": (metrics("recommended"), False),
     "recommended-image": (metrics("recommended", {"source": "image", "code": "shared"}), False),

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
 from comparisons import best_by, correlations, dci_together, top_three
 from costs import cost_table
-from shown import SHOWN
+from shown import LEADING, SHOWN
 
 from molyneux.core import store
 from molyneux.core.config import read_document
 from molyneux.report import StudyRun, chosen_tables, load_study, study_findings, study_tables, to_markdown
 from molyneux.report.published import published
+from molyneux.report.tables import Column, Entry, Table
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -66,14 +67,25 @@ def chosen(name: str) -> str:
 
 
 def leading(names: str) -> str:
-    """The best model of a study by MIG beside what goes beyond it, for studies such as `ynoc+ynoc-best`."""
+    """The best model of a study by MIG beside what goes beyond it, by both variants of the metrics, for `ynoc+ynoc-best`."""
     study_name, _, beyond = names.partition("+")
     if not runs_of(names):
         return ""
-    runs, shown = runs_of(study_name), SHOWN["leading"][0]
-    first = best_by(runs, shown[0])
+    runs = runs_of(study_name)
+    first = best_by(runs, LEADING["recommended"][0])
     runs = [run for run in runs if run.settings["name"] == first] + runs_of(beyond)
-    return "\n".join(to_markdown(table) for table in chosen_tables(runs, shown))
+    tables = {variant: chosen_tables(runs, shown)[0] for variant, shown in LEADING.items()}
+    return to_markdown(stacked("Disentanglement of the code of the text", "variant", tables))
+
+
+def stacked(title: str, head: str, tables: Mapping[str, Table]) -> Table:
+    """Tables with the same columns as one, below each other; the column `head` has their names."""
+    rows = [
+        (Entry(name, repeated=number > 0), *row) for name, table in tables.items() for number, row in enumerate(table.rows)
+    ]
+    first = next(iter(tables.values()))
+    notes = dict.fromkeys(note for table in tables.values() for note in table.notes)
+    return Table(first.name, title, (Column(head, "left"), *first.columns), tuple(rows), tuple(notes))
 
 
 def compared(name: str) -> str:

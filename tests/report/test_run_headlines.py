@@ -17,6 +17,14 @@ def test_sentences_speak_of_pictures_and_captions(made):
     assert found[2].sentence.startswith("Drawn together from the prior, a picture and a caption agree 12.4 %")
 
 
+def test_what_was_seen_in_training_stands_beside_the_number_of_views_that_were_given(made):
+    seen = [replace(score, origin={**score.origin, "train_overlap": {"image": 12.5, "text": 0.0}}) for score in made.coherence()]
+    first, _, joint = headlines(seen, made.spec())
+    assert first.note == "Measured views that also occur in training: image 12.5 %."
+    assert joint.note == ""  # drawn from the prior
+    assert headlines(made.coherence())[0].note == ""
+
+
 def test_without_a_spec_the_names_are_used(made):
     assert headlines(made.coherence())[0].sentence.startswith("From text it generates the right image 47.3 %")
 

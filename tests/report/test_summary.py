@@ -24,6 +24,18 @@ def test_the_coherence_table_is_printed_beside_the_published_best(made):
     assert "published" in text
 
 
+def test_what_was_seen_in_training_and_short_trainings_are_told(made):
+    seen = [
+        replace(score, origin={**score.origin, "train_overlap": {"image": 12.5, "text": 100.0}}) for score in made.coherence()
+    ]
+    short = {**made.config, "learn": {**made.config["learn"], "steps": 500}}
+    text = " ".join(printed(summary_table(seen, short)).split())
+    assert "Measured views that also occur in training: image 12.5 %, text 100.0 %." in text
+    assert "this is a training of 500 optimiser steps" in text
+    assert "ublished best" not in text
+    assert "training" not in printed(summary_table(made.coherence(), made.config))
+
+
 def test_without_coherence_every_score_is_printed(made):
     text = printed(summary_table(made.others()))
     assert "Strangeness index" in text

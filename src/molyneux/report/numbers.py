@@ -60,12 +60,3 @@ def write_interval(interval: tuple[float, float], decimals: int) -> str:
 def write_count(number: int) -> str:
     """A count with thousands separators."""
     return f"{number:,}"
-
-
-def superscript(number: int) -> str:
-    """The mark of a footnote.
-
-    >>> superscript(12)
-    '¹²'
-    """
-    return str(number).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from molyneux.core import Cell, Gallery
 from molyneux.report.plots import Panel, contour_svg, image_uri
@@ -15,15 +15,7 @@ BUDGET = 2_000_000
 
 @dataclass(frozen=True)
 class DrawnCell:
-    """One cell of a gallery: an encoded view and what the reader read in it.
-
-    Args:
-        uri: an image as a data URI; empty for other kinds.
-        svg: a series as an SVG element; empty for other kinds.
-        text: a text view, or a label.
-        reading: the factor values that the reader read in the view.
-        correct: whether the reading is right; None where there is nothing to compare it with.
-    """
+    """One cell of a gallery: a `Cell` whose view is encoded, an image as the data URI `uri`, a series as the element `svg`."""
 
     uri: str = ""
     svg: str = ""
@@ -72,12 +64,14 @@ class Headline:
         number: the number alone.
         sentence: the number in a sentence, with interval, chance and ceiling.
         strip: the number as a mark on a line.
+        note: what qualifies the number, such as the share of measured views that also occur in training.
     """
 
     about: str
     number: str
     sentence: str
     strip: Strip | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,8 +79,7 @@ class Drawings:
     """Panels side by side.
 
     Args:
-        title: a line above them; empty where the section's heading is enough.
-        panels: drawings with their titles.
+        title: a line above them; empty where the heading of the section is enough.
         keys: the legend: pairs of a style (`solid`, `dashed`, `dotted`, `chance`, `ceiling`, `interval`) and its meaning.
         note: a sentence above the panels.
     """
@@ -137,21 +130,13 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A whole page.
-
-    Args:
-        kind: `run` or `study`.
-        title: title of the page.
-        facts: short facts below the title, such as model and world.
-        headlines: the main results as sentences.
-        sections: everything else; sections without blocks are left out.
-    """
+    """A page of the kind `run` or `study`: facts below the title, main results, and sections; empty ones are left out."""
 
     kind: str
     title: str
     facts: tuple[str, ...]
     headlines: tuple[Headline, ...]
-    sections: tuple[Section, ...] = field(default_factory=tuple)
+    sections: tuple[Section, ...] = ()
 
     @property
     def filled(self) -> tuple[Section, ...]:

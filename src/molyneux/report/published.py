@@ -10,9 +10,12 @@ from typing import Any
 
 from molyneux.core import Score, about_names
 from molyneux.report import wording
-from molyneux.report.settings import world_of
+from molyneux.report.numbers import write_count
+from molyneux.report.settings import steps_of, world_of
 
 _FILES = ("cdsprites.json", "ynoc.json", "pos.json")
+FEWEST_STEPS = 5000
+"""Runs of fewer optimiser steps are first looks and not set beside published numbers, which come from whole trainings."""
 
 Place = tuple[str, tuple[tuple[str, wording.Value], ...]]
 """Name of a score and its sorted `about`."""
@@ -43,13 +46,12 @@ class PublishedResults:
     """A published table for one level of a world, or for a world without levels.
 
     Args:
-        title: its name.
         source: who published it, and where.
-        protocol: how the protocol differs from ours.
+        protocol: how the protocol, the models and the readers differ from ours.
         chance: how the numbers compare with chance.
         seeds: number of runs behind each number.
         models: names of models, or of variants of one, in the published order.
-        figures: the numbers by model and by place (name and `about` of a score).
+        figures: the numbers by model and by place.
         variants: whether the models are variants of one class, so that the class does not identify them.
     """
 
@@ -91,11 +93,11 @@ def published(world: str, level: str) -> PublishedResults | None:
     return None
 
 
-def published_beside(settings: Mapping[str, Any], scores: Sequence[Score]) -> PublishedResults | None:
-    """The published results to show beside scores; None where they are not about the same task.
+def published_beside(settings: Mapping[str, Any], scores: Sequence[Score]) -> tuple[PublishedResults | None, str]:
+    """The published results to show beside scores, and a sentence where they are left out because training was short.
 
     Published numbers are of worlds with default settings, on the test split: they are shown only if the origin of every score
-    records both.
+    records both, and if the model was trained for at least `FEWEST_STEPS` steps or their number is not recorded.
 
     Args:
         settings: settings of a run, under dotted names.
@@ -103,7 +105,11 @@ def published_beside(settings: Mapping[str, Any], scores: Sequence[Score]) -> Pu
     """
     origins = [score.origin for score in scores if score.origin]
     same = all(origin.get("split") == "test" and origin.get("changed") == [] for origin in origins)
-    return published(*world_of(settings, scores)) if origins and same else None
+    results, steps = published(*world_of(settings, scores)) if origins and same else None, steps_of(settings)
+    if results is None or steps is None or steps >= FEWEST_STEPS:
+        return results, ""
+    short = f"{write_count(steps)} optimiser steps, fewer than {write_count(FEWEST_STEPS)}"
+    return None, f"Published results are left out: this is a training of {short}."
 
 
 def _results(record: Mapping[str, Any], level: str) -> PublishedResults:

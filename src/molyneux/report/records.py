@@ -37,10 +37,8 @@ class RunRecords:
         config: the resolved configuration.
         config_text: the same, as text of `config.yaml`.
         scores: the scores of all measures under all conditions.
-        exhibits: galleries and scatter plots that were stored beside the scores.
         history: columns of the training log by name; an empty entry of a column is NaN.
         machine: the machine and the versions of the packages it ran with.
-        spec: modalities, factors and targets of the samples.
         contact_sheet: a picture of some samples, PNG.
         parameters: number of parameters of the model; 0 where it is not recorded.
     """
@@ -59,12 +57,7 @@ class RunRecords:
 
 @dataclass(frozen=True)
 class StudyRun:
-    """Settings and scores of one run of a study.
-
-    Args:
-        settings: resolved settings under dotted names, `seed` among them.
-        scores: the scores of all measures under all conditions.
-    """
+    """Resolved settings of one run of a study under dotted names, `seed` among them, and its scores under all conditions."""
 
     settings: Mapping[str, Any]
     scores: tuple[Score, ...]

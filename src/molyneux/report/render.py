@@ -71,18 +71,14 @@ def render_markdown(page: Page) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("molyneux.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=False,
-        keep_trailing_newline=True,
-    )
-    environment.filters["kind"] = lambda block: type(block).__name__
-    environment.filters["stacked"] = _stacked
-    environment.filters["lone"] = _lone
-    environment.filters["unbroken"] = _unbroken
+    loader = PackageLoader("molyneux.report")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    environment.filters |= {"kind": _kind, "lone": _lone, "stacked": _stacked, "unbroken": _unbroken}
     return environment
+
+
+def _kind(block: Block) -> str:
+    return type(block).__name__
 
 
 def _unbroken(text: str) -> str:
@@ -103,7 +99,7 @@ def _lone(section: Section) -> bool:
 
 def _headline(headline: Headline, kind: str) -> str:
     about = f"**{escape_markdown(headline.about)}** " if kind == "study" else ""
-    return f"- {about}{escape_markdown(headline.sentence)}"
+    return f"- {about}{escape_markdown(' '.join(part for part in (headline.sentence, headline.note) if part))}"
 
 
 def _markdown(block: Block) -> str:
@@ -120,9 +116,8 @@ def _markdown(block: Block) -> str:
             return f"**{escape_markdown(title)}**\n\n{fence}\n{text.rstrip()}\n{fence}"
         case Drawings(title, panels, _, note):
             figures = " ".join(f"![{escape_markdown(panel.title)}](figures/{panel.name}.svg)" for panel in panels)
-            return "\n\n".join(
-                part for part in (f"**{escape_markdown(title)}**" if title else "", escape_markdown(note), figures) if part
-            )
+            above = f"**{escape_markdown(title)}**" if title else ""
+            return "\n\n".join(part for part in (above, escape_markdown(note), figures) if part)
         case Picture():
             return ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from molyneux.report.tables import (
     scores_to_csv,
     to_terminal,
 )
-from molyneux.report.tables.entries import ceiling, strip
+from molyneux.report.tables.table import ceiling, strip
 
 _COHERENCE = (
     "One modality is given, another is generated from it, and a reader extracts the factors of the result. "
@@ -64,14 +65,11 @@ _NOUNS = {"audio": "a sound", "image": "a picture", "label": "a label", "text": 
 
 
 def write_run(run_folder: Path, formats: Sequence[str] = ("markdown", "html")) -> list[Path]:
-    """Write the report of a run into its folder: `report/report.md` and `report/report.html`.
+    """Write the report of a run into its folder, and return the files: `report/report.md` and `report/report.html`.
 
     Args:
         run_folder: folder of a run, made by `molyneux run`.
         formats: any of `csv`, `html`, `latex`, `markdown`; tables go to `report/tables/`, with all scores in `scores.csv`.
-
-    Returns:
-        The files written.
 
     Raises:
         ConfigError: an unknown format. StoreError, CorruptFileError: as `read_run`.
@@ -93,16 +91,24 @@ def summary_table(scores: Sequence[Score], config: Mapping[str, Any] | None = No
         config: its resolved configuration, which names world and level.
     """
     base = base_scores(scores)
-    table = coherence_summary(base, published_beside(flatten(config or {}), base)) or score_table("scores", "Scores", base)
-    return to_terminal(table)
+    results, left_out = published_beside(flatten(config or {}), base)
+    notes = [note for note in (_overlap(base), left_out) if note]
+    return to_terminal(coherence_summary(base, results, notes) or score_table("scores", "Scores", base, notes=notes))
+
+
+def _overlap(scores: Sequence[Score]) -> str:
+    """A sentence with the share of measured views that also occur in training; empty where it is zero or not recorded."""
+    overlap = train_overlap_of(scores)
+    return f"Measured views that also occur in training: {overlap}." if overlap else ""
 
 
 def run_page(run: RunRecords) -> Page:
     """The page of a run: main results first, then tables, galleries, curves, and what is needed to run it again."""
     settings, base = flatten(run.config), base_scores(run.scores)
-    results, galleries = published_beside(settings, base), _galleries(run)
+    (results, left_out), galleries = published_beside(settings, base), _galleries(run)
+    coherence = coherence_table(base, results, [left_out] if left_out else [])
     sections = (
-        Section("coherence", "Coherence", _COHERENCE, _blocks(coherence_table(base, results))),
+        Section("coherence", "Coherence", _COHERENCE, _blocks(coherence)),
         Section("factors", "Factors", _FACTORS, (*_factors(base), *galleries["factors"])),
         Section("predictions", "Predictions", _PREDICTIONS, tuple(prediction_tables(base))),
         Section("conditions", "Conditions", _CONDITIONS, tuple(condition_tables(run.scores))),
@@ -113,8 +119,7 @@ def run_page(run: RunRecords) -> Page:
         Section("samples", "Samples", "", _sheet(run)),
         Section("repeat", "Run it again", "", _repeat(run)),
     )
-    title, facts = _title(run, settings)
-    return Page("run", title, facts, headlines(base, run.spec), sections)
+    return Page("run", *_title(run, settings), headlines(base, run.spec), sections)
 
 
 def _title(run: RunRecords, settings: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
@@ -123,14 +128,12 @@ def _title(run: RunRecords, settings: Mapping[str, Any]) -> tuple[str, tuple[str
     name = next((short(value) for path, value in settings.items() if path.endswith("world.class_path")), world)
     parts = [model_of(settings, run.scores), f"{name} level {level}" if level else name]
     title = " on ".join(part for part in parts if part) or run.name
-    overlap = train_overlap_of(run.scores)
     samples = max((score.n for score in base_scores(run.scores)), default=0)
     facts = (
         f"folder {run.name}" if title != run.name else "",
         f"seed {settings['seed']}" if "seed" in settings else "",
         f"{write_count(run.parameters)} parameters" if run.parameters else "",
         f"measured on {write_count(samples)} {split_of(base_scores(run.scores))} samples" if samples else "",
-        f"of these also in training: {overlap}" if overlap else "",
     )
     return title, tuple(fact for fact in facts if fact)
 
@@ -140,8 +143,10 @@ def _blocks(*blocks: Block | None) -> tuple[Block, ...]:
 
 
 def _factors(scores: Sequence[Score]) -> tuple[Block, ...]:
-    panels = factor_bars(factor_scores(scores))
-    return _blocks(Drawings("", tuple(panels), _BAR_KEYS) if panels else None, factor_table(scores))
+    """Bars, and the table with the same numbers, folded."""
+    panels, table = factor_bars(factor_scores(scores)), factor_table(scores)
+    drawings = Drawings("", tuple(panels), _BAR_KEYS) if panels else None
+    return _blocks(drawings, replace(table, folded=True) if table else None)
 
 
 def _rest(scores: Sequence[Score]) -> list[Score]:
@@ -202,31 +207,28 @@ def headlines(scores: Sequence[Score], spec: Spec | None = None) -> tuple[Headli
 
 
 def _direction(score: Score, kinds: Mapping[str, str]) -> Headline:
-    about = wording.direction(score)
     if score.value is None:
-        return _not_measured(score, about)
-    parts = [f"{_claim(score, kinds)} {_number(score)} of the time{_interval(score)}", *_chance(score)]
-    top = ceiling(score)
-    if top is not None:
-        unit = " %" if score.unit == "%" else ""
-        parts.append(f"true ones are read right {write(top, places(score))}{unit} of the time")
-    return Headline(about, _number(score), "; ".join(parts) + "." + _warning(score), strip(score))
+        return _not_measured(score, wording.direction(score))
+    top = ceiling(score.controls)
+    clauses = [f"{_claim(score, kinds)} {_number(score, score.value)} of the time{_interval(score)}", *_chance(score)]
+    clauses += [] if top is None else [f"true ones are read right {_number(score, top)} of the time"]
+    return _headline(score, wording.direction(score), clauses, "" if wording.is_joint(score.about) else _overlap([score]))
 
 
 def _prediction(score: Score, target: str) -> Headline:
     if score.value is None:
         return _not_measured(score, target)
     measure = wording.measure(score).partition(",")[0].lower()
-    parts = [f"The {measure} of the predicted target {target} is {_number(score)}{_interval(score)}", *_chance(score)]
-    return Headline(target, _number(score), "; ".join(parts) + "." + _warning(score), strip(score))
+    claim = f"The {measure} of the predicted target {target} is {_number(score, score.value)}{_interval(score)}"
+    return _headline(score, target, [claim, *_chance(score)], _overlap([score]))
 
 
 def _not_measured(score: Score, about: str) -> Headline:
     return Headline(about, "n/a", f"Not measured: {score.note or 'no reason was recorded'}.")
 
 
-def _number(score: Score) -> str:
-    return write(score.value, places(score)) + (" %" if score.unit == "%" else "")
+def _headline(score: Score, about: str, clauses: Sequence[str], note: str) -> Headline:
+    return Headline(about, _number(score, score.value), "; ".join(clauses) + "." + _warning(score), strip(score), note)
 
 
 def _interval(score: Score) -> str:
@@ -234,8 +236,11 @@ def _interval(score: Score) -> str:
 
 
 def _chance(score: Score) -> list[str]:
-    unit = " %" if score.unit == "%" else ""
-    return [] if score.chance is None else [f"guessing gives {write(score.chance, places(score))}{unit}"]
+    return [] if score.chance is None else [f"guessing gives {_number(score, score.chance)}"]
+
+
+def _number(score: Score, number: float | None) -> str:
+    return write(number, places(score)) + (" %" if score.unit == "%" else "")
 
 
 def _claim(score: Score, kinds: Mapping[str, str]) -> str:

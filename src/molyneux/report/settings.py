@@ -67,6 +67,24 @@ def train_overlap_of(scores: Sequence[Score]) -> str:
     return ", ".join(f"{name} {' to '.join(ends)} %" for name, ends in ranges.items() if ends != ("0.0",))
 
 
+def steps_of(settings: Mapping[str, Any]) -> int | None:
+    """Number of optimiser steps that flat settings of a run ask for; None where they do not say, or ask for several stages.
+
+    >>> steps_of({"learn.epochs": 3, "data.train": 1000, "learn.batch_size": 128})
+    21
+    """
+    names = ("learn.steps", "learn.epochs", "data.train", "learn.batch_size")
+    steps, epochs, samples, size = (number if isinstance(number := settings.get(name), int) else 0 for name in names)
+    if settings.get("learn.stages"):
+        return None
+    return steps or (epochs * (samples // size) if epochs and samples and size else None)
+
+
+def has_fitted_prior(settings: Mapping[str, Any]) -> bool:
+    """Whether the prior of the model is a mixture that is fitted to its codes after training."""
+    return _named(settings, "model.init_args.prior.components") is not None
+
+
 def model_of(settings: Mapping[str, Any], scores: Sequence[Score] = ()) -> str:
     """Short name of the model's class; empty where it is not recorded."""
     name = _named(settings, "model.class_path") or (scores[0].origin.get("model") if scores else "") or ""

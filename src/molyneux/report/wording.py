@@ -7,30 +7,22 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from molyneux.core import Score
 
 MEASURES = {
-    "accuracy": "Accuracy",
-    "active_units": "Active units",
-    "average_precision": "Average precision",
-    "balanced_accuracy": "Balanced accuracy",
     "dci_completeness": "DCI completeness",
     "dci_disentanglement": "DCI disentanglement",
     "dci_informativeness": "DCI informativeness",
-    "distortion": "Distortion",
-    "diversity": "Diversity",
     "elbo": "ELBO",
     "f1": "F1",
-    "features": "Features",
     "gaussian_kl": "Gaussian KL divergence",
     "hoyer": "Hoyer sparsity",
     "irs": "IRS",
     "iwae": "IWAE bound",
     "kim_mnih": "Kim-Mnih",
     "kl": "KL divergence",
-    "letters": "Letters",
     "letters_padded": "Letters, whole length",
     "log_likelihood": "Log-likelihood",
     "macro_f1": "Macro F1",
@@ -44,21 +36,14 @@ MEASURES = {
     "sap": "SAP",
     "sliced_wasserstein": "Sliced Wasserstein distance",
     "ssim": "SSIM",
-    "strict": "Strict",
     "strict_forced": "Strict (forced choice)",
-    "unreadable": "Unreadable",
     "value_accuracy": "Accuracy of a value",
 }
 FAMILIES = {
     "code_use": "Use of codes",
-    "coherence": "Coherence",
-    "disentanglement": "Disentanglement",
     "latent": "What the codes know",
     "latent_probe": "What the codes know",
-    "likelihood": "Likelihood",
     "posterior_gap": "Posterior and prior",
-    "prediction": "Prediction",
-    "reconstruction": "Reconstruction",
 }
 CONTROLS = {
     "ceiling": "judge ceiling",
@@ -104,12 +89,7 @@ def direction(score: Score) -> str:
     >>> direction(Score("coherence.strict", 1.0, {"source": ("image", "touch"), "target": "text"}))
     'image + touch → text'
     """
-    return direction_of(score.about)
-
-
-def direction_of(about: Mapping[str, Value]) -> str:
-    """Source and target modalities of an `about`."""
-    parts = (value_text(about.get("source")), value_text(about.get("target")))
+    parts = (value_text(score.about.get("source")), value_text(score.about.get("target")))
     return " → ".join(part for part in parts if part)
 
 
@@ -131,18 +111,35 @@ def condition(score: Score, *, without: Iterable[str] = ()) -> str:
     if "corrupted" in about:
         about["corrupted"] = f"of {about['corrupted']}"
     corruption = " ".join(about.pop(name) for name in ("corruption", "corrupted", "strength") if name in about)
-    missing = f"{about.pop('missing')} missing" if "missing" in about else ""
-    return ", ".join(part for part in (corruption, missing, *(f"{name} {text}" for name, text in about.items())) if part)
+    return ", ".join(part for part in (corruption, *(_about_text(name, text) for name, text in about.items())) if part)
 
 
 def family(name: str) -> str:
-    """The part of a score's name before its last dot: `coherence` of `coherence.strict`."""
+    """The part of the name of a score before its last dot: `coherence` of `coherence.strict`."""
     return name.rpartition(".")[0] or name
 
 
 def family_title(name: str) -> str:
     """A heading for a family of scores."""
     return FAMILIES.get(name) or _sentence(name)
+
+
+def distinct_measures(scores: Iterable[Score]) -> Callable[[Score], str]:
+    """The title of the measure of each of these scores, after its family where several families have a measure of that title.
+
+    >>> titles = distinct_measures([Score("coherence.strict", 1.0, unit="%"), Score("reconstruction.strict", 1.0, unit="%")])
+    >>> titles(Score("coherence.strict", 1.0, unit="%"))
+    'Coherence: strict, %'
+    """
+    names: dict[str, set[str]] = {}
+    for score in scores:
+        names.setdefault(measure(score), set()).add(family(score.name))
+
+    def title(score: Score) -> str:
+        words = measure(score)
+        return f"{family_title(family(score.name))}: {words[:1].lower()}{words[1:]}" if len(names[words]) > 1 else words
+
+    return title
 
 
 def measure(score: Score) -> str:
@@ -195,11 +192,11 @@ def setting(path: str) -> str:
 
 
 def _about_text(name: str, value: str) -> str:
-    if name == "variant":
+    if name in ("variant", "missing"):
         return f"{value} {name}"
-    if name == "missing":
-        return f"{value} missing"
-    return value if name in ("factor", "measure", "modality") else f"{_spaced(name)} {value}"
+    if (name, value) == ("split", "heldout"):
+        return "held-out combinations"
+    return value if name in ("factor", "measure", "modality", "value") else f"{_spaced(name)} {value}"
 
 
 def _spaced(name: str) -> str:

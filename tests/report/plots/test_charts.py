@@ -102,6 +102,13 @@ def test_curves_have_one_panel_a_term_and_survive_gaps():
     assert len(learning_curves({"epoch": (1.0,), "train/loss": (2.0,)})) == 1
 
 
+def test_curves_are_drawn_over_steps_where_they_are_logged():
+    assert ">epoch<" in learning_curves(HISTORY)[0].svg
+    curve = learning_curves({**HISTORY, "step": (1000.0, 2000.0, 3000.0)})[0].svg
+    assert ">step<" in curve
+    assert ">3,000<" in curve
+
+
 def test_bars_have_one_panel_a_direction(made):
     scores = factor_scores(made.coherence())
     bars = factor_bars(scores)
@@ -124,5 +131,6 @@ def test_projections_draw_each_point_once(values):
     (panel,) = projections(scatter)
     drawn = sum(text.count("h0") for text in re.findall(r'<path d="([^"]*)"[^>]*stroke-linecap: round', panel.svg))
     assert drawn == 1000
-    assert len(panel.svg) < 30_000
+    assert len(panel.svg) < 36_000
+    assert all(f">{name} direction<" in panel.svg for name in ("first", "second"))
     assert projections(replace(scatter, colours={}, values={}))[0].title == "Codes"

@@ -1,5 +1,5 @@
 from molyneux.report.published import published
-from molyneux.report.study.groups import find_axes, group_runs, label
+from molyneux.report.study.groups import divide, find_axes, group_runs, label
 
 MODEL, LEVEL = "learn.model.class_path", "data.world.init_args.level"
 BETA, LATENT = "learn.model.init_args.beta", "learn.model.init_args.latent_dim"
@@ -60,17 +60,21 @@ def test_settings_that_change_together_are_called_by_the_name_of_the_run(study_o
     assert label(group_runs(runs, [axis])[1], [axis]) == "published"
 
 
-def test_one_setting_that_all_variants_have_says_as_much_as_their_names(study_of):
-    runs = [study_of(1, name=f"epochs-{count}", learn__epochs=count) for count in (1, 2, 3)]
+def test_variants_have_the_names_of_their_file_even_where_one_setting_or_the_model_says_as_much(study_of):
+    runs = [study_of(1, name=f"{word}-long", learn__epochs=count) for count, word in ((2, "twice"), (1, "once"))]
     (axis,) = find_axes(runs)
-    assert axis.path == "learn.epochs"
+    assert (axis.path, axis.values) == ("name", ("twice-long", "once-long"))
+    runs = [study_of(1, name=name, learn__model__class_path=model) for name, model in (("small", "MVAE"), ("other", "VAE"))]
+    assert [axis.values for axis in find_axes(runs)] == [("small", "other")]
 
 
-def test_a_setting_that_some_variants_lack_does_not_stand_for_their_names(study_of):
-    runs = [study_of(1, name=f"weight-{weight}", learn__weight=weight, learn__rate=1e-3) for weight in (1, 2)]
-    runs.append(study_of(1, name="none", learn__rate=1e-4))
-    (axis,) = find_axes(runs)
-    assert (axis.path, axis.values) == ("name", ("weight-1", "weight-2", "none"))
+def test_a_prior_that_was_fitted_is_told_where_other_groups_have_none(study_of):
+    fitted = {"learn__model__init_args__prior__components": 64}
+    runs = [study_of(1, name="plain"), study_of(1, name="tuned", **fitted), study_of(1, name="prior-fitted", rate=1, **fitted)]
+    (part,) = divide(runs)
+    assert [part.label(group) for group in part.groups] == ["plain", "tuned (fitted prior)", "prior-fitted"]
+    (part,) = divide(runs[1:])
+    assert [part.label(group) for group in part.groups] == ["tuned", "prior-fitted"]
 
 
 def test_names_alone_make_no_groups(study_of):

@@ -74,9 +74,45 @@ def test_a_chosen_score_that_no_run_has_is_refused(runs):
 
 def test_findings_name_the_best_model_beside_the_best_published_one_and_guessing(runs):
     found = rows(study_findings(runs))
-    assert found["Level 1: text → image"] == ["80.3 ▲", "DMVAE", "52 (3) % (MVAE)", "3.3"]
-    assert found["Level 3: image → text"] == ["97.3 ▲", "DMVAE", "59 (4) % (MVAE)", "3.3"]
+    assert found["Level 1: text → image"] == ["80.3 ▲", "DMVAE", "\u2013", "52 (3) % (MVAE)", "3.3"]
+    assert found["Level 3: image → text"] == ["97.3 ▲", "DMVAE", "\u2013", "59 (4) % (MVAE)", "3.3"]
     assert set(found) == {f"Level {n}: {way}" for n in (1, 3) for way in ("image → text", "text → image", "prior → image + text")}
+
+
+def test_ties_are_told_as_ties(study_of, tmp_path):
+    values = {"A": (50.0, 93.0, 12.0), "B": (50.0, 97.0, 12.4), "C": (20.0, 93.0, 3.3)}
+    runs = [study_of(1, values[name], name=name, learn__rate=number) for number, name in enumerate(values)]
+    found = rows(study_findings(runs))
+    assert found["text → image"][1:3] == ["A, B", "\u2013"]
+    assert found["image → text"][1:3] == ["B", "\u2013"]
+    assert found["prior → image + text"][1:3] == ["B", "A"]
+    (table,) = study_tables(runs)
+    bold = {row[0].text: [entry.tone == "strong" for entry in row[1:]] for row in table.rows[:3]}
+    titles = [column.title for column in table.columns[1:]]
+    strict = {name: titles.index(f"{name}: Strict, %") for name in ("text → image", "image → text", "prior → image + text")}
+    assert [bold["A"][place] for place in strict.values()] == [False, False, False]
+    assert [bold["B"][place] for place in strict.values()] == [False, True, False]
+    write_study(runs, tmp_path, formats=("markdown",))
+    text = (tmp_path / "study.md").read_text()
+    assert "**text → image** Equal are A and B with 50.0 %" in text
+    told = "The highest mean has B with 12.4 % (11.8\u201313.0 over 1 seed); not apart from it: A;"
+    assert f"**prior → image + text** {told}" in text
+
+
+def test_a_page_is_called_by_the_name_of_runs_without_variants_and_else_by_its_folder(study_of, tmp_path):
+    write_study([study_of(seed, name="my-grid") for seed in (1, 2)], tmp_path / "results", formats=("markdown",))
+    assert (tmp_path / "results" / "study.md").read_text().startswith("# my-grid\n")
+    write_study([study_of(1, name="a"), study_of(1, name="b", rate=1)], tmp_path / "cdsprites", formats=("markdown",))
+    assert (tmp_path / "cdsprites" / "study.md").read_text().startswith("# cdsprites\n")
+
+
+def test_short_trainings_are_not_set_beside_published_numbers(runs):
+    short = [replace(run, settings={**run.settings, "learn.steps": 2000}) for run in runs]
+    first = study_tables(short)[0]
+    assert "MVAE, published" not in rows(first)
+    assert "Published results are left out: this is a training of 2,000 optimiser steps, fewer than 5,000." in first.notes
+    whole = [replace(run, settings={**run.settings, "learn.steps": 5000}) for run in runs]
+    assert "MVAE, published" in rows(study_tables(whole)[0])
 
 
 def test_one_run_on_another_task_takes_the_published_rows_away(runs):

@@ -4,7 +4,7 @@ from scipy import stats
 
 from molyneux.core import DataError, Score
 from molyneux.report.published import Figure
-from molyneux.report.study.seeds import above, over_seeds, published_interval
+from molyneux.report.study.seeds import above, best_of, over_seeds, published_interval
 
 
 def scores(*values: float | None, half: float = 2.0, **fields) -> list[Score]:
@@ -52,9 +52,9 @@ def test_intervals_are_cut_at_the_bounds():
     assert over.interval[1] == 100.0
 
 
-def test_runs_without_a_value_are_left_out_and_counted():
+def test_runs_without_a_value_are_left_out():
     over = over_seeds(scores(None, 40.0, 50.0))
-    assert (over.mean, over.failed, over.values) == (45.0, 1, (40.0, 50.0))
+    assert (over.mean, over.values) == (45.0, (40.0, 50.0))
     nothing = over_seeds(scores(None, None))
     assert (nothing.mean, nothing.sd, nothing.interval, nothing.pooled) == (None, None, None, None)
     with pytest.raises(DataError, match="at least one run"):
@@ -90,6 +90,17 @@ def test_above_needs_intervals_apart():
     assert above(over, (53.0, 60.0)) is False
     assert above(over, (40.0, 48.5)) is None
     assert above(over_seeds([Score("a.b", 1.0)]), (0.0, 0.0)) is None
+
+
+def test_the_best_are_all_that_are_not_apart_from_the_best_mean():
+    low, high, close = (over_seeds(scores(value)) for value in (10.0, 50.0, 48.0))  # intervals of 2 around them
+    assert best_of([low, high]) == [high]
+    assert best_of([low, close, None, high, over_seeds(scores(None))]) == [high, close]
+    down = [over_seeds(scores(value, higher_is_better=False)) for value in (10.0, 50.0)]
+    assert best_of(down) == down[:1]
+    assert best_of([over_seeds(scores(1.0, higher_is_better=None))]) == []
+    one, same, other = (over_seeds([Score("a.b", value, unit="%")]) for value in (50.01, 49.99, 49.5))
+    assert best_of([one, same, other]) == [one, same]  # both are written as 50.0 and have no interval
 
 
 def test_seeds_that_agree_do_not_claim_certainty():

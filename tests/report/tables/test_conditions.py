@@ -38,13 +38,30 @@ def test_strengths_and_conditions_are_columns_beside_the_samples_as_they_are(sco
     assert [entry.value for entry in corruptions.rows[0][3:]] == [50.0, 48.0, 28.0, 38.0, 3.3]
     assert shown[0][4] == "48.0 (47.0\u201349.0)"
     titles = [column.title for column in conditions.columns]
-    assert titles == ["measure", "of what", "unchanged", "image missing", "split heldout", "image + text missing", "chance"]
+    assert titles == [
+        "measure",
+        "of what",
+        "unchanged",
+        "image missing",
+        "held-out combinations",
+        "image + text missing",
+        "chance",
+    ]
     assert [entry.text for entry in conditions.rows[0]][2:] == ["50.0", "31.0", "45.0", "n/a\u00b9", "3.3"]
     assert "\u00b9 nothing is left to see" in conditions.notes
     assert [row["10"] for row in csv.DictReader(io.StringIO(to_csv(corruptions)))] == ["38.0", "38.0"]
     assert condition_tables(base_scores(scores)) == []
     assert len(base_scores(scores)) == 2
     assert base_scores(scores[2:]) == scores[2:]  # measured under conditions alone
+
+
+def test_measures_of_one_title_are_told_apart_by_their_family(scores):
+    strict = under(scores[0], 40.0, missing=("image",))
+    other = replace(strict, name="reconstruction.strict")
+    (table,) = condition_tables([strict, other])
+    assert [row[0].text for row in table.rows] == ["Coherence: strict, %", "Reconstruction: strict, %"]
+    (table,) = condition_tables([strict])
+    assert [row[0].text for row in table.rows] == ["Strict, %"]
 
 
 def test_csv_has_every_score_under_every_condition(scores):

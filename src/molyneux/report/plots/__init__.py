@@ -1,8 +1,7 @@
 """Drawings of scores and exhibits: charts, scatter plots and small pictures of views."""
 
-from molyneux.report.plots.charts import DotRow, Scale, dot_panel, factor_bars, few_shot_curves, learning_curves
+from molyneux.report.plots.charts import DotRow, Scale, dot_panel, factor_bars, few_shot_curves, learning_curves, projections
 from molyneux.report.plots.pictures import contour_svg, image_uri, png_uri
-from molyneux.report.plots.points import projections
 from molyneux.report.plots.svg import Panel, standalone
 
 __all__ = [

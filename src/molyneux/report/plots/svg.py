@@ -51,8 +51,8 @@ class Panel:
 
     Args:
         name: identifier for ids and file names, unique on its page (`wording.identifier`).
-        title: text that pages set above the drawing.
-        svg: the drawing as an `svg` element whose colours are variables of the page.
+        title: text above the drawing.
+        svg: an `svg` element whose colours are variables of the page.
     """
 
     name: str
@@ -67,10 +67,8 @@ def axes(width: float = 3.6, height: float = 2.2) -> Axes:
     figure.patch.set_visible(False)
     drawn = figure.add_subplot()
     drawn.patch.set_visible(False)
-    for side in ("top", "right"):
-        drawn.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        drawn.spines[side].set_color(RULE)
+    drawn.spines[["top", "right"]].set_visible(False)
+    drawn.spines[:].set_color(RULE)
     drawn.tick_params(colors=QUIET, labelsize=8, length=3, color=RULE)
     return drawn
 
@@ -104,12 +102,8 @@ def _inline(text: str, name: str, title: str) -> str:
     text = text[text.index("<svg") :].strip()
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", "", text, flags=re.DOTALL)
     text = re.sub(r"<[^>]+>", lambda match: _tag(match[0], name), text)
-    label = html.escape(title)
-    return re.sub(
-        r"\n\s*",
-        "\n",
-        re.sub(r'<svg width="[^"]*" height="[^"]*"', lambda _: f'<svg role="img" aria-label="{label}"', text, count=1),
-    )
+    opened = f'<svg role="img" aria-label="{html.escape(title)}"'
+    return re.sub(r"\n\s*", "\n", re.sub(r'<svg width="[^"]*" height="[^"]*"', lambda _: opened, text, count=1))
 
 
 def _tag(tag: str, name: str) -> str:

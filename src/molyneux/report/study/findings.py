@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from molyneux.report import wording
-from molyneux.report.numbers import MISSING, places, write, write_interval
+from molyneux.report.numbers import MISSING, write, write_interval
 from molyneux.report.page import Drawings, Headline
 from molyneux.report.plots import DotRow, Panel, Scale, dot_panel
-from molyneux.report.published import PublishedResults
-from molyneux.report.settings import model_of
-from molyneux.report.study.groups import Group, Key, Part, label
-from molyneux.report.study.seeds import OverSeeds, above, over_seeds, published_interval
+from molyneux.report.study.groups import Group, Key, Part
+from molyneux.report.study.seeds import OverSeeds, above, best_of, over_seeds, published_interval
 from molyneux.report.study.tables import OVER_SEEDS, best_figure, entry_of, is_at_chance, marks_used
 from molyneux.report.tables import Column, Entry, Strip, Table
-from molyneux.report.tables.entries import reference_entry
-from molyneux.report.tables.table import INTERVAL
+from molyneux.report.tables.table import DASH, INTERVAL, ceiling, reference_entry
 
 _KEYS = (
     ("dot", "mean over seeds with its 95 % interval, seeds as small dots"),
@@ -28,90 +25,87 @@ _KEYS = (
 
 @dataclass(frozen=True)
 class Finding:
-    """The best group of a part in one direction.
+    """The best groups of a part in one direction.
 
     Args:
         about: part and direction.
-        best: label of the group.
-        alone: whether there is no other group.
-        over: strict coherence of the group over its seeds.
-        published: published results for the part.
+        best: labels of the groups with the highest mean, as it is written.
+        close: labels of the groups whose means are lower but not apart from it.
+        over: strict coherence of the first of the best groups over its seeds.
+        part: the part.
     """
 
     about: str
-    best: str
-    alone: bool
+    best: tuple[str, ...]
+    close: tuple[str, ...]
     over: OverSeeds
-    published: PublishedResults | None
-
-    @property
-    def number(self) -> str:
-        """The mean as text."""
-        return write(self.over.mean, self.decimals)
-
-    @property
-    def decimals(self) -> int:
-        """Number of decimals of the mean."""
-        return places(self.over.first)
+    part: Part
 
 
 def study_headlines(parts: Sequence[Part]) -> tuple[Headline, ...]:
     """One headline for each part and direction of strict coherence."""
-    return tuple(Headline(item.about, f"{item.number} %", _sentence(item), _strip(item.over)) for item in findings(parts))
+    return tuple(Headline(item.about, f"{item.over.written} %", _sentence(item), _strip(item.over)) for item in findings(parts))
 
 
 def findings_table(parts: Sequence[Part]) -> Table:
-    """The headlines as a table: the best group for each part and direction, beside the best published number and chance."""
+    """The headlines as a table: the best groups for each part and direction, beside the best published number and chance."""
     rows = [
         (
             Entry(item.about),
-            entry_of(item.over, None, item.published),
-            Entry(item.best),
+            entry_of(item.over, item.part.published),
+            Entry(", ".join(item.best)),
+            Entry(", ".join(item.close), tone="muted") if item.close else DASH,
             Entry(_published_text(item) or MISSING, tone="muted"),
             reference_entry(item.over.first, item.over.chance),
         )
         for item in findings(parts)
     ]
-    heads = (Column("", "left"), Column("strict, %"), Column("of", "left"), Column("best published", "left"), Column("guessing"))
-    return Table("findings", "The best model's strict coherence", heads, tuple(rows), (*marks_used(rows), OVER_SEEDS))
+    heads = ("", "strict, %", "of", "not apart from it", "best published", "guessing")
+    columns = tuple(Column(head, "right" if head in ("strict, %", "guessing") else "left") for head in heads)
+    notes = (*marks_used(rows), OVER_SEEDS)
+    return Table("findings", "Strict coherence of the best models", columns, tuple(rows), notes)
 
 
 def findings(parts: Sequence[Part]) -> tuple[Finding, ...]:
-    """The best group for each part and direction of strict coherence."""
-    best = [_finding(part, key) for part in parts for key in part.main if key[0] == "coherence.strict"]
-    return tuple(finding for finding in best if finding is not None)
+    """The best groups for each part and direction of strict coherence."""
+    found = [_finding(part, key) for part in parts for key in part.strict]
+    return tuple(finding for finding in found if finding is not None)
 
 
 def _finding(part: Part, key: Key) -> Finding | None:
-    candidates = [(over_seeds(scores), group) for group in part.groups if (scores := group.scores(key))]
-    known = [(over.mean, over, group) for over, group in candidates if over.mean is not None]
-    if not known:
+    column = part.column(key)
+    top = best_of(column)
+    if not top:
         return None
-    _, over, group = max(known, key=lambda item: item[0])
-    about = part.titled(wording.direction(over.first)) if part.title else wording.direction(over.first)
-    return Finding(about, label(group, part.axes), len(part.groups) == 1, over, part.published)
+    names = {id(cell): part.label(group) for group, cell in zip(part.groups, column, strict=True)}
+    best = tuple(names[id(cell)] for cell in top if cell.written == top[0].written)
+    close = tuple(names[id(cell)] for cell in top if cell.written != top[0].written)
+    direction = wording.direction(top[0].first)
+    return Finding(part.titled(direction) if part.title else direction, best, close, top[0], part)
 
 
 def _sentence(finding: Finding) -> str:
     over, count = finding.over, len(finding.over.values)
-    interval = (
-        f" ({write_interval(over.interval, finding.decimals)} over {count} seed{'s' if count > 1 else ''})"
-        if over.interval
-        else ""
-    )
-    parts = [f"{'' if finding.alone else 'Best is '}{finding.best} with {finding.number} %{interval}"]
+    seeds = f"{count} seed{'s' if count > 1 else ''}"
+    interval = f" ({write_interval(over.interval, over.decimals)} over {seeds})" if over.interval else ""
+    alone = len(finding.part.groups) == 1
+    names = " and ".join(part for part in (", ".join(finding.best[:-1]), finding.best[-1]) if part)
+    parts = [f"{'' if alone else 'Equal are ' if len(finding.best) > 1 else 'Best is '}{names} with {over.written} %{interval}"]
+    if finding.close:
+        parts[0] = parts[0].replace("Best is ", "The highest mean has ", 1)
+        parts.append(f"not apart from it: {', '.join(finding.close)}")
     if over.chance is not None:
-        parts.append(f"guessing gives {write(over.chance, finding.decimals)} %")
-    figure, limit = _published_text(finding), best_figure(finding.published, over.first)
-    if figure and limit is not None:
+        parts.append(f"guessing gives {write(over.chance, over.decimals)} %")
+    limit = best_figure(finding.part.published, over.first)
+    if limit is not None:
         verdict = {True: "intervals apart", False: "which is better", None: "intervals not apart"}[above(over, limit)]
-        parts.append(f"the best published number is {figure}, {verdict}")
+        parts.append(f"the best published number is {_published_text(finding)}, {verdict}")
     return "; ".join(parts) + "."
 
 
 def _published_text(finding: Finding) -> str:
     """The best published number and whose it is; empty where there is none."""
-    figure = finding.published.best(finding.over.first) if finding.published else None
+    figure = finding.part.published.best(finding.over.first) if finding.part.published else None
     return f"{figure[1].text} % ({figure[0]})" if figure else ""
 
 
@@ -119,13 +113,12 @@ def _strip(over: OverSeeds) -> Strip | None:
     low, high = over.first.bounds
     if low is None or high is None or over.mean is None:
         return None
-    ceiling = next((value for name, value in over.controls.items() if "ceiling" in name), None)
-    return Strip(over.mean, low, high, over.interval, over.chance, ceiling)
+    return Strip(over.mean, low, high, over.interval, over.chance, ceiling(over.controls))
 
 
 def shortfall_table(parts: Sequence[Part]) -> Table | None:
     """Every group and direction whose strict coherence is not clearly above chance and the best published number."""
-    rows = [row for part in parts for key in part.main if key[0] == "coherence.strict" for row in _shortfall_rows(part, key)]
+    rows = [row for part in parts for key in part.strict for row in _shortfall_rows(part, key)]
     if not rows:
         return None
     titles = ("part", "runs", "direction", f"Strict, %{INTERVAL}", "why")
@@ -134,29 +127,21 @@ def shortfall_table(parts: Sequence[Part]) -> Table | None:
 
 
 def _shortfall_rows(part: Part, key: Key) -> list[tuple[Entry, ...]]:
-    measured = [(group, over_seeds(scores)) for group in part.groups if (scores := group.scores(key))]
-    return [_shortfall_row(part, group, over, why) for group, over in measured if (why := _reason(part, over))]
-
-
-def _shortfall_row(part: Part, group: Group, over: OverSeeds, why: str) -> tuple[Entry, ...]:
-    decimals = places(over.first)
-    detail = write_interval(over.interval, decimals) if over.interval else ""
-    number = Entry(write(over.mean, decimals), detail, over.mean, over.interval)
-    return (
-        Entry(part.title),
-        Entry(label(group, part.axes)),
-        Entry(wording.direction(over.first)),
-        number,
-        Entry(why, tone="muted"),
-    )
+    rows = []
+    for group in part.groups:
+        over = group.over(key)
+        if over is None or not (why := _reason(part, over)):
+            continue
+        texts = (part.title, part.label(group), wording.direction(over.first))
+        rows.append((*map(Entry, texts), replace(entry_of(over, None), text=over.written), Entry(why, tone="muted")))
+    return rows
 
 
 def _reason(part: Part, over: OverSeeds) -> str:
-    decimals = places(over.first)
     if over.mean is None:
         return f"not measured: {over.first.note}"
     if is_at_chance(over):
-        return f"not above guessing ({write(over.chance, decimals)})"
+        return f"not above guessing ({write(over.chance, over.decimals)})"
     figure = best_figure(part.published, over.first)
     best = part.published.best(over.first) if part.published else None
     if figure is None or best is None or above(over, figure):
@@ -167,24 +152,21 @@ def _reason(part: Part, over: OverSeeds) -> str:
 
 def strict_drawings(part: Part) -> Drawings | None:
     """One panel per direction; None where strict coherence was not measured."""
-    panels = [_panel(part, key) for key in part.main if key[0] == "coherence.strict"]
+    panels = [_panel(part, key) for key in part.strict]
     keys = _KEYS if part.published else tuple(key for key in _KEYS if key[0] != "ring")
     return Drawings("", tuple(panels), keys) if panels else None
 
 
 def _panel(part: Part, key: Key) -> Panel:
-    scored = [group for group in part.groups if group.scores(key)]
-    over = over_seeds([score for group in scored for score in group.scores(key)])
-    ceiling = next((value for name, value in over.controls.items() if "ceiling" in name), None)
+    over = over_seeds([score for group in part.groups for score in group.scores(key)])
     direction = wording.direction(over.first)
-    rows = [_dot_row(part, group, key) for group in scored]
-    return dot_panel(
-        part.identifier("strict", direction), f"{direction}, Strict, %", rows, Scale(0.0, 100.0, over.chance, ceiling)
-    )
+    rows = [_dot_row(part, group, own) for group in part.groups if (own := group.over(key)) is not None]
+    scale = Scale(0.0, 100.0, over.chance, ceiling(over.controls))
+    return dot_panel(part.identifier("strict", direction), f"{direction}, Strict, %", rows, scale)
 
 
-def _dot_row(part: Part, group: Group, key: Key) -> DotRow:
-    over, results = over_seeds(group.scores(key)), part.published
-    figure = results.figure(model_of(group.runs[0].settings), over.first) if results else None
+def _dot_row(part: Part, group: Group, over: OverSeeds) -> DotRow:
+    results = part.published
+    figure = results.figure(group.published_as(results), over.first) if results else None
     published = (figure.mean, published_interval(figure, results.seeds, over.first)) if figure and results else None
-    return DotRow(label(group, part.axes), over.values, over.mean, over.interval, published)
+    return DotRow(part.label(group), over.values, over.mean, over.interval, published)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,12 +12,10 @@ from molyneux.core import Score
 from molyneux.report import wording
 from molyneux.report.published import PublishedResults, published_beside
 from molyneux.report.records import StudyRun
-from molyneux.report.settings import model_of, short
+from molyneux.report.settings import has_fitted_prior, model_of, short, steps_of
 from molyneux.report.study.seeds import OverSeeds, over_seeds
 from molyneux.report.tables import base_scores, coherence_scores, factor_scores
-from molyneux.report.wording import identifier, is_conditional
 
-_APART = frozenset({"name", "seed"})
 _ABSENT = "–"  # noqa: RUF001
 
 Key = tuple[str, tuple[tuple[str, wording.Value], ...]]
@@ -57,12 +56,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Group:
-    """Runs that differ by their seeds alone.
-
-    Args:
-        values: the value of each axis by its path.
-        runs: at least one.
-    """
+    """Runs, at least one, that differ by their seeds alone, and the value of each axis by its path."""
 
     values: Mapping[str, str]
     runs: tuple[StudyRun, ...]
@@ -70,6 +64,11 @@ class Group:
     def scores(self, key: Key) -> list[Score]:
         """The scores with this key, one for each run that has it."""
         return self._index.get(key, [])
+
+    def over(self, key: Key) -> OverSeeds | None:
+        """A score over the seeds; None where no run has it."""
+        scores = self.scores(key)
+        return over_seeds(scores) if scores else None
 
     def published_as(self, published: PublishedResults | None) -> str:
         """Name of these runs in published results: that of the variant or of the model class; empty where they have none."""
@@ -94,38 +93,6 @@ def key_of(score: Score) -> Key:
 
 
 @dataclass(frozen=True)
-class Grid:
-    """Groups against scores: the content of a table of a study.
-
-    Args:
-        groups: the groups, in rows.
-        axes: the settings that distinguish the groups.
-        keys: the scores, in columns.
-    """
-
-    groups: Sequence[Group]
-    axes: Sequence[Axis]
-    keys: Sequence[Key]
-
-    def label(self, group: Group) -> str:
-        """Label of a group."""
-        return label(group, self.axes)
-
-    def over(self, group: Group, key: Key) -> OverSeeds | None:
-        """A score of a group over its seeds; None where no run has it."""
-        scores = group.scores(key)
-        return over_seeds(scores) if scores else None
-
-    def row(self, group: Group) -> list[OverSeeds | None]:
-        """Every score of a group."""
-        return [self.over(group, key) for key in self.keys]
-
-    def column(self, key: Key) -> list[OverSeeds | None]:
-        """A score of every group."""
-        return [self.over(group, key) for group in self.groups]
-
-
-@dataclass(frozen=True)
 class Part:
     """The runs of a study on one level of a world, or all of them where the level is not varied.
 
@@ -134,56 +101,77 @@ class Part:
         axes: the settings that distinguish the groups, without the level.
         groups: runs that differ by their seeds alone.
         published: published results for this level.
+        left_out: a sentence, where published results are left out because training was short.
     """
 
     title: str
     axes: tuple[Axis, ...]
     groups: tuple[Group, ...]
     published: PublishedResults | None
+    left_out: str = ""
 
     @property
     def main(self) -> list[Key]:
         """The coherence of whole views, direction by direction; every score without a factor where there is none."""
-        chosen = dict.fromkeys(key_of(score) for score in coherence_scores(self.scores))
-        return list(chosen) or keys(self.groups, lambda score: "factor" not in score.about and not is_conditional(score))[:8]
+        whole = [key for key in self._where(conditional=False) if "factor" not in dict(key[1])]
+        return _keys(coherence_scores(self.scores)) or whole[:8]
+
+    @property
+    def strict(self) -> list[Key]:
+        """Strict coherence of whole views, direction by direction."""
+        return [key for key in self.main if key[0] == "coherence.strict"]
 
     @property
     def factors(self) -> list[Key]:
         """The accuracies of single factors, direction by direction."""
-        return list(dict.fromkeys(key_of(score) for score in factor_scores(self.scores)))
+        return _keys(factor_scores(self.scores))
 
     @property
     def rest(self) -> list[Key]:
         """Every other score of the samples as they are."""
         shown = {*self.main, *self.factors}
-        return [key for key in keys(self.groups, lambda score: not is_conditional(score)) if key not in shown]
+        return [key for key in self._where(conditional=False) if key not in shown]
 
     @property
     def conditions(self) -> list[Key]:
         """The scores under conditions, such as corruptions, without those of single factors."""
-        return keys(self.groups, lambda score: is_conditional(score) and "factor" not in score.about)
+        return [key for key in self._where(conditional=True) if "factor" not in dict(key[1])]
 
     @property
     def scores(self) -> list[Score]:
         """The scores of all runs."""
         return [score for group in self.groups for run in group.runs for score in run.scores]
 
-    def identifier(self, *words: str) -> str:
-        """An identifier of something on the page that names the level."""
-        level = self.title[:1].lower() + self.title[1:]
-        return identifier(" ".join(word for word in (words[0], level, *words[1:]) if word))
+    def _where(self, *, conditional: bool) -> list[Key]:
+        return _keys(score for score in self.scores if wording.is_conditional(score) == conditional)
+
+    def label(self, group: Group) -> str:
+        """Label of a group; it says that a prior was fitted after training where that is so in some groups and not in others."""
+        text = label(group, self.axes)
+        fitted = [other for other in self.groups if has_fitted_prior(other.runs[0].settings)]
+        said = "fitted" in text or len(fitted) == len(self.groups)
+        return text if said or group not in fitted else f"{text} (fitted prior)"
+
+    def column(self, key: Key) -> list[OverSeeds | None]:
+        """A score of every group over its seeds."""
+        return [group.over(key) for group in self.groups]
 
     def has(self, key: Key) -> bool:
         """Whether some run has that score."""
         return any(group.scores(key) for group in self.groups)
 
-    def grid(self, shown: Sequence[Key]) -> Grid:
-        """The groups with the scores that are shown of them."""
-        return Grid(self.groups, self.axes, shown)
+    def identifier(self, *words: str) -> str:
+        """An identifier of something on the page that names the level."""
+        level = self.title[:1].lower() + self.title[1:]
+        return wording.identifier(" ".join(word for word in (words[0], level, *words[1:]) if word))
 
     def titled(self, text: str) -> str:
         """A title that names the level."""
         return f"{self.title}: {text}" if self.title else text[:1].upper() + text[1:]
+
+
+def _keys(scores: Iterable[Score]) -> list[Key]:
+    return list(dict.fromkeys(map(key_of, scores)))
 
 
 def divide(runs: Sequence[StudyRun]) -> list[Part]:
@@ -194,9 +182,10 @@ def divide(runs: Sequence[StudyRun]) -> list[Part]:
     parts = []
     for value in level.values if level else ("",):
         chosen = [run for run in runs if level is None or level.value(run.settings) == value]
-        title = f"Level {value}" if level else ""
-        results = published_beside(chosen[0].settings, base_scores([score for run in chosen for score in run.scores]))
-        parts.append(Part(title, others, tuple(_ordered(group_runs(chosen, others), results)), results))
+        shortest = min(chosen, key=lambda run: steps_of(run.settings) or math.inf)
+        beside = published_beside(shortest.settings, base_scores([score for run in chosen for score in run.scores]))
+        groups = tuple(_ordered(group_runs(chosen, others), beside[0]))
+        parts.append(Part(f"Level {value}" if level else "", others, groups, *beside))
     return parts
 
 
@@ -212,17 +201,17 @@ def _ordered(groups: Sequence[Group], published: PublishedResults | None) -> lis
 
 
 def find_axes(runs: Sequence[StudyRun]) -> list[Axis]:
-    """The fewest settings that distinguish all groups: model or variant and level first, then the others in their order.
+    """The fewest settings that distinguish all groups: variant, model and level first, then the others in their order.
 
-    A setting that distinguishes no more groups than those before it is not an axis. Variants of a study, whose runs have names,
-    are distinguished by these names unless the class of the model distinguishes as many groups.
+    A setting that distinguishes no more groups than those before it is not an axis. Runs are called by the names that the study's
+    file gives to its variants, where these names distinguish no more groups than the settings do.
     """
-    paths = dict.fromkeys(path for run in runs for path in run.settings if path not in _APART)
+    paths = dict.fromkeys(path for run in runs for path in run.settings if path not in ("name", "seed"))
     varied = [path for path in paths if len({_text(run.settings, path) for run in runs}) > 1]
-    models = [path for path in varied if path.endswith("model.class_path")]
-    first = [*_variants(runs, models, varied), *models, *(path for path in varied if path.endswith(".level"))]
+    named = ["name"] if _classes(runs, [*varied, "name"]) == _classes(runs, varied) else []
+    first = [path for ending in ("model.class_path", ".level") for path in varied if path.endswith(ending)]
     chosen: list[str] = []
-    for path in dict.fromkeys([*first, *varied]):
+    for path in dict.fromkeys([*named, *first, *varied]):
         if _classes(runs, [*chosen, path]) > _classes(runs, chosen):
             chosen.append(path)
     return [_axis(runs, path) for path in chosen]
@@ -248,26 +237,12 @@ def label(group: Group, axes: Sequence[Axis]) -> str:
     return ", ".join(texts) or "all runs"
 
 
-def keys(groups: Sequence[Group], wanted: Callable[[Score], bool]) -> list[Key]:
-    """Keys of the wanted scores of all runs, in the order of first appearance."""
-    return list(dict.fromkeys(key_of(score) for group in groups for run in group.runs for score in run.scores if wanted(score)))
-
-
 def _text(settings: Mapping[str, Any], path: str) -> str:
     return short(settings[path]) if path in settings else _ABSENT
 
 
 def _classes(runs: Sequence[StudyRun], paths: Sequence[str]) -> int:
     return len({tuple(_text(run.settings, path) for path in paths) for run in runs})
-
-
-def _variants(runs: Sequence[StudyRun], models: Sequence[str], varied: Sequence[str]) -> list[str]:
-    """`name`, if names stand for settings and distinguish more than the class of the model or one setting that all runs have."""
-    stand_for_settings = _classes(runs, [*varied, "name"]) == _classes(runs, varied)
-    say_more = _classes(runs, [*models, "name"]) > _classes(runs, models)
-    everywhere = [path for path in varied if all(path in run.settings for run in runs)]
-    alone = [path for path in everywhere if _classes(runs, [path, "name"]) == _classes(runs, [path]) == _classes(runs, ["name"])]
-    return ["name"] if stand_for_settings and say_more and len(alone) != 1 else []
 
 
 def _axis(runs: Sequence[StudyRun], path: str) -> Axis:

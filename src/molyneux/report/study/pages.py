@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from molyneux.core import DataError, nearest
+from molyneux.core import DataError, Score, nearest
 from molyneux.report import wording
 from molyneux.report.page import Page, Section
 from molyneux.report.records import StudyRun
@@ -18,21 +19,22 @@ from molyneux.report.tables import Table, base_scores
 
 
 def write_study(runs: Sequence[StudyRun], out: Path, *, name: str = "", formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Write the page of a study: `study.md`, `study.html`, and every table as CSV and LaTeX under `tables/`.
+    """Write the page of a study, and return the files: `study.md`, `study.html`, every table as CSV and LaTeX in `tables/`.
 
     Args:
         runs: records of the runs of the study.
         out: folder to write into.
-        name: title of the page; by default the name of the folder.
+        name: title of the page: the name of the study's file; by default that of its runs where they have one name, as without
+            variants, or else that of the folder.
         formats: any of `csv`, `html`, `latex`, `markdown`.
-
-    Returns:
-        The files written.
 
     Raises:
         DataError: there are no runs. ConfigError: an unknown format. StoreError: the folder cannot be written.
     """
-    return write_page(study_page(runs, name or out.resolve().name), out, "study", formats)
+    names = {str(run.settings.get("name", "")) for run in runs}
+    return write_page(
+        study_page(runs, name or (names.pop() if len(names) == 1 else "") or out.resolve().name), out, "study", formats
+    )
 
 
 def study_tables(runs: Sequence[StudyRun]) -> list[Table]:
@@ -66,11 +68,10 @@ def chosen_tables(
             hint = f" {nearest(str(dict(about)), known)}" if known else ""
             raise DataError(f"no run has the score {name} about {dict(about)};{hint or ' measure it, or leave it out'}")
     for part in parts:
-        grid = part.grid([key for key in keys if part.has(key)])
         results = part.published if published else None
         source = () if results is None else (*results.notes, _SPREAD_PUBLISHED.format(results.seeds))
-        title = part.titled("chosen scores")
-        tables.append(results_table(part.identifier("chosen"), title, grid, published=results, notes=(NOTE, *source)))
+        chosen, name, title = list(filter(part.has, keys)), part.identifier("chosen"), part.titled("chosen scores")
+        tables.append(results_table(name, title, part, chosen, published=results, notes=(NOTE, *source)))
     return tables
 
 
@@ -99,7 +100,7 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
 _ABLATIONS = f"Every table varies one setting and holds all others at the values they have most often. {NOTE}"
 _FACTORS = f"Coherence of single factors, in %: which parts of the meaning arrive and which are lost. {NOTE}"
 _CONDITIONS = "Scores of samples with corruptions, with missing modalities, or of another split."
-_AS_ABOVE = "Published numbers come from another protocol; see the first table."
+_AS_ABOVE = "Published numbers come from another protocol, other models and other readers; see the first table."
 _SPREAD_PUBLISHED = "Intervals of published numbers: Student's t from the printed deviation over {} seeds."
 _SPREAD = (
     "Two intervals that answer different questions: over seeds, where the mean of new seeds would lie; over samples, how well "
@@ -129,19 +130,23 @@ def _main_tables(parts: Sequence[Part]) -> list[Table]:
         if results is not None:
             notes += [_AS_ABOVE] if explained else [*results.notes, _SPREAD_PUBLISHED.format(results.seeds)]
             explained = True
-        grid, title = part.grid(part.main), part.titled("results")
-        tables.append(results_table(part.identifier("results"), title, grid, published=results, notes=notes))
+        elif part.left_out:
+            notes.append(part.left_out)
+        name, title = part.identifier("results"), part.titled("results")
+        tables.append(results_table(name, title, part, part.main, published=results, notes=notes))
     return tables
 
 
 def _factor_tables(part: Part) -> list[Table]:
+    """One table for each direction, folded as the directions and levels repeat it."""
     directions: dict[str, list[Key]] = {}
     for key in part.factors:
-        directions.setdefault(wording.direction_of(dict(key[1])), []).append(key)
-    return [
-        results_table(part.identifier("factors", direction), part.titled(direction), part.grid(keys))
+        directions.setdefault(wording.direction(Score(key[0], None, dict(key[1]))), []).append(key)
+    tables = [
+        results_table(part.identifier("factors", direction), part.titled(direction), part, keys)
         for direction, keys in directions.items()
     ]
+    return [replace(table, folded=True) for table in tables]
 
 
 def _family_tables(part: Part) -> list[Table]:
@@ -149,14 +154,14 @@ def _family_tables(part: Part) -> list[Table]:
     for key in part.rest:
         families.setdefault(wording.family(key[0]), []).append(key)
     return [
-        measures_table(part.identifier("family", name), part.titled(wording.family_title(name)), part.grid(keys))
+        measures_table(part.identifier("family", name), part.titled(wording.family_title(name)), part, keys, folded=True)
         for name, keys in families.items()
     ]
 
 
 def _condition_table(part: Part) -> Table:
-    return measures_table(part.identifier("conditions"), part.titled("scores by condition"), part.grid(part.conditions))
+    return measures_table(part.identifier("conditions"), part.titled("scores by condition"), part, part.conditions)
 
 
 def _spread(part: Part) -> Table:
-    return seeds_table(part.identifier("seeds"), part.titled("mean and spread"), part.grid(part.main))
+    return seeds_table(part.identifier("seeds"), part.titled("mean and spread"), part, part.main)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from molyneux.core import DataError, Score
 from molyneux.core.intervals import Interval, across_seeds, pooled, student
+from molyneux.report.numbers import places, write
 from molyneux.report.published import Figure
 
 
@@ -19,7 +20,6 @@ class OverSeeds:
     Args:
         first: the score of the first run, which carries name, unit, bounds and direction.
         values: the value of each run that has one.
-        failed: number of runs without a value.
         chance: mean chance; None where it has no meaning.
         controls: mean controls.
         pooled: interval of the mean of these runs that is due to the finite number of samples.
@@ -28,7 +28,6 @@ class OverSeeds:
 
     first: Score
     values: tuple[float, ...]
-    failed: int
     chance: float | None
     controls: dict[str, float]
     pooled: Interval | None
@@ -44,6 +43,16 @@ class OverSeeds:
         """Standard deviation over runs (n - 1); None below two."""
         return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else None
 
+    @property
+    def decimals(self) -> int:
+        """Number of decimals that the mean is written with."""
+        return places(replace(self.first, value=self.mean, interval=None))
+
+    @property
+    def written(self) -> str:
+        """The mean as text."""
+        return write(self.mean, self.decimals)
+
 
 def over_seeds(scores: Sequence[Score]) -> OverSeeds:
     """Summarise the same score of several runs, with the intervals of `core.intervals`.
@@ -56,12 +65,11 @@ def over_seeds(scores: Sequence[Score]) -> OverSeeds:
     known = [score for score in scores if score.value is not None]
     values = tuple(float(score.value) for score in known if score.value is not None)
     names = dict.fromkeys(name for score in known for name in score.controls)
-    controls = {name: _mean([score.controls[name] for score in known if name in score.controls]) for name in names}
+    controls = {name: float(np.mean([score.controls[name] for score in known if name in score.controls])) for name in names}
     chances = [score.chance for score in scores if score.chance is not None]
-    chance = _mean(chances) if chances else None
-    first = (known or list(scores))[0]
+    chance = float(np.mean(chances)) if chances else None
     between = across_seeds(known) if known else None
-    return OverSeeds(first, values, len(scores) - len(known), chance, controls, pooled(known), between)
+    return OverSeeds((known or list(scores))[0], values, chance, controls, pooled(known), between)
 
 
 def published_interval(figure: Figure, seeds: int, score: Score) -> Interval:
@@ -81,5 +89,18 @@ def above(over: OverSeeds, interval: Interval) -> bool | None:
     return True if own[0] > interval[1] else False if own[1] < interval[0] else None
 
 
-def _mean(numbers: Sequence[float]) -> float:
-    return float(np.mean(numbers))
+def best_of(cells: Sequence[OverSeeds | None]) -> list[OverSeeds]:
+    """The best mean and all that are not apart from it, best first; none where no direction is better.
+
+    Two means are apart if they are written differently and their intervals do not touch.
+    """
+    known = [cell for cell in cells if cell is not None and cell.mean is not None]
+    if not known or known[0].first.higher_is_better is None:
+        return []
+    ordered = sorted(known, key=lambda cell: cell.mean or 0.0, reverse=known[0].first.higher_is_better)
+    return [cell for cell in ordered if not _apart(cell, ordered[0])]
+
+
+def _apart(one: OverSeeds, other: OverSeeds) -> bool:
+    (low, high), (lower, higher) = (over.interval or (over.mean or 0.0,) * 2 for over in (one, other))
+    return one.written != other.written and (low > higher or high < lower)

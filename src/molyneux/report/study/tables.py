@@ -10,17 +10,16 @@ from molyneux.core import Score
 from molyneux.report import wording
 from molyneux.report.numbers import MISSING, places, write, write_interval
 from molyneux.report.published import PublishedResults
-from molyneux.report.study.groups import Axis, Grid, Group, Part
-from molyneux.report.study.seeds import OverSeeds, above, published_interval
+from molyneux.report.study.groups import Axis, Group, Key, Part
+from molyneux.report.study.seeds import OverSeeds, above, best_of, published_interval
 from molyneux.report.tables import Column, Entry, Table
-from molyneux.report.tables.entries import reference_entry
-from molyneux.report.tables.table import DASH
+from molyneux.report.tables.table import DASH, reference_entry
 
 OVER_SEEDS = (
     "Means over seeds with the 95 % interval that holds for new seeds (Student's t, never narrower than the samples "
     "allow); of a single seed, the interval over samples."
 )
-NOTE = f"{OVER_SEEDS} Bold: the best mean of a column."
+NOTE = f"{OVER_SEEDS} Bold: the best mean of a column, where it is apart from all others."
 MARKS = {
     "▲": "above the best published number, intervals apart",
     "≈": "not apart from the best published number",
@@ -32,53 +31,62 @@ MARKS = {
 
 
 def results_table(
-    name: str, title: str, grid: Grid, *, published: PublishedResults | None = None, notes: Sequence[str] = ()
+    name: str,
+    title: str,
+    part: Part,
+    keys: Sequence[Key],
+    *,
+    published: PublishedResults | None = None,
+    notes: Sequence[str] = (),
 ) -> Table:
     """One row per group, one column per score; published rows below the group of the same model; chance and ceiling last.
 
     Args:
         name: identifier of the table.
         title: line above it.
-        grid: groups in rows, scores in columns.
+        part: groups in rows.
+        keys: scores in columns.
         published: published results for the same task.
         notes: sentences below, after the meaning of the marks.
     """
-    columns = [grid.column(key) for key in grid.keys]
-    best = [_best(column) for column in columns]
+    columns = [part.column(key) for key in keys]
+    best = [best_of(column) if len(part.groups) > 1 else [] for column in columns]
     rows: list[tuple[Entry, ...]] = []
-    for group in grid.groups:
-        cells = grid.row(group)
+    for group, cells in zip(part.groups, zip(*columns, strict=True), strict=True):
         own = group.published_as(published)
-        entries = [entry_of(cell, top, published, own) for cell, top in zip(cells, best, strict=True)]
-        rows.append((Entry(grid.label(group)), *entries))
-        rows += _published_rows(published, group, grid.groups, cells)
+        strong = [[cell] == top for cell, top in zip(cells, best, strict=True)]
+        entries = [entry_of(cell, published, own, strong=bold) for cell, bold in zip(cells, strong, strict=True)]
+        rows.append((Entry(part.label(group)), *entries))
+        rows += _published_rows(published, group, part.groups, cells)
     samples = [next(filter(None, column)) for column in columns]
     rows += _reference_rows(samples)
     common, heads = _heads([sample.first for sample in samples])
-    title = ": ".join(part for part in (title, common) if part)
+    title = ": ".join(words for words in (title, common) if words)
     return Table(name, title, (Column("", "left"), *map(Column, heads)), tuple(rows), (*marks_used(rows), *notes))
 
 
-def seeds_table(name: str, title: str, grid: Grid) -> Table:
+def seeds_table(name: str, title: str, part: Part, keys: Sequence[Key]) -> Table:
     """Every group and score with mean, deviation, both intervals and the value of every seed."""
     heads = ("runs", "of what", "measure", "mean", "over seeds (95 %)", "over samples (95 %)", "deviation", "seeds")
     rows = []
-    for group in grid.groups:
-        known = [over for over in grid.row(group) if over is not None]
-        rows += [(Entry(grid.label(group), repeated=number > 0), *_spread(over)) for number, over in enumerate(known)]
+    for group in part.groups:
+        known = [over for key in keys if (over := group.over(key)) is not None]
+        rows += [(Entry(part.label(group), repeated=number > 0), *_spread(over)) for number, over in enumerate(known)]
     columns = tuple(Column(head, "left" if number < 3 else "right") for number, head in enumerate(heads))
-    return Table(name, title, columns, tuple(rows))
+    return Table(name, title, columns, tuple(rows), folded=True)
 
 
-def measures_table(name: str, title: str, grid: Grid) -> Table:
+def measures_table(name: str, title: str, part: Part, keys: Sequence[Key], *, folded: bool = False) -> Table:
     """Scores in rows and groups in columns, for families of many scores."""
-    rows = []
-    for key in grid.keys:
-        cells = grid.column(key)
-        first = next(filter(None, cells)).first
-        rows.append((Entry(wording.measure(first)), Entry(wording.subject(first)), *(_plain(cell) for cell in cells)))
-    columns = (Column("measure", "left"), Column("of what", "left"), *(Column(grid.label(group)) for group in grid.groups))
-    return Table(name, title, columns, tuple(rows), ("Means over seeds, in brackets the standard deviation.",))
+    cells = [part.column(key) for key in keys]
+    firsts = [next(filter(None, row)).first for row in cells]
+    measure = wording.distinct_measures(firsts)
+    rows = [
+        (Entry(measure(first)), Entry(wording.subject(first)), *map(_plain, row))
+        for first, row in zip(firsts, cells, strict=True)
+    ]
+    columns = (Column("measure", "left"), Column("of what", "left"), *(Column(part.label(group)) for group in part.groups))
+    return Table(name, title, columns, tuple(rows), ("Means over seeds, in brackets the standard deviation.",), folded)
 
 
 def best_figure(published: PublishedResults | None, score: Score) -> tuple[float, float] | None:
@@ -116,38 +124,24 @@ def marks_used(rows: Sequence[tuple[Entry, ...]]) -> list[str]:
     return ["; ".join(meanings) + "."] if meanings else []
 
 
-def entry_of(over: OverSeeds | None, best: float | None, published: PublishedResults | None, own: str = "") -> Entry:
-    """A mean with its mark and interval; `best` is the mean that is printed bold."""
+def entry_of(over: OverSeeds | None, published: PublishedResults | None, own: str = "", *, strong: bool = False) -> Entry:
+    """A mean with its mark and interval; bold if `strong`."""
     if over is None:
         return DASH
     if over.mean is None:
         return Entry(MISSING, tone="muted")
-    decimals = places(replace(over.first, value=over.mean, interval=None))
     mark = _mark(over, published, own)
-    text = write(over.mean, decimals) + (f" {mark}" if mark else "")
-    detail = write_interval(over.interval, decimals) if over.interval else ""
-    return Entry(text, detail, over.mean, over.interval, "strong" if over.mean == best else "")
-
-
-def _best(cells: Sequence[OverSeeds | None]) -> float | None:
-    known = [cell for cell in cells if cell is not None and cell.mean is not None]
-    if len(known) < 2 or known[0].first.higher_is_better is None:
-        return None
-    means = [cell.mean for cell in known if cell.mean is not None]
-    if max(means) == min(means):
-        return None
-    return max(means) if known[0].first.higher_is_better else min(means)
+    text = over.written + (f" {mark}" if mark else "")
+    detail = write_interval(over.interval, over.decimals) if over.interval else ""
+    return Entry(text, detail, over.mean, over.interval, "strong" if strong else "")
 
 
 def _published_rows(
     published: PublishedResults | None, group: Group, groups: Sequence[Group], cells: Sequence[OverSeeds | None]
 ) -> list[tuple[Entry, ...]]:
     """The published row of a group's model, beneath the last group of that model."""
-    if published is None or not cells:
-        return []
     model = group.published_as(published)
-    last = [other for other in groups if other.published_as(published) == model][-1]
-    if not model or group is not last:
+    if published is None or not model or group is not [other for other in groups if other.published_as(published) == model][-1]:
         return []
     figures = [published.figure(model, cell.first) if cell else None for cell in cells]
     entries = [Entry(figure.text, value=figure.mean, tone="muted") if figure else DASH for figure in figures]
@@ -160,11 +154,9 @@ def _reference_rows(samples: Sequence[OverSeeds]) -> list[tuple[Entry, ...]]:
     rows: list[tuple[str, list[float | None]]] = [("chance", [sample.chance for sample in samples])]
     for name in sorted(names, key=lambda name: "ceiling" in name):
         rows.append((wording.control(name), [sample.controls.get(name) for sample in samples]))
+    firsts = [sample.first for sample in samples]
     return [
-        (
-            Entry(title, tone="muted"),
-            *(reference_entry(sample.first, number) for sample, number in zip(samples, numbers, strict=True)),
-        )
+        (Entry(title, tone="muted"), *map(reference_entry, firsts, numbers))
         for title, numbers in rows
         if any(number is not None for number in numbers)
     ]
@@ -175,10 +167,10 @@ def _heads(scores: Sequence[Score]) -> tuple[str, list[str]]:
     factors = [wording.value_text(score.about.get("factor")) for score in scores]
     if all(factors) and len({(score.name, wording.direction(score)) for score in scores}) == 1:
         return "", factors
-    about = [wording.subjects(score) for score in scores]
+    about, measure = [wording.subjects(score) for score in scores], wording.distinct_measures(scores)
     common = [part for part in about[0] if all(part in parts for parts in about)] if len(scores) > 1 else []
     own = [", ".join(part for part in parts if part not in common) for parts in about]
-    heads = [": ".join(filter(None, (part, wording.measure(score)))) for part, score in zip(own, scores, strict=True)]
+    heads = [": ".join(filter(None, (part, measure(score)))) for part, score in zip(own, scores, strict=True)]
     return ", ".join(common), heads
 
 
@@ -209,25 +201,21 @@ def ablation_tables(part: Part) -> list[Table]:
     Its groups share the values that all other settings have most often: the base that was varied around.
     """
     varied = [axis for axis in part.axes if len({group.values[axis.path] for group in part.groups}) > 1]
-    if len(varied) < 2:
-        return []
     tables = []
-    for axis in varied:
+    for axis in varied if len(varied) > 1 else []:
         groups = _around(part.groups, [other for other in varied if other is not axis], axis)
         if not axis.is_model and len(groups) > 1:
-            name = part.identifier("ablation", axis.title)
-            tables.append(results_table(name, part.titled(f"effect of {axis.title}"), Grid(groups, [axis], part.main)))
+            name, title = part.identifier("ablation", axis.title), part.titled(f"effect of {axis.title}")
+            tables.append(results_table(name, title, replace(part, groups=groups, axes=(axis,)), part.main))
     return tables
 
 
-def _around(groups: Sequence[Group], fixed: Sequence[Axis], axis: Axis) -> list[Group]:
+def _around(groups: Sequence[Group], fixed: Sequence[Axis], axis: Axis) -> tuple[Group, ...]:
     """The groups in which the fixed settings have the values that go with most values of the axis."""
 
     def held(group: Group) -> tuple[str, ...]:
         return tuple(group.values[other.path] for other in fixed)
 
-    counts = Counter(held(group) for group in groups)
-    base = max(counts, key=lambda values: counts[values])
-    return sorted(
-        (group for group in groups if held(group) == base), key=lambda group: axis.values.index(group.values[axis.path])
-    )
+    base = Counter(map(held, groups)).most_common(1)[0][0]
+    chosen = [group for group in groups if held(group) == base]
+    return tuple(sorted(chosen, key=lambda group: axis.values.index(group.values[axis.path])))

@@ -1,9 +1,18 @@
 """Tables made from scores alone, and the formats they are written in."""
 
-from molyneux.report.tables.coherence import coherence_scores, coherence_summary, coherence_table, factor_scores, factor_table
 from molyneux.report.tables.conditions import base_scores, condition_tables
 from molyneux.report.tables.formats import scores_to_csv, to_csv, to_latex, to_markdown, to_terminal
-from molyneux.report.tables.scores import family_tables, prediction_scores, prediction_tables, score_table
+from molyneux.report.tables.scores import (
+    coherence_scores,
+    coherence_summary,
+    coherence_table,
+    factor_scores,
+    factor_table,
+    family_tables,
+    prediction_scores,
+    prediction_tables,
+    score_table,
+)
 from molyneux.report.tables.table import Column, Entry, Strip, Table
 
 __all__ = [

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from molyneux.core import Score
 from molyneux.report import wording
-from molyneux.report.tables.entries import Footnotes, reference_entry, value_entry
-from molyneux.report.tables.scores import MEASURE, Head, head_entries
-from molyneux.report.tables.table import DASH, Column, Table
+from molyneux.report.tables.scores import Head, head_entries
+from molyneux.report.tables.table import DASH, Column, Footnotes, Table, reference_entry, value_entry
 
 _DETAILS = frozenset({"factor", "label", "value", "dimension", "bin"})
 """Scores about one of these are left to CSV where the same measure has scores about the whole."""
@@ -34,7 +33,12 @@ def condition_tables(scores: Sequence[Score]) -> list[Table]:
     rest = [score for score in shown if wording.is_conditional(score)]
     strengths = [score for score in rest if "strength" in score.about]
     others = [score for score in rest if "strength" not in score.about]
-    heads, title = (MEASURE, _SUBJECT, _CORRUPTION), "Scores by strength of the corruption"
+    heads = (
+        Head("measure", wording.distinct_measures(rest)),
+        Head("of what", lambda score: wording.subject(score, without=wording.CONDITIONS)),
+        Head("corruption", lambda score: wording.condition(score, without=("strength",))),
+    )
+    title = "Scores by strength of the corruption"
     tables = [_table("corruptions", title, heads, strengths, _strength, base)] if strengths else []
     if others:
         tables.append(_table("conditions", "Scores by condition", heads[:2], others, wording.condition, base))
@@ -43,10 +47,6 @@ def condition_tables(scores: Sequence[Score]) -> list[Table]:
 
 def _family(score: Score) -> str:
     return score.name.partition(".")[0]
-
-
-_SUBJECT = Head("of what", lambda score: wording.subject(score, without=wording.CONDITIONS))
-_CORRUPTION = Head("corruption", lambda score: wording.condition(score, without=("strength",)))
 
 
 def _strength(score: Score) -> str:

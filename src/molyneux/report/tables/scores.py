@@ -1,4 +1,7 @@
-"""Tables with one row per score: interval, chance, controls and number of samples beside the value; one table per family."""
+"""Tables of the scores of a run: coherence beside published results, one table per family, predicted targets.
+
+Every row is one score; its interval, chance, controls and number of samples stand beside the value.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,31 @@ from dataclasses import dataclass
 
 from molyneux.core import Score
 from molyneux.report import wording
-from molyneux.report.tables.entries import Footnotes, count_entry, reference_entry, value_entry
-from molyneux.report.tables.table import INTERVAL, Align, Column, Entry, Table
+from molyneux.report.numbers import write_count
+from molyneux.report.published import PublishedResults
+from molyneux.report.tables.table import (
+    DASH,
+    INTERVAL,
+    Align,
+    Column,
+    Entry,
+    Footnotes,
+    Table,
+    count_entry,
+    reference_entry,
+    value_entry,
+)
 
 _FOOTNOTES = 3
 """A table with more different notes than this has a column for them."""
 _OWN_TABLE = 6
 """A measure with more scores than this has a table of its own."""
+_COHERENCE = ("coherence.strict", "coherence.strict_forced", "coherence.features", "coherence.letters")
+_MEANING = (
+    "Strict: every factor is right. Features: number of right factors. Letters: equal characters at equal places. "
+    "Forced choice: the judge may not abstain, as in published evaluations. "
+    "Judge ceiling: accuracy of the same reader on true views. Intervals: 95 %."
+)
 
 
 @dataclass(frozen=True)
@@ -42,7 +63,6 @@ def about_head(name: str, title: str = "") -> Head:
 MEASURE = Head("measure", wording.measure)
 SUBJECT = Head("of what", wording.subject)
 DIRECTION = Head("direction", wording.direction)
-FACTOR = about_head("factor")
 
 
 def score_table(
@@ -68,8 +88,13 @@ def score_table(
     """
     footnotes = Footnotes()
     remarks = len({score.note for score in scores if score.note}) > _FOOTNOTES
-    columns = [_value(scores, None if remarks else footnotes, drawn=drawn), *_references(scores), *extras]
-    columns += [Extra("note", lambda score: Entry(score.note, tone="muted"), "left")] if remarks else []
+    title_of_values = f"value{INTERVAL}" if any(score.interval for score in scores) else "value"
+    columns = [
+        Extra(title_of_values, lambda score: value_entry(score, "" if remarks else footnotes.mark(score.note), drawn=drawn)),
+        *_references(scores),
+        *extras,
+        *([Extra("note", lambda score: Entry(score.note, tone="muted"), "left")] if remarks else []),
+    ]
     heads = [head for head in heads if any(head.text(score) for score in scores)]
     rows = []
     for number, score in enumerate(scores):
@@ -88,17 +113,91 @@ def head_entries(heads: Sequence[Head], score: Score, above: Score | None) -> li
     return row
 
 
-def family_tables(scores: Sequence[Score]) -> list[Table]:
-    """One table for each family of scores and each measure with many scores, in the order in which they first appear.
+def _references(scores: Sequence[Score]) -> list[Extra]:
+    """Chance, controls and number of samples, where there are any; ceilings last."""
 
-    Works for any scores: nothing about a measure need be known.
-    """
-    counts = Counter(score.name for score in scores)
-    groups: dict[str, list[Score]] = {}
-    for score in scores:
-        own = counts[score.name] > _OWN_TABLE
-        groups.setdefault(score.name if own else wording.family(score.name), []).append(score)
-    return [_family_table(name, group) for name, group in groups.items()]
+    def control(name: str) -> Extra:
+        return Extra(wording.control(name), lambda score: reference_entry(score, score.controls.get(name)))
+
+    chance = Extra("chance", lambda score: reference_entry(score, score.chance))
+    columns = [chance] if any(score.chance is not None for score in scores) else []
+    names = dict.fromkeys(name for score in scores for name in score.controls)
+    columns += map(control, sorted(names, key=lambda name: "ceiling" in name))
+    return [*columns, Extra("n", count_entry)] if any(score.n for score in scores) else columns
+
+
+def coherence_scores(scores: Sequence[Score]) -> list[Score]:
+    """Strict, Features and Letters of whole views, direction by direction: fewest modalities first, joint last."""
+    return _ordered([score for score in scores if score.name in _COHERENCE and not _details(score)])
+
+
+def factor_scores(scores: Sequence[Score]) -> list[Score]:
+    """The accuracies of single factors, direction by direction."""
+    return _ordered([score for score in scores if score.name == "coherence.accuracy" and _details(score) == {"factor"}])
+
+
+def _details(score: Score) -> set[str]:
+    return set(score.about) - {"source", "target"}
+
+
+def _ordered(scores: Sequence[Score]) -> list[Score]:
+    """Direction by direction: fewest modalities first, joint last, otherwise as measured; within one, strict first."""
+    directions = list(dict.fromkeys(wording.direction(score) for score in scores))
+
+    def rank(score: Score) -> tuple[bool, int, int, int]:
+        measure = _COHERENCE.index(score.name) if score.name in _COHERENCE else 0
+        modalities = sum(len(wording.names_of(score.about.get(name))) for name in ("source", "target"))
+        return wording.is_joint(score.about), modalities, directions.index(wording.direction(score)), measure
+
+    return sorted(scores, key=rank)
+
+
+def coherence_table(
+    scores: Sequence[Score], published: PublishedResults | None = None, notes: Sequence[str] = ()
+) -> Table | None:
+    """The coherence of every direction beside published numbers; None where it was not measured."""
+
+    def beside(published: PublishedResults, model: str) -> Extra:
+        return Extra(f"{model} published", lambda score: _figure_entry(published, model, score))
+
+    extras = [beside(published, model) for model in published.models] if published else []
+    return _coherence_table(scores, extras, (*notes, *(published.notes if published else ())))
+
+
+def coherence_summary(
+    scores: Sequence[Score], published: PublishedResults | None = None, notes: Sequence[str] = ()
+) -> Table | None:
+    """The same in fewer columns: the number of samples in a note, and of the published numbers only the best of each row."""
+
+    def best(score: Score) -> Entry:
+        found = published.best(score) if published else None
+        return DASH if found is None else Entry(f"{found[1].mean:g}", found[0], found[1].mean, tone="muted")
+
+    counts = sorted({score.n for score in coherence_scores(scores)})
+    samples = " to ".join(write_count(count) for count in counts[:: max(1, len(counts) - 1)])
+    said = [f"Published best: {published.title}, by another protocol; the report says how."] if published else []
+    extras = [Extra("published best", best)] if published else []
+    table = _coherence_table(scores, extras, (f"Samples: {samples}.", *notes, *said))
+    return table.without("n") if table else None
+
+
+def _coherence_table(scores: Sequence[Score], extras: Sequence[Extra], notes: Sequence[str]) -> Table | None:
+    chosen, title = coherence_scores(scores), "How much of the meaning arrives"
+    if not chosen:
+        return None
+    heads = (DIRECTION, MEASURE)
+    return score_table("coherence", title, chosen, heads=heads, extras=extras, notes=(_MEANING, *notes), drawn=True)
+
+
+def _figure_entry(published: PublishedResults, model: str, score: Score) -> Entry:
+    figure = published.figure(model, score)
+    return DASH if figure is None else Entry(figure.text, value=figure.mean, tone="muted")
+
+
+def factor_table(scores: Sequence[Score]) -> Table | None:
+    """The accuracy of every factor in every direction; None where it was not measured."""
+    chosen, title = factor_scores(scores), "Accuracy of each factor, %"
+    return score_table("factors", title, chosen, heads=(DIRECTION, about_head("factor"))) if chosen else None
 
 
 def prediction_scores(scores: Sequence[Score]) -> list[Score]:
@@ -110,34 +209,26 @@ def prediction_scores(scores: Sequence[Score]) -> list[Score]:
 
 def prediction_tables(scores: Sequence[Score]) -> list[Table]:
     """How well each target is predicted: a table of whole targets and, where there are any, one of single labels."""
-    chosen = prediction_scores(scores)
-    whole = [score for score in chosen if not _details(score)]
-    labels = [score for score in chosen if _details(score)]
+    whole: list[Score] = []
+    labels: list[Score] = []
+    for score in prediction_scores(scores):
+        (labels if _details(score) - set(wording.CONDITIONS) else whole).append(score)
     heads = (about_head("target"), MEASURE, about_head("source", "from"))
     tables = [score_table("prediction", "Predicted targets", whole, heads=heads, drawn=True)] if whole else []
     return tables + ([score_table("prediction-labels", "Single labels", labels, heads=_about_heads(labels))] if labels else [])
 
 
-def _details(score: Score) -> set[str]:
-    return set(score.about) - {"source", "target", *wording.CONDITIONS}
+def family_tables(scores: Sequence[Score]) -> list[Table]:
+    """One table for each family of scores and each measure with many scores, in the order in which they first appear.
 
-
-def _value(scores: Sequence[Score], footnotes: Footnotes | None, *, drawn: bool) -> Extra:
-    title = f"value{INTERVAL}" if any(score.interval for score in scores) else "value"
-    return Extra(title, lambda score: value_entry(score, footnotes.mark(score.note) if footnotes else "", drawn=drawn))
-
-
-def _references(scores: Sequence[Score]) -> list[Extra]:
-    """Chance, controls and number of samples, where there are any; ceilings last."""
-
-    def control(name: str) -> Extra:
-        return Extra(wording.control(name), lambda score: reference_entry(score, score.controls.get(name)))
-
-    chance = Extra("chance", lambda score: reference_entry(score, score.chance))
-    columns = [chance] if any(score.chance is not None for score in scores) else []
-    names = dict.fromkeys(name for score in scores for name in score.controls)
-    columns += [control(name) for name in sorted(names, key=lambda name: "ceiling" in name)]
-    return [*columns, Extra("n", count_entry)] if any(score.n for score in scores) else columns
+    Works for any scores: nothing about a measure need be known.
+    """
+    counts = Counter(score.name for score in scores)
+    groups: dict[str, list[Score]] = {}
+    for score in scores:
+        own = counts[score.name] > _OWN_TABLE
+        groups.setdefault(score.name if own else wording.family(score.name), []).append(score)
+    return [_family_table(name, group) for name, group in groups.items()]
 
 
 def _family_table(name: str, scores: Sequence[Score]) -> Table:

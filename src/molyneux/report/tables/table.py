@@ -1,11 +1,13 @@
-"""A table independent of its format: rows of entries under columns, with notes below."""
+"""A table independent of its format: rows of entries under columns, with notes below; and the entries made from scores."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from molyneux.core import SpecError
+from molyneux.core import Score, SpecError
+from molyneux.report.numbers import MISSING, places, write, write_count, write_interval
 
 INTERVAL = " (95 %)"
 """Ending of the title of a column whose entries carry a 95 % interval."""
@@ -36,8 +38,7 @@ class Entry:
     """One entry of a table.
 
     Args:
-        text: the text that is shown.
-        detail: smaller text after it, such as an interval.
+        detail: smaller text after the text, such as an interval.
         value: the number behind the text, unrounded; None for words and for numbers that do not exist.
         interval: the interval behind the detail, unrounded.
         tone: `strong` for the main numbers, `muted` for those to compare them with.
@@ -80,9 +81,9 @@ class Table:
     Args:
         name: identifier for file names and links: ASCII letters, digits and dashes (`wording.identifier`).
         title: one line above the table.
-        columns: columns, in order.
         rows: entries, one per column in each row.
         notes: sentences below the table.
+        folded: whether web pages show the title alone until the reader opens the table.
 
     Raises:
         SpecError: the number of entries in a row is not that of the columns.
@@ -93,6 +94,7 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Entry, ...], ...]
     notes: tuple[str, ...] = ()
+    folded: bool = False
 
     def without(self, title: str) -> Table:
         """The same table without the column of that title."""
@@ -109,3 +111,55 @@ class Table:
         for number, row in enumerate(self.rows):
             if len(row) != len(self.columns):
                 raise SpecError(f"table {self.name}: expected {len(self.columns)} entries in row {number}, got {len(row)}")
+
+
+class Footnotes:
+    """Notes collected while a table is filled: the same sentence gets the same mark."""
+
+    def __init__(self) -> None:
+        self._marks: dict[str, str] = {}
+
+    def mark(self, sentence: str) -> str:
+        """The superscript mark of a sentence; empty for an empty sentence."""
+        if not sentence:
+            return ""
+        number = str(len(self._marks) + 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        return self._marks.setdefault(sentence, number)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Every sentence with its mark, in the order of the marks."""
+        return tuple(f"{mark} {sentence}" for sentence, mark in self._marks.items())
+
+
+def value_entry(score: Score, mark: str = "", *, drawn: bool = False) -> Entry:
+    """The value with its 95 % interval and a footnote mark; `n/a` where there is none; also as a mark on a line if `drawn`."""
+    if score.value is None:
+        return Entry(MISSING + mark, tone="muted")
+    decimals = places(score)
+    detail = "" if score.interval is None else write_interval(score.interval, decimals)
+    text = write(score.value, decimals) + mark
+    return Entry(text, detail, score.value, score.interval, "strong", strip=strip(score) if drawn else None)
+
+
+def reference_entry(score: Score, number: float | None) -> Entry:
+    """A number to compare a score with, such as its chance level, with as many decimals; a dash for None."""
+    return DASH if number is None else Entry(write(number, places(score)), value=number, tone="muted")
+
+
+def count_entry(score: Score) -> Entry:
+    """The number of samples behind a score."""
+    return Entry(write_count(score.n), value=score.n, tone="muted") if score.n else DASH
+
+
+def ceiling(controls: Mapping[str, float]) -> float | None:
+    """The accuracy of the judge on true views; None where the controls have none."""
+    return next((number for name, number in controls.items() if "ceiling" in name), None)
+
+
+def strip(score: Score) -> Strip | None:
+    """The score as a mark on a line between its bounds; None where a bound is open."""
+    low, high = score.bounds
+    if score.value is None or low is None or high is None or high <= low:
+        return None
+    return Strip(score.value, low, high, score.interval, score.chance, ceiling(score.controls))
