@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import yaml
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from molyneux.core import Batch, CorruptFileError, Spec, SpecError, StoreError, store
+from molyneux.core import Batch, ConfigError, CorruptFileError, Spec, SpecError, StoreError, store
+from molyneux.core.documents import dump_document, read_document
 
 _CONFIG, _SPEC, _WEIGHTS, _CHECKSUM = "config.yaml", "spec.json", "weights.safetensors", "checksum"
 
@@ -97,7 +97,7 @@ def save_model(model: nn.Module, folder: Path, config: Mapping[str, Any]) -> Non
         raise SpecError(f"expected a model with the Spec it was built for in `spec`, got a {type(model).__name__} without")
     save_tensors(folder / _WEIGHTS, model.state_dict())
     store.write_json(folder / _SPEC, spec.to_json())
-    store.write_text(folder / _CONFIG, yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True))
+    store.write_text(folder / _CONFIG, dump_document(config))
 
 
 def load_config(folder: Path) -> dict[str, Any]:
@@ -107,15 +107,12 @@ def load_config(folder: Path) -> dict[str, Any]:
         StoreError: there is none. CorruptFileError: it cannot be read.
     """
     path = folder / _CONFIG
+    if not store.is_file(path):
+        raise StoreError(f"expected the file {path}, which is not there")
     try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise StoreError(f"expected the file {path}, which is not there") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        return read_document(path)
+    except ConfigError as error:
         raise CorruptFileError(f"{path} is damaged ({error}): restore it from a copy, or train again") from error
-    if not isinstance(config, dict):
-        raise CorruptFileError(f"{path} is damaged (it holds no settings): restore it from a copy, or train again")
-    return config
 
 
 def load_spec(folder: Path) -> Spec:

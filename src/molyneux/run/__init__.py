@@ -6,11 +6,10 @@ This is where the rooms meet: they know only the core, and `run` carries things 
 from molyneux.run.experiment import Experiment, load_experiment, make_model, parse_experiment, read_experiment
 from molyneux.run.folder import default_folder, open_experiment
 from molyneux.run.launch import Finished, SweepProgress
-from molyneux.run.progress import RunProgress, Silent
 from molyneux.run.readers import make_judge
 from molyneux.run.schema import experiment_schema, study_schema
 from molyneux.run.sections import ConditionSettings, DataSettings, LearnSettings, MeasureSettings, ReportSettings
-from molyneux.run.steps import Outcome, Step, open_evaluation, report_run, run_experiment
+from molyneux.run.steps import Outcome, RunProgress, Silent, Step, open_evaluation, report_run, run_experiment
 from molyneux.run.study import Goal, Range, Study, check_study, load_study
 from molyneux.run.sweep import SweepOutcome, run_study
 

@@ -32,20 +32,16 @@ STAGES = ("samples", "model", "measure", "report")
 
 
 class RunFolder:
-    """The folder of one experiment, and its stages.
-
-    Args:
-        path: the folder.
-        experiment: whose it is.
-    """
+    """The folder of one experiment, and its stages."""
 
     def __init__(self, path: Path, experiment: Experiment) -> None:
         self.path, self.experiment = path, experiment
         dataset = experiment.data.dataset
-        self.samples = self._stage("samples", seed=experiment.seed, data=self._resolved("data"), version=dataset and dataset.name)
-        self.model = self._stage("model", seed=experiment.seed, learn=self._resolved("learn"), samples=self.samples.key)
+        seed, settings = experiment.seed, experiment.resolved
+        self.samples = _stage(path, "samples", seed=seed, data=settings["data"], version=dataset and dataset.name)
+        self.model = _stage(path, "model", seed=seed, learn=settings["learn"], samples=self.samples.key)
         judges = judge_digests(dataset, experiment.measure.judges)
-        self.measure = self._stage("measure", measure=self._resolved("measure"), model=self.model.key, judges=judges)
+        self.measure = _stage(path, "measure", measure=settings["measure"], model=self.model.key, judges=judges)
 
     @property
     def complete(self) -> bool:
@@ -67,27 +63,21 @@ class RunFolder:
             stage.verify()
         return True
 
-    def _resolved(self, section: str) -> Any:
-        return self.experiment.resolved[section]
 
-    def _stage(self, name: str, **settings: Any) -> store.Stage:
-        return store.Stage(self.path / name, settings, remedy=remedy(self.path / name))
+def _stage(path: Path, name: str, **settings: Any) -> store.Stage:
+    return store.Stage(path / name, settings, remedy=remedy(path / name))
 
 
 def remedy(folder: Path) -> str:
-    """What to do where a file of the stage in `folder` is damaged. Nobody is told to delete what took hours without a warning."""
-    if folder.name == "model":
-        return f"restore it from a copy, or delete {folder} to train again from the start"
-    return f"restore it from a copy, or delete {folder} to make it again"
+    """What to do where a file of the stage in `folder` is damaged; with a warning where that takes hours."""
+    again = "train again from the start" if folder.name == "model" else "make it again"
+    return f"restore it from a copy, or delete {folder} to {again}"
 
 
 def measured(path: Path, settings: Mapping[str, Any]) -> bool:
-    """Whether the scores in a folder are what these resolved settings ask for, by the record of their stage.
+    """Whether the scores in a folder are what these resolved settings ask for, by the record of their stage alone.
 
-    Judges, samples and model are not looked at, so that a report can be written where they are not.
-
-    Raises:
-        CorruptFileError: the record is damaged.
+    A report can thus be written where judges, samples and model are not there.
     """
     made_by = store.made_by(path / "measure")
     return "measure" in made_by and store.fingerprint(made_by["measure"]) == store.fingerprint(settings["measure"])
@@ -100,7 +90,7 @@ def report_stage(path: Path, settings: Mapping[str, Any]) -> store.Stage:
         StoreError: nothing was measured yet. CorruptFileError: the record of the scores is damaged.
     """
     scores = store.read_stage(path / "measure")["key"]
-    return store.Stage(path / "report", {"report": settings["report"], "measure": scores}, remedy=remedy(path / "report"))
+    return _stage(path, "report", report=settings["report"], measure=scores)
 
 
 @contextmanager
@@ -137,11 +127,7 @@ def opened(path: Path) -> Iterator[None]:
 
 
 def record_machine(path: Path) -> None:
-    """Write `machine.json` where it is not there, or is not what the record of the samples says.
-
-    Raises:
-        CorruptFileError: the record of the samples is damaged. StoreError: the folder cannot be written.
-    """
+    """Write `machine.json` where it is not there, or is not what the record of the samples says."""
     recorded = store.read_stage(path / "samples")["details"].get("machine") if store.made_by(path / "samples") else None
     try:
         found = store.read_json(path / _MACHINE)

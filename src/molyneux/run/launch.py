@@ -62,14 +62,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a study.
-
-    Args:
-        name: of the run.
-        config: file with its resolved settings.
-        folder: of the run.
-        log: file that gets what the run writes on standard error.
-    """
+    """One run of a study: its name, the file of its resolved settings, its folder, and the file for its standard error."""
 
     name: str
     config: Path
@@ -78,11 +71,7 @@ class Job:
 
 
 class Launcher(ABC):
-    """Computes runs somewhere. As a context, it ends whatever is under way however it is left.
-
-    Args:
-        jobs: how many runs are computed at the same time, at most.
-    """
+    """Computes runs somewhere, at most `jobs` at the same time. As a context, it ends whatever is under way when it is left."""
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
@@ -103,11 +92,7 @@ class Launcher(ABC):
 
 
 def make_launcher(on: str, jobs: int) -> Launcher:
-    """The launcher of a name.
-
-    Args:
-        on: `local`, `ray` (a Ray on this machine, or the cluster that RAY_ADDRESS names) or the address of a Ray cluster.
-        jobs: runs at the same time.
+    """The launcher for `local`, `ray` (on this machine, or the cluster that RAY_ADDRESS names) or the address of a Ray cluster.
 
     Raises:
         ConfigError: no such place, or Ray is not installed.
@@ -237,14 +222,9 @@ class RayLauncher(Launcher):
 
 @dataclass(frozen=True)
 class Pool:
-    """Several runs at a time, each recorded as soon as it is done.
+    """Several runs at a time, each recorded as soon as it is done; each has a folder below `folder`.
 
-    Args:
-        folder: of the study; each run has a folder below it.
-        launcher: computes the runs.
-        progress: receives the progress.
-        records: take in every run that is done.
-        trust: whether a run that is on record need not be run, even if its folder is gone.
+    With `trust`, a run that is on record is not run, even if its folder is gone.
     """
 
     folder: Path
@@ -253,16 +233,11 @@ class Pool:
     records: Records
     trust: bool = False
 
-    @property
-    def jobs(self) -> int:
-        """Runs at the same time, at most."""
-        return self.launcher.jobs
-
     def run(self, experiments: Sequence[Experiment]) -> list[Finished]:
         """Run experiments and wait for all of them; a run that fails does not stop the others. Equal ones are run once."""
         unique = {run_name(experiment): experiment for experiment in experiments}
         self.progress.plan(len(unique))
-        with ThreadPoolExecutor(self.jobs) as threads:
+        with ThreadPoolExecutor(self.launcher.jobs) as threads:
             futures = {name: threads.submit(self._run, name, experiment) for name, experiment in unique.items()}
             try:
                 finished = {name: future.result() for name, future in futures.items()}

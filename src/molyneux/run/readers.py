@@ -21,13 +21,7 @@ VALIDATED = 10_000
 
 @dataclass(frozen=True)
 class Readers:
-    """Readers by modality.
-
-    Args:
-        exact: readers of the world itself.
-        judges: learned readers.
-        unread: modalities without a reader, and why.
-    """
+    """Readers by modality: those of the world itself, judges, and the modalities without a reader, with the reason."""
 
     exact: Mapping[str, Reader] = field(default_factory=dict)
     judges: Mapping[str, Reader] = field(default_factory=dict)
@@ -38,9 +32,9 @@ def find_readers(dataset: Dataset | None, spec: Spec, judges: Mapping[str, Path]
     """The readers of the modalities in `spec`.
 
     Args:
-        dataset: where the samples come from; None if they come from none, and have no readers.
+        dataset: where the samples come from; None for stored samples without a world, which have no readers.
         spec: of the samples.
-        judges: files of judges by modality; where none is given, the one that comes with the package is taken.
+        judges: files of judges by modality; the others come with the package.
 
     Raises:
         ConfigError: a judge is given for a modality that the samples lack, or that it cannot read.
@@ -66,12 +60,7 @@ def find_readers(dataset: Dataset | None, spec: Spec, judges: Mapping[str, Path]
 
 
 def judge_digests(dataset: Dataset | None, judges: Mapping[str, Path]) -> dict[str, str]:
-    """By modality, the digest of the file of the judge that would read it: measures are made again when it changes.
-
-    Args:
-        dataset: where the samples come from.
-        judges: files of judges by modality, as in `find_readers`.
-    """
+    """By modality, the digest of the file of the judge that would read it: measures are made again when it changes."""
     if dataset is None:
         return {}
     learned = {name: shipped_file(dataset.name, name) for name in dataset.spec.names if name not in dataset.readers()}

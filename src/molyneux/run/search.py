@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import optuna
-from optuna.trial import FrozenTrial, Trial, TrialState
+from optuna.trial import FrozenTrial, TrialState
 
 from molyneux.core import ConfigError, nearest, seeds, store
 from molyneux.run.launch import Finished, Pool
@@ -18,12 +18,7 @@ _VARIANT = "variant"
 
 
 def search(study: Study, folder: Path, pool: Pool) -> list[Finished]:
-    """Try `study.trials` points, as many at a time as the pool has jobs; the trials of an earlier call count.
-
-    Args:
-        study: a random or tpe search.
-        folder: where `search.sqlite3` remembers the trials.
-        pool: runs the experiments.
+    """Try `study.trials` points, as many at a time as the pool has jobs; `search.sqlite3` in `folder` has those of earlier calls.
 
     Raises:
         ConfigError: the settings of a trial cannot be used, or no run has the score that is the goal.
@@ -31,7 +26,7 @@ def search(study: Study, folder: Path, pool: Pool) -> list[Finished]:
     trials = _trials(study, folder)
     finished = _try(study, trials, trials.get_trials(deepcopy=False)[: study.trials], pool)
     while (left := study.trials - len(trials.get_trials(deepcopy=False))) > 0:
-        asked = [_ask(study, trials) for _ in range(min(left, pool.jobs))]
+        asked = [_ask(study, trials) for _ in range(min(left, pool.launcher.jobs))]
         finished += _try(study, trials, asked, pool)
     return finished
 
@@ -67,7 +62,10 @@ def _ask(study: Study, trials: optuna.Study) -> FrozenTrial:
     for path, values in study.grid.items():
         trial.suggest_categorical(path, list(range(len(values))))
     for path, item in study.ranges.items():
-        _suggest(trial, path, item.low, item.high, log=item.log, whole=item.whole)
+        if item.whole:
+            trial.suggest_int(path, round(item.low), round(item.high), log=item.log)
+        else:
+            trial.suggest_float(path, item.low, item.high, log=item.log)
     return trials.get_trials(deepcopy=False)[trial.number]
 
 
@@ -76,13 +74,6 @@ def _sampler(study: Study, seed: int) -> optuna.samplers.BaseSampler:
     if study.search == "random":
         return optuna.samplers.RandomSampler(seed=seed)
     return optuna.samplers.TPESampler(seed=seed, n_startup_trials=min(10, max(2, study.trials // 3)))
-
-
-def _suggest(trial: Trial, path: str, low: float, high: float, *, log: bool, whole: bool) -> None:
-    if whole:
-        trial.suggest_int(path, round(low), round(high), log=log)
-    else:
-        trial.suggest_float(path, low, high, log=log)
 
 
 def _point(study: Study, trial: FrozenTrial) -> Overrides:
@@ -102,13 +93,9 @@ def _try(study: Study, trials: optuna.Study, tried: Sequence[FrozenTrial], pool:
             if any(item.error for item in group):
                 trials.tell(trial.number, state=TrialState.FAIL)
             else:
-                trials.tell(trial.number, _value(study.goal, group))
+                goal = study.goal
+                trials.tell(trial.number, statistics.fmean(_reached(goal, item.folder) for item in group) if goal else 0.0)
     return finished
-
-
-def _value(goal: Goal | None, group: Sequence[Finished]) -> float:
-    """The mean of the goal over the seeds; 0 where a search has none."""
-    return 0.0 if goal is None else statistics.fmean(_reached(goal, item.folder) for item in group)
 
 
 def _reached(goal: Goal, folder: Path) -> float:

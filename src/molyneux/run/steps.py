@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 from molyneux.core import Condition, ConfigError, ConflictError, Score, Source, StoreError, nearest, save_exhibits, store
 from molyneux.data import Split, StoredSource, contact_sheet, generate
 from molyneux.data.dataset import SPLITS
-from molyneux.learn import fit, load_weights, save_model
+from molyneux.learn import FitProgress, fit, load_weights, save_model
 from molyneux.measure import Evaluation, evaluate
 from molyneux.run.experiment import Experiment, make_model
 from molyneux.run.folder import (
@@ -24,7 +24,6 @@ from molyneux.run.folder import (
     report_stage,
     stored_settings,
 )
-from molyneux.run.progress import RunProgress, Silent
 from molyneux.run.provenance import machine, provenance
 from molyneux.run.readers import Readers, find_readers
 from molyneux.run.samples import conditions, digest, save_view_digests, train_overlap
@@ -32,6 +31,34 @@ from molyneux.run.samples import conditions, digest, save_view_digests, train_ov
 Step = Literal["data", "learn", "measure", "report"]
 """The steps of a run, in order."""
 _ALL: tuple[Step, ...] = get_args(Step)
+
+
+class RunProgress(FitProgress, Protocol):
+    """Receives the progress of a run. Calls may be frequent and must be cheap."""
+
+    def begin(self, step: str, note: str) -> None:
+        """A step begins; the note says in words what it does, or that it was done before."""
+        ...
+
+    def advance(self, done: int, total: int, note: str = "") -> None:
+        """So much of the present step is done."""
+        ...
+
+
+class Silent:
+    """A `RunProgress` that shows nothing."""
+
+    def begin(self, step: str, note: str) -> None:
+        """See `RunProgress`."""
+
+    def advance(self, done: int, total: int, note: str = "") -> None:
+        """See `RunProgress`."""
+
+    def step(self, done: int, total: int, samples_per_second: float, seconds_left: float) -> None:
+        """See `FitProgress`."""
+
+    def epoch(self, row: Mapping[str, float | int | None]) -> None:
+        """See `FitProgress`."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +81,15 @@ class Outcome:
 def run_experiment(
     experiment: Experiment, folder: Path, *, steps: Sequence[Step] = _ALL, progress: RunProgress | None = None
 ) -> Outcome:
-    """Run an experiment, or go on where an earlier call with the same folder stopped.
+    """Run an experiment, or go on where an earlier call with the same folder stopped, also after a crash, a kill or Ctrl-C.
 
-    A call after a crash, a kill or Ctrl-C goes on; what is complete is checked against its checksums and not done again.
+    What is complete is checked against its checksums and not done again.
 
     Args:
         experiment: what to run.
-        folder: belongs to this experiment, or to one with the same samples and training; what that one measured is made again.
-        steps: which of `data`, `learn`, `measure` and `report`; they are done in this order.
-        progress: is called as it goes.
+        folder: of this experiment, or of one with the same samples and training; what that one measured is made again.
+        steps: which steps; they are done in the order of `Step`.
+        progress: receives the progress.
 
     Raises:
         ConfigError: unknown steps.
@@ -83,11 +110,7 @@ def run_experiment(
 
 
 def report_run(folder: Path, *, progress: RunProgress | None = None) -> Outcome:
-    """Write the report of a stored run again. Its scores and records are all that is needed: no samples, model or judges.
-
-    Args:
-        folder: of a run that was measured.
-        progress: is called as it goes.
+    """Write the report of a stored run again, from its scores and records alone: no samples, model or judges.
 
     Raises:
         ConflictError: the folder is in use.
@@ -102,13 +125,10 @@ def report_run(folder: Path, *, progress: RunProgress | None = None) -> Outcome:
 
 
 def open_evaluation(folder: Path) -> Evaluation:
-    """What the measures of a run are given: its trained model, in evaluation mode, the samples and the readers.
+    """The trained model of a run in evaluation mode, with the samples and the readers: what its measures are given.
 
     `evaluate([...], open_evaluation(folder))` measures the model with anything; `.model.encode(batch)` gives its codes of the
     batches of `.source`. The files of the model are checked against their checksums; the folder is only read.
-
-    Args:
-        folder: of a run whose model is trained.
 
     Raises:
         StoreError: it is no folder of a run, or its model is not trained yet. ConfigError: its settings are no longer valid.
@@ -146,11 +166,7 @@ class Run:
         return self.folder.experiment
 
     def whole(self, split: Split) -> Source:
-        """The samples of a split with all their modalities: the kept ones where they are kept. Stored files are checked.
-
-        Raises:
-            CorruptFileError: stored samples were truncated, altered or removed.
-        """
+        """The samples of a split with all their modalities, the kept ones where they are kept; stored files are checked."""
         kept, stored = self.folder.samples.folder / split, self.experiment.data.folder
         if stored is not None:
             store.verify(stored / split, remedy=f"restore it from a copy, or store the samples of {stored} anew")
@@ -164,10 +180,7 @@ class Run:
         return self.experiment.samples.prepared(self.whole(split), split)
 
     def done(self, stage: store.Stage, step: Step, *, again: bool = False) -> bool:
-        """Whether a stage is complete; its files are checked then.
-
-        What other settings made is refused, or counts for nothing where it can be made `again` in seconds.
-        """
+        """Whether a stage is complete; then its files are checked. Other settings are refused unless it can be made `again`."""
         if not (stage.current if again else stage.complete):
             return False
         self.progress.begin(step, "done before: checking its files")
@@ -180,15 +193,20 @@ def make_samples(run: Run) -> None:
 
     Raises:
         ConflictError: samples are no longer what they were when this folder was made.
-        CorruptFileError: stored samples were truncated, altered or removed.
+        CorruptFileError: stored samples were truncated, altered or removed. StoreError: there is no room to store them.
     """
     stage, data = run.folder.samples, run.experiment.data
     if run.done(stage, "data"):
         _require_same(stage, run)
         return
     run.progress.begin("data", "making the samples" if data.keep else "looking at the samples")
-    for split in SPLITS if data.keep else ():
-        _keep(run, split)
+    if data.keep:
+        left = {
+            name: run.experiment.samples.whole(name) for name in SPLITS if not store.is_file(stage.folder / name / "stage.json")
+        }
+        store.require_space(stage.folder, sum(len(source) * source.spec.sample_bytes for source in left.values()))
+        for split, source in left.items():
+            _keep(run, split, source)
     recipe = {"checksums": _digests(run), "settings": run.experiment.resolved["data"], "seed": run.experiment.seed}
     contact_sheet(run.source("train"), stage.folder / "contact_sheet.png")
     store.write_json(stage.folder / "spec.json", run.source("test").spec.to_json())
@@ -232,12 +250,7 @@ def measure(run: Run) -> None:
 
 
 def evaluations(run: Run) -> list[Evaluation]:
-    """The trained model of a run with the samples and readers it is measured with: one for each condition, the first without.
-
-    Raises:
-        CorruptFileError, StoreError: the weights or stored samples are damaged or not there.
-        ConfigError: a condition does not fit the samples.
-    """
+    """The trained model of a run with the samples and readers it is measured with: one for each condition, the first without."""
     experiment, settings = run.experiment, run.experiment.measure
     measured_on = conditions(
         settings.split, settings.conditions, lambda split: experiment.samples.measured(run.whole(split)), experiment.seed
@@ -268,12 +281,12 @@ def _under(condition: Condition, plain: Evaluation, run: Run) -> Evaluation:
     return replace(plain, source=condition.source, reference=condition.reference, about=condition.about, origin=origin)
 
 
-def report(run: Run) -> None:
-    """Step `report`: tables and pages from the scores."""
-    _report(run.folder.path, run.experiment.resolved, run.progress)
-
-
-STEPS: dict[Step, Callable[[Run], None]] = {"data": make_samples, "learn": learn, "measure": measure, "report": report}
+STEPS: dict[Step, Callable[[Run], None]] = {
+    "data": make_samples,
+    "learn": learn,
+    "measure": measure,
+    "report": lambda run: _report(run.folder.path, run.experiment.resolved, run.progress),
+}
 """What is done in each step, in order."""
 
 
@@ -305,9 +318,9 @@ def _outcome(folder: Path, settings: Mapping[str, Any]) -> Outcome:
     return Outcome(folder, tuple(read_scores(folder)), tuple(pages), settings)
 
 
-def _keep(run: Run, split: Split) -> None:
+def _keep(run: Run, split: Split, source: Source) -> None:
     """Store a split, if an earlier attempt did not get as far."""
-    source, done = run.experiment.samples.whole(split), 0
+    done = 0
 
     def advance(count: int) -> None:
         nonlocal done
