@@ -43,7 +43,8 @@ def student(mean: float, sd: float, count: int, bounds: Bounds = (None, None)) -
     from scipy.special import stdtrit
 
     half = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2)) * sd / math.sqrt(count)
-    return _cut((mean - half, mean + half), bounds)
+    low, high = bounds
+    return max(mean - half, -math.inf if low is None else low), min(mean + half, math.inf if high is None else high)
 
 
 def pooled(scores: Sequence[Score]) -> Interval | None:
@@ -97,8 +98,3 @@ def _counts(scores: Sequence[Score]) -> tuple[int, int] | None:
     if len({score.n for score in scores}) > 1 or any(abs(count - round(count)) > 1e-6 for count in right):
         return None
     return sum(round(count) for count in right), sum(score.n for score in scores)
-
-
-def _cut(interval: Interval, bounds: Bounds) -> Interval:
-    low, high = bounds
-    return max(interval[0], -math.inf if low is None else low), min(interval[1], math.inf if high is None else high)

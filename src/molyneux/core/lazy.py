@@ -11,11 +11,7 @@ from typing import Any
 
 
 def lazy_names(package: str) -> Callable[[str], Any]:
-    """The `__getattr__` (PEP 562) of a package that imports its names only under `if TYPE_CHECKING`.
-
-    Args:
-        package: its dotted path; the name of each `from module import name` in its `__init__.py` can be used.
-    """
+    """The `__getattr__` (PEP 562) of a package whose `__init__.py` imports its names only under `if TYPE_CHECKING`."""
     module = sys.modules[package]
     tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
     homes = {alias.name: node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}

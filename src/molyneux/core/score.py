@@ -66,7 +66,10 @@ class Score:
             return cls(
                 **{
                     **record,
-                    "about": {name: _about_value(value) for name, value in record.get("about", {}).items()},
+                    "about": {
+                        name: tuple(value) if isinstance(value, list) else value
+                        for name, value in record.get("about", {}).items()
+                    },
                     "interval": None if interval is None else (interval[0], interval[1]),
                     "bounds": tuple(record.get("bounds", (None, None))),
                 }
@@ -82,7 +85,3 @@ def about_names(names: Sequence[str]) -> str | tuple[str, ...]:
     ('image', ('image', 'text'))
     """
     return names[0] if len(names) == 1 else tuple(names)
-
-
-def _about_value(value: Any) -> str | tuple[str, ...]:
-    return tuple(value) if isinstance(value, list) else value

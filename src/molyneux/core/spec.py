@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Protocol, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from molyneux.core.errors import SpecError, nearest
 
@@ -25,12 +25,7 @@ _BYTES = {"float32": 4, "int64": 8, "uint8": 1}
 _LONGEST_NAME = 100
 
 
-class _Named(Protocol):
-    @property
-    def name(self) -> str: ...
-
-
-N = TypeVar("N", bound=_Named)
+N = TypeVar("N", "Modality", "Factor", "Target")
 
 
 @dataclass(frozen=True)
@@ -222,10 +217,9 @@ class Spec:
     def __post_init__(self) -> None:
         if not self.modalities:
             raise SpecError("expected at least one modality, got none")
-        causes: tuple[_Named, ...] = (*self.factors, *self.quantities)
-        named: dict[str, Sequence[_Named]] = {"modality": self.modalities, "factor": causes, "target": self.targets}
-        for what, items in named.items():
-            names = [item.name for item in items]
+        causes = [item.name for item in (*self.factors, *self.quantities)]
+        targets = [item.name for item in self.targets]
+        for what, names in {"modality": self.names, "factor": causes, "target": targets}.items():
             if len(set(names)) != len(names):
                 raise SpecError(f"expected {what} names that differ, got {', '.join(names)}")
 

@@ -63,9 +63,8 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
             Path(temporary).unlink(missing_ok=True)
 
 
-_ELSEWHERE = "choose another folder with --out"
+_ELSEWHERE, _AGAIN = "choose another folder with --out", "and run the same command again"
 _PERMISSION = f"no permission to write there: {_ELSEWHERE} or change its permissions"
-_AGAIN = "and run the same command again"
 _READ = {
     errno.ENOENT: "it is not there",
     errno.EACCES: "no permission to read it: change its permissions",
@@ -112,15 +111,7 @@ def file_name(name: str) -> str:
 
 
 def require_space(path: Path, needed: int) -> None:
-    """Refuse to write more than a disk has room for.
-
-    Args:
-        path: what is to be written; it need not exist.
-        needed: bytes.
-
-    Raises:
-        StoreError: fewer bytes are free; with both numbers.
-    """
+    """Raise StoreError, with both numbers, where fewer bytes are free than `needed` for what is to be written at a path."""
     place = path.absolute()
     free = shutil.disk_usage(next(folder for folder in (place, *place.parents) if folder.exists())).free
     if needed > free:
@@ -129,11 +120,7 @@ def require_space(path: Path, needed: int) -> None:
 
 
 def is_file(path: Path) -> bool:
-    """Whether a file stands there.
-
-    Raises:
-        StoreError: that cannot be seen, such as in a folder that may not be entered.
-    """
+    """Whether a file stands there; StoreError where that cannot be seen, such as in a folder that may not be entered."""
     try:
         return path.is_file()
     except OSError as error:
@@ -158,11 +145,7 @@ def write_json(path: Path, record: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file.
-
-    Raises:
-        StoreError: it is not there. CorruptFileError: it is not JSON.
-    """
+    """Read a JSON file; StoreError if it is not there, CorruptFileError if it is not JSON."""
     with _reading(path):
         return json.loads(path.read_text(encoding="utf-8"))
 
@@ -209,11 +192,7 @@ def content_checksum(content: bytes) -> str:
 
 
 def checksum(path: Path) -> str:
-    """SHA-256 of the SHA-256 digests of a file's blocks of `BLOCK` bytes, 64 hex digits.
-
-    Raises:
-        CorruptFileError: the file is missing.
-    """
+    """SHA-256 of the SHA-256 digests of a file's blocks of `BLOCK` bytes, 64 hex digits; CorruptFileError if it is missing."""
     try:
         with path.open("rb", buffering=0) as stream:
             return _checksum(iter(lambda: stream.read(BLOCK), b""))
@@ -231,9 +210,8 @@ def _checksum(blocks: Iterable[bytes | memoryview]) -> str:
 def _checksum_once(path: Path) -> str:
     """The checksum of a file, computed once per process for every version of the file (by inode, size and time stamps)."""
     status = path.stat()
-    if time.time_ns() - status.st_ctime_ns < _SETTLED:
-        return checksum(path)
-    return _checksum_of(path.absolute(), (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
+    version = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    return checksum(path) if time.time_ns() - status.st_ctime_ns < _SETTLED else _checksum_of(path.absolute(), version)
 
 
 @lru_cache(maxsize=2**16)
@@ -251,9 +229,9 @@ class Stage:
     """One step's folder in a run: absent, under way, or complete with a record.
 
     Args:
-        folder: where its files live.
+        folder: of its files.
         settings: everything that its content depends on, as plain data.
-        remedy: what errors advise where a file is damaged; by default to restore it, or to delete the folder and make it again.
+        remedy: what errors advise where a file is damaged.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, Any], *, remedy: str = "") -> None:
@@ -263,18 +241,11 @@ class Stage:
 
     @property
     def complete(self) -> bool:
-        """Whether the stage is finished, by these very settings.
-
-        Raises:
-            ConflictError: it was made by other settings. CorruptFileError: its record is damaged.
-        """
-        if not is_file(self.folder / _RECORD):
-            return False
-        record = read_stage(self.folder, remedy=self.remedy)
-        if record["key"] != self.key:
-            changed = differences(record["settings"], self.settings)
+        """Whether the stage is finished, by these very settings; ConflictError where other settings made it."""
+        if is_file(self.folder / _RECORD) and not self.current:
+            changed = differences(read_stage(self.folder)["settings"], self.settings)
             raise ConflictError(f"{self.folder} was made by another configuration ({changed}): choose another folder with --out")
-        return True
+        return self.current
 
     @property
     def current(self) -> bool:
@@ -329,11 +300,7 @@ def made_by(folder: Path) -> dict[str, Any]:
 
 
 def read_stage(folder: Path, *, remedy: str = "") -> dict[str, Any]:
-    """The record of a finished stage: its `key`, `settings`, `files` (checksums by name) and `details`.
-
-    Raises:
-        StoreError: the stage is not finished. CorruptFileError: the record was truncated or altered since it was written.
-    """
+    """The record of a finished stage: its `key`, `settings`, `files` (checksums by name) and `details`; errors as `verify`."""
     path, remedy = folder / _RECORD, remedy or _MAKE_AGAIN.format(folder)
     if not is_file(path):
         raise StoreError(f"{path} is missing: {remedy}")
@@ -343,8 +310,7 @@ def read_stage(folder: Path, *, remedy: str = "") -> dict[str, Any]:
         raise CorruptFileError(f"{path} is damaged: {remedy}") from error
     parts = {"key": str, "settings": dict, "files": dict, "details": dict, "checksum": str}
     if not isinstance(record, dict) or not all(isinstance(record.get(name), kind) for name, kind in parts.items()):
-        expected = ", ".join(parts)
-        raise CorruptFileError(f"{path} is damaged (it does not hold {expected}): {remedy}")
+        raise CorruptFileError(f"{path} is damaged (it does not hold {', '.join(parts)}): {remedy}")
     if record.pop("checksum") != fingerprint(record):
         raise CorruptFileError(f"{path} was altered since it was written: {remedy}")
     return record
@@ -354,23 +320,20 @@ def read_stage(folder: Path, *, remedy: str = "") -> dict[str, Any]:
 def locked(folder: Path, option: str = "--out") -> Iterator[None]:
     """Hold a folder against other processes; the lock goes with the process, however it ends.
 
-    Args:
-        folder: made where it does not exist. If the block fails while the folder is empty, the folder and the lock are removed
-            again where they were not there before.
-        option: of the command line, by which another folder is chosen; part of the message.
+    If the block fails before anything is written, the folder and the lock are removed again where they were not there before.
 
     Raises:
-        ConflictError: another process holds it.
+        ConflictError: another process holds it; another one is chosen with `option` of the command line.
     """
     lock = folder / ".lock"
     made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     new = not lock.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+        handle = lock.open("a")
     except OSError as error:
         raise store_error(error, folder) from error
-    try:
+    with handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -385,8 +348,6 @@ def locked(folder: Path, option: str = "--out") -> Iterator[None]:
                     for empty in made:
                         empty.rmdir()
             raise
-    finally:
-        os.close(handle)
 
 
 def differences(old: Any, new: Any, at: str = "") -> str:

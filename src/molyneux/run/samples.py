@@ -19,12 +19,7 @@ _DIGESTS = "train_views.{}.npy"
 
 
 class Samples:
-    """Where the samples of each split come from.
-
-    Args:
-        settings: which and how many.
-        seed: root seed of the world's streams and of what is missing.
-    """
+    """Where the samples of each split come from, drawn with the root seed of the experiment."""
 
     def __init__(self, settings: DataSettings, seed: int) -> None:
         self.settings, self.seed = settings, seed
@@ -109,7 +104,7 @@ def conditions(
         seed: of what corruptions draw.
 
     Raises:
-        ConfigError: a corruption applies to no modality, a missing modality is unknown, or there is no such split.
+        ConfigError: with all of these: a corruption fits no modality, a missing modality is unknown, or there is no such split.
     """
     base, problems = source(split), list[str]()
     found = [Condition(base)]
@@ -142,10 +137,7 @@ def _conditions(item: ConditionSettings, base: Source, source: Callable[[Split],
 
 
 def digest(source: Source, *, samples: int = 1_000) -> str:
-    """BLAKE2b of the first samples of a source (32 hex digits): every view, mask, factor and target, with names and shapes.
-
-    A run notices by it that its samples are no longer what they were.
-    """
+    """BLAKE2b of the first samples of a source (32 hex digits): every tensor, with its name and shape."""
     batch = source.batch(np.arange(min(samples, len(source))))
     total = hashlib.blake2b(digest_size=16)
     for name, tensor in sorted(batch.tensors().items()):
@@ -156,10 +148,7 @@ def digest(source: Source, *, samples: int = 1_000) -> str:
 
 
 def save_view_digests(train: Source, folder: Path) -> None:
-    """Store what `train_overlap` needs of the training samples: per modality a file of the digests of all different views.
-
-    A file holds sorted uint64, 8 bytes a view.
-    """
+    """Store what `train_overlap` needs: per modality a file of the digests of all different training views, sorted uint64."""
     found: dict[str, list[np.ndarray]] = {name: [] for name in train.spec.names}
     for digests in _view_digests(train, len(train)):
         for name, chunk in digests.items():

@@ -63,14 +63,7 @@ class Silent:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run left behind.
-
-    Args:
-        folder: where everything is.
-        scores: what was measured; empty before it is.
-        pages: the files of the report.
-        settings: the resolved settings, as plain data.
-    """
+    """What a run left behind: its folder, its scores and pages, as far as they are made, and its resolved settings."""
 
     folder: Path
     scores: tuple[Score, ...]
@@ -189,12 +182,7 @@ class Run:
 
 
 def make_samples(run: Run) -> None:
-    """Step `data`: look at the samples, and store them if `data.keep` is set.
-
-    Raises:
-        ConflictError: samples are no longer what they were when this folder was made.
-        CorruptFileError: stored samples were truncated, altered or removed. StoreError: there is no room to store them.
-    """
+    """Step `data`: look at the samples, which must be those that the folder was made with; store them if `data.keep` is set."""
     stage, data = run.folder.samples, run.experiment.data
     if run.done(stage, "data"):
         _require_same(stage, run)

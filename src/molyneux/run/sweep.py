@@ -12,13 +12,7 @@ from molyneux.run.study import Study, check_points
 
 @dataclass(frozen=True)
 class SweepOutcome:
-    """What a study left behind.
-
-    Args:
-        finished: every run, in the order in which they were begun.
-        results: the folder of records and pages.
-        pages: the files of the report.
-    """
+    """What a study left behind: its runs in the order in which they were begun, the folder of records, and the pages."""
 
     finished: tuple[Finished, ...]
     results: Path

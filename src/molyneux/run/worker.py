@@ -19,7 +19,7 @@ from molyneux.run.steps import run_experiment
 
 
 def work(config: str, folder: str) -> int:
-    """Compute the run of a resolved configuration: what a worker process does; 0 if all of it was done.
+    """Compute the run of a resolved configuration in a worker process; 0 if all of it was done.
 
     It writes its progress as JSON lines to standard output; what else is written there goes to standard error. It ends at once
     when its standard input is closed, which the system does when the process that started it is gone.

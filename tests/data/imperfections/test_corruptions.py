@@ -120,7 +120,7 @@ def test_one_modality_may_be_chosen(kind, source):
 def test_settings_that_cannot_be_used(kind, source):
     with pytest.raises(ConfigError, match=r"strength from 0 to 1, got 1\.1"):
         Corrupted(source, kind(), 1.1, seed=1)
-    with pytest.raises(ConfigError, match="at least one name in modalities, got none"):
+    with pytest.raises(ConfigError, match="at least one of the modalities, got none"):
         GaussianNoise(modalities=())
     with pytest.raises(ConfigError, match="no modality 'imag'"):
         Corrupted(source, kind(modalities=("imag",)), 0.5, seed=1)
