@@ -94,11 +94,12 @@ class LabelledTexts(Benchmark):
         super().__init__(folder)
         fields = self.columns if fields is None else fields if isinstance(fields, str) else tuple(fields)
         limits = None if per_class is None else (*per_class,)
-        if problems := [
-            *_field_problems(fields, self.columns),
-            *(f"{name}: expected at least 1, got {value}" for name, value in (("words", words), ("length", length)) if value < 1),
-            *_limit_problems(limits),
-        ]:
+        problems = _field_problems(fields, self.columns)
+        problems += [f"{name}: expected at least 1, got {n}" for name, n in (("words", words), ("length", length)) if n < 1]
+        if limits is not None and (len(limits) != 3 or min(limits) < 1):
+            what = "three numbers of at least 1, for training, validation and testing"
+            problems.append(f"per_class: expected {what}, got {limits}")
+        if problems:
             raise ConfigError(problems)
         self._settings: dict[str, Any] = {
             "fields": fields,
@@ -175,12 +176,6 @@ def _field_problems(fields: Sequence[str], known: Sequence[str]) -> list[str]:
     if not fields or len(set(fields)) < len(fields):
         found.append(f"fields: expected at least one, and none twice, got {fields}")
     return found
-
-
-def _limit_problems(limits: Sequence[int] | None) -> list[str]:
-    if limits is None or (len(limits) == 3 and min(limits) >= 1):
-        return []
-    return [f"per_class: expected three numbers of at least 1, for training, validation and testing, got {limits}"]
 
 
 def _class_names(path: Path, count: int) -> tuple[str, ...]:

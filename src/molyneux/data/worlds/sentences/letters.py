@@ -48,11 +48,8 @@ def ideal_codes(factors: np.ndarray, example: Literal[1, 2], *, seed: int = 0) -
 
     Args:
         factors: (N, 4) codes of the letters, 0..19.
-        example: which of the two.
+        example: which of the two; codes are (N, 4) float64 for example 1, (N, 8) for example 2.
         seed: of the draws; 0 is published.
-
-    Returns:
-        (N, 4) float64 for example 1, (N, 8) for example 2.
 
     Raises:
         ConfigError: another example. DataError: factors of another shape or range.
