@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from molyneux.core import Batch, ConfigError, DataError, Modality, Spec, Target, nearest, store
+from molyneux.core import Batch, ConfigError, DataError, Modality, Spec, Target, nearest
 from molyneux.data.benchmarks.benchmark import Benchmark
 from molyneux.data.benchmarks.text_files import read_labels, read_texts
 from molyneux.data.benchmarks.text_samples import (
@@ -26,6 +26,7 @@ from molyneux.data.benchmarks.text_samples import (
     tokenize,
 )
 from molyneux.data.dataset import Split
+from molyneux.data.sentence_files import text_lines
 from molyneux.data.worlds.sentences.language import BEGIN, END, PADDING
 
 CLASSES = "classes.txt"
@@ -179,12 +180,7 @@ def _field_problems(fields: Sequence[str], known: Sequence[str]) -> list[str]:
 
 
 def _class_names(path: Path, count: int) -> tuple[str, ...]:
-    try:
-        names = tuple(filter(None, map(str.strip, path.read_text(encoding="utf-8-sig").splitlines())))
-    except OSError as error:
-        raise store.read_error(error, path) from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: expected text in UTF-8: {error}") from error
+    names = tuple(filter(None, map(str.strip, text_lines(path))))
     if len(names) != count or len(set(names)) != count:
         raise DataError(f"{path}: expected {count} classes, one a line and none twice, got {len(names)} lines: restore the file")
     return names
