@@ -52,7 +52,7 @@ def test_damage_is_named(folder, name, damage):
 def test_truncation_is_noticed_without_verification(folder):
     path = folder / "view.touch.npy"
     path.write_bytes(path.read_bytes()[:-4])
-    with pytest.raises(CorruptFileError, match=r"touch\.npy is truncated"):
+    with pytest.raises(CorruptFileError, match=r"touch\.npy is damaged"):
         StoredSource(folder, verify=False)
 
 

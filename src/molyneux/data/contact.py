@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 
@@ -37,11 +36,9 @@ def contact_sheet(source: Source, path: Path, *, rows: int = 6, columns: int = 8
         raise ConfigError(f"expected at least 1 row and 1 column, got {rows} and {columns}")
     count = min(rows * columns, len(source))
     batch = source.batch(np.arange(count)).check(source.spec)
-    sheet = _Sheet(tuple(_panel(modality, batch) for modality in source.spec.modalities), min(columns, count))
-    stream = BytesIO()
-    mark = PngInfo()
+    mark, stream = PngInfo(), BytesIO()
     mark.add_text(_MARK, _MAKER)
-    sheet.draw(count).save(stream, "PNG", pnginfo=mark)
+    _sheet(source.spec.modalities, batch, min(columns, count)).save(stream, "PNG", pnginfo=mark)
     store.write_bytes(path, stream.getvalue())
 
 
@@ -54,69 +51,54 @@ def is_contact_sheet(path: Path) -> bool:
         return False
 
 
-@dataclass(frozen=True)
-class _Panel:
-    """One modality of all samples: pictures, or lines of text."""
-
-    pictures: tuple[Image.Image, ...] = ()
-    texts: tuple[str, ...] = ()
-
-
-class _Sheet:
+def _sheet(modalities: Sequence[Modality], batch: Batch, columns: int) -> Image.Image:
     """Samples in a grid, their panels under each other."""
-
-    def __init__(self, panels: tuple[_Panel, ...], columns: int) -> None:
-        self.panels, self.columns = panels, columns
-        self.font = ImageFont.load_default(11)
-        self.width = max([_SIDE, *(panel.pictures[0].width for panel in panels if panel.pictures)])
-        self.texts = [[self._wrap(text) for text in panel.texts] for panel in panels]
-        self.heights = [_height(panel, lines) for panel, lines in zip(panels, self.texts, strict=True)]
-
-    def draw(self, count: int) -> Image.Image:
-        """The whole sheet."""
-        across, down = self.width + _GAP, sum(self.heights) + _GAP
-        size = (self.columns * across + _GAP, -(-count // self.columns) * down + _GAP)
-        sheet = Image.new("RGB", size, _PAPER)
-        pen = ImageDraw.Draw(sheet)
-        for number in range(count):
-            x, y = _GAP + number % self.columns * across, _GAP + number // self.columns * down
-            for panel, lines, height in zip(self.panels, self.texts, self.heights, strict=True):
-                if panel.pictures:
-                    picture = panel.pictures[number]
-                    pen.rectangle((x - 1, y - 1, x + picture.width, y + picture.height), outline=_FRAME)
-                    sheet.paste(picture, (x, y))
-                else:
-                    pen.multiline_text((x, y), "\n".join(lines[number]), fill=_INK, font=self.font, spacing=2)
-                y += height
-        return sheet
-
-    def _wrap(self, text: str) -> list[str]:
-        """Lines that are no wider than a panel, as far as spaces allow."""
-        lines = [""]
-        for word in text.split(" "):
-            longer = f"{lines[-1]} {word}".strip()
-            if lines[-1] and self.font.getlength(longer) > self.width:
-                lines.append(word)
-            else:
-                lines[-1] = longer
-        return lines
+    panels = {modality.name: _pictures(modality, batch) for modality in modalities if modality.kind not in ("text", "label")}
+    framed = set(panels)
+    width = max([_SIDE, *(pictures[0].width for pictures in panels.values())])
+    panels |= {modality.name: _texts(modality, batch, width) for modality in modalities if modality.name not in panels}
+    heights = {modality.name: panels[modality.name][0].height + 4 for modality in modalities}
+    across, down = width + _GAP, sum(heights.values()) + _GAP
+    sheet = Image.new("RGB", (columns * across + _GAP, -(-len(batch) // columns) * down + _GAP), _PAPER)
+    pen = ImageDraw.Draw(sheet)
+    for number in range(len(batch)):
+        x, y = _GAP + number % columns * across, _GAP + number // columns * down
+        for name, height in heights.items():
+            picture = panels[name][number]
+            if name in framed:
+                pen.rectangle((x - 1, y - 1, x + picture.width, y + picture.height), outline=_FRAME)
+            sheet.paste(picture, (x, y))
+            y += height
+    return sheet
 
 
-def _height(panel: _Panel, lines: list[list[str]]) -> int:
-    if panel.pictures:
-        return panel.pictures[0].height + 4
-    return _LINE * max(len(item) for item in lines) + 2
+def _texts(modality: Modality, batch: Batch, width: int) -> list[Image.Image]:
+    """Texts and labels as pictures of the same height, with lines that are no wider than `width` as far as spaces allow."""
+    view, font = batch.views[modality.name], ImageFont.load_default(11)
+    names = [f"{modality.name}: {modality.symbols[code]}" for code in view.tolist()] if modality.kind == "label" else []
+    missing = "(missing)" if modality.kind == "text" else f"{modality.name}: (missing)"
+    shown = zip(names or text_strings(modality, view), batch.mask(modality.name).tolist(), strict=True)
+    wrapped = [_wrapped(text if here else missing, font, width) for text, here in shown]
+    pictures = [Image.new("RGB", (width, _LINE * max(map(len, wrapped)) - 2), _PAPER) for _ in wrapped]
+    for picture, lines in zip(pictures, wrapped, strict=True):
+        ImageDraw.Draw(picture).multiline_text((0, 0), "\n".join(lines), fill=_INK, font=font, spacing=2)
+    return pictures
 
 
-def _panel(modality: Modality, batch: Batch) -> _Panel:
-    present = batch.mask(modality.name).tolist()
+def _wrapped(text: str, font: ImageFont.FreeTypeFont | ImageFont.ImageFont, width: int) -> list[str]:
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}".strip()
+        if lines[-1] and font.getlength(longer) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def _pictures(modality: Modality, batch: Batch) -> list[Image.Image]:
+    """Views as pictures; grey where they are missing."""
     view = batch.views[modality.name]
-    if modality.kind == "text":
-        texts = text_strings(modality, view)
-        return _Panel(texts=tuple(text if here else "(missing)" for text, here in zip(texts, present, strict=True)))
-    if modality.kind == "label":
-        names = [modality.symbols[code] if here else "(missing)" for code, here in zip(view.tolist(), present, strict=True)]
-        return _Panel(texts=tuple(f"{modality.name}: {name}" for name in names))
     kinds: dict[str, Callable[[np.ndarray], Image.Image]]
     kinds = {"image": _picture, "series": _contour, "video": lambda frames: _picture(frames[0])}
     draw = kinds.get(modality.kind, _curves)
@@ -125,8 +107,9 @@ def _panel(modality: Modality, batch: Batch) -> _Panel:
     values = to_model(modality, view).numpy()
     if modality.kind == "video" and modality.dtype == "uint8":
         values = view.numpy() / 255.0
-    blank = draw(np.full(modality.shape, 0.94))
-    return _Panel(tuple(draw(value) if here else blank for value, here in zip(values, present, strict=True)))
+    blank = np.full(modality.shape, 0.94)
+    present = batch.mask(modality.name).tolist()
+    return [draw(value if here else blank) for value, here in zip(values, present, strict=True)]
 
 
 def _picture(value: np.ndarray) -> Image.Image:

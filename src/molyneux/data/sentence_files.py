@@ -74,7 +74,7 @@ def load_sentences(folder: Path, *, factors: Definition = "ordered", nuisances: 
 def _groups(path: Path) -> tuple[Group, ...]:
     """Factors and their words."""
     groups = []
-    for number, line in enumerate(_lines(path), 1):
+    for number, line in enumerate(text_lines(path), 1):
         name, colon, words = line.partition(":")
         if not colon or not name.strip() or not words.split():
             raise DataError(f"{path}, line {number}: expected 'factor: word word ...', got {line!r}")
@@ -86,7 +86,7 @@ def _groups(path: Path) -> tuple[Group, ...]:
 
 def _vocabulary(path: Path, groups: Sequence[Group]) -> tuple[str, ...]:
     words: dict[str, int] = {}
-    for number, line in enumerate(_lines(path), 1):
+    for number, line in enumerate(text_lines(path), 1):
         word = line.strip()
         if word.split() != [word] or word in SPECIAL or word in words:
             raise DataError(f"{path}, line {number}: expected one word, and none twice, got {word!r}")
@@ -96,8 +96,12 @@ def _vocabulary(path: Path, groups: Sequence[Group]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _lines(path: Path) -> list[str]:
-    """The lines of a file without their ends, nor the byte-order mark that some editors put before the first."""
+def text_lines(path: Path) -> list[str]:
+    """The lines of a file without their ends, nor the byte-order mark that some editors put before the first.
+
+    Raises:
+        StoreError: the file cannot be read. DataError: it is no text in UTF-8.
+    """
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -109,7 +113,7 @@ def _lines(path: Path) -> list[str]:
 
 def _ids(path: Path, words: Sequence[str]) -> np.ndarray:
     """The symbols of a file's sentences, (n, longest + 1), with `<eos>` and padding."""
-    lines = _lines(path)
+    lines = text_lines(path)
     if not lines:
         raise DataError(f"{path} is empty: expected a sentence a line")
     split = pc.split_pattern(pa.array([line.rstrip() for line in lines]), " ")
@@ -133,7 +137,7 @@ def _structures(path: Path, groups: Sequence[Group]) -> tuple[Form, ...]:
     """The forms of a file of structures."""
     known = {group.name: group.words for group in groups}
     forms = []
-    for number, line in enumerate(_lines(path), 1):
+    for number, line in enumerate(text_lines(path), 1):
         tags = line.strip().split("+")
         if unknown := [tag for tag in tags if tag not in known]:
             raise DataError(f"{path}, line {number}: {unknown[0]!r} is no factor of {_ROOTS}; {nearest(unknown[0], known)}")
@@ -209,7 +213,7 @@ def export_sentences(
         folder: where to; its parents are made.
         seed: of the order within each split.
         chunk: sentences made and written at once.
-        progress: called with the number of sentences written since the last call.
+        progress: called with the size of each chunk once it is written.
 
     Raises:
         ConfigError: `chunk` below 1. ConflictError: something stands at `folder`.

@@ -186,6 +186,10 @@ class StoredSource:
             as long as its size and its times of change stay the same, opening it again costs a look at the folder (less than
             a millisecond), so every step that uses stored samples can afford to verify them.
 
+    Attributes:
+        spec: what a batch looks like.
+        origin: everything the samples depend on; where the stored source could not say, the checksums of their files.
+
     Raises:
         StoreError: the folder holds no samples, or they were not stored to the end.
         CorruptFileError: names the file that was truncated or altered since it was written.
@@ -199,25 +203,16 @@ class StoredSource:
             store.verify(self.folder)
         record = store.read_stage(self.folder)
         try:
-            self._spec = Spec.from_json(store.read_json(self.folder / "spec.json"))
-            self._size, self._origin = int(record["details"]["size"]), record["settings"]["origin"]
-            columns = possible_columns(self._spec)
+            self.spec = Spec.from_json(store.read_json(self.folder / "spec.json"))
+            self._size = int(record["details"]["size"])
+            self.origin: Mapping[str, Any] = record["settings"]["origin"] or {"files": record["files"]}
+            columns = possible_columns(self.spec)
             used = [column for column in columns if column.name.startswith("view.") or column.file in record["files"]]
             self._arrays = {column.name: self._open(column) for column in used}
         except (KeyError, TypeError, ValueError, AttributeError, SpecError) as error:
             raise CorruptFileError(
                 f"the records in {folder} are damaged ({error}): restore them from a copy, or store the samples anew"
             ) from error
-
-    @property
-    def spec(self) -> Spec:
-        """What a batch looks like."""
-        return self._spec
-
-    @property
-    def origin(self) -> Mapping[str, Any]:
-        """Everything the samples depend on; where the stored source could not say, the checksums of their files."""
-        return self._origin or {"files": store.read_stage(self.folder)["files"]}
 
     def __len__(self) -> int:
         return self._size
@@ -229,8 +224,8 @@ class StoredSource:
             DataError: a position outside the source, or a value that is NaN, infinite or out of bounds.
         """
         rows = check_positions(indices, self._size)
-        batch = to_batch({name: array.take(rows, axis=0) for name, array in self._arrays.items()}, self._spec)
-        return batch.check_values(self._spec, rows)
+        batch = to_batch({name: array.take(rows, axis=0) for name, array in self._arrays.items()}, self.spec)
+        return batch.check_values(self.spec, rows)
 
     def __reduce__(self) -> tuple[Callable[[Path], StoredSource], tuple[Path]]:
         """Travel to other processes as a path, not as the content of the files."""

@@ -124,6 +124,8 @@ def test_settings_that_cannot_be_used(kind, source):
         GaussianNoise(modalities=())
     with pytest.raises(ConfigError, match="no modality 'imag'"):
         Corrupted(source, kind(modalities=("imag",)), 0.5, seed=1)
+    with pytest.raises(ConfigError, match=rf"{kind.name}: expected at least one of the modalities, got none"):
+        kind(modalities=())
     labels = ArraySource(
         Spec((Modality("x", "label", (), "int64", ("a", "b")),)), Batch({"x": torch.zeros(2, dtype=torch.int64)})
     )

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from molyneux.core import Batch, ConfigError, DataError, Modality, Spec, Target, nearest, store
+from molyneux.core import Batch, ConfigError, DataError, Modality, Spec, Target, nearest
 from molyneux.data.benchmarks.benchmark import Benchmark
 from molyneux.data.benchmarks.text_files import read_labels, read_texts
 from molyneux.data.benchmarks.text_samples import (
@@ -26,6 +26,7 @@ from molyneux.data.benchmarks.text_samples import (
     tokenize,
 )
 from molyneux.data.dataset import Split
+from molyneux.data.sentence_files import text_lines
 from molyneux.data.worlds.sentences.language import BEGIN, END, PADDING
 
 CLASSES = "classes.txt"
@@ -94,11 +95,12 @@ class LabelledTexts(Benchmark):
         super().__init__(folder)
         fields = self.columns if fields is None else fields if isinstance(fields, str) else tuple(fields)
         limits = None if per_class is None else (*per_class,)
-        if problems := [
-            *_field_problems(fields, self.columns),
-            *(f"{name}: expected at least 1, got {value}" for name, value in (("words", words), ("length", length)) if value < 1),
-            *_limit_problems(limits),
-        ]:
+        problems = _field_problems(fields, self.columns)
+        problems += [f"{name}: expected at least 1, got {n}" for name, n in (("words", words), ("length", length)) if n < 1]
+        if limits is not None and (len(limits) != 3 or min(limits) < 1):
+            what = "three numbers of at least 1, for training, validation and testing"
+            problems.append(f"per_class: expected {what}, got {limits}")
+        if problems:
             raise ConfigError(problems)
         self._settings: dict[str, Any] = {
             "fields": fields,
@@ -177,19 +179,8 @@ def _field_problems(fields: Sequence[str], known: Sequence[str]) -> list[str]:
     return found
 
 
-def _limit_problems(limits: Sequence[int] | None) -> list[str]:
-    if limits is None or (len(limits) == 3 and min(limits) >= 1):
-        return []
-    return [f"per_class: expected three numbers of at least 1, for training, validation and testing, got {limits}"]
-
-
 def _class_names(path: Path, count: int) -> tuple[str, ...]:
-    try:
-        names = tuple(filter(None, map(str.strip, path.read_text(encoding="utf-8-sig").splitlines())))
-    except OSError as error:
-        raise store.read_error(error, path) from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: expected text in UTF-8: {error}") from error
+    names = tuple(filter(None, map(str.strip, text_lines(path))))
     if len(names) != count or len(set(names)) != count:
         raise DataError(f"{path}: expected {count} classes, one a line and none twice, got {len(names)} lines: restore the file")
     return names

@@ -94,14 +94,9 @@ class Corruption(ABC):
 
 @dataclass(frozen=True)
 class ModalityBatch:
-    """One modality of a batch, and the random numbers for it.
+    """One modality of a batch, and the random numbers for it, of the key `stream`.
 
-    Args:
-        modality: what it looks like.
-        view: (B, *shape) as stored.
-        lengths: (B,) int64 where samples have lengths.
-        stream: key of its random numbers.
-        indices: (B,) numbers of the samples.
+    `view` is (B, *shape) as stored, `lengths` (B,) int64 where samples have them, and `indices` (B,) the numbers of the samples.
     """
 
     modality: Modality

@@ -30,11 +30,8 @@ COLOURS: dict[str, Colour] = {
 
 WHITE: Colour = (255, 255, 255)
 
-SCALES = {"small": 0.5, "big": 1.0}
-"""Length of a sprite relative to the biggest, by name."""
-
-OTHER_SCALES = {"medium": 0.7}
-"""Defined by the published generator and unused there; can be chosen."""
+SCALES = {"small": 0.5, "medium": 0.7, "big": 1.0}
+"""Length of a sprite relative to the biggest, by name; `medium` is defined by the published generator and unused there."""
 
 BOXES = {"square": 19.3, "ellipse": 25.5, "heart": 19.04} | dict.fromkeys(SHAPES[3:7], 22.0) | {"spiral": 26.0}
 """Size of every shape at scale 1 as `raster` defines it. CdSprites has the first three; any other can be chosen."""
@@ -103,7 +100,7 @@ class Settings(LevelSettings):
     templates = TEMPLATES
     attributes: ClassVar[Mapping[str, Attribute]] = {
         "colours": colours(COLOURS, black=False),
-        "sizes": sizes(SCALES | OTHER_SCALES, SCALES, (0.25, 1.25), "a number from 0.25 to 1.25, where 1 is the published big"),
+        "sizes": sizes(SCALES, ("small", "big"), (0.25, 1.25), "a number from 0.25 to 1.25, where 1 is the published big"),
         "shapes": shapes(SHAPES, DEFAULT_SHAPES, "the name of a shape that can be drawn"),
     }
     phrases: ClassVar[Mapping[str, tuple[str, ...]]] = {"position": tuple(QUADRANTS), "background": BACKGROUNDS}

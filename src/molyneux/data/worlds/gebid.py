@@ -9,21 +9,11 @@ import numpy as np
 
 from molyneux.core import SAMPLE, Factor, JudgeMaterial, NuisanceWindow
 from molyneux.data.dataset import Split
+from molyneux.data.worlds import gebid_settings as published
 from molyneux.data.worlds.altered import judge_material
 from molyneux.data.worlds.captioned_world import CaptionedWorld, PaintScenes, Scenes
 from molyneux.data.worlds.combinations import pick
-from molyneux.data.worlds.gebid_settings import (
-    BACKGROUNDS,
-    BLACK,
-    CORNERS,
-    GROWTH,
-    LENGTHS,
-    QUADRANTS,
-    RANGE,
-    SHIFT,
-    GeBiDNoise,
-    Settings,
-)
+from molyneux.data.worlds.gebid_settings import GeBiDNoise, Settings
 from molyneux.data.worlds.painting import colour_masks, roughen
 from molyneux.data.worlds.raster import SHAPES, SPIRAL_GROWTH, Figures, masks
 
@@ -127,7 +117,7 @@ class GeBiD(CaptionedWorld):
             anti_alias=anti_alias,
             touch_noise=touch_noise,
         )
-        shifts = tuple(map(str, range(RANGE) if level == 5 else range(-SHIFT, SHIFT + 1)))
+        shifts = tuple(map(str, range(published.RANGE) if level == 5 else range(-published.SHIFT, published.SHIFT + 1)))
         super().__init__(settings, problems, (Factor("x", shifts), Factor("y", shifts)), threads=threads)
         self._geometry = Geometry(self.shapes, list(choices["sizes"].values()))
 
@@ -146,7 +136,7 @@ class GeBiD(CaptionedWorld):
         shifts = (count - used) // 2 + pick(draws[:, _X : _Y + 1], used)
         if self._settings.level < 5:
             pole = np.array(self.shapes) == "spiral"
-            shifts[pole[self._codes(drawn, "shape")]] = SHIFT
+            shifts[pole[self._codes(drawn, "shape")]] = published.SHIFT
         return shifts
 
     def _figures(self, factors: np.ndarray, draws: np.ndarray) -> Figures:
@@ -155,9 +145,9 @@ class GeBiD(CaptionedWorld):
         largest = int(np.argmax(list(self._settings.choices["sizes"].values())))
         size = self._codes(factors, "size") if self._settings.level >= 2 else np.full(len(factors), largest)
         if self._settings.level < 5:
-            corner = self._geometry.corners[shape, size] + factors[:, -2:] - SHIFT
+            corner = self._geometry.corners[shape, size] + factors[:, -2:] - published.SHIFT
         else:
-            first = np.array(list(QUADRANTS.values()))
+            first = np.array(list(published.QUADRANTS.values()))
             corner = first[self._codes(factors, "position")] + factors[:, -2:]
         centre = (corner + self._geometry.offsets[shape, size, None]) / _CANVAS
         scale = 1.0 + noise.size * (2.0 * draws[:, _SIZE] - 1.0) if noise.size else np.ones(len(factors))
@@ -177,7 +167,7 @@ class GeBiD(CaptionedWorld):
 
     def _ground(self, scenes: Scenes) -> np.ndarray:
         """Grey behind every scene, (n,) uint8."""
-        greys = np.array(list(BACKGROUNDS.values()), np.uint8)
+        greys = np.array(list(published.BACKGROUNDS.values()), np.uint8)
         if self._settings.level < 4:
             return np.full(len(scenes), greys[0])
         return np.asarray(greys[self._codes(scenes.factors, "background")])
@@ -185,7 +175,7 @@ class GeBiD(CaptionedWorld):
     def _inks(self, scenes: Scenes) -> np.ndarray:
         """RGB of every scene, (n, 3) uint8."""
         if self._settings.level < 3:
-            return np.tile(np.array(BLACK, np.uint8), (len(scenes), 1))
+            return np.tile(np.array(published.BLACK, np.uint8), (len(scenes), 1))
         known = np.array(list(self._settings.choices["colours"].values()), np.uint8)
         inks = known[self._codes(scenes.factors, "colour")]
         return vary_colour(inks, scenes.draws[:, _COLOUR : _COLOUR + 3]) if self._settings.noise.colour else inks
@@ -208,13 +198,13 @@ class Geometry:
 
     def __init__(self, shapes: Sequence[str], lengths: Sequence[float]) -> None:
         length = np.asarray(lengths, np.float64)
-        low, high = LENGTHS.values()
+        low, high = published.LENGTHS.values()
         share = (length - low) / (high - low)
-        growth = GROWTH[0] + share * (GROWTH[1] - GROWTH[0])
+        growth = published.GROWTH[0] + share * (published.GROWTH[1] - published.GROWTH[0])
         size = {"line": length, "pieslice": length + 0.5, "spiral": growth / SPIRAL_GROWTH}
         stroke = {"line": length / 2.0, "spiral": np.ones_like(length)}
         offset = {"pieslice": (length + 0.5) / 2.0, "spiral": np.zeros_like(length)}
-        corner = [np.array(CORNERS[shape], np.float64) for shape in shapes]
+        corner = [np.array(published.CORNERS[shape], np.float64) for shape in shapes]
         self.codes = np.array([SHAPES.index(shape) for shape in shapes])
         self.sizes = np.stack([size.get(shape, length + 1.0) for shape in shapes]) / _CANVAS
         self.strokes = np.stack([stroke.get(shape, np.zeros_like(length)) for shape in shapes]) / _CANVAS

@@ -1,8 +1,7 @@
-"""The sense of touch: the closed contour of a scene's object as a finger would follow it.
+"""The sense of touch: the closed contour of a scene's object as a finger would follow it, as a sequence of contacts.
 
-William Molyneux asked in 1688 whether somebody born blind who tells a cube from a sphere by touch would tell them apart at
-first sight. This view is what such a person has: not the picture's border pixels but a sequence of contacts. Sine, cosine and
-logarithm are those of the system's mathematical library, so the last bit of a number may differ from system to system.
+Sine, cosine and logarithm are those of the system's mathematical library, so the last bit of a number may differ from system to
+system.
 """
 
 from __future__ import annotations

@@ -64,11 +64,8 @@ class KeyedDivision:
         self._blocks = np.array(blocks, np.int64)
         self._starts = self._blocks.cumsum() - self._blocks
         self._keys = np.stack([_round_keys(seed, name, "splits", block) for block in range(len(blocks))])
-
-    @property
-    def sizes(self) -> dict[Split, int]:
+        self.sizes: dict[Split, int] = dict(zip(SPLITS, self._ends[-1].tolist(), strict=True))
         """How many sentences each split has."""
-        return dict(zip(SPLITS, self._ends[-1].tolist(), strict=True))
 
     def numbers(self, indices: np.ndarray, *, split: Split, seed: int) -> np.ndarray:
         """The numbers (n,) int64 of the sentences at these positions (n,) of a split, which lie within it."""
@@ -143,13 +140,9 @@ class PublishedDivision:
 
     def __init__(self, blocks: Sequence[int], *, words: int, cap: int | None, seed: int) -> None:
         self._recipe = (tuple(blocks), words, cap, seed)
-
-    @property
-    def sizes(self) -> dict[Split, int]:
-        """How many sentences each split has."""
-        blocks, _, cap, _ = self._recipe
         parts = [shares(sum(blocks))] if cap is None else [shares(min(block, cap)) for block in blocks]
-        return dict(zip(SPLITS, (sum(part) for part in zip(*parts, strict=True)), strict=True))
+        self.sizes: dict[Split, int] = dict(zip(SPLITS, map(sum, zip(*parts, strict=True)), strict=True))
+        """How many sentences each split has."""
 
     def numbers(self, indices: np.ndarray, *, split: Split, seed: int) -> np.ndarray:
         """As `KeyedDivision.numbers`; `seed` changes nothing."""

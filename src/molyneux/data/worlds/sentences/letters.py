@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from molyneux.core import ConfigError, DataError
+from molyneux.core import ConfigError, DataError, choice_problems
 from molyneux.data.worlds.sentences.language import Group, Language, template
-from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld, setting_problems
+from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld
 
 NAMES = ("A", "B", "C", "D")
 VALUES = 20
@@ -32,7 +32,7 @@ class Letters(SentenceWorld):
     name: ClassVar[str] = "letters-v1"
 
     def __init__(self, *, split: Method = "keyed", split_seed: int = 0) -> None:
-        if problems := setting_problems(split, (), ()):
+        if problems := choice_problems(split=(split, get_args(Method))):
             raise ConfigError(problems)
         groups = tuple(Group(name, tuple(f"{name}{value + 1}" for value in range(VALUES))) for name in NAMES)
         language = Language(groups, (template("{A} {B} {C} {D}", groups, order=NAMES),))
@@ -48,11 +48,8 @@ def ideal_codes(factors: np.ndarray, example: Literal[1, 2], *, seed: int = 0) -
 
     Args:
         factors: (N, 4) codes of the letters, 0..19.
-        example: which of the two.
+        example: which of the two; codes are (N, 4) float64 for example 1, (N, 8) for example 2.
         seed: of the draws; 0 is published.
-
-    Returns:
-        (N, 4) float64 for example 1, (N, 8) for example 2.
 
     Raises:
         ConfigError: another example. DataError: factors of another shape or range.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 import numpy as np
 
 from molyneux.core import ConfigError, choice_problems
-from molyneux.data.worlds.sentences.language import Definition, Form, Group, Language, Place
-from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld, setting_problems
+from molyneux.data.worlds.sentences.language import Definition, Form, Group, Language, Place, label_problems
+from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld
 
 GROUPS = (
     Group("n.", ("dogs", "cats", "foxes", "horses", "tigers")),
@@ -75,8 +75,8 @@ class PartsOfSpeech(SentenceWorld):
         split: Method = "keyed",
         split_seed: int = 0,
     ) -> None:
-        problems = choice_problems(factors=(factors, ("ordered", "positions")))
-        problems += setting_problems(split, nuisances, ("structure", "kind"))
+        problems = choice_problems(factors=(factors, get_args(Definition)), split=(split, get_args(Method)))
+        problems += label_problems(nuisances, ("structure", "kind"))
         if cap is not None and (not isinstance(cap, int | np.integer) or cap < 5):
             problems.append(
                 f"expected cap as a whole number of at least 5, which gives each split a sentence, or null, got {cap!r}"

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
 
-from molyneux.core import Batch, Reader, Spec, choice_problems
+from molyneux.core import Batch, Reader, Spec
 from molyneux.data.dataset import Split, World
 from molyneux.data.worlds.sentences.division import KeyedDivision, PublishedDivision
-from molyneux.data.worlds.sentences.language import Language, Sentences, label_problems
+from molyneux.data.worlds.sentences.language import Language, Sentences
 from molyneux.data.worlds.sentences.sentence_reader import SentenceReader
 
 Method = Literal["keyed", "published"]
+"""How a language is divided into splits: by the keyed permutations of this package, or by the published shuffles."""
 
 
 class SentenceWorld(World):
@@ -85,8 +86,3 @@ class SentenceWorld(World):
     def readers(self) -> Mapping[str, Reader]:
         """The parser of sentences, of all splits and beyond: it knows the language, not what was drawn from it."""
         return {"text": SentenceReader(self.language)}
-
-
-def setting_problems(split: str, nuisances: Sequence[str], known: tuple[str, ...]) -> list[str]:
-    """One sentence for everything that is wrong with the settings that all worlds of sentences have."""
-    return [*choice_problems(split=(split, ("keyed", "published"))), *label_problems(nuisances, known)]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 from molyneux.core import ConfigError, choice_problems
-from molyneux.data.worlds.sentences.language import Form, Group, Language, Place, template
-from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld, setting_problems
+from molyneux.data.worlds.sentences.language import Form, Group, Language, Place, label_problems, template
+from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld
 
 _ORDER = ("year", "name", "occupation", "city")
 _TEMPLATES = {
@@ -70,8 +70,12 @@ class Ynoc(SentenceWorld):
     ) -> None:
         if article is None:
             article = "agreeing" if vocabulary == "realistic" else "a/an"
-        problems = choice_problems(vocabulary=(vocabulary, ("placeholder", "realistic")), article=(article, ("a/an", "agreeing")))
-        problems += setting_problems(split, nuisances, ("template",))
+        problems = choice_problems(
+            vocabulary=(vocabulary, ("placeholder", "realistic")),
+            article=(article, ("a/an", "agreeing")),
+            split=(split, get_args(Method)),
+        )
+        problems += label_problems(nuisances, ("template",))
         if problems:
             raise ConfigError(problems)
         settings = {
