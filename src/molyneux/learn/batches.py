@@ -79,7 +79,7 @@ class Reader:
     Args:
         source: where the samples come from.
         prefetch: batches that a thread fetches ahead; 0 fetches without a thread.
-        pin: whether to copy batches to page-locked memory, from which they travel to a CUDA device while it computes.
+        pin: whether to copy batches to page-locked memory, which a CUDA device reads while it computes.
     """
 
     def __init__(self, source: Source, *, prefetch: int = 0, pin: bool = False) -> None:

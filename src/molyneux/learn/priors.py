@@ -106,16 +106,11 @@ class ExPostMixture:
 
 
 class CodeDensity(nn.Module):
-    """A mixture of normals over codes [s, p], (D + P); standard normal until it is fitted.
+    """A mixture of normals over codes [s, p] with D = `shared` and P = `private` dimensions; standard normal until it is fitted.
 
     Its buffers hold the lower triangular factors `L = [[L_s, 0], [L_ps, L_p]]` of the components' covariances, with which the
     marginal of s has the factor `L_s`, and p given s the mean `m_p + L_ps L_s^-1 (s - m_s)` and the factor `L_p` (Bishop, Pattern
     Recognition and Machine Learning, 2006, equations 2.81 and 2.82, with the factors in place of the covariances).
-
-    Args:
-        components: number of components.
-        shared: D.
-        private: P; may be 0.
     """
 
     log_weights: Tensor

@@ -52,12 +52,8 @@ class SparseNormal:
     ) -> Tensor:
         """Samples, (*sample_shape, ..., B, D): spike or slab is drawn for each dimension, then reparameterised noise.
 
-        Args:
-            sample_shape: leading axes.
-            generator: the randomness.
-            temperature: of the binary concrete relaxation (Maddison et al., ICLR 2017; Jang et al., ICLR 2017) through which the
-                gradient reaches the probability of the spike, while the choice itself is hard (straight through). None: no
-                gradient reaches it.
+        With a `temperature`, the gradient reaches the probability of the spike through the binary concrete relaxation (Maddison
+        et al., ICLR 2017; Jang et al., ICLR 2017), while the choice itself is hard (straight through).
         """
         shape = (*sample_shape, *self.slab.loc.shape)
         device, dtype = self.slab.loc.device, self.slab.loc.dtype
@@ -138,13 +134,7 @@ class SpikePrior:
 
 
 class Draw(NamedTuple):
-    """A code with the probabilities of spikes it was drawn with.
-
-    Args:
-        codes: (..., B, D).
-        given: the distribution of codes given these probabilities.
-        prior: the same with the slab N(0, 1).
-    """
+    """Codes (..., B, D), their distribution given the probabilities of spikes drawn, and the same with the slab N(0, 1)."""
 
     codes: Tensor
     given: SparseNormal

@@ -207,8 +207,7 @@ class Autoencoder(nn.Module, ABC):
 def importance_log_likelihood(self: Autoencoder, batch: Batch, k: int, generator: torch.Generator | None = None) -> Tensor:
     """`log 1/K sum_k p(x, z_k) / q(z_k | x)` with z_k from q, (B,) nats: a lower bound that tightens as K grows; never scaled.
 
-    Burda et al., Importance Weighted Autoencoders (ICLR 2016), equation 8. Absent modalities contribute nothing. A method of the
-    models whose posterior has a density.
+    Burda et al., Importance Weighted Autoencoders (ICLR 2016), equation 8. A method of the models whose posterior has a density.
     """
     observation = self.observe(batch, self.networks.observed(batch, None))
     posterior = self.posterior(observation)
