@@ -253,7 +253,7 @@ class _Fitting:
 
 
 class _ProgressClock:
-    """Tells a `FitProgress` about steps, at most ten times a second."""
+    """Reports steps to a `FitProgress`, at most ten times a second."""
 
     def __init__(self, progress: FitProgress | None, first: int, total: int, batch_size: int) -> None:
         self._progress, self._first, self._total, self._batch_size = progress, first, total, batch_size
