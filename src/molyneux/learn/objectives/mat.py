@@ -17,7 +17,7 @@ from molyneux.learn.checks import refuse
 from molyneux.learn.objectives.bounds import Objective, Sampled
 from molyneux.learn.objectives.penalties import Penalty
 from molyneux.learn.objectives.weights import Weight, weight_at, weight_problems
-from molyneux.learn.posteriors.sparse import SpikeAndSlab
+from molyneux.learn.priors import SpikeAndSlab
 
 Estimator = Literal["published", "paired"]
 
