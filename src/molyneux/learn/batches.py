@@ -53,14 +53,8 @@ class NumberedBatch:
 def training_order(size: int, batch_size: int, *, seed: int, epoch: int, first: int = 0) -> list[Positions]:
     """The batches of one epoch: every sample once, in an order drawn for the epoch.
 
-    The incomplete batch at the end is left out, so that every step averages over as many samples.
-
-    Args:
-        size: samples of the source.
-        batch_size: samples per batch.
-        seed: root seed of the orders.
-        epoch: number of the epoch, from 0, over all stages.
-        first: the step that its first batch belongs to.
+    The incomplete batch at the end is left out, so that every step averages over as many samples. Epochs count from 0 over all
+    stages; the first batch belongs to step `first`.
     """
     order = seeds.generator(seed, "learn", "order", epoch).permutation(size)
     count = size // batch_size
@@ -79,7 +73,7 @@ class Reader:
     Args:
         source: where the samples come from.
         prefetch: batches that a thread fetches ahead; 0 fetches without a thread.
-        pin: whether to copy batches to page-locked memory, from which they travel to a CUDA device while it computes.
+        pin: whether to copy batches to page-locked memory, which a CUDA device reads while it computes.
     """
 
     def __init__(self, source: Source, *, prefetch: int = 0, pin: bool = False) -> None:

@@ -134,16 +134,13 @@ class Checkpoints:
             return None
         path = paths[-1]
         record = store.Stage(path, self.settings)
+        advice = f"restore it from a copy, or delete {self.folder} to train again from the start"
         if not record.complete:
-            raise CorruptFileError(
-                f"{path} is incomplete: restore it from a copy, or delete {self.folder} to train again from the start"
-            )
+            raise CorruptFileError(f"{path} is incomplete: {advice}")
         try:
             state = State.from_json(record.verify())
         except (KeyError, TypeError, ValueError) as error:
-            raise CorruptFileError(
-                f"{path} is damaged ({error!r}): restore it from a copy, or delete {self.folder} to train again from the start"
-            ) from error
+            raise CorruptFileError(f"{path} is damaged ({error!r}): {advice}") from error
         assign(model, load_tensors(path / _WEIGHTS)[0], str(path / _WEIGHTS))
         state.moments = load_tensors(path / _MOMENTS)[0]
         if (path / _BEST).exists():

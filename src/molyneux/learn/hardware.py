@@ -25,13 +25,7 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 
 
 def choose_device(training: Training) -> str:
-    """The device to train on: `cpu`, `cuda` or `mps`.
-
-    `gpu` is `cuda`, or else `mps`; `auto` is `cuda` where there is one and the CPU otherwise.
-
-    Raises:
-        ConfigError: a device is asked for that torch cannot use here.
-    """
+    """The device to train on: `cpu`, `cuda` or `mps`; raises ConfigError if torch cannot use the one that is asked for."""
     usable = [name for name, found in (("cuda", torch.cuda.is_available()), ("mps", torch.backends.mps.is_available())) if found]
     if training.device == "auto":
         return "cuda" if "cuda" in usable else "cpu"
@@ -74,12 +68,12 @@ def computes_lstm_in_bf16() -> bool:
 def use_bf16(training: Training, model: nn.Module) -> bool:
     """Whether to train with bf16 autocast; raises ConfigError if it is asked for and this model cannot be computed in it here."""
     device = choose_device(training)
+    on_cpu, on_cuda = device == "cpu", device == "cuda"
     if training.precision == "auto":
-        fast = torch.cuda.is_bf16_supported(including_emulation=False) if device == "cuda" else device == "cpu" and has_bf16()
+        fast = torch.cuda.is_bf16_supported(including_emulation=False) if on_cuda else on_cpu and has_bf16()
         return fast and _gains_from_bf16(model)
     if training.precision != "bf16":
         return False
-    on_cpu, on_cuda = device == "cpu", device == "cuda"
     if (on_cpu and _has_lstm(model) and not computes_lstm_in_bf16()) or (on_cuda and not torch.cuda.is_bf16_supported()):
         raise ConfigError(bf16_problem(model))
     return True

@@ -100,7 +100,7 @@ class _Log:
 
 
 class _TensorBoard(_Log):
-    """Event files in `folder`; the steps after `step`, which a killed process may have written, are hidden by a mark."""
+    """Event files in `folder`; steps after `step`, which a killed process may have written, are hidden (`purge_step`)."""
 
     def __init__(self, folder: Path, step: int) -> None:
         from lightning.fabric.loggers.tensorboard import TensorBoardLogger

@@ -14,10 +14,9 @@ from torch import Tensor, nn
 
 from molyneux.core import Batch, CodeDistribution, Posterior, Source, Spec, seeds
 from molyneux.learn.by_modality import ModalityDict
-from molyneux.learn.checks import refuse, too_small
-from molyneux.learn.posteriors import NormalMixture
+from molyneux.learn.checks import not_positive, refuse, too_small
+from molyneux.learn.posteriors import DiagonalNormal, NormalMixture, SparseNormal
 from molyneux.learn.posteriors.combinations import standard_log_density, whiten
-from molyneux.learn.posteriors.sparse import SpikeAndSlab
 
 __all__ = [
     "CodeDensity",
@@ -85,6 +84,36 @@ class IndependentPrior(Prior):
 
 
 @dataclass(frozen=True)
+class SpikeAndSlab:
+    """A prior of sparse codes: each dimension is independently `weight N(0, spike^2) + (1 - weight) N(0, slab^2)`.
+
+    Mathieu et al., Disentangling Disentanglement in Variational Autoencoders (ICML 2019), section 5.3, with the values of the
+    authors' code.
+
+    Args:
+        weight: probability of the spike.
+        spike: standard deviation of the spike.
+        slab: standard deviation of the slab.
+    """
+
+    weight: float = 0.8
+    spike: float = 0.05
+    slab: float = 1.0
+
+    def __post_init__(self) -> None:
+        problems = not_positive(spike=self.spike, slab=self.slab)
+        if not 0 < self.weight < 1:
+            problems.append(f"weight: expected a probability between 0 and 1, got {self.weight}")
+        refuse(problems)
+
+    def of(self, shape: tuple[int, ...], like: Tensor | None = None) -> SparseNormal:
+        """The distribution of codes of this shape, on the device of `like`."""
+        loc = torch.zeros(shape) if like is None else like.new_zeros(shape)
+        log_odds = loc.new_tensor(math.log(self.weight) - math.log1p(-self.weight))
+        return SparseNormal(DiagonalNormal(loc, loc.new_tensor(2 * math.log(self.slab))), log_odds, self.spike)
+
+
+@dataclass(frozen=True)
 class ExPostMixture:
     """Ghosh et al., From Variational to Deterministic Autoencoders (ICLR 2020), section 4: ex-post density estimation.
 
@@ -106,16 +135,11 @@ class ExPostMixture:
 
 
 class CodeDensity(nn.Module):
-    """A mixture of normals over codes [s, p], (D + P); standard normal until it is fitted.
+    """A mixture of normals over codes [s, p] with D = `shared` and P = `private` dimensions; standard normal until it is fitted.
 
     Its buffers hold the lower triangular factors `L = [[L_s, 0], [L_ps, L_p]]` of the components' covariances, with which the
     marginal of s has the factor `L_s`, and p given s the mean `m_p + L_ps L_s^-1 (s - m_s)` and the factor `L_p` (Bishop, Pattern
     Recognition and Machine Learning, 2006, equations 2.81 and 2.82, with the factors in place of the covariances).
-
-    Args:
-        components: number of components.
-        shared: D.
-        private: P; may be 0.
     """
 
     log_weights: Tensor

@@ -20,7 +20,7 @@ from molyneux.learn.checkpoints import State, restore_moments
 from molyneux.learn.checks import refuse
 from molyneux.learn.files import save_batch
 from molyneux.learn.hardware import bf16_problem, use_bf16, use_channels_last
-from molyneux.learn.training import Training
+from molyneux.learn.training import Stage, Training
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
@@ -95,9 +95,8 @@ class Steps:
 
     Args:
         model: satisfies `Trainable`; on the device of `fabric`.
+        stage: its name is empty where the training has only one.
         settings: of the stage, as those of a training.
-        name: of the stage; empty where the training has only one.
-        parameters: patterns of the names of the parameters that train.
         fabric: device and precision.
         seed: root seed of all noise.
         steps: optimiser steps of the stage.
@@ -106,9 +105,8 @@ class Steps:
     """
 
     model: nn.Module
+    stage: Stage
     settings: Training
-    name: str
-    parameters: tuple[str, ...]
     fabric: Fabric
     seed: int
     steps: int
@@ -122,7 +120,7 @@ class Steps:
             kind = type(self.model).__name__
             raise TrainingError(f"expected a model with a training loss, got a {kind} without: give it `loss`")
         self._device = self.fabric.device
-        names = trained_names(self.model, self.parameters)
+        names = trained_names(self.model, self.stage.parameters)
         trainable = [(name, parameter) for name, parameter in self.model.named_parameters() if parameter.requires_grad]
         self._trained = [parameter for name, parameter in trainable if name in names]
         self._frozen = [parameter for name, parameter in trainable if name not in names]
@@ -158,7 +156,7 @@ class Steps:
             group["lr"] = self.settings.rate(batch.number, self.steps)
         self.optimizer.zero_grad()
         number = self.before + batch.number
-        loss = self._loss(batch.batch, Progress(batch.number, self.steps, self.name), "train", number)
+        loss = self._loss(batch.batch, Progress(batch.number, self.steps, self.stage.name), "train", number)
         names, values = flatten(loss)
         self._guard(broken_term(names, values), batch, number)
         self.fabric.backward(loss.total)
@@ -172,8 +170,8 @@ class Steps:
         self.model.eval()
         with torch.inference_mode():
             for batch in batches:
-                loss = self._loss(batch.batch, Progress(self.steps, self.steps, self.name), "validation", batch.number)
-                names, values = flatten(loss)
+                progress = Progress(self.steps, self.steps, self.stage.name)
+                names, values = flatten(self._loss(batch.batch, progress, "validation", batch.number))
                 self._guard(broken_term(names, values), batch, self.before + self.steps, "validation/")
                 self.validation_meter.add(names, values, len(batch))
         self.model.train()
@@ -203,12 +201,11 @@ class Steps:
 
     def _clip(self, batch: NumberedBatch, number: int) -> None:
         """Clip, and refuse a gradient that is not finite before it spoils the weights."""
-        trained = [parameter for parameter in self._trained if parameter.grad is not None]
-        norm = get_total_norm([parameter.grad for parameter in trained if parameter.grad is not None])
+        norm = get_total_norm([parameter.grad for parameter in self._trained if parameter.grad is not None])
         if not math.isfinite(norm.item()):
             self._guard(f"gradient of {self._broken_gradient()}", batch, number)
         if self.settings.clip is not None:
-            clip_grads_with_norm_(trained, self.settings.clip, norm)
+            clip_grads_with_norm_(self._trained, self.settings.clip, norm)
 
     def _broken_gradient(self) -> str:
         gradients = ((name, parameter.grad) for name, parameter in self.model.named_parameters())

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from molyneux.core import History, PostFit, Source, store
-from molyneux.core.history import MONITORED, Row
+from molyneux.core.history import Row
 from molyneux.learn.batches import Reader, evaluation_order, readers, training_order
 from molyneux.learn.checkpoints import Checkpoints, State, copy_of
 from molyneux.learn.hardware import choose_device, keep_freed_memory, threads, use_bf16, use_channels_last
@@ -131,8 +131,8 @@ class _Fitting:
         device = choose_device(self.training)
         # As a plugin, because Fabric writes a line to the screen where mixed precision is asked for by name.
         precision = MixedPrecision("bf16-mixed", device) if use_bf16(self.training, self.model) else Precision()
-        logs = Logs(self.training, self.folder, self.state.history)
-        self._reader, self._validation, self._logs = reader, validation, logs
+        self._reader, self._validation = reader, validation
+        self._logs = Logs(self.training, self.folder, self.state.history)
         self._saved = self._started = time.perf_counter()
         self._seconds_before = self.state.seconds
         self._clock = _ProgressClock(
@@ -145,23 +145,14 @@ class _Fitting:
                 self.model.train()
                 self._run_stages(fabric)
         finally:
-            logs.close()
+            self._logs.close()
             self.model.to("cpu")
 
     def _run_stages(self, fabric: Any) -> None:
         while True:
             stage, settings = self._stage()
-            steps = Steps(
-                self.model,
-                settings,
-                stage.name,
-                stage.parameters,
-                fabric,
-                self.seed,
-                settings.total_steps(len(self._reader)),
-                self.state.steps_before,
-                self.folder,
-            )
+            total, before = settings.total_steps(len(self._reader)), self.state.steps_before
+            steps = Steps(self.model, stage, settings, fabric, self.seed, total, before, self.folder)
             try:
                 steps.restore(self.state)
                 while not self._stage_complete(len(self._reader)):
@@ -179,11 +170,9 @@ class _Fitting:
 
     def _stage_complete(self, samples: int) -> bool:
         """Whether the stage under way has made its steps, or its patience has ended."""
-        settings = self._stage()[1]
-        history = self.state.stage_history
-        at_end_of_epoch = history.steps == self._steps_done()
-        done = self.state.step == settings.total_steps(samples)
-        return at_end_of_epoch and (done or history.out_of_patience(settings.patience))
+        settings, history = self._stage()[1], self.state.stage_history
+        done = self.state.step == settings.total_steps(samples) or history.out_of_patience(settings.patience)
+        return done and history.steps == self._steps_done()  # at the end of an epoch
 
     def _begin_next_stage(self) -> None:
         """Go on to the next stage, from the weights that `keep` names of this one."""
@@ -225,8 +214,7 @@ class _Fitting:
         state.history = state.history + self._row(steps)
         state.epoch_seconds = 0.0
         steps.train_meter.reset()
-        rows = state.stage_history
-        if MONITORED in rows.rows[-1] and rows.best_epoch == rows.epochs:
+        if state.validated and state.best_is_last:
             state.best = copy_of(self.model)
         state.history.write_csv(self.folder / "history.csv")
         self._logs.add(state.history.rows[-1])
@@ -265,7 +253,7 @@ class _Fitting:
 
 
 class _ProgressClock:
-    """Tells a `FitProgress` about steps, at most ten times a second."""
+    """Reports steps to a `FitProgress`, at most ten times a second."""
 
     def __init__(self, progress: FitProgress | None, first: int, total: int, batch_size: int) -> None:
         self._progress, self._first, self._total, self._batch_size = progress, first, total, batch_size

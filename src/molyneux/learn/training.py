@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from pydantic import Field
 
@@ -23,15 +23,6 @@ Precision = Literal["auto", "32", "bf16"]
 Device = Literal["auto", "cpu", "cuda", "gpu", "mps"]
 Memory = Literal["auto", "load", "stream"]
 Keep = Literal["best", "last"]
-
-_CHOICES = {
-    "optimizer": OptimizerName,
-    "schedule": Schedule,
-    "precision": Precision,
-    "device": Device,
-    "memory": Memory,
-    "keep": Keep,
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +157,8 @@ class Training:
         return self.learning_rate * warmup * decay[self.schedule]
 
     def _choices(self) -> Iterator[str]:
-        yield from choice_problems(**{name: (getattr(self, name), get_args(choices)) for name, choices in _CHOICES.items()})
+        words = {name: get_args(hint) for name, hint in get_type_hints(Training).items() if get_origin(hint) is Literal}
+        yield from choice_problems(**{name: (getattr(self, name), known) for name, known in words.items()})
         if self.channels_last not in (True, False, "auto"):
             yield f"channels_last: expected true, false or auto, got {self.channels_last!r}"
 

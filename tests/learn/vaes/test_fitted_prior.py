@@ -43,6 +43,23 @@ def test_a_model_generates_from_the_prior_fitted_to_its_codes(model, build, batc
     assert torch.equal(twin.prior(9).rsample(2, noise()).shared, made.prior(9).rsample(2, noise()).shared)
 
 
+def test_each_view_is_encoded_once(build, batch_of):
+    model, rows = build(DMVAE, 3, private_dim={"image": 2}), {}
+    for name, net in model.encoders.items():
+        net.register_forward_hook(lambda _, __, raw, key=name: rows.update({key: rows.get(key, 0) + len(raw)}))
+    collect_codes(model, model.spec, ArraySource(model.spec, batch_of(model.spec, 1200)), 1100, seed=0)
+    assert rows == dict.fromkeys(model.spec.names, 1100)
+
+
+def test_posteriors_of_subsets_are_those_of_one_encoding_each(build, batch_of):
+    model = build(DMVAE, 3, private_dim={"image": 2, "touch": 1})
+    batch, subsets = batch_of(model.spec, 20, missing=0.3), [("image", "text", "touch"), ("text",), ("touch", "image")]
+    for subset, found in zip(subsets, model.encode_subsets(batch, subsets), strict=True):
+        codes, expected = found.rsample(2, noise()), model.encode(batch, subset).rsample(2, noise())
+        torch.testing.assert_close(codes.shared, expected.shared)
+        torch.testing.assert_close(codes.private, expected.private)
+
+
 def test_what_is_not_observed_follows_the_prior_given_the_shared_code(build, batch_of):
     model = build(DMVAE, 2, private_dim=2, prior=ExPostMixture(components=2, samples=50))
     for made in (*model.fitted.private.values(), model.fitted.shared):

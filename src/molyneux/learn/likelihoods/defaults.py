@@ -16,16 +16,11 @@ Scales = Literal["auto", "none"] | Mapping[str, float]
 """Weights of the modalities' log-likelihoods: none, automatic by size, or numbers by name (1 for what is not named)."""
 
 
-def dimension(modality: Modality) -> int:
-    """Numbers that describe one sample, symbols counted as one-hot vectors."""
-    return modality.size * max(1, len(modality.symbols))
-
-
 def likelihood_scales(spec: Spec, scales: Scales) -> dict[str, float]:
     """The weight of each modality's log-likelihood in an objective.
 
-    "auto" gives the smallest dimension divided by the modality's own, so the smallest modality has weight 1 (Shi et al., NeurIPS
-    2019, likelihood scaling). Reported log-likelihoods are never scaled.
+    "auto" gives the smallest dimension (symbols count as one-hot vectors) divided by the modality's own, so the smallest modality
+    has weight 1 (Shi et al., NeurIPS 2019, likelihood scaling). Reported log-likelihoods are never scaled.
 
     Raises:
         ConfigError: an unknown word or modality, or a weight that is not a positive number.
@@ -33,8 +28,8 @@ def likelihood_scales(spec: Spec, scales: Scales) -> dict[str, float]:
     if scales == "none":
         return dict.fromkeys(spec.names, 1.0)
     if scales == "auto":
-        smallest = min(dimension(modality) for modality in spec.modalities)
-        return {modality.name: smallest / dimension(modality) for modality in spec.modalities}
+        sizes = {modality.name: modality.size * max(1, len(modality.symbols)) for modality in spec.modalities}
+        return {name: min(sizes.values()) / size for name, size in sizes.items()}
     if isinstance(scales, str):
         raise ConfigError(f'scales: expected "none", "auto" or numbers by modality, got {scales!r}')
     problems = [f"scales: no modality {name!r}; {nearest(name, spec.names)}" for name in scales if name not in spec.names]

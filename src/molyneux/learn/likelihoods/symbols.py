@@ -52,7 +52,7 @@ class CategoricalViews(ViewDistribution):
 
     @property
     def view(self) -> Tensor:
-        """The most probable symbols: ids have no mean."""
+        """See `mode`; ids have no mean."""
         return self.mode
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -18,8 +18,7 @@ from molyneux.learn.nets.net import Encoder, Net, Reshape, unfit_net, zeros_beyo
 class Dense(Net):
     """Fully connected layers with ReLU on both sides; fits every kind of modality.
 
-    Symbols enter as learned vectors. On short, templated texts it is the fastest net, and it reads and writes every position
-    independently of the others.
+    Symbols enter as learned vectors. A text is decoded at all positions at once, independent given the code.
 
     Args:
         width: units of each hidden layer.

@@ -31,7 +31,7 @@ class Convolutional(Net):
     on GeBiD", with the widths of the published code. Any image size fits; sizes that are no multiple of 16 are padded with black.
 
     Args:
-        channels: channels of every convolution.
+        channels: of every convolution.
         width: units of the fully connected layers.
     """
 
@@ -64,11 +64,10 @@ class Convolutional(Net):
 
 @dataclass(frozen=True)
 class Patches(Net):
-    """An image net made for CPUs, where most of the time of a convolutional net goes into its layers at full resolution.
+    """A fast image net for CPUs, where most of the time of a convolutional net goes into its layers at full resolution.
 
     The encoder halves the grid four times by convolution, with few channels where the grid is fine. The decoder has no
-    convolution: see `PlanePainter`. Figures at any place and angle stay sharp. Any image size fits; sizes that are no
-    multiple of 16 are padded with black.
+    convolution: see `PlanePainter`. Any image size fits; sizes that are no multiple of 16 are padded with black.
 
     Args:
         channels: channels of the encoder's second grid (16x16 for 64 pixels); the grid before has half as many, those after

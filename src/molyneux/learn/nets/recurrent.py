@@ -44,7 +44,7 @@ class Recurrent(AutoregressiveNet):
             "concat-only": it is all that is read, at every position ("Concat w/o Emb"): positions are then independent.
         shared_embedding: whether both sides have the same vectors of symbols.
         word_dropout: share of the symbols before that are replaced by an unknown one, in training, when the decoder scores a
-            text (Bowman et al., section 3.1); it makes the code worth listening to.
+            text (Bowman et al., section 3.1), so that it depends more on the code.
         decoding: how the one text to show is found: "greedy", the most probable symbol after the other, or "beam".
         beams: beams of the search.
     """

@@ -17,12 +17,12 @@ from molyneux.learn.checks import refuse
 from molyneux.learn.objectives.bounds import Objective, Sampled
 from molyneux.learn.objectives.penalties import Penalty
 from molyneux.learn.objectives.weights import Weight, weight_at, weight_problems
-from molyneux.learn.posteriors.sparse import SpikeAndSlab
+from molyneux.learn.priors import SpikeAndSlab
 
 Estimator = Literal["published", "paired"]
 
 _FAR = 1e6
-"""Squared distances beyond it count as it, so that products of denominators stay finite; a kernel is next to nothing there."""
+"""Squared distances are at most this, so that products of denominators stay finite; kernels are almost 0 there."""
 
 
 @dataclass(frozen=True)
@@ -148,12 +148,9 @@ class _CompiledSum(torch.autograd.Function):
 
 
 def kernel_sums(first: np.ndarray, second: np.ndarray | None, widths: np.ndarray) -> tuple[float, np.ndarray]:
-    """The sum over dimensions, pairs and widths of `C / (C + (x - y)^2)`, and its derivatives by the second samples.
+    """The sum over dimensions, pairs and widths C (S,) of `C / (C + (x - y)^2)`, and its derivatives by the second samples.
 
-    Args:
-        first: x, (D, N), contiguous.
-        second: y, (D, M); None: the pairs i < j of the first.
-        widths: C, (S,) above 0.
+    The samples are x (D, N), contiguous, and y (D, M); without y, the pairs i < j of the first are taken.
     """
     columns = first if second is None else second
     spare = -len(widths) % 3
@@ -181,8 +178,7 @@ def _pairs(
 ) -> float:
     """The sum over all pairs; adds the derivatives to `slope` (D, M). With `within`, each pair of one batch is counted once.
 
-    As tensors the pairs are the most expensive part of a step; here a row of them stays in the processor's cache, and one
-    division serves three widths.
+    A fifth of the time of tensors: a row of pairs stays in the processor's cache, and one division serves three widths.
     """
     total, pull, result = np.zeros_like(second[0]), np.zeros_like(second[0]), 0.0
     for d in range(len(first)):

@@ -68,16 +68,13 @@ def product_of_experts(
     Precisions add up, and locations are averaged by precision: for subsets of experts, two matrix products.
 
     Args:
-        experts: loc (M, B, D).
+        experts: loc (M, B, D); raises ConfigError for another family, whose products have no closed form.
         present: (M, B) bool.
         prior_expert: whether the prior N(0, 1) is one more factor of the product.
         members: (S, M) bool, subsets of the experts; None is the product of all.
 
     Returns:
         The product, loc (B, D); or one for each subset, (S, B, D), of those of its members that are present.
-
-    Raises:
-        ConfigError: the experts are of another family, whose products have no closed form.
     """
     if not isinstance(experts, DiagonalNormal):
         raise ConfigError(f"only normal experts have a product in closed form, got {type(experts).__name__}: choose normal ones")
@@ -142,7 +139,7 @@ class Mixture:
 
     Args:
         components: S stacked distributions, loc (S, B, D).
-        weights: (S, B), non-negative, with sum 1 over S for each sample; a component of weight 0 is never drawn.
+        weights: (S, B), with sum 1 over S for each sample.
     """
 
     def __init__(self, components: Diagonal, weights: Tensor) -> None:
@@ -253,13 +250,7 @@ class WhereDistribution:
 
 
 class WhereConditional:
-    """`WhereDistribution` whose second distribution may depend on the shared code. Satisfies `core.ConditionalCode`.
-
-    Args:
-        choice: (B,) bool, such as where a modality is present.
-        first: distribution of the codes (B, P) of the samples chosen.
-        second: of the others, such as a prior.
-    """
+    """`WhereDistribution` whose second distribution may depend on the shared code. Satisfies `core.ConditionalCode`."""
 
     def __init__(self, choice: Tensor, first: CodeDistribution, second: CodeDistribution | ConditionalCode) -> None:
         self.choice, self.first, self.second = choice, first, second

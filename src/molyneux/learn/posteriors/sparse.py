@@ -52,12 +52,8 @@ class SparseNormal:
     ) -> Tensor:
         """Samples, (*sample_shape, ..., B, D): spike or slab is drawn for each dimension, then reparameterised noise.
 
-        Args:
-            sample_shape: leading axes.
-            generator: the randomness.
-            temperature: of the binary concrete relaxation (Maddison et al., ICLR 2017; Jang et al., ICLR 2017) through which the
-                gradient reaches the probability of the spike, while the choice itself is hard (straight through). None: no
-                gradient reaches it.
+        With a `temperature`, the gradient reaches the probability of the spike through the binary concrete relaxation (Maddison
+        et al., ICLR 2017; Jang et al., ICLR 2017), while the choice itself is hard (straight through).
         """
         shape = (*sample_shape, *self.slab.loc.shape)
         device, dtype = self.slab.loc.device, self.slab.loc.dtype
@@ -80,36 +76,6 @@ class SparseNormal:
         within = -0.5 * (value / self.spike).square() - math.log(self.spike) - 0.5 * math.log(2 * math.pi)
         of_slab = self.slab.log_prob_per_dimension(value)
         return torch.logaddexp(logsigmoid(self.log_odds) + within, logsigmoid(-self.log_odds) + of_slab)
-
-
-@dataclass(frozen=True)
-class SpikeAndSlab:
-    """A prior of sparse codes: each dimension is independently `weight N(0, spike^2) + (1 - weight) N(0, slab^2)`.
-
-    Mathieu et al., Disentangling Disentanglement in Variational Autoencoders (ICML 2019), section 5.3, with the values of the
-    authors' code.
-
-    Args:
-        weight: probability of the spike.
-        spike: standard deviation of the spike.
-        slab: standard deviation of the slab.
-    """
-
-    weight: float = 0.8
-    spike: float = 0.05
-    slab: float = 1.0
-
-    def __post_init__(self) -> None:
-        problems = not_positive(spike=self.spike, slab=self.slab)
-        if not 0 < self.weight < 1:
-            problems.append(f"weight: expected a probability between 0 and 1, got {self.weight}")
-        refuse(problems)
-
-    def of(self, shape: tuple[int, ...], like: Tensor | None = None) -> SparseNormal:
-        """The distribution of codes of this shape, on the device of `like`."""
-        loc = torch.zeros(shape) if like is None else like.new_zeros(shape)
-        log_odds = loc.new_tensor(math.log(self.weight) - math.log1p(-self.weight))
-        return SparseNormal(DiagonalNormal(loc, loc.new_tensor(2 * math.log(self.slab))), log_odds, self.spike)
 
 
 @dataclass(frozen=True)
@@ -138,13 +104,7 @@ class SpikePrior:
 
 
 class Draw(NamedTuple):
-    """A code with the probabilities of spikes it was drawn with.
-
-    Args:
-        codes: (..., B, D).
-        given: the distribution of codes given these probabilities.
-        prior: the same with the slab N(0, 1).
-    """
+    """Codes (..., B, D), their distribution given the probabilities of spikes drawn, and the same with the slab N(0, 1)."""
 
     codes: Tensor
     given: SparseNormal

@@ -58,8 +58,7 @@ class Autoencoder(nn.Module, ABC):
         latent_dim: dimensions of the shared code.
         private_dim: dimensions of the private codes, one number for all or numbers by modality (0 for what is not named); only
             for models that have private codes.
-        nets: nets by modality; the default of its kind for what is not named.
-        likelihoods: likelihoods by modality; the default of its kind for what is not named.
+        nets, likelihoods: by modality; the default of its kind for what is not named.
         scales: weights of the modalities' log-likelihoods in the loss.
         prior: what is fitted to the codes after training, to generate from and to weigh codes by in `log_likelihood`; None
             keeps the prior of the loss.
@@ -207,8 +206,7 @@ class Autoencoder(nn.Module, ABC):
 def importance_log_likelihood(self: Autoencoder, batch: Batch, k: int, generator: torch.Generator | None = None) -> Tensor:
     """`log 1/K sum_k p(x, z_k) / q(z_k | x)` with z_k from q, (B,) nats: a lower bound that tightens as K grows; never scaled.
 
-    Burda et al., Importance Weighted Autoencoders (ICLR 2016), equation 8. Absent modalities contribute nothing. A method of the
-    models whose posterior has a density.
+    Burda et al., Importance Weighted Autoencoders (ICLR 2016), equation 8. A method of the models whose posterior has a density.
     """
     observation = self.observe(batch, self.networks.observed(batch, None))
     posterior = self.posterior(observation)

@@ -27,8 +27,8 @@ class HSVAE(UnimodalAutoencoder):
     concrete choice, the first divergence estimated with the z drawn, the second in closed form. How it is done, and the values
     (Beta(30, 30), spike 0.05, temperature 0.5, weights 1), are of the authors' code.
 
-    Assumed: that representations are means of the marginal `q(z|x)`, which is spike and slab again, in closed form; it is also
-    what generation and the likelihood use, for which the bound of gamma and z together is a bound too.
+    Assumed: representations are means of the marginal `q(z|x)`, which is spike and slab again, in closed form; generation and the
+    likelihood use it too.
 
     Deviations: slab and concentrations come from bounded logarithms instead of softplus, and concentrations are told as multiples
     of the prior's (within a factor of 20), so that a new model begins at the prior. `divergence="bound"` puts `E[1 - gamma]

@@ -57,10 +57,6 @@ class StackedPosteriors:
             return (self.weight * self.posterior.kl()).sum(0)
         return (self.weight * (self.log_prob(codes) - prior.log_prob(codes))).sum(0)
 
-    def rows(self, name: str) -> Tensor | slice:
-        """The bounds that reconstruct a modality."""
-        return self.reconstructs.get(name, slice(None))
-
 
 @dataclass
 class StackEstimates(Estimates):
@@ -94,7 +90,7 @@ class StackEstimates(Estimates):
         codes = self.stack.rsample(1, self.generator)[0]
         distortion, rate = {}, {"shared": self.stack.divergence(codes, self.prior)}
         for name in self.observation.names:
-            rows, private = self.stack.rows(name), self.observation.private.get(name)
+            rows, private = self.stack.reconstructs.get(name, slice(None)), self.observation.private.get(name)
             weight = self.stack.weight[rows]
             code = None if private is None else private.rsample((), self.generator)
             distortion[name] = self._distortion(name, codes[rows], weight, code)
@@ -107,7 +103,7 @@ class StackEstimates(Estimates):
         codes = self.stack.rsample(k, self.generator)
         total = self.prior.log_prob(codes) - self.stack.log_prob(codes)
         for name in self.observation.names:
-            rows, private = self.stack.rows(name), self.observation.private.get(name)
+            rows, private = self.stack.reconstructs.get(name, slice(None)), self.observation.private.get(name)
             code = None if private is None else private.rsample((k,), self.generator).unsqueeze(1)
             shared, weight = codes[:, rows], self.stack.weight[rows].expand(k, -1, -1)
             found = self.networks.log_likelihood(self.observation, name, shared, code, weight=weight)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -46,7 +46,7 @@ class Observation:
         kept = tuple(name for name in self.names if name in names)
         rows = [self.names.index(name) for name in kept]
         private = {name: part for name, part in self.private.items() if name in kept}
-        return Observation(kept, self.views, self.lengths, self.present[rows], self.experts[torch.tensor(rows)], private)
+        return replace(self, names=kept, present=self.present[rows], experts=self.experts[torch.tensor(rows)], private=private)
 
 
 class Networks(nn.Module):

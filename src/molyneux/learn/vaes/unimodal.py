@@ -109,11 +109,9 @@ class Aggressive:
 class VAE(UnimodalAutoencoder):
     """Kingma & Welling, Auto-Encoding Variational Bayes (ICLR 2014): `E_q(z|x) log p(x|z) - KL(q(z|x) || p(z))`.
 
-    Equation 3 with one sample; the divergence in closed form. The baseline of every multimodal model: one modality alone. An
-    `objective` replaces the divergence by another cost: beta-VAE, CCI-VAE, beta-TCVAE, FactorVAE, DIP-VAE and MAT-VAE are this
-    model with another objective; with IWAE the bound is importance-weighted.
-
-    Samples in which the modality is absent enter no statistic of an objective, and cost nothing.
+    Equation 3 with one sample; the divergence in closed form. The baseline of every multimodal model: one modality alone. With
+    another `objective` it is a beta-VAE, CCI-VAE, beta-TCVAE, FactorVAE, DIP-VAE or MAT-VAE; with IWAE the bound is
+    importance-weighted.
 
     Args:
         spec: see `Autoencoder`, as the settings in `**shared`.
