@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from scipy.stats import rankdata, spearmanr
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Lasso, LogisticRegression
@@ -19,7 +20,7 @@ from molyneux.measure.disentanglement import (
 )
 from molyneux.measure.disentanglement.dci import completeness, disentanglement
 from molyneux.measure.disentanglement.explicitness import area_under_curve, discriminants
-from molyneux.measure.disentanglement.higgins import mean_difference, softmax_nets
+from molyneux.measure.disentanglement.fixed_factor import mean_difference, softmax_nets
 from molyneux.measure.disentanglement.information import equal_mass
 from molyneux.measure.disentanglement.table import sort_columns
 
@@ -89,6 +90,64 @@ def test_robustness_as_printed_by_brute_force():
         parts = [codes[factors[:, factor] == value] for value in range(3)]
         matrix[:, factor] = 1 - np.mean([np.abs(part - part.mean(0)).max(0) for part in parts], 0) / largest
     assert outcomes(codes, factors, "irs", variant="paper")["irs"].value == pytest.approx(matrix.max(1) @ largest / largest.sum())
+
+
+def rows_of_one_value(factor, rng):
+    """All samples that share the value of a random one."""
+    return np.flatnonzero(factor == factor[rng.integers(len(factor))])
+
+
+def higgins_by_brute_force(codes, factors, rng):
+    """1,000 batches of 64 pairs of each factor; a linear softmax net on 64 % of them, its accuracy on the last 20 %."""
+    features, labels = [], []
+    for label, factor in enumerate(factors.T):
+        for _ in range(1000):
+            sharing = rows_of_one_value(factor, rng)
+            first, second = (rng.permutation(sharing)[:64] for _ in range(2))
+            features.append(np.abs(codes[first] - codes[second]).mean(0))
+            labels.append(label)
+    order, stream = rng.permutation(len(labels)), torch.Generator().manual_seed(int(rng.integers(2**31)))
+    inputs, targets = torch.tensor(np.array(features)[order]).float(), torch.tensor(labels)[order]
+    tested, fitted = int(0.8 * len(labels)), int(0.64 * len(labels))
+    net = torch.nn.Linear(inputs.shape[1], factors.shape[1])
+    torch.nn.init.xavier_uniform_(net.weight, generator=stream)
+    torch.nn.init.zeros_(net.bias)
+    adam = torch.optim.Adam(net.parameters(), lr=0.01, eps=1e-7)
+    for _ in range(10):
+        for rows in torch.randperm(fitted, generator=stream).split(64):
+            adam.zero_grad()
+            torch.nn.functional.cross_entropy(net(inputs[rows]), targets[rows]).backward()
+            adam.step()
+    return (net(inputs[tested:]).argmax(1) == targets[tested:]).double().mean().item()
+
+
+def kim_mnih_by_brute_force(codes, factors, rng):
+    """The dimension of the smallest relative variance in batches of 64, 400 of each factor; majority votes of 80 %."""
+    votes, usual = [], [np.var(column) for column in codes.T]
+    for label, factor in enumerate(factors.T):
+        for _ in range(400):
+            batch = codes[rng.permutation(rows_of_one_value(factor, rng))[:64]]
+            votes.append((int(np.argmin([np.var(column) / whole for column, whole in zip(batch.T, usual, strict=True)])), label))
+    votes = [votes[place] for place in rng.permutation(len(votes))]
+    split = int(0.8 * len(votes))
+    best = {}
+    for dimension in {dimension for dimension, _ in votes[:split]}:
+        counts = [votes[:split].count((dimension, label)) for label in range(factors.shape[1])]
+        best[dimension] = int(np.argmax(counts))
+    return np.mean([best.get(dimension, 0) == label for dimension, label in votes[split:]])
+
+
+@pytest.mark.parametrize(("metric", "brute_force"), [("higgins", higgins_by_brute_force), ("kim_mnih", kim_mnih_by_brute_force)])
+def test_published_accuracies_are_those_of_brute_force_within_noise(metric, brute_force):
+    rng = np.random.default_rng(5)
+    factors = rng.integers(0, [3, 4, 2], (2000, 3))
+    codes = np.column_stack([factors + 1.2 * rng.normal(size=(2000, 3)), rng.normal(size=2000)])
+    found = [outcomes(codes, factors, metric, variant="published", seed=seed)[metric].value for seed in range(4)]
+    expected = [brute_force(codes, factors, np.random.default_rng(seed)) for seed in range(4)]
+    error = np.sqrt((np.var(found, ddof=1) + np.var(expected, ddof=1)) / 4)
+    assert 0.6 < np.mean(expected) < 0.95
+    assert error < 0.03
+    assert np.mean(found) == pytest.approx(np.mean(expected), abs=4 * error)
 
 
 def test_sparsity():

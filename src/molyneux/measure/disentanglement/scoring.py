@@ -11,7 +11,7 @@ import numpy as np
 
 from molyneux.core import ConfigError, NotApplicableError, Score, nearest, seeds
 from molyneux.core.intervals import CONFIDENCE, Interval
-from molyneux.measure.disentanglement import dci, explicitness, higgins, irs, kim_mnih, mig, sap
+from molyneux.measure.disentanglement import dci, explicitness, fixed_factor, irs, mig, sap
 from molyneux.measure.disentanglement.metric import Metric, Outcome, Variant
 from molyneux.measure.disentanglement.table import DEAD, Table, tabulate
 from molyneux.measure.scores import Recorder
@@ -41,7 +41,11 @@ _ALL = (
     Metric(
         "higgins",
         "Which factor two samples share can be predicted from how much each dimension differs.",
-        {"published": higgins.published, "dlib": higgins.dlib, "recommended": higgins.recommended},
+        {
+            "published": fixed_factor.higgins_published,
+            "dlib": fixed_factor.higgins_dlib,
+            "recommended": fixed_factor.higgins_recommended,
+        },
         bounds=CHANCE_BELOW_ZERO,
     ),
     Metric(
@@ -53,7 +57,12 @@ _ALL = (
     Metric(
         "kim_mnih",
         "Which factor is fixed can be predicted from the dimension that varies least.",
-        {"published": kim_mnih.published, "paper": kim_mnih.paper, "dlib": kim_mnih.dlib, "recommended": kim_mnih.recommended},
+        {
+            "published": fixed_factor.kim_mnih_published,
+            "paper": fixed_factor.kim_mnih_paper,
+            "dlib": fixed_factor.kim_mnih_dlib,
+            "recommended": fixed_factor.kim_mnih_recommended,
+        },
         bounds=CHANCE_BELOW_ZERO,
     ),
     Metric(
@@ -77,33 +86,21 @@ METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}
 
 
 def find_metric(name: str) -> Metric:
-    """A metric by name.
-
-    Raises:
-        ConfigError: there is none.
-    """
+    """A metric by name; raises ConfigError where there is none."""
     if not isinstance(name, str) or name not in METRICS:
         raise ConfigError(f"unknown metric {name!r}; {nearest(str(name), METRICS)}")
     return METRICS[name]
 
 
 def find_metrics(names: Sequence[str] | None) -> list[Metric]:
-    """Metrics by name, all where none are named.
-
-    Raises:
-        ConfigError: there is none of that name.
-    """
+    """Metrics by name, all where none are named; raises ConfigError where there is none of a name."""
     if isinstance(names, str):
         raise ConfigError(f"metrics: expected a list of names, got the text {names!r}: write [{names!r}]")
     return [find_metric(name) for name in (METRICS if names is None else names)]
 
 
 def check_variants(variants: Sequence[Variant]) -> tuple[Variant, ...]:
-    """The variants, each of them one that some metric has.
-
-    Raises:
-        ConfigError: no metric has it.
-    """
+    """The variants; raises ConfigError for one that no metric has."""
     if isinstance(variants, str):
         raise ConfigError(f"variants: expected a list of names, got the text {variants!r}: write [{variants!r}]")
     known = {variant for metric in METRICS.values() for variant in metric.variants}
@@ -158,15 +155,8 @@ def outcomes(
 ) -> Mapping[str, Outcome]:
     """One metric of codes and factors, without chance and interval; by the name of the score.
 
-    Args:
-        codes: (N, D) finite numbers.
-        factors: (N, F) integers, -1 = absent.
-        metric: a name of `METRICS`.
-        variant: which variant of it.
-        names: of the factors.
-        presence: whether the presence of a factor that some samples lack is a factor of its own.
-        dead: share of the largest variance below which recommended variants leave a dimension out; 0 where scales mean nothing.
-        seed: of everything that is drawn.
+    Codes, factors, names, presence and dead are those of `tabulate`; recommended variants leave dead dimensions out. `metric` is
+    a name of `METRICS`; everything that is drawn depends on `seed`.
 
     Raises:
         DataError: see `tabulate`. NotApplicableError: the metric needs more or other samples, and says which.
@@ -197,17 +187,8 @@ def score_codes(
     not apply gives a score without a value whose note says why; of other variants than the recommended one also where they are
     NaN.
 
-    Args:
-        codes: (N, D) finite numbers.
-        factors: (N, F) integers, -1 = absent.
-        names: of the factors.
-        metrics: names of `METRICS`; all by default.
-        variants: those that a metric does not have are left out.
-        presence: whether the presence of a factor that some samples lack is a factor of its own.
-        dead: share of the largest variance below which recommended variants leave a dimension out, and a note says so; 0 where
-            scales mean nothing.
-        repeats: how often chance and interval are computed.
-        seed: of everything that is drawn.
+    Arguments are as of `outcomes`: all metrics by default; variants that a metric does not have are left out. A note says which
+    dimensions the recommended variants leave out as dead. `repeats` says how often chance and interval are computed.
 
     Raises:
         DataError, NotApplicableError: see `tabulate`. ConfigError: unknown metric or variant.
@@ -243,8 +224,11 @@ def score_table(
     left_out = _left_out(table) if variant == "recommended" else ""
     bounds = metric.bounds if variant == "recommended" else (None, None)
     chance = [_again(table.permuted(stream("permuted", k)), metric, variant, stream("chance", k)) for k in range(permutations)]
-    ceiling = _again(_ideal(table), metric, variant, stream("ceiling"))
-    drawn = [_half(table, metric, variant, stream("half", k)) for k in range(resamples)]
+    ideal = tabulate(table.factors, table.factors, names=table.names, dead=0.0)  # the factors as codes, -1 included
+    ceiling, drawn = _again(ideal, metric, variant, stream("ceiling")), list[Values]()
+    for rng in (stream("half", k) for k in range(resamples)):
+        rows = rng.permutation(len(table))[: len(table) // 2]
+        drawn.append(_again(table, metric, variant, rng, rows=rows))
     for (name, factor), value in values.items():
         about = recorder.on(factor=factor) if factor else recorder
         top = ceiling.get((name, factor), math.nan)
@@ -287,25 +271,13 @@ def _left_out(table: Table) -> str:
     return f"{dead} of {table.dimensions} dimensions left out as dead" if dead else ""
 
 
-def _again(table: Table, metric: Metric, variant: Variant, rng: np.random.Generator) -> Values:
-    """Values on other samples or codes; none where the metric does not apply there."""
+def _again(table: Table, metric: Metric, variant: Variant, rng: np.random.Generator, *, rows: np.ndarray | None = None) -> Values:
+    """Values on other codes, or on some of the samples; none where the metric does not apply there."""
     try:
-        return _values(metric.function(variant)(table, rng), table.names)
+        part = table if rows is None else table.rows(rows)
+        return _values(metric.function(variant)(part, rng), table.names)
     except NotApplicableError:
         return {}
-
-
-def _half(table: Table, metric: Metric, variant: Variant, rng: np.random.Generator) -> Values:
-    try:
-        half = table.rows(rng.permutation(len(table))[: len(table) // 2])
-    except NotApplicableError:
-        return {}
-    return _again(half, metric, variant, rng)
-
-
-def _ideal(table: Table) -> Table:
-    """The factors as codes, -1 included."""
-    return tabulate(table.factors, table.factors, names=table.names, dead=0.0)
 
 
 def _values(found: Mapping[str, Outcome], names: Sequence[str]) -> Values:
