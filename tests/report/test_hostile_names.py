@@ -75,6 +75,7 @@ ATTRIBUTES = {
         "scope",
         "src",
         "style",
+        "tabindex",
         "title",
         "transform",
         "version",

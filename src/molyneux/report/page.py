@@ -1,14 +1,23 @@
-"""Content of a page independent of its format: headlines, and sections of tables, drawings, galleries and facts."""
+"""The content of a page, independent of its format, and its files: one HTML file, Markdown, its tables as CSV and LaTeX."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
-from molyneux.core import Cell, Gallery
-from molyneux.report.plots import Panel, contour_svg, image_uri
-from molyneux.report.tables import Strip, Table
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
+from molyneux.core import Cell, ConfigError, Gallery, nearest, store
+from molyneux.report.plots import Panel, contour_svg, image_uri, standalone
+from molyneux.report.tables import Strip, Table, to_csv, to_latex, to_markdown
+from molyneux.report.tables.formats import escape_markdown
+from molyneux.version import __version__
+
+FORMATS = ("markdown", "html", "csv", "latex")
 BUDGET = 2_000_000
 """Maximum size of all pictures of a page together, in bytes."""
 
@@ -178,3 +187,122 @@ def _cell(cell: Cell) -> DrawnCell:
     if cell.view is None:
         return drawn
     return replace(drawn, uri=image_uri(cell.view)) if cell.view.ndim == 3 else replace(drawn, svg=contour_svg(cell.view))
+
+
+def write_page(page: Page, folder: Path, stem: str, formats: Sequence[str]) -> list[Path]:
+    """Write a page: `<stem>.html`, `<stem>.md` with its drawings in `figures/`, every table in `tables/`.
+
+    Raises:
+        ConfigError: an unknown format. StoreError: the folder cannot be written.
+    """
+    check_formats(formats)
+    blocks = [block for section in page.filled for block in section.blocks]
+    tables = [block for block in blocks if isinstance(block, Table)]
+    panels = [panel for block in blocks if isinstance(block, Drawings) for panel in block.panels]
+    files: dict[Path, str] = {}
+    if "markdown" in formats:
+        files[folder / f"{stem}.md"] = render_markdown(page)
+    if "html" in formats:
+        files[folder / f"{stem}.html"] = render_html(page)
+    if "csv" in formats:
+        files |= {folder / "tables" / f"{table.name}.csv": to_csv(table) for table in tables}
+    if "latex" in formats:
+        files |= {folder / "tables" / f"{table.name}.tex": to_latex(table) for table in tables}
+    figures = {folder / "figures" / f"{panel.name}.svg": standalone(panel) for panel in panels if "markdown" in formats}
+    for path, text in (files | figures).items():
+        store.write_text(path, text)
+    return list(files)
+
+
+def check_formats(formats: Sequence[str]) -> None:
+    """Raise ConfigError with a sentence for each unknown format."""
+    unknown = [f"unknown report format {name!r}; {nearest(name, FORMATS)}" for name in formats if name not in FORMATS]
+    if unknown:
+        raise ConfigError(unknown)
+
+
+def render_html(page: Page) -> str:
+    """The page with its style, drawings and pictures in one file; it fetches nothing and runs no script."""
+    css = Markup(_environment().get_template("page.css").render())
+    return _environment().get_template("page.html.j2").render(page=page, css=css, version=__version__)
+
+
+def render_markdown(page: Page) -> str:
+    """The text and tables of a page as Markdown; drawings are linked, galleries become tables of what was read."""
+    parts = [f"# {escape_markdown(page.title)}", escape_markdown(" · ".join(page.facts))]
+    parts.append("\n".join(_headline(headline, page.kind) for headline in page.headlines))
+    for section in page.filled:
+        blocks = [text for block in section.blocks if (text := _markdown(block))]
+        if blocks:
+            parts += [f"## {escape_markdown(section.title)}", escape_markdown(section.intro), *blocks]
+    return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+
+
+@cache
+def _environment() -> Environment:
+    loader = PackageLoader("molyneux.report")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    environment.filters |= {"kind": _kind, "lone": _lone, "stacked": _stacked, "unbroken": _unbroken}
+    return environment
+
+
+def _kind(block: Block) -> str:
+    return type(block).__name__
+
+
+def _unbroken(text: str) -> str:
+    """Keep numbers with their units, and intervals in one piece, at the ends of lines."""
+    return re.sub(r"(?<=\d)–(?=\d)", "\u2060–\u2060", text.replace(" %", "\u00a0%"))  # noqa: RUF001
+
+
+def _stacked(table: Table) -> bool:
+    """Whether intervals stand below their values, because there are too many columns of them."""
+    return sum(any(row[number].detail for row in table.rows) for number in range(len(table.columns))) > 3
+
+
+def _lone(section: Section) -> bool:
+    """Whether a section begins with its only table, which then needs no title of its own."""
+    tables = [isinstance(block, Table) for block in section.blocks]
+    return tables[0] and sum(tables) == 1
+
+
+def _headline(headline: Headline, kind: str) -> str:
+    about = f"**{escape_markdown(headline.about)}** " if kind == "study" else ""
+    return f"- {about}{escape_markdown(' '.join(part for part in (headline.sentence, headline.note) if part))}"
+
+
+def _markdown(block: Block) -> str:
+    match block:
+        case Table():
+            return to_markdown(block)
+        case DrawnGallery():
+            return _gallery(block)
+        case Facts(title, items):
+            lines = [f"- {escape_markdown(name)}: {escape_markdown(value)}" for name, value in items.items()]
+            return "\n".join([f"**{escape_markdown(title)}**", "", *lines])
+        case Listing(title, text):
+            fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+            return f"**{escape_markdown(title)}**\n\n{fence}\n{text.rstrip()}\n{fence}"
+        case Drawings(title, panels, _, note):
+            figures = " ".join(f"![{escape_markdown(panel.title)}](figures/{panel.name}.svg)" for panel in panels)
+            above = f"**{escape_markdown(title)}**" if title else ""
+            return "\n\n".join(part for part in (above, escape_markdown(note), figures) if part)
+        case Picture():
+            return ""
+
+
+def _gallery(gallery: DrawnGallery) -> str:
+    """Texts and what was read in each view; nothing for a gallery of pictures without readings."""
+    if gallery.dense and not gallery.text_only:
+        return ""
+    head = [escape_markdown(column) for column in gallery.columns]
+    rows = [[_cell_text(cell) for cell in row] for row in gallery.rows]
+    table = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
+    return "\n".join([f"**{escape_markdown(gallery.title)}**", "", escape_markdown(gallery.note), "", *table])
+
+
+def _cell_text(cell: DrawnCell) -> str:
+    kind = "picture" if cell.uri else "series" if cell.svg else ""
+    mark = {"right": "✓", "wrong": "✗", "": ""}[cell.verdict]
+    reading = cell.reading if cell.reading != cell.text else ""
+    return escape_markdown(" ".join(part for part in (cell.text or kind, mark, f"({reading})" if reading else "") if part))

@@ -12,11 +12,23 @@ from rich.table import Table as RichTable
 from molyneux.core import Gallery, Scatter, Score, Spec, store
 from molyneux.report import wording
 from molyneux.report.numbers import places, write, write_count, write_interval
-from molyneux.report.page import Block, Drawings, DrawnGallery, Facts, Headline, Listing, Page, Picture, Section, draw_galleries
+from molyneux.report.page import (
+    Block,
+    Drawings,
+    DrawnGallery,
+    Facts,
+    Headline,
+    Listing,
+    Page,
+    Picture,
+    Section,
+    check_formats,
+    draw_galleries,
+    write_page,
+)
 from molyneux.report.plots import factor_bars, few_shot_curves, learning_curves, png_uri, projections
 from molyneux.report.published import published_beside
 from molyneux.report.records import RunRecords, read_run
-from molyneux.report.render import check_formats, write_page
 from molyneux.report.settings import flatten, model_of, short, split_of, train_overlap_of, world_of
 from molyneux.report.tables import (
     base_scores,
@@ -92,14 +104,8 @@ def summary_table(scores: Sequence[Score], config: Mapping[str, Any] | None = No
     """
     base = base_scores(scores)
     results, left_out = published_beside(flatten(config or {}), base)
-    notes = [note for note in (_overlap(base), left_out) if note]
+    notes = [note for note in (train_overlap_of(base), left_out) if note]
     return to_terminal(coherence_summary(base, results, notes) or score_table("scores", "Scores", base, notes=notes))
-
-
-def _overlap(scores: Sequence[Score]) -> str:
-    """A sentence with the share of measured views that also occur in training; empty where it is zero or not recorded."""
-    overlap = train_overlap_of(scores)
-    return f"Measured views that also occur in training: {overlap}." if overlap else ""
 
 
 def run_page(run: RunRecords) -> Page:
@@ -212,7 +218,7 @@ def _direction(score: Score, kinds: Mapping[str, str]) -> Headline:
     top = ceiling(score.controls)
     clauses = [f"{_claim(score, kinds)} {_number(score, score.value)} of the time{_interval(score)}", *_chance(score)]
     clauses += [] if top is None else [f"true ones are read right {_number(score, top)} of the time"]
-    return _headline(score, wording.direction(score), clauses, "" if wording.is_joint(score.about) else _overlap([score]))
+    return _headline(score, wording.direction(score), clauses, "" if wording.is_joint(score.about) else train_overlap_of([score]))
 
 
 def _prediction(score: Score, target: str) -> Headline:
@@ -220,7 +226,7 @@ def _prediction(score: Score, target: str) -> Headline:
         return _not_measured(score, target)
     measure = wording.measure(score).partition(",")[0].lower()
     claim = f"The {measure} of the predicted target {target} is {_number(score, score.value)}{_interval(score)}"
-    return _headline(score, target, [claim, *_chance(score)], _overlap([score]))
+    return _headline(score, target, [claim, *_chance(score)], train_overlap_of([score]))
 
 
 def _not_measured(score: Score, about: str) -> Headline:

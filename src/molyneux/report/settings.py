@@ -54,9 +54,9 @@ def split_of(scores: Sequence[Score]) -> str:
 
 
 def train_overlap_of(scores: Sequence[Score]) -> str:
-    """Share of the measured views that also occur in training: `image 24.1 %, text 100 %`; a range where runs differ.
+    """A sentence with the shares of measured views that also occur in training: `image 24.1 %, text 100 %`.
 
-    Empty where it is not recorded, or is zero for all modalities.
+    A share is a range where runs differ. Empty where it is not recorded, or is zero for all modalities.
     """
     shares: dict[str, list[float]] = {}
     for score in scores:
@@ -64,7 +64,8 @@ def train_overlap_of(scores: Sequence[Score]) -> str:
         for name, share in recorded.items():
             shares.setdefault(name, []).append(share)
     ranges = {name: tuple(dict.fromkeys(f"{end:.1f}" for end in (min(each), max(each)))) for name, each in shares.items()}
-    return ", ".join(f"{name} {' to '.join(ends)} %" for name, ends in ranges.items() if ends != ("0.0",))
+    overlap = ", ".join(f"{name} {' to '.join(ends)} %" for name, ends in ranges.items() if ends != ("0.0",))
+    return f"Measured views that also occur in training: {overlap}." if overlap else ""
 
 
 def steps_of(settings: Mapping[str, Any]) -> int | None:

@@ -17,6 +17,7 @@ from molyneux.report import (
     to_markdown,
     write_study,
 )
+from molyneux.report.study import study_page
 
 
 @pytest.fixture
@@ -94,8 +95,8 @@ def test_ties_are_told_as_ties(study_of, tmp_path):
     assert [bold["B"][place] for place in strict.values()] == [False, True, False]
     write_study(runs, tmp_path, formats=("markdown",))
     text = (tmp_path / "study.md").read_text()
-    assert "**text → image** Equal are A and B with 50.0 %" in text
-    told = "The highest mean has B with 12.4 % (11.8\u201313.0 over 1 seed); not apart from it: A;"
+    assert "**text → image** A and B are equal with 50.0 %" in text
+    told = "B has the highest mean, 12.4 % (11.8\u201313.0 over 1 seed); not apart from it: A;"
     assert f"**prior → image + text** {told}" in text
 
 
@@ -133,6 +134,9 @@ def test_what_was_seen_in_training_stands_below_the_table(runs):
     assert "Measured views that also occur in training: image 24.0 to 24.3 %, text 100.0 %." in first.notes
     assert "Measured views that also occur in training: image 24.4 to 24.7 %, text 100.0 %." in second.notes
     assert not any("training:" in note for note in study_tables(runs)[0].notes)
+    page = study_page([told(run, 24.0) for run in runs], "seen")
+    assert page.headlines[0].note == "Measured views that also occur in training: image 24.0 %, text 100.0 %."
+    assert page.headlines[2].note == ""  # views that are drawn from the prior
 
 
 def test_marks_say_what_is_above_and_what_is_at_chance(runs):

@@ -33,7 +33,6 @@ def test_markdown_rows_have_as_many_cells_as_the_head(made):
         assert len(lines) == len(table.rows) + 2
         assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {len(table.columns) + 1}
         assert to_markdown(table).startswith("**")
-        assert to_markdown(table, title=False).startswith("|")
 
 
 def test_latex_is_balanced_and_aligned(made):

@@ -266,7 +266,7 @@ def _legend(drawn: Axes, values: Sequence[str], colours: Sequence[str]) -> None:
     shown = range(len(values)) if len(values) <= len(SERIES) else (0, len(values) // 2, len(values) - 1)
     for code in shown:
         drawn.plot([], [], marker="o", linestyle="none", markersize=6, color=colours[code], label=str(code))
-    legend = drawn.figure.legend(  # type: ignore[union-attr]
+    legend = drawn.figure.legend(
         loc="outside lower center", ncols=3 if len(shown) > 2 else 2, frameon=False, fontsize=8, handletextpad=0.2
     )
     for text, code in zip(legend.get_texts(), shown, strict=True):

@@ -77,8 +77,8 @@ def _table(
     groups: dict[tuple[str, ...], list[Score]] = {}
     for score in scores:
         groups.setdefault((score.name, *(head.text(score) for head in heads)), []).append(score)
-    names = list(dict.fromkeys(score.name for score in scores))
-    rows = sorted(groups.values(), key=lambda row: names.index(row[0].name))
+    names, subjects = list(dict.fromkeys(score.name for score in scores)), list(dict.fromkeys(map(_identity, scores)))
+    rows = sorted(groups.values(), key=lambda row: (names.index(row[0].name), subjects.index(_identity(row[0]))))
     columns = sorted(dict.fromkeys(map(column_of, scores)), key=_size)
     heads = [head for head in heads if any(head.text(row[0]) for row in rows)]
     extra = ["chance"] if any(row[0].chance is not None for row in rows) else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich import box
 from rich.table import Table as RichTable
@@ -14,32 +14,14 @@ from molyneux.core import Score
 from molyneux.report.tables.table import INTERVAL, Column, Entry, Table
 from molyneux.report.wording import value_text
 
-_MARKDOWN = str.maketrans(
-    {
-        "\\": r"\\",
-        "|": r"\|",
-        "*": r"\*",
-        "_": r"\_",
-        "`": r"\`",
-        "[": r"\[",
-        "]": r"\]",
-        "<": "&lt;",
-        ">": "&gt;",
-        "&": "&amp;",
-        "\n": " ",
-        "\r": " ",
-    }
-)
+_LINES = {"\n": " ", "\r": " "}
+_MARKDOWN = str.maketrans({**{sign: f"\\{sign}" for sign in r"\|*_`[]"}, "<": "&lt;", ">": "&gt;", "&": "&amp;", **_LINES})
 _LATEX = str.maketrans(
     {
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+        **{mark: rf"\textsuperscript{{{digit}}}" for digit, mark in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+        **_LINES,
         "\\": r"\textbackslash{}",
-        "&": r"\&",
-        "%": r"\%",
-        "$": r"\$",
-        "#": r"\#",
-        "_": r"\_",
-        "{": r"\{",
-        "}": r"\}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
         "<": "$<$",
@@ -54,9 +36,6 @@ _LATEX = str.maketrans(
         "▼": r"$\blacktriangledown$",
         "≈": r"$\approx$",
         "∅": r"$\emptyset$",
-        "\n": " ",
-        "\r": " ",
-        **{mark: rf"\textsuperscript{{{digit}}}" for digit, mark in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
     }
 )
 _STYLES = {"": "", "strong": "bold", "muted": "dim"}
@@ -71,19 +50,19 @@ def escape_markdown(text: str) -> str:
     return text.translate(_MARKDOWN)
 
 
-def to_markdown(table: Table, *, title: bool = True) -> str:
-    """The table as a Markdown pipe table, ending with a line break; with its title in bold above it if `title`."""
+def to_markdown(table: Table) -> str:
+    """The table as a Markdown pipe table with its title in bold above it, ending with a line break."""
     head = "| " + " | ".join(escape_markdown(column.title) for column in table.columns) + " |"
     rule = "|" + "|".join(" ---: " if column.align == "right" else " :--- " for column in table.columns) + "|"
-    rows = ["| " + " | ".join(_markdown_entry(entry) for entry in row) + " |" for row in table.rows]
-    above = [f"**{escape_markdown(table.title)}**", ""] if title else []
+    rows = ["| " + " | ".join(_entry(entry, escape_markdown, "**", "**") for entry in row) + " |" for row in table.rows]
     below = ["", *(f"- {escape_markdown(note)}" for note in table.notes)] if table.notes else []
-    return "\n".join([*above, head, rule, *rows, *below]) + "\n"
+    return "\n".join([f"**{escape_markdown(table.title)}**", "", head, rule, *rows, *below]) + "\n"
 
 
-def _markdown_entry(entry: Entry) -> str:
-    text = escape_markdown(entry.shown)
-    return f"**{text}**" if entry.tone == "strong" and text else text
+def _entry(entry: Entry, escape: Callable[[str], str], begin: str, end: str) -> str:
+    """The text of an entry, between `begin` and `end` where it is strong."""
+    text = escape(entry.shown)
+    return f"{begin}{text}{end}" if entry.tone == "strong" and text else text
 
 
 def escape_latex(text: str) -> str:
@@ -99,13 +78,11 @@ def to_latex(table: Table) -> str:
     """The table as a LaTeX `table` environment with caption, label and booktabs rules; symbols need the amssymb package."""
     columns = "".join("r" if column.align == "right" else "l" for column in table.columns)
     head = " & ".join(escape_latex(column.title) for column in table.columns)
-    rows = [" & ".join(_latex_entry(entry) for entry in row) + r" \\" for row in table.rows]
+    rows = [" & ".join(_entry(entry, escape_latex, r"\textbf{", "}") for entry in row) + r" \\" for row in table.rows]
     notes = [rf"\par\smallskip\footnotesize {escape_latex(note)}" for note in table.notes]
     lines = [
-        r"\begin{table}",
-        r"\centering\small",
-        rf"\caption{{{escape_latex(table.title)}}}",
-        rf"\label{{tab:{table.name}}}",
+        r"\begin{table}\centering\small",
+        rf"\caption{{{escape_latex(table.title)}}}\label{{tab:{table.name}}}",
         rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
         head + r" \\",
@@ -117,11 +94,6 @@ def to_latex(table: Table) -> str:
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _latex_entry(entry: Entry) -> str:
-    text = escape_latex(entry.shown)
-    return rf"\textbf{{{text}}}" if entry.tone == "strong" and text else text
 
 
 def to_csv(table: Table) -> str:
@@ -143,19 +115,12 @@ def scores_to_csv(scores: Sequence[Score]) -> str:
     about = list(dict.fromkeys(name for score in scores for name in score.about))
     controls = list(dict.fromkeys(name for score in scores for name in score.controls))
     head = ["score", *about, "value", "low", "high", "n", "unit", "chance", *controls, "note"]
-    rows = [
-        [
-            score.name,
-            *(value_text(score.about[name]) if name in score.about else "" for name in about),
-            *map(_number, (score.value, *(score.interval or (None, None)))),
-            str(score.n),
-            score.unit,
-            _number(score.chance),
-            *(_number(score.controls.get(name)) for name in controls),
-            score.note,
-        ]
-        for score in scores
-    ]
+    rows = []
+    for score in scores:
+        said = [value_text(score.about.get(name)) for name in about]
+        numbers = [_number(number) for number in (score.value, *(score.interval or (None, None)))]
+        beside = [_number(number) for number in (score.chance, *map(score.controls.get, controls))]
+        rows.append([score.name, *said, *numbers, str(score.n), score.unit, *beside, score.note])
     return _csv([head, *rows])
 
 
