@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
@@ -38,7 +38,7 @@ class Entry:
         """First line of its docstring."""
         return (ast.get_docstring(self.node) or "").partition("\n")[0]
 
-    @property
+    @cached_property
     def lineage(self) -> list[Entry]:
         """The class and all its bases inside the package, nearest first."""
         names, found = _names(self.path.rpartition(".")[0]), [self]
@@ -78,7 +78,7 @@ class Entry:
             missing = (missing - item.methods.keys() - item.assigned.keys()) | abstract
         return missing
 
-    @property
+    @cached_property
     def settings(self) -> set[str]:
         """Names of the arguments of its constructor, as `core.config.arguments` finds them."""
         found, passed = set[str](), None
@@ -99,6 +99,7 @@ class Entry:
         return found | (passed or set())
 
 
+@cache
 def classes(kind: str) -> dict[str, Entry]:
     """The concrete classes of a family by name, sorted."""
     package, base = FAMILIES[kind]

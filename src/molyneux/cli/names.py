@@ -141,8 +141,8 @@ def _study_problems(tree: Mapping[str, Any], options: Any) -> Iterator[str]:
     points = [(path, value) for path, given in _mapping(tree, "grid").items() if isinstance(given, list) for value in given]
     points += [(path, None) for path in _mapping(tree, "ranges")]
     points += [pair for variant in _mapping(tree, "variants") for pair in _mapping(_mapping(tree, "variants"), variant).items()]
-    for pair in points:
-        yield from _experiment_problems(_overridden(base, [pair]))
+    for pair in points:  # alone: arguments without their class are not looked at, for another setting may choose it
+        yield from _experiment_problems(_overridden({}, [pair]))
 
 
 def _mapping(tree: Mapping[str, Any], name: str) -> Mapping[str, Any]:
