@@ -93,8 +93,8 @@ def _experiment_problems(tree: Mapping[str, Any]) -> Iterator[str]:
     yield from _unknown("", "molyneux.run.experiment.Experiment", tree)
     sections = {name: tree.get(name) for name in _SECTIONS}
     given = {name: value for name, value in sections.items() if isinstance(value, Mapping)}
-    for name, section in given.items():
-        yield from _unknown(f"{name}.", _SECTIONS[name], section)
+    for name, values_of in given.items():
+        yield from _unknown(f"{name}.", _SECTIONS[name], values_of)
     for section, setting, kind in _CLASSES:
         yield from _class_problems(kind, given.get(section, {}).get(setting), f"{section}.{setting}")
     measures = given.get("measure", {}).get("measures")
