@@ -217,7 +217,7 @@ class Spec:
     def __post_init__(self) -> None:
         if not self.modalities:
             raise SpecError("expected at least one modality, got none")
-        causes = [item.name for item in (*self.factors, *self.quantities)]
+        causes = [item.name for item in self.factors] + [item.name for item in self.quantities]
         targets = [item.name for item in self.targets]
         for what, names in {"modality": self.names, "factor": causes, "target": targets}.items():
             if len(set(names)) != len(names):
