@@ -43,21 +43,17 @@ reprot: [html]
     )
     told = sentences(bare("run", "bad.yaml", "--learn.bacth_size", "4"), 2)
     for start in (
+        "data.world: expected level from 1 to 5, got 6",
         'data.tran: unknown setting; did you mean "train"?',
         "learn.model.class_path: unknown class 'MMVEA'; did you mean \"MMVAE\"?",
+        "learn.epochs: expected an integer, got 'many'",
+        "learn.learning_rate: expected more than 0.0, got -1.0",
         'learn.bacth_size: unknown setting; did you mean "batch_size"?',
         "measure.measures.0: unknown class 'coherense'; did you mean \"Coherence\"?",
         'reprot: unknown setting; did you mean "report"?',
     ):
         assert sum(line.startswith(start) for line in told) == 1, told
-    assert len(told) == 5
-    text = (tmp_path / "bad.yaml").read_text().replace("  tran: 100\n", "").replace("MMVEA", "MMVAE")
-    (tmp_path / "bad.yaml").write_text(text.replace("coherense", "coherence").replace("reprot", "report"), encoding="utf-8")
-    assert sentences(bare("run", "bad.yaml"), 2) == [
-        "learn.epochs: expected an integer, got 'many'",
-        "learn.learning_rate: expected more than 0.0, got -1.0",
-        "data.world: expected level from 1 to 5, got 6",
-    ]
+    assert len(told) == 8
     assert [path.name for path in tmp_path.iterdir()] == ["bad.yaml"]
 
 
