@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from molyneux.cli import index
+from molyneux.cli.formulas import formula
 from molyneux.cli.parser import Arguments, say, say_json
 from molyneux.core.errors import ConfigError, nearest
 
@@ -48,7 +49,7 @@ def listing(kind: str, *, configs: Path = Path("configs")) -> dict[str, str]:
 
 
 def about(kind: str, name: str) -> dict[str, Any]:
-    """What one of a kind does, `says`; for a class also its settings: those `required`, and plain `defaults` of the others.
+    """What one of a kind does, `says`, and its `formula`; for a class also its settings: those `required`, and `defaults`.
 
     Raises:
         ConfigError: there is no such thing.
@@ -57,7 +58,7 @@ def about(kind: str, name: str) -> dict[str, Any]:
         known = listing(kind)
         if name not in known:
             raise ConfigError(f"{kind} has no {name!r}; {nearest(name, known)}")
-        return {"name": name, "says": known[name]}
+        return {"name": name, "says": known[name], "formula": formula(kind, name)}
     entry = index.find_class(kind, name)
     if entry is None:
         raise ConfigError(f"{kind} has no {name!r}; {nearest(name, index.classes(kind))}")
@@ -69,6 +70,7 @@ def about(kind: str, name: str) -> dict[str, Any]:
     return {
         "name": found.__name__,
         "says": inspect.getdoc(found) or "",
+        "formula": formula(kind, found.__name__),
         "required": [name for name, item in settings.items() if item.default is REQUIRED and name not in _GIVEN],
         "defaults": {name: plain(item.default) for name, item in settings.items() if item.default is not REQUIRED},
     }
@@ -89,6 +91,8 @@ def _print_about(record: dict[str, Any], *, json: bool) -> None:
     from molyneux.core.config import dump_document
 
     say(f"{record['name']}: {record['says']}")
+    if record["formula"]:
+        say(f"\nFormula:\n{record['formula']}")
     if required := record.get("required"):
         say(f"\nRequired: {', '.join(required)}")
     if defaults := record.get("defaults"):
