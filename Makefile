@@ -39,6 +39,7 @@ benchmark: $(VENV)/.dev
 
 tables: $(VENV)/.dev
 	$(BIN)/python docs/tables.py
+	$(BIN)/python docs/figures.py
 
 # The stamp is what says that the environment is whole; one whose creation was stopped has no pip that works and is made anew.
 $(VENV)/.created:
