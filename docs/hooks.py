@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,12 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     return _FILE.sub(lambda found: (ROOT / found["path"]).read_text(encoding="utf-8").replace("](docs/", "]("), markdown)
 
 
-def on_page_content(page: str, **_: Any) -> str:
+def on_page_content(html: str, **_: Any) -> str:
     """Formulas as MathML, which browsers show without a script; those in a line of their own scroll where they are too wide."""
-    return _FORMULA.sub(_as_mathml, page)
+    return _FORMULA.sub(_as_mathml, html)
 
 
 def _as_mathml(found: re.Match[str]) -> str:
     block = found["tag"] == "div"
-    shown = convert(html.unescape(found["latex"]).strip(), display="block" if block else "inline")
+    shown = convert(unescape(found["latex"]).strip(), display="block" if block else "inline")
     return f'<div class="formula" tabindex="0">{shown}</div>' if block else shown

@@ -36,7 +36,7 @@ _SIGNS = {
     r"\top": "T",
 }
 _SPACES = dict.fromkeys((r"\,", r"\;", "\\ "), " ") | {r"\quad": "\n"}
-_NAMES = {r"\log", r"\exp", r"\max", r"\min", r"\arg", r"\det"}
+_NAMES = {r"\log", r"\exp", r"\max", r"\min", r"\det"}
 _SIZES = {r"\left", r"\right"}
 _LETTERS = {
     r"\mathcal": {"L": "\N{SCRIPT CAPITAL L}", "N": "\N{MATHEMATICAL SCRIPT CAPITAL N}"},

@@ -1,0 +1,122 @@
+"""The site: figures are those of the records, pictures exist, formulas become MathML, the order of the reference."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+
+
+@pytest.fixture
+def script(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS)
+    return lambda name: runpy.run_path(str(DOCS / f"{name}.py"))
+
+
+def test_figures_are_those_of_the_records(script):
+    figures = script("figures")
+    drawn = {path.stem: path.read_text(encoding="utf-8") for path in sorted(figures["FOLDER"].glob("*.svg"))}
+    assert sorted(drawn) == sorted(figures["FIGURES"])
+    for name, figure in figures["FIGURES"].items():
+        assert drawn[name] == figures["svg"](figure), f"{name}.svg differs from the records: run make tables"
+
+
+def test_a_figure_shows_every_run_and_its_mean(script, monkeypatch):
+    from molyneux.core import Score
+    from molyneux.report import StudyRun
+
+    figures = script("figures")
+    runs = [
+        StudyRun({"name": name, "seed": seed}, (Score("a.b", value, {"code": "shared"}, chance=25.0),))
+        for name, values in {"first": (0.0, 50.0), "second": (100.0, 100.0)}.items()
+        for seed, value in enumerate(values)
+    ]
+    monkeypatch.setitem(figures["svg"].__globals__, "runs_of", lambda names: runs)
+    shown = (figures["Shown"]("B & C", "a.b", {"code": "shared"}),)
+    drawn = figures["svg"](figures["Figure"](("any",), "Title", shown, 100, {"": lambda run: True}))
+    places = [float(x) for x in re.findall(r'<circle class="a" cx="([\d.]+)" cy="[\d.]+" r="3.5"/>', drawn)]
+    (low, middle, *high), means = places[:4], [float(x) for x in re.findall(r'class="mean a" x1="([\d.]+)"', drawn)]
+    assert high == [high[0]] * 2
+    assert middle == pytest.approx((low + high[0]) / 2)
+    assert means == pytest.approx([(low + middle) / 2, high[0]], abs=0.1)
+    chance = float(re.search(r'class="line" x1="([\d.]+)"', drawn)[1])
+    assert chance == pytest.approx(low + (high[0] - low) / 4, abs=0.1)
+    assert "B &amp; C" in drawn
+
+
+def test_pictures_of_pages_exist_and_are_small():
+    used = set()
+    for page in PAGES:
+        for target in re.findall(r"!\[[^\]]+\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            path = (page.parent / target).resolve()
+            assert path.stat().st_size < 150_000, target
+            used.add(path)
+    assert {path for path in (DOCS / "assets").rglob("*.*") if path.suffix != ".css"} == used, "a picture that no page shows"
+
+
+def test_every_page_is_in_the_navigation():
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert {str(page.relative_to(DOCS)) for page in PAGES} == set(re.findall(r": ([\w/-]+\.md)$", text, re.MULTILINE))
+
+
+def test_nothing_is_fetched_when_a_page_is_viewed():
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8") + (DOCS / "assets" / "site.css").read_text(encoding="utf-8")
+    assert "://" not in text
+    assert re.search(r"^  font: false$", text, re.MULTILINE)
+
+
+def test_formulas_become_mathml(script):
+    pytest.importorskip("latex2mathml", reason="part of the extra docs")
+    hooks = script("hooks")
+    shown = hooks["on_page_content"](
+        r'<p>a <span class="arithmatex">\(x &lt; y_m\)</span></p><div class="arithmatex">\[\frac{1}{2}\]</div>'
+    )
+    assert 'display="inline"' in shown
+    assert "<msub><mi>y</mi><mi>m</mi></msub>" in shown
+    assert re.search(r'<div class="formula" tabindex="0"><math [^>]*display="block">.*<mfrac>', shown)
+    assert "arithmatex" not in shown
+    page = hooks["on_page_markdown"]((DOCS / "formulas.md").read_text(encoding="utf-8"))
+    for block in re.findall(r"^\$\$$(.*?)^\$\$$", page, re.MULTILINE | re.DOTALL):
+        assert "\\" not in hooks["convert"](block.strip()), block
+
+
+def test_files_from_elsewhere_are_put_in_with_links_that_work(script):
+    pytest.importorskip("latex2mathml", reason="part of the extra docs")
+    page = script("hooks")["on_page_markdown"]((DOCS / "contributing.md").read_text(encoding="utf-8"))
+    assert page.startswith("# Contributing\n")
+    for target in re.findall(r"\]\(([\w/.-]+\.md)\)", page):
+        assert (DOCS / target).exists(), target
+
+
+def test_the_reference_shows_the_classes_of_a_family_first(tmp_path, script):
+    griffe = pytest.importorskip("griffe", reason="part of the extra docs")
+    package = tmp_path / "pack"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "from pack.inner import BASE, Aside, Base, One, Two, helper\n"
+        "__all__ = ['BASE', 'Aside', 'Base', 'One', 'Two', 'helper']\n"
+    )
+    (package / "inner.py").write_text(
+        "from abc import ABC, abstractmethod\n"
+        "BASE = 1\n"
+        "class Aside: ...\n"
+        "class Base(ABC):\n    @abstractmethod\n    def do(self): ...\n"
+        "class One(Base):\n    def do(self): ...\n"
+        "class Two(Base):\n    def do(self): ...\n"
+        "def helper(): ...\n"
+    )
+    extensions = griffe.load_extensions(script("api")["FamiliesFirst"])
+    module = griffe.GriffeLoader(search_paths=[tmp_path], extensions=extensions).load("pack")
+    assert module.exports == ["One", "Two", "Base", "Aside", "helper", "BASE"]
+    assert "__all__" not in module.members
+
+
+def test_the_citation_file_names_the_package():
+    told = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "message", "title", "authors", "type", "license"} <= set(told)
+    assert told["authors"] == [{"name": "The Molyneux developers"}]
