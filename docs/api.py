@@ -50,7 +50,7 @@ def _order(module: griffe.Module) -> None:
         item = known.get(name)
         if name in classes:
             family, abstract = bool(above[name] & families), _is_abstract(classes[name])
-            place = 0 if family and not abstract else 1 if family or classes[name].final_target.path in families else 2
+            place = 0 if family and not abstract else 1 if family or _own(classes[name]).path in families else 2
         else:
             place = 3 if item is not None and item.is_function else 4
         return place, names.index(name)
@@ -60,5 +60,9 @@ def _order(module: griffe.Module) -> None:
 
 def _is_abstract(item: Any) -> bool:
     """Whether a class leaves a method to those below it."""
-    own = item.final_target.members if item.is_alias else item.members
-    return any("abstractmethod" in member.labels for member in own.values() if not member.is_alias)
+    return any("abstractmethod" in member.labels for member in _own(item).members.values() if not member.is_alias)
+
+
+def _own(item: Any) -> Any:
+    """The class itself, where a name stands for a class of another module."""
+    return item.final_target if item.is_alias else item

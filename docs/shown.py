@@ -60,9 +60,7 @@ RANKING = tuple(("ranking.agreement", {**CODE, "relation": relation}) for relati
 RECOMMENDED = {**CODE, "variant": "recommended"}
 DCI = tuple((f"disentanglement.dci_{part}", RECOMMENDED) for part in ("disentanglement", "completeness", "informativeness"))
 BEST = (("disentanglement.mig", RECOMMENDED), *DCI, *USE[:2])
-LEADING = {
-    variant: [(name, {**CODE, "variant": variant}) for name, _ in BEST[:4]] for variant in ("published", "recommended")
-}
+LEADING = {variant: [(name, {**CODE, "variant": variant}) for name, _ in BEST[:4]] for variant in ("published", "recommended")}
 """What the README shows of a text study, by variant of the metrics."""
 SHAPES = (
     ("coherence.strict", TEXT_TO_IMAGE),

@@ -80,9 +80,7 @@ def leading(names: str) -> str:
 
 def stacked(title: str, head: str, tables: Mapping[str, Table]) -> Table:
     """Tables with the same columns as one, below each other; the column `head` has their names."""
-    rows = [
-        (Entry(name, repeated=number > 0), *row) for name, table in tables.items() for number, row in enumerate(table.rows)
-    ]
+    rows = [(Entry(name, repeated=number > 0), *row) for name, table in tables.items() for number, row in enumerate(table.rows)]
     first = next(iter(tables.values()))
     notes = dict.fromkeys(note for table in tables.values() for note in table.notes)
     return Table(first.name, title, (Column(head, "left"), *first.columns), tuple(rows), tuple(notes))
