@@ -125,6 +125,7 @@ class WrappedAutoencoder(WrappedEncoder):
         self.decoders = _by_modality(spec, decoders)
         chosen = {item.name: (likelihoods or {}).get(item.name) or default_likelihood(item) for item in spec.modalities}
         self.heads = _by_modality(spec, {name: item.head(spec.modality(name)) for name, item in chosen.items()})
+        self.anchor: Tensor
         self.register_buffer("anchor", torch.zeros(1), persistent=False)  # says on which device codes are drawn
 
     def decode(self, codes: Codes, only: Collection[str] | None = None) -> dict[str, Distribution]:

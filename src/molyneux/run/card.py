@@ -44,7 +44,11 @@ def model_card(
         if len(base) > _MOST_SCORES
         else ""
     )
-    table = to_markdown(score_table("scores", "Scores", base[:_MOST_SCORES]), title=False) if base else "Nothing was measured."
+    table = (
+        to_markdown(score_table("scores", "Scores", base[:_MOST_SCORES])).partition("\n\n")[2]
+        if base
+        else "Nothing was measured."
+    )
     trained = {name: details[name] for name in ("parameters", "epochs", "steps") if name in details}
     numbers = ", ".join(f"{value:,} {name}" for name, value in trained.items())
     data = {name: value for name, value in settings["data"].items() if value not in (None, {}, False)}

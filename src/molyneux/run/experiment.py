@@ -150,9 +150,11 @@ def judged_data(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> Mappin
     if not isinstance(data, Mapping):
         raise ConfigError(f"data: is missing: expected a section with the data to judge in {path}")
     dataset = build(DataSettings, data, "data").value.dataset
-    if not isinstance(dataset, OwnDataset | World):
-        raise ConfigError(f"data: expected a world, arrays, a table or a folder of images to judge, got others in {path}")
-    return {"": dataset}
+    if isinstance(dataset, World):
+        return {"": dataset}
+    if isinstance(dataset, OwnDataset):
+        return {"": dataset}
+    raise ConfigError(f"data: expected a world, arrays, a table or a folder of images to judge, got others in {path}")
 
 
 def make_model(learn: LearnSettings, spec: Spec, seed: int) -> nn.Module:

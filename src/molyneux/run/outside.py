@@ -55,8 +55,9 @@ def measure_model(
     experiment = _experiment(model, data, overrides)
     source = experiment.samples.measured(experiment.samples.whole(experiment.measure.split))
     made = _loaded(load, model, source.spec)
-    experiment = replace(experiment, learn=LearnSettings(model=Factory(type(made))))
-    object.__setattr__(experiment, "resolved", _resolved(model, experiment))
+    resolved, kind = _resolved(model, experiment), Factory[Any](type(made))
+    experiment = replace(experiment, learn=LearnSettings(model=kind))
+    object.__setattr__(experiment, "resolved", resolved)
     told.begin("measure", "measuring")
     found = evaluate(experiment.measure.measures, _evaluations(experiment, made, model), progress=told.advance)
     if out is None:
@@ -115,7 +116,7 @@ def _experiment(model: str, data: Mapping[str, Any], overrides: Sequence[tuple[s
     seed, name = tree.get("seed", 1), str(tree.get("name") or model.partition(":")[0])
     if type(seed) is not int or seed < 0:
         raise ConfigError(f"seed: expected an integer of at least 0, got {seed!r}")
-    learn = LearnSettings(model=Factory(nn.Module))
+    learn = LearnSettings(model=Factory[Any](nn.Module))
     made = Experiment(
         name=name, seed=seed, data=parts["data"].value, learn=learn, measure=parts["measure"].value, report=parts["report"].value
     )

@@ -143,7 +143,8 @@ def _repeated(data: OwnDataset, samples: int) -> Training:
         raise ConfigError("labels: expected labels to train a judge from, got none: name some in the section data")
     if size < _FEWEST:
         raise ConfigError(f"expected at least {_FEWEST} training samples to train a judge from, got {size}: add samples")
-    return replace(TRAINING, epochs=math.ceil(samples / size))
+    seen = min(samples, size)
+    return replace(TRAINING, epochs=math.ceil(samples / size), batch_size=min(TRAINING.batch_size, seen))
 
 
 def _no_judge(data: OwnDataset, modality: str) -> str:

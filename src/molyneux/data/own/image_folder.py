@@ -109,7 +109,7 @@ class ImageFolder(OwnDataset):
         order: Mapping[str, int] = {path.relative_to(self.path).as_posix(): number for number, path in enumerate(images)}
         found = np.full(len(images), -1)
         for row, name in enumerate(table.strings("file")):
-            if name not in order:
+            if name is None or name not in order:
                 raise DataError(
                     f"{table.where(row)}, column 'file': expected the path of an image below {self.path}, got {name!r}"
                 )

@@ -73,7 +73,8 @@ class Pictures:
         with self._lock:
             if self._all is None:
                 self._all = self._decode(np.arange(len(self._contents)))
-        return self._all[rows]
+        found: np.ndarray = self._all[rows]
+        return found
 
     def _decode(self, rows: np.ndarray) -> np.ndarray:
         found = np.zeros((len(rows), *self.modality.shape), np.uint8)
