@@ -21,10 +21,11 @@ FAILED, BAD_INPUT, STOPPED, PIPE_CLOSED = 1, 2, 130, 141
 COMMANDS = {
     "completion": ("listing", "completion"),
     "data": ("worlds", "data"),
+    "export": ("sharing", "export"),
     "judge": ("worlds", "judge"),
     "learn": ("commands", "learn"),
     "list": ("listing", "list_things"),
-    "measure": ("commands", "measure"),
+    "measure": ("sharing", "measure"),
     "report": ("commands", "report"),
     "run": ("commands", "run"),
     "schema": ("commands", "schema"),

@@ -1,4 +1,4 @@
-"""The commands of experiments and studies: `run`, `learn`, `measure`, `report`, `sweep` and `schema`."""
+"""The commands of experiments and studies: `run`, `learn`, `report`, `sweep` and `schema`."""
 
 from __future__ import annotations
 
@@ -44,22 +44,17 @@ def run(arguments: Arguments) -> int:
 
 def learn(arguments: Arguments) -> int:
     """`molyneux learn RUN`: the samples and the model of a run."""
-    return _some(arguments, "data", "learn")
-
-
-def measure(arguments: Arguments) -> int:
-    """`molyneux measure RUN`: the scores of a run."""
-    return _some(arguments, "measure")
+    return some_steps(arguments, "data", "learn")
 
 
 def report(arguments: Arguments) -> int:
     """`molyneux report RUN`: the pages of a run; of its folder only the records are read."""
     path: Path = arguments.options.run
     if path.suffix in (".yaml", ".yml"):
-        return _some(arguments, "report")
+        return some_steps(arguments, "report")
     with shown(quiet=arguments.options.quiet or arguments.json) as progress:
         outcome = report_run(path, progress=progress)
-    _print_outcome(arguments, outcome)
+    print_outcome(arguments, outcome)
     return 0
 
 
@@ -81,7 +76,7 @@ def schema(arguments: Arguments) -> int:
     return 0
 
 
-def _some(arguments: Arguments, *steps: Step) -> int:
+def some_steps(arguments: Arguments, *steps: Step) -> int:
     """Some steps of the run in a folder, or of the experiment in a file."""
     path: Path = arguments.options.run
     if path.suffix in (".yaml", ".yml"):
@@ -93,11 +88,12 @@ def _some(arguments: Arguments, *steps: Step) -> int:
 def _run(arguments: Arguments, experiment: Experiment, folder: Path, steps: Sequence[Step]) -> int:
     with shown(quiet=arguments.options.quiet or arguments.json) as progress:
         outcome = run_experiment(experiment, folder, steps=steps, progress=progress)
-    _print_outcome(arguments, outcome)
+    print_outcome(arguments, outcome)
     return 0
 
 
-def _print_outcome(arguments: Arguments, outcome: Outcome) -> None:
+def print_outcome(arguments: Arguments, outcome: Outcome) -> None:
+    """The scores as a table or as JSON, and where everything is."""
     if arguments.json:
         scores = [score.to_json() for score in outcome.scores]
         say_json({"folder": str(outcome.folder), "pages": [str(page) for page in outcome.pages], "scores": scores})
@@ -110,7 +106,8 @@ def _print_outcome(arguments: Arguments, outcome: Outcome) -> None:
         splits = {score.origin.get("split", "test") for score in outcome.scores}
         if splits != {"test"}:
             say(f"Measured on the split: {', '.join(sorted(splits))}")
-    say(f"Run: {outcome.folder}")
+    if outcome.folder != Path():
+        say(f"Run: {outcome.folder}")
     for page in outcome.pages:
         say(f"Report: {page}")
 

@@ -17,6 +17,7 @@ _ROOT = Path(__file__).parents[2]
 FAMILIES: dict[str, tuple[str, str]] = {
     "benchmarks": ("molyneux.data", "molyneux.data.Benchmark"),
     "corruptions": ("molyneux.data.imperfections", "molyneux.data.imperfections.Corruption"),
+    "datasets": ("molyneux.data", "molyneux.data.OwnDataset"),
     "measures": ("molyneux.measure", "molyneux.measure.Measure"),
     "models": ("molyneux.learn", "molyneux.learn.vaes.Autoencoder"),
     "nets": ("molyneux.learn.nets", "molyneux.learn.nets.Net"),

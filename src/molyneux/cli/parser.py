@@ -18,8 +18,20 @@ from typing import Any, NoReturn
 from molyneux.version import __version__
 
 _GOES_ON = "the same command goes on where this stopped"
-_KINDS = ("benchmarks", "configs", "corruptions", "judges", "measures", "metrics", "models", "nets", "objectives", "worlds")
-_FORMATS = ("hdf5", "native", "parquet", "png", "sentences")
+_KINDS = (
+    "benchmarks",
+    "configs",
+    "corruptions",
+    "datasets",
+    "judges",
+    "measures",
+    "metrics",
+    "models",
+    "nets",
+    "objectives",
+    "worlds",
+)
+_FORMATS = ("hdf5", "native", "parquet", "png", "sentences", "webdataset")
 _SHELLS = ("bash", "fish", "zsh")
 
 
@@ -95,7 +107,11 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
 
     _add_run(add("run", "Run an experiment: data, learn, measure, report; goes on where it stopped.", open_settings=True))
     _add_data(add("data", "Store samples of a world.", open_settings=True, after_stop="nothing was left behind"))
-    for name, summary in (("learn", "Train the model"), ("measure", "Measure the model"), ("report", "Write the report")):
+    _add_export(
+        add("export", "Write a trained run, or stored samples, as a folder to share.", after_stop="nothing was left behind")
+    )
+    _add_measure(add("measure", "Measure the model of a run, or a model from outside.", open_settings=True))
+    for name, summary in (("learn", "Train the model"), ("report", "Write the report")):
         command = add(name, f"{summary} of a run.")
         command.add_argument("run", type=_path, metavar="RUN", help="folder of a run, or the file of an experiment")
     _add_sweep(add("sweep", "Run a study: many experiments over settings and seeds; goes on where it stopped."))
@@ -103,7 +119,13 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     listing.add_argument("kind", choices=_KINDS, metavar="KIND", help=", ".join(_KINDS))
     one = "one of them, such as CdSprites: what it does and its settings"
     _completed(listing.add_argument("name", nargs="?", metavar="NAME", help=one), _names)
-    _add_judge(add("judge", "Train a judge: a network that reads factors in the views of a world.", open_settings=True))
+    _add_judge(
+        add(
+            "judge",
+            "Train a judge: a network that reads factors in the views of a world, or labels in those of your own data.",
+            open_settings=True,
+        )
+    )
     schema = add("schema", "Print the JSON Schema of experiment files, for editors that check and complete them.")
     schema.add_argument("--study", action="store_true", help="that of study files instead")
     completion = add("completion", 'Print what makes a shell complete this command: eval "$(molyneux completion bash)".')
@@ -128,10 +150,33 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", default="train", help="train, validation, test or heldout (default: train)")
     parser.add_argument("--seed", type=int, default=1, help="root of every random number (default: 1)")
     parser.add_argument("--out", type=_path, help="folder or file to write")
-    formats = "native, hdf5, parquet, png or, for all splits of a world of sentences, sentences (default: native)"
+    formats = "native, hdf5, parquet, png, webdataset or, for all splits of a world of sentences, sentences (default: native)"
     parser.add_argument("--format", default="native", choices=_FORMATS, metavar="FORMAT", help=formats)
     parser.add_argument("--jobs", type=int, default=1, help="threads that make samples (default: 1)")
     parser.add_argument("--contact-sheet", type=_path, metavar="FILE", help="also, or only, write a picture of the first samples")
+
+
+def _add_measure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "With --model, any setting of the file can be given too: --measure.split validation --data.test 1000"
+    parser.add_argument(
+        "run", type=_path, nargs="?", metavar="RUN", help="folder of a run or an export, or the file of an experiment"
+    )
+    parser.add_argument("--again", action="store_true", help="measure a second time and compare with the stored scores")
+    parser.add_argument(
+        "--model", metavar="MODULE:FUNCTION", help="a function that gets the Spec of the samples and returns a model"
+    )
+    data = "with --model: a file with the sections data and measure, as of an experiment, or the name of a world"
+    parser.add_argument("--data", metavar="FILE", help=data)
+    parser.add_argument("--out", type=_path, help="with --model: a new folder for scores and report (default: none is written)")
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", type=_path, metavar="FOLDER", help="folder of a run that was measured, or stored samples")
+    parser.add_argument("--out", type=_path, required=True, help="folder to write")
+    licence = "licence of what is exported, as an SPDX identifier such as CC-BY-4.0, for its card (default: none is stated)"
+    parser.add_argument("--licence", default="", help=licence)
+    included = "include the samples of a run that come from files of your own"
+    parser.add_argument("--include-data", action="store_true", help=included)
 
 
 def _add_sweep(parser: argparse.ArgumentParser) -> None:
@@ -145,7 +190,8 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
 
 def _add_judge(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Without --level it learns all five levels of a world that has levels."
-    _completed(parser.add_argument("world", metavar="WORLD", help="name of a world, as in molyneux list worlds"), _worlds)
+    data = "name of a world, as in molyneux list worlds, or an experiment file whose data have labels"
+    _completed(parser.add_argument("world", metavar="DATA", help=data), _worlds)
     parser.add_argument("modality", metavar="MODALITY", help="what it reads, such as image")
     parser.add_argument("--out", type=_path, required=True, help="file to write")
     parser.add_argument("--samples", type=int, default=120_000, help="training samples of each level (default: 120000)")

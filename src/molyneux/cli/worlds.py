@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from molyneux.cli import index
 from molyneux.cli.names import values
@@ -13,6 +14,7 @@ from molyneux.core import ConfigError, ConflictError, store
 from molyneux.core.config import arguments as constructor
 from molyneux.core.config import build
 from molyneux.data import (
+    OwnDataset,
     SplitSource,
     World,
     contact_sheet,
@@ -20,11 +22,12 @@ from molyneux.data import (
     export_parquet,
     export_png,
     export_sentences,
+    export_webdataset,
     generate,
     is_contact_sheet,
 )
 from molyneux.data.worlds.sentences import SentenceWorld
-from molyneux.run import make_judge
+from molyneux.run import judged_data, make_judge
 
 _SENTENCES = "sentences"
 _WRITERS: dict[str, Callable[..., object]] = {
@@ -33,6 +36,7 @@ _WRITERS: dict[str, Callable[..., object]] = {
     "parquet": export_parquet,
     "png": export_png,
     _SENTENCES: export_sentences,
+    "webdataset": export_webdataset,
 }
 
 
@@ -99,7 +103,7 @@ def _tell(arguments: Arguments, record: dict[str, object]) -> None:
 
 
 def judge(arguments: Arguments) -> int:
-    """`molyneux judge WORLD MODALITY`: train a learned reader for the views of a world."""
+    """`molyneux judge DATA MODALITY`: train a learned reader for the views of a world, or of the user's own labelled data."""
     from molyneux.learn.judges import file_digest
 
     options = arguments.options
@@ -112,7 +116,8 @@ def judge(arguments: Arguments) -> int:
             options.out,
             samples=options.samples,
             seed=options.seed,
-            settings=dict(values(arguments)),
+            settings={} if is_document(options.world) else dict(values(arguments)),
+            named=Path(options.world).name if is_document(options.world) else "",
             progress=progress,
         )
     if arguments.json:
@@ -127,9 +132,16 @@ def judge(arguments: Arguments) -> int:
     return 0
 
 
-def _levels(arguments: Arguments) -> Mapping[str, World]:
-    """The world at each of its levels; or alone if it has no levels, or if one is given."""
+def is_document(name: str) -> bool:
+    """Whether a word on the command line is the name of an experiment file."""
+    return Path(name).suffix in (".yaml", ".yml")
+
+
+def _levels(arguments: Arguments) -> Mapping[str, World] | Mapping[str, OwnDataset]:
+    """The world at each of its levels; or alone if it has no levels, or if one is given; or the data of an experiment file."""
     given = dict(values(arguments))
+    if is_document(arguments.options.world):
+        return judged_data(Path(arguments.options.world), list(given.items()))
     world = find_world(arguments.options.world, given)
     takes = constructor(type(world))
     if "modalities" in takes:

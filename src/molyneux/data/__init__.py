@@ -3,7 +3,8 @@
 from molyneux.data.benchmarks import AGNews, Benchmark, DBpedia, LabelledTexts, YahooAnswers
 from molyneux.data.contact import contact_sheet, is_contact_sheet
 from molyneux.data.dataset import Split, SplitDataset, SplitSource, World
-from molyneux.data.exports import export_hdf5, export_parquet, export_png
+from molyneux.data.exports import export_hdf5, export_parquet, export_png, export_webdataset
+from molyneux.data.own import ArrayDataset, ImageFolder, OwnDataset, TableDataset
 from molyneux.data.sentence_files import export_sentences, load_sentences
 from molyneux.data.sources import ArraySource, Lacking, Missing, Subset, Views, load
 from molyneux.data.stored import StoredSource, generate
@@ -11,23 +12,27 @@ from molyneux.data.worlds import CdSprites, GeBiD, GeBiDNoise, Letters, Noise, P
 
 __all__ = [
     "AGNews",
+    "ArrayDataset",
     "ArraySource",
     "Benchmark",
     "CdSprites",
     "DBpedia",
     "GeBiD",
     "GeBiDNoise",
+    "ImageFolder",
     "LabelledTexts",
     "Lacking",
     "Letters",
     "Missing",
     "Noise",
+    "OwnDataset",
     "PartsOfSpeech",
     "Split",
     "SplitDataset",
     "SplitSource",
     "StoredSource",
     "Subset",
+    "TableDataset",
     "Views",
     "World",
     "YahooAnswers",
@@ -37,6 +42,7 @@ __all__ = [
     "export_parquet",
     "export_png",
     "export_sentences",
+    "export_webdataset",
     "generate",
     "ideal_codes",
     "is_contact_sheet",

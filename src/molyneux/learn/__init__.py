@@ -4,6 +4,7 @@ from molyneux.core import History
 from molyneux.learn.files import load_batch, load_config, load_spec, load_weights, save_batch, save_model
 from molyneux.learn.hardware import keep_freed_memory
 from molyneux.learn.judges import Judge, load_judge, shipped_judges, train_judge
+from molyneux.learn.outside import WrappedAutoencoder, WrappedEncoder, WrappedPredictor, load_state
 from molyneux.learn.trainer import FitProgress, fit
 from molyneux.learn.training import Stage, Training
 from molyneux.learn.vaes import AE, DMVAE, HSVAE, MMVAE, MVAE, VAE, MoPoE, MultimodalVAE
@@ -22,12 +23,16 @@ __all__ = [
     "MultimodalVAE",
     "Stage",
     "Training",
+    "WrappedAutoencoder",
+    "WrappedEncoder",
+    "WrappedPredictor",
     "fit",
     "keep_freed_memory",
     "load_batch",
     "load_config",
     "load_judge",
     "load_spec",
+    "load_state",
     "load_weights",
     "save_batch",
     "save_model",

@@ -3,9 +3,12 @@
 This is where the rooms meet: they know only the core, and `run` carries things from one to the next.
 """
 
-from molyneux.run.experiment import Experiment, load_experiment, make_model, parse_experiment, read_experiment
+from molyneux.run.again import Repeated, measure_again
+from molyneux.run.experiment import Experiment, judged_data, load_experiment, make_model, parse_experiment, read_experiment
+from molyneux.run.export import ExportSettings, export_run, export_samples, is_run, opened_export, verify_export
 from molyneux.run.folder import default_folder, open_experiment
 from molyneux.run.launch import Finished, SweepProgress
+from molyneux.run.outside import measure_model, read_data
 from molyneux.run.readers import make_judge
 from molyneux.run.schema import experiment_schema, study_schema
 from molyneux.run.sections import ConditionSettings, DataSettings, LearnSettings, MeasureSettings, ReportSettings
@@ -17,12 +20,14 @@ __all__ = [
     "ConditionSettings",
     "DataSettings",
     "Experiment",
+    "ExportSettings",
     "Finished",
     "Goal",
     "LearnSettings",
     "MeasureSettings",
     "Outcome",
     "Range",
+    "Repeated",
     "ReportSettings",
     "RunProgress",
     "Silent",
@@ -33,16 +38,25 @@ __all__ = [
     "check_study",
     "default_folder",
     "experiment_schema",
+    "export_run",
+    "export_samples",
+    "is_run",
+    "judged_data",
     "load_experiment",
     "load_study",
     "make_judge",
     "make_model",
+    "measure_again",
+    "measure_model",
     "open_evaluation",
     "open_experiment",
+    "opened_export",
     "parse_experiment",
+    "read_data",
     "read_experiment",
     "report_run",
     "run_experiment",
     "run_study",
     "study_schema",
+    "verify_export",
 ]

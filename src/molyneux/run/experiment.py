@@ -25,7 +25,7 @@ from torch.overrides import TorchFunctionMode
 
 from molyneux.core import ConfigError, MolyneuxError, Source, Spec, seeds
 from molyneux.core.config import build, override, read_document
-from molyneux.data import Split
+from molyneux.data import OwnDataset, Split, World
 from molyneux.learn.hardware import choose_device
 from molyneux.run.readers import find_readers
 from molyneux.run.samples import Samples, conditions
@@ -40,6 +40,9 @@ _FILLS = {"uniform_", "normal_", "fill_", "zero_"}
 
 LISTS = {"measure": "measures", "report": "formats"}
 """Sections that may be just a list, and the setting that is meant."""
+_SIZES = ("train", "validation", "test")
+_OWN = ("arrays", "table")
+"""Settings of the section `data` that name the user's own data; `folder` does too where it has settings of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,13 +98,13 @@ def load_experiment(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> Ex
 
 def read_experiment(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]] = ()) -> Experiment:
     """The experiment of plain settings, shaped as a file is, checked as a whole; errors as `load_experiment`."""
-    settings, problems = _with_lists(tree), list[str]()
+    settings, problems = with_lists(tree), list[str]()
     given = [path for path, _ in overrides]
     if "learn.epochs" in given and "learn.steps" not in given:
         overrides = [("learn.steps", None), *overrides]  # epochs that are asked for win over the steps of a file
     for path, value in overrides:
         try:
-            settings = _with_lists(override(settings, path, value))
+            settings = with_lists(override(settings, path, value))
         except ConfigError as error:
             problems += error.problems
     try:
@@ -124,10 +127,34 @@ def parse_experiment(tree: Mapping[str, Any]) -> Experiment:
     Raises:
         ConfigError: with every setting that does not fit the signature of its class.
     """
-    built = build(Experiment, _with_lists(tree))
+    built = build(Experiment, with_sizes(with_lists(tree)))
     experiment: Experiment = built.value
     object.__setattr__(experiment, "resolved", built.plain)
     return experiment
+
+
+def judged_data(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> Mapping[str, World] | Mapping[str, OwnDataset]:
+    """The data of an experiment file by an empty name, for `make_judge`: a world, or the user's own data.
+
+    Args:
+        path: the file, of which only the section `data` counts; judges that it names need not be there yet.
+        overrides: as in `load_experiment`.
+
+    Raises:
+        ConfigError: the file cannot be read, its data are settings that cannot be used, or nothing tells their labels.
+    """
+    tree: dict[str, Any] = read_document(path)
+    for name, value in overrides:
+        tree = override(tree, name, value)
+    data = with_sizes(tree).get("data")
+    if not isinstance(data, Mapping):
+        raise ConfigError(f"data: is missing: expected a section with the data to judge in {path}")
+    dataset = build(DataSettings, data, "data").value.dataset
+    if isinstance(dataset, World):
+        return {"": dataset}
+    if isinstance(dataset, OwnDataset):
+        return {"": dataset}
+    raise ConfigError(f"data: expected a world, arrays, a table or a folder of images to judge, got others in {path}")
 
 
 def make_model(learn: LearnSettings, spec: Spec, seed: int) -> nn.Module:
@@ -191,11 +218,21 @@ class _Limits(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def _with_lists(tree: Mapping[str, Any]) -> dict[str, Any]:
+def with_lists(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """With the settings that are meant where a section is just a list."""
     return {
         name: {LISTS[name]: value} if name in LISTS and isinstance(value, list | tuple | str) else value
         for name, value in tree.items()
     }
+
+
+def with_sizes(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """With all samples where a file names the user's own data, which know their sizes, and does not say how many."""
+    data = tree.get("data")
+    if not isinstance(data, Mapping):
+        return dict(tree)
+    own = any(data.get(name) is not None for name in _OWN) or isinstance(data.get("folder"), Mapping)
+    return {**tree, "data": {**dict.fromkeys(_SIZES if own else ()), **data}}
 
 
 def _problems_of(part: Callable[[], Any], place: str = "") -> tuple[str, ...]:
@@ -264,7 +301,7 @@ def _problems_of_parts(tree: Mapping[str, Any]) -> list[str]:
 
     problems = list[str]()
     with suppress(ConfigError):  # what a section lacks is reported elsewhere
-        kept = only("data", "world", "benchmark", "folder", "modalities")
+        kept = only("data", "world", "benchmark", *_OWN, "folder", "modalities")
         data: DataSettings = build(DataSettings, {**kept, "train": 1, "validation": 1, "test": 1}).value
         problems += _problems_of(Samples(data, 0).check)
         learn: LearnSettings = build(LearnSettings, only("learn", "model")).value

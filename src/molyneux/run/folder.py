@@ -107,10 +107,15 @@ def held(path: Path, experiment: Experiment) -> Iterator[RunFolder]:
     _require_same(path, experiment)
     with opened(path):
         if _require_same(path, experiment) != experiment.identity:
-            text = dump_document(experiment.resolved)
-            store.write_text(path / _CONFIG, f"{text}{_CHECKSUM}{store.fingerprint(text)}\n")
+            write_settings(path, experiment.resolved)
         record_machine(path)
         yield RunFolder(path, experiment)
+
+
+def write_settings(path: Path, resolved: Mapping[str, Any]) -> None:
+    """Write resolved settings as the `config.yaml` of a folder, with their checksum."""
+    text = dump_document(resolved)
+    store.write_text(path / _CONFIG, f"{text}{_CHECKSUM}{store.fingerprint(text)}\n")
 
 
 @contextmanager

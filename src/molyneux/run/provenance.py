@@ -33,13 +33,13 @@ def provenance(experiment: Experiment) -> dict[str, Any]:
         StoreError, CorruptFileError: a file that the experiment names is not there or damaged.
     """
     data, dataset = experiment.data, experiment.data.dataset
-    stored = {} if data.folder is None else {split: _content(data.folder / split) for split in SPLITS}
+    stored = {} if data.stored is None else {split: _content(data.stored / split) for split in SPLITS}
     judges = judge_digests(dataset, experiment.measure.judges)
     return {
         "package": __version__,
         "world": "stored samples" if dataset is None else dataset.name,
         "settings": {} if dataset is None else dict(dataset.settings),
-        "changed": None if dataset is None or data.folder is not None else changed(dataset),
+        "changed": None if dataset is None or data.stored is not None else changed(dataset),
         **({"stored": stored} if stored else {}),
         **({"judges": judges} if judges else {}),
     }

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from molyneux.core import ConfigError, ConflictError, CorruptFileError, Dataset, Reader, Spec, SpecError, StoreError
-from molyneux.data import World
-from molyneux.learn import FitProgress
+from molyneux.data import OwnDataset, World
+from molyneux.learn import FitProgress, Training
 from molyneux.learn.judges import Judge, file_digest, load_judge, shipped_file, train_judge
+from molyneux.learn.judges.train import TRAINING
 
 VALIDATED = 10_000
 """Fresh samples of each level on which a judge is validated."""
+_FEWEST = 64
+"""Training samples that a judge of the user's own data needs."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,9 @@ def find_readers(dataset: Dataset | None, spec: Spec, judges: Mapping[str, Path]
     for name in dict.fromkeys([*spec.names, *judges]):
         if name in exact:
             continue
+        if isinstance(dataset, OwnDataset) and name not in judges:
+            unread[name] = _no_judge(dataset, name)
+            continue
         try:
             judge = Judge.load(judges[name]) if name in judges else load_judge(dataset.name, name)
             shown = dataset.visible(name) if isinstance(dataset, World) else tuple(factor.name for factor in spec.factors)
@@ -68,37 +75,42 @@ def judge_digests(dataset: Dataset | None, judges: Mapping[str, Path]) -> dict[s
 
 
 def make_judge(
-    worlds: Mapping[str, World],
+    worlds: Mapping[str, World] | Mapping[str, OwnDataset],
     modality: str,
     out: Path,
     *,
     samples: int,
     seed: int,
     settings: Mapping[str, Any] | None = None,
+    named: str = "",
     progress: FitProgress | None = None,
 ) -> Judge:
-    """Train a judge on all levels of a world together, validate it on fresh samples, and write it.
+    """Train a judge on all levels of a world together, or on the user's own labelled data, validate it, and write it.
 
     The training continues where an earlier call with the same `out` stopped; its folder is beside `out` and removed at the end.
 
     Args:
-        worlds: the levels by name, of one world.
+        worlds: the levels by name, of one world; or own data under an empty name, whose test samples validate the judge.
         modality: name of the modality that the judge reads.
         out: file to write.
-        samples: training samples of each level.
+        samples: training samples of each level; of own data that have fewer, they are used as often as that takes.
         seed: root seed.
         settings: those of the world that were asked for, for the command that is recorded.
+        named: what the recorded command calls the data; the name of the world by default.
         progress: receives the progress of the training.
 
     Raises:
-        ConfigError: `samples` below 1. SpecError: the worlds have no such modality.
+        ConfigError: `samples` below 1, or own data without labels or with too few samples.
+        SpecError: the worlds have no such modality.
         ConflictError: `out` is there already.
     """
     if samples < 1:
         raise ConfigError(f"expected samples of at least 1, got {samples}")
     if out.exists():
         raise ConflictError(f"{out} exists: choose another file")
-    name = next(iter(worlds.values())).name
+    first = next(iter(worlds.values()))
+    training = _repeated(first, samples) if isinstance(first, OwnDataset) else TRAINING
+    name = first.name
     work, held_out = out.with_name(f".{out.name}.training"), max(VALIDATED, samples)
     judge = train_judge(
         {level: world.judge_material(modality, "train", samples, seed=seed) for level, world in worlds.items()},
@@ -108,8 +120,9 @@ def make_judge(
         modality=modality,
         factors=_factors(worlds, modality),
         seed=seed,
+        training=training,
         validated=VALIDATED,
-        command=_command(name, modality, {**(settings or {}), "samples": samples, "seed": seed}),
+        command=_command(named or name, modality, {**(settings or {}), "samples": samples, "seed": seed}),
         progress=progress,
     )
     judge.save(out)
@@ -123,7 +136,28 @@ def _command(world: str, modality: str, settings: Mapping[str, Any]) -> str:
     return f"molyneux judge {world} {modality} {shlex.join(word for option in options for word in option)} --out FILE"
 
 
-def _factors(worlds: Mapping[str, World], modality: str) -> tuple[str, ...]:
+def _repeated(data: OwnDataset, samples: int) -> Training:
+    """The training of a judge that sees so many true views of a data set that may have fewer."""
+    size = data.splits["train"]
+    if not data.spec.factors:
+        raise ConfigError("labels: expected labels to train a judge from, got none: name some in the section data")
+    if size < _FEWEST:
+        raise ConfigError(f"expected at least {_FEWEST} training samples to train a judge from, got {size}: add samples")
+    seen = min(samples, size)
+    return replace(TRAINING, epochs=math.ceil(samples / size), batch_size=min(TRAINING.batch_size, seen))
+
+
+def _no_judge(data: OwnDataset, modality: str) -> str:
+    """Why nothing reads a modality of the user's own data."""
+    if not data.spec.factors:
+        return "the data have no labels that could be read"
+    if data.spec.modality(modality).kind not in ("image", "series"):
+        return "its views do not determine a label, and judges read images and series only"
+    command = f"molyneux judge EXPERIMENT.yaml {modality} --out FILE"
+    return f"no judge was named: train one with `{command}`, and name it in measure.judges"
+
+
+def _factors(worlds: Mapping[str, World] | Mapping[str, OwnDataset], modality: str) -> tuple[str, ...]:
     """Every factor that a view shows at some level."""
     for world in worlds.values():
         world.spec.modality(modality)

@@ -30,7 +30,9 @@ RENAMED_SETTINGS: Mapping[str, str] = {}
 """Dotted paths of settings of earlier versions, and where they are now; what lies below a path moves with it."""
 
 ADDED_SETTINGS: Mapping[str, Any] = {
+    "data.arrays": None,
     "data.benchmark": None,
+    "data.table": None,
     "learn.checkpoint_seconds": 60.0,
     "learn.memory": "auto",
     "learn.mlflow": False,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from molyneux.core import About, Condition, ConfigError, Source, Spec, SpecError, StoreError, about_names, store
+from molyneux.core import About, Condition, ConfigError, DataError, Source, Spec, SpecError, StoreError, about_names, store
 from molyneux.data import Lacking, Missing, Split, StoredSource, Subset, Views
 from molyneux.data.dataset import SPLITS
 from molyneux.data.imperfections import Corrupted
@@ -31,11 +31,11 @@ class Samples:
             StoreError, CorruptFileError: stored samples are not there or damaged. ConfigError: there are too few.
         """
         dataset, size = self.settings.dataset, self.asked(split)
-        if self.settings.folder is None:
+        if self.settings.stored is None:
             if dataset is None:
                 raise ConfigError("data.world: is missing: name a world such as CdSprites")
             return dataset.source(split, size, seed=self.seed)
-        stored = StoredSource(self.settings.folder / split, verify=False)
+        stored = StoredSource(self.settings.stored / split, verify=False)
         if size is not None and len(stored) < size:
             raise ConfigError(f"data.{split}: expected at most the {len(stored)} samples stored in {stored.folder}, got {size}")
         return stored if size is None or len(stored) == size else Subset(stored, np.arange(size))
@@ -78,7 +78,7 @@ class Samples:
                 specs.append(self.source(split).spec)
             except ConfigError as error:
                 problems += [problem if problem.startswith("data.") else f"data: {problem}" for problem in error.problems]
-            except (StoreError, SpecError) as error:
+            except (DataError, StoreError, SpecError) as error:
                 problems.append(f"data: {error}")
         if problems:
             raise ConfigError(list(dict.fromkeys(problems)))

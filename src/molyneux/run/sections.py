@@ -12,7 +12,7 @@ from pydantic import Field
 
 from molyneux.core import ConfigError, Dataset, Trainable
 from molyneux.core.config import Factory, Supplied
-from molyneux.data import World
+from molyneux.data import ArrayDataset, ImageFolder, OwnDataset, TableDataset, World
 from molyneux.data.imperfections import Corruption
 from molyneux.learn import Training
 from molyneux.measure import Measure
@@ -24,15 +24,19 @@ EvaluationSplit = Literal["heldout", "test", "validation"]
 
 @dataclass(frozen=True, kw_only=True)
 class DataSettings:
-    """Which samples, and how many. One of `world`, `benchmark` and `folder` is needed.
+    """Which samples, and how many. One of `world`, `benchmark`, `arrays`, `table` and `folder` is needed.
 
     Args:
         world: the generator of the samples; with `folder` it only supplies the readers.
         benchmark: a published data set, read from its files.
-        folder: stored samples instead: sub-folders `train`, `validation` and `test` in the native format.
+        arrays: your own arrays in files.
+        table: your own table in files.
+        folder: stored samples instead: sub-folders `train`, `validation` and `test` in the native format; or, with the settings
+            of `ImageFolder` such as `{path: photos}`, your own images in folders.
         modalities: the modalities that are used, in this order; all of them by default.
         missing: share of the training and validation samples that lack a modality, by its name.
-        train: samples to train on; null for all there are, where the data set has an end.
+        train: samples to train on; null for all there are, where the data set has an end. In a file, that is the default for your
+            own data; so with `validation` and `test`.
         validation: samples that choose the best epoch; null for all.
         test: samples to measure on; null for all.
         keep: whether to store the samples in the folder of the run; a world can make them again at any time.
@@ -40,7 +44,9 @@ class DataSettings:
 
     world: Annotated[Factory[World], Supplied(package="molyneux.data")] | None = None
     benchmark: Annotated[Factory[Dataset], Supplied(package="molyneux.data.benchmarks")] | None = None
-    folder: Path | None = None
+    arrays: ArrayDataset | None = None
+    table: TableDataset | None = None
+    folder: Path | ImageFolder | None = None
     modalities: tuple[str, ...] | None = None
     missing: Mapping[str, float] = field(default_factory=dict)
     train: Count | None = 30_000
@@ -50,25 +56,38 @@ class DataSettings:
 
     def __post_init__(self) -> None:
         problems = []
-        if self.world is None and self.folder is None and self.benchmark is None:
+        given = [name for name in ("benchmark", "arrays", "table", "world", "folder") if getattr(self, name) is not None]
+        if not given:
             problems.append("world: is missing: name a world such as CdSprites, a benchmark, or a folder of stored samples")
-        if self.benchmark is not None and (self.world is not None or self.folder is not None):
-            problems.append(f"benchmark: expected no {'world' if self.world else 'folder'} beside it: leave one of them out")
-        if self.keep and self.folder is not None:
+        if len(given) > 1 and (given != ["world", "folder"] or self.stored is None):
+            problems.append(f"{given[0]}: expected no {given[1]} beside it: leave one of them out")
+        if self.keep and self.stored is not None:
             problems.append("keep: these samples are stored already: leave it out")
-        if self.world is not None and self.folder is None:
+        if self.world is not None and self.stored is None:
             endless = [name for name in ("train", "validation", "test") if getattr(self, name) is None]
             problems += [f"{name}: expected a number, for a world is endless, got null" for name in endless]
         if problems:
             raise ConfigError(problems)
 
+    @property
+    def own(self) -> OwnDataset | None:
+        """The user's own data; None where there are none."""
+        return self.arrays or self.table or (self.folder if isinstance(self.folder, ImageFolder) else None)
+
+    @property
+    def stored(self) -> Path | None:
+        """The folder of stored samples; None where there is none."""
+        return None if isinstance(self.folder, ImageFolder) else self.folder
+
     @cached_property
     def dataset(self) -> Dataset | None:
-        """The world or benchmark, made when it is first asked for; None where there is only a folder.
+        """The world, the benchmark or the user's own data, made when it is first asked for; None where there is only a folder.
 
         Raises:
             ConfigError: it refuses its settings.
         """
+        if self.own is not None:
+            return self.own
         factory: Factory[Any] | None = self.benchmark or self.world
         place = "data.world" if self.benchmark is None else "data.benchmark"
         made: Dataset | None = None if factory is None else factory.make(place)

@@ -3,5 +3,6 @@
 from molyneux.data.exports.hdf5 import export_hdf5
 from molyneux.data.exports.parquet import export_parquet
 from molyneux.data.exports.png import export_png
+from molyneux.data.exports.webdataset import export_webdataset
 
-__all__ = ["export_hdf5", "export_parquet", "export_png"]
+__all__ = ["export_hdf5", "export_parquet", "export_png", "export_webdataset"]

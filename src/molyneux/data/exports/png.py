@@ -46,7 +46,7 @@ def export_png(
             for rows, batch in batches(source, chunk, progress):
                 names = [f"{row:0{digits}d}.png" for row in rows.tolist()]
                 paths = {m.name: _write(pool, folders[m.name], names, png_bytes(m, batch, pool)) for m in images}
-                for line in _lines(spec, batch, paths):
+                for line in described(spec, batch, paths):
                     stream.write(json.dumps(line, ensure_ascii=False, allow_nan=False).encode() + b"\n")
             stream.flush()
             os.fsync(stream.fileno())
@@ -65,7 +65,14 @@ def _write(pool: Executor, folder: Path, names: list[str], contents: list[bytes 
     return list(pool.map(write, names, contents))
 
 
-def _lines(spec: Spec, batch: Batch, paths: dict[str, list[str | None]]) -> list[dict[str, Any]]:
+def described(spec: Spec, batch: Batch, paths: dict[str, list[str | None]]) -> list[dict[str, Any]]:
+    """One record for each sample, as `export_png` writes them.
+
+    Args:
+        spec: the modalities, factors, quantities and targets that are told.
+        batch: the samples.
+        paths: by the name of an image modality, the path of each image.
+    """
     parts: dict[str, dict[str, list[Any]]] = {
         "views": {m.name: paths[m.name] if m.name in paths else _view(m, batch, spec) for m in spec.modalities},
         "lengths": {name: counts.tolist() for name, counts in batch.lengths.items()},

@@ -1,0 +1,94 @@
+"""The commands `measure`, also of models from outside and of exports, and `export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from molyneux.cli import index
+from molyneux.cli.commands import print_outcome, some_steps
+from molyneux.cli.names import values
+from molyneux.cli.parser import Arguments, complain, say, say_json
+from molyneux.cli.progress import shown
+from molyneux.cli.worlds import is_document
+from molyneux.core import ConfigError
+from molyneux.run import (
+    ExportSettings,
+    export_run,
+    export_samples,
+    is_run,
+    measure_again,
+    measure_model,
+    opened_export,
+    read_data,
+)
+
+
+def measure(arguments: Arguments) -> int:
+    """`molyneux measure RUN`: the scores of a run; `molyneux measure --model M --data D`: those of a model from outside."""
+    options = arguments.options
+    problems = []
+    if (options.run is None) == (options.model is None):
+        problems.append("expected either RUN, the folder of a run, or --model and --data: give one of them")
+    if options.model is not None and options.data is None:
+        problems.append("--data: is missing: name a file with a section data, or a world such as cdsprites")
+    if options.model is None and (options.data is not None or options.out is not None or arguments.settings):
+        problems.append("expected --model with --data, --out and settings: a run has its own, which molyneux run changes")
+    if options.model is not None and options.again:
+        problems.append("--again: expected a run, whose scores are stored, got a model from outside: leave it out")
+    if problems:
+        raise ConfigError(problems)
+    if options.model is not None:
+        return _from_outside(arguments)
+    with opened_export(options.run) as folder:
+        options.run = folder
+        return _again(arguments) if options.again else some_steps(arguments, "measure")
+
+
+def export(arguments: Arguments) -> int:
+    """`molyneux export FOLDER --out DIR`: a run or stored samples as a folder to share."""
+    options = arguments.options
+    settings = ExportSettings(licence=options.licence, include_data=options.include_data)
+    (export_run if is_run(options.folder) else export_samples)(options.folder, options.out, settings)
+    files = sorted(str(path.relative_to(options.out)) for path in options.out.rglob("*") if path.is_file())
+    if arguments.json:
+        say_json({"export": str(options.out), "files": files})
+        return 0
+    say(f"Export: {options.out}, {len(files)} files; its card is {options.out / 'README.md'}")
+    if not options.licence:
+        say("The card states no licence: name one with --licence, or write it there.")
+    return 0
+
+
+def _from_outside(arguments: Arguments) -> int:
+    options = arguments.options
+    with shown(quiet=options.quiet or arguments.json) as progress:
+        outcome = measure_model(
+            options.model, _data(options.data), overrides=values(arguments), out=options.out, progress=progress
+        )
+    print_outcome(arguments, outcome)
+    return 0
+
+
+def _data(name: str) -> dict[str, Any]:
+    """The sections of a file, or a section `data` with a world of that name."""
+    if is_document(name):
+        return read_data(Path(name))
+    entry = index.find_class("worlds", name)
+    class_path = name if entry is None else entry.node.name
+    return {"name": name.partition("-v")[0], "data": {"world": {"class_path": class_path, "init_args": {}}}}
+
+
+def _again(arguments: Arguments) -> int:
+    """Status 1 if a score is not the stored one."""
+    with shown(quiet=arguments.options.quiet or arguments.json) as progress:
+        repeated = measure_again(arguments.options.run, progress=progress)
+    if arguments.json:
+        scores = [score.to_json() for score in repeated.outcome.scores]
+        say_json({"folder": str(repeated.outcome.folder), "changed": list(repeated.changed), "scores": scores})
+    else:
+        print_outcome(arguments, repeated.outcome)
+        say(f"Measured again: {len(repeated.outcome.scores) - len(repeated.changed)} scores are those stored.")
+        for sentence in repeated.changed:
+            complain(f"molyneux: {sentence}")
+    return 1 if repeated.changed else 0

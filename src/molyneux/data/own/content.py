@@ -1,0 +1,173 @@
+"""Samples read from a user's files: their views, labels and targets, and which rows each split has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from molyneux.core import Batch, DataError, Factor, Modality, Spec, Target, nearest, seeds
+from molyneux.data.dataset import SPLITS, Split
+
+Fractions = tuple[float, float, float]
+"""Shares of the samples that train, validate and test."""
+
+SPLIT_WORDS: Mapping[str, Split] = {
+    **dict.fromkeys(("train", "training"), "train"),
+    **dict.fromkeys(("validation", "val", "valid", "dev"), "validation"),
+    **dict.fromkeys(("test", "testing"), "test"),
+}
+FEWEST = 3
+"""Samples that a data set needs: one for each split."""
+
+Where = Callable[[int], str]
+"""Says where a row stands in the user's files, such as `digits.csv, row 7`."""
+
+
+class View(Protocol):
+    """One modality of all samples."""
+
+    @property
+    def modality(self) -> Modality:
+        """What it looks like."""
+        ...
+
+    @property
+    def present(self) -> np.ndarray | None:
+        """(N,) bool, which samples have it; None for all."""
+        ...
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        """The stored views (B, *modality.shape) of these rows (B,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class ArrayView:
+    """A modality that lies in an array, which may be memory-mapped.
+
+    Args:
+        modality: what a view looks like.
+        array: (N, ...) as the file has it.
+        present: (N,) bool, which samples have it; None for all.
+        change: makes stored views (B, *shape) of rows of the array.
+    """
+
+    modality: Modality
+    array: np.ndarray
+    present: np.ndarray | None = None
+    change: Callable[[np.ndarray], np.ndarray] = np.asarray
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        """The stored views of these rows; zeros where a sample lacks the modality."""
+        found = self.change(np.asarray(self.array[rows])).astype(self.modality.dtype, copy=False)
+        if self.present is not None and not self.present[rows].all():
+            found = np.where(self.present[rows].reshape(-1, *[1] * len(self.modality.shape)), found, 0).astype(found.dtype)
+        return np.ascontiguousarray(found)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A factor and its codes (N,), -1 where a sample has no label."""
+
+    factor: Factor
+    codes: np.ndarray
+
+
+@dataclass(frozen=True)
+class Answers:
+    """A target, its values (N,), and which of them are known (N,)."""
+
+    target: Target
+    values: np.ndarray
+    known: np.ndarray
+
+
+@dataclass(frozen=True)
+class Content:
+    """All samples of a data set.
+
+    Args:
+        views: one for each modality.
+        rows: by split, the numbers of its samples.
+        labels: one for each factor.
+        answers: one for each target.
+    """
+
+    views: tuple[View, ...]
+    rows: Mapping[Split, np.ndarray]
+    labels: tuple[Labels, ...] = ()
+    answers: tuple[Answers, ...] = field(default=())
+
+    @cached_property
+    def spec(self) -> Spec:
+        """What a batch looks like."""
+        modalities = tuple(view.modality for view in self.views)
+        factors, targets = (label.factor for label in self.labels), (answer.target for answer in self.answers)
+        return Spec(modalities, tuple(factors), tuple(targets))
+
+    def batch(self, rows: np.ndarray) -> Batch:
+        """The samples at these rows (B,)."""
+        views = {view.modality.name: torch.from_numpy(view.take(rows)) for view in self.views}
+        masks = {view.modality.name: view.present[rows] for view in self.views if view.present is not None}
+        codes = np.stack([label.codes[rows] for label in self.labels], 1) if self.labels else np.empty((len(rows), 0), np.int64)
+        return Batch(
+            views,
+            present={name: torch.from_numpy(mask) for name, mask in masks.items()},
+            factors=torch.from_numpy(codes),
+            targets={answer.target.name: torch.from_numpy(answer.values[rows]) for answer in self.answers},
+            known={answer.target.name: torch.from_numpy(answer.known[rows]) for answer in self.answers},
+        )
+
+
+def split_rows(
+    size: int, given: Sequence[str | None] | np.ndarray | None, fractions: Fractions, seed: int, where: Where
+) -> dict[Split, np.ndarray]:
+    """The rows of each split.
+
+    Args:
+        size: how many samples there are.
+        given: the split of each row in words, such as `train`, `val` or `test`; None draws the splits.
+        fractions: shares that train, validate and test. A split that `given` lacks is drawn from the training rows.
+        seed: of what is drawn.
+        where: says where a row stands.
+
+    Raises:
+        DataError: a word that names no split, no rows to train on, or a split without any sample.
+    """
+    rng = seeds.generator(seed, "own data", "splits")
+    found = {"train": rng.permutation(size)} if given is None else _as_named(given, where)
+    missing = {split: share for split, share in zip(SPLITS, fractions, strict=True) if split not in found}
+    pool = found["train"] if given is None else rng.permutation(found["train"])
+    whole = len(pool)
+    for split, share in missing.items():
+        count = max(1, round(share * whole))
+        found[split], pool = np.sort(pool[:count]), pool[count:]
+    found["train"] = np.sort(pool)
+    for split in SPLITS:
+        if not len(found[split]):
+            raise DataError(
+                f"expected samples for the split {split}, got none of {size} samples: add samples, or set fractions to "
+                "larger shares"
+            )
+    return {split: found[split] for split in SPLITS}
+
+
+def _as_named(given: Sequence[str | None] | np.ndarray, where: Where) -> dict[Split, np.ndarray]:
+    words, inverse = np.unique(np.array(["" if word is None else str(word) for word in given]), return_inverse=True)
+    splits = [SPLIT_WORDS.get(word.strip().lower(), "") for word in words.tolist()]
+    for number, split in enumerate(splits):
+        if not split:
+            row = int(np.flatnonzero(inverse == number)[0])
+            raise DataError(
+                f"{where(row)}: expected the split as train, validation or test, got {str(words[number])!r}; "
+                f"{nearest(str(words[number]), SPLIT_WORDS)}"
+            )
+    rows = {split: np.flatnonzero(np.array([found == split for found in splits])[inverse]) for split in SPLITS}
+    if not len(rows["train"]):
+        raise DataError(f"{where(0)}: expected samples of the split train, got none in any row")
+    return {split: found for split, found in rows.items() if len(found)}

@@ -1,0 +1,132 @@
+"""Images of a user's files: read with Pillow, brought to one size, and kept in memory where they fit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from molyneux.core import DataError, Modality
+
+SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp")
+"""Names of files that are taken for images."""
+
+KEPT = 1 << 30
+"""Bytes of decoded images that are kept in memory; of a larger set, each image is decoded whenever it is needed."""
+
+_THREADS = 4
+_GREY = ("1", "L")
+_MODES = (*_GREY, "P", "PA", "RGB", "RGBA", "LA", "CMYK", "YCbCr")
+
+Content = Path | bytes | None
+"""A file, the content of one, or no image."""
+
+
+class Pictures:
+    """An image modality whose images lie in files. Satisfies `content.View`.
+
+    Args:
+        name: of the modality.
+        contents: (N,) the image of each sample; None where there is none.
+        where: what an error calls the image of a row.
+        size: height and width to which images are resized; without it, all must have the same.
+        channels: 1 for grey, 3 for colour; by default 1 if all images are grey.
+
+    Raises:
+        DataError: no image at all, one that cannot be read, or images of different sizes without `size`; names the image.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        contents: Sequence[Content],
+        where: Callable[[int], str],
+        *,
+        size: tuple[int, int] | None = None,
+        channels: int | None = None,
+    ) -> None:
+        self._contents, self._where, self._size = contents, where, size
+        self.present = None if all(content is not None for content in contents) else np.array([c is not None for c in contents])
+        rows = [row for row, content in enumerate(contents) if content is not None]
+        if not rows:
+            raise DataError(f"{where(0)}: expected at least one image, got none in any row")
+        with ThreadPoolExecutor(_THREADS) as pool:
+            heads = list(pool.map(self._head, rows))
+        if size is None:
+            self._require_one_size(rows, [head[0] for head in heads])
+        height, width = size or heads[0][0]
+        found = channels or (1 if all(mode in _GREY for _, mode in heads) else 3)
+        self.modality = Modality(name, "image", (found, height, width), "uint8")
+        self._all: np.ndarray | None = None
+        self._lock = Lock()
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        """The images (B, C, H, W) uint8 of these rows; zeros where there is none."""
+        if self.modality.size * len(self._contents) > KEPT:
+            return self._decode(rows)
+        with self._lock:
+            if self._all is None:
+                self._all = self._decode(np.arange(len(self._contents)))
+        found: np.ndarray = self._all[rows]
+        return found
+
+    def _decode(self, rows: np.ndarray) -> np.ndarray:
+        found = np.zeros((len(rows), *self.modality.shape), np.uint8)
+        with ThreadPoolExecutor(_THREADS) as pool:
+            for place, image in enumerate(pool.map(self._image, rows.tolist())):
+                if image is not None:
+                    found[place] = image
+        return found
+
+    def _head(self, row: int) -> tuple[tuple[int, int], str]:
+        """Height and width, as the image is shown, and mode of an image, of which only the head is read."""
+        with self._open(row) as image:
+            if image.mode not in _MODES:
+                raise DataError(f"{self._where(row)}: expected 8 bits per channel, got an image of mode {image.mode}: convert it")
+            turned = image.getexif().get(0x0112, 1) >= 5
+            width, height = reversed(image.size) if turned else image.size
+            return (height, width), "L" if image.mode in _GREY else image.mode
+
+    def _image(self, row: int) -> np.ndarray | None:
+        if self._contents[row] is None:
+            return None
+        channels, height, width = self.modality.shape
+        with self._open(row) as image:
+            try:
+                shown = ImageOps.exif_transpose(image).convert("L" if channels == 1 else "RGB")
+            except (OSError, SyntaxError, ValueError) as error:
+                raise DataError(
+                    f"{self._where(row)}: expected a whole image, got a damaged file ({error}): restore it"
+                ) from error
+            if shown.size != (width, height):
+                shown = shown.resize((width, height), Image.Resampling.LANCZOS)
+            pixels = np.asarray(shown)
+        return pixels[None] if channels == 1 else pixels.transpose(2, 0, 1)
+
+    def _open(self, row: int) -> Image.Image:
+        content = self._contents[row]
+        assert content is not None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", Image.DecompressionBombWarning)
+                return Image.open(BytesIO(content) if isinstance(content, bytes) else content)
+        except FileNotFoundError as error:
+            raise DataError(f"{self._where(row)}: expected the image {content!s}, which is not there") from error
+        except UnidentifiedImageError as error:
+            raise DataError(f"{self._where(row)}: expected an image that Pillow reads, got a file of another kind") from error
+        except (OSError, ValueError, Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
+            raise DataError(f"{self._where(row)}: cannot read the image: {error}") from error
+
+    def _require_one_size(self, rows: Sequence[int], sizes: Sequence[tuple[int, int]]) -> None:
+        for row, size in zip(rows, sizes, strict=True):
+            if size != sizes[0]:
+                raise DataError(
+                    f"expected images of one size, got {sizes[0][0]} x {sizes[0][1]} in {self._where(rows[0])} and "
+                    f"{size[0]} x {size[1]} in {self._where(row)} (height x width): set image_size to resize them"
+                )

@@ -1,0 +1,148 @@
+"""Tables in CSV, Parquet and Arrow files as a data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import final
+
+import numpy as np
+
+from molyneux.core import DataError, Modality
+from molyneux.data.dataset import Split
+from molyneux.data.own.content import SPLIT_WORDS, Answers, ArrayView, Content, Labels, View
+from molyneux.data.own.dataset import OwnDataset
+from molyneux.data.own.labels import class_target, make_labels, number_target
+from molyneux.data.own.pictures import Pictures
+from molyneux.data.own.table_files import TableRows, read_tables, table_files
+from molyneux.data.own.texts import text_view
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TableDataset(OwnDataset):
+    """The rows of a table: CSV, TSV, Parquet or Arrow, also as Hugging Face `datasets` saves them.
+
+    `path` is a file, or a folder of files with the same columns. In a folder, files or sub-folders whose names begin with
+    `train`, `validation` (`valid`, `val`, `dev`) or `test` are these splits, unless `split` names a column.
+
+    A column is used where `texts`, `images`, `tabular`, `labels`, `targets`, `number_targets` or `split` names it. A row without
+    a text, an image or one of the numbers lacks that modality; one without a label or a target is left out where it is asked for.
+
+    Args:
+        texts: columns that are text modalities.
+        images: columns that are image modalities: paths below the folder of the table, or the content of image files.
+        tabular: columns of numbers that together are a modality called `tabular`; or by the names of several modalities.
+        standardize: whether each column of numbers gets mean 0 and standard deviation 1 over the training samples.
+        image_size: height and width to which images are resized; without it all have to be of one size.
+        image_channels: 1 for grey, 3 for colour; by default 1 if all images are grey.
+        root: the folder that paths of images begin at; by default that of the table.
+    """
+
+    name = "table-v1"
+
+    texts: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+    tabular: tuple[str, ...] | Mapping[str, tuple[str, ...]] = field(default_factory=tuple)
+    standardize: bool = True
+    image_size: tuple[int, int] | None = None
+    image_channels: int | None = None
+    root: Path | None = None
+
+    def _problems(self) -> list[str]:
+        found = super()._problems()
+        if not self.texts and not self.images and not self.tabular:
+            found.append("texts: expected a column that is a modality in texts, images or tabular, got none")
+        return found + image_problems(self.image_size, self.image_channels)
+
+    def _files(self) -> Sequence[Path]:
+        pictures = (content for name in self.images for content in self._table.images(name, self._root))
+        return [*table_files(self.path), *sorted({content for content in pictures if isinstance(content, Path)})]
+
+    @cached_property
+    def _table(self) -> TableRows:
+        return read_tables(table_files(self.path))
+
+    @property
+    def _root(self) -> Path:
+        return self.root or (self.path if self.path.is_dir() else self.path.parent)
+
+    def _read(self) -> Content:
+        table = self._table
+        rows = self._split_rows(len(table), self._given(table), table.where)
+        views: list[View] = table_texts(self, table, self.texts, rows["train"])
+        for name in self.images:
+            contents = table.images(name, self._root)
+            place = f", column {name!r}"
+            where = lambda row, place=place: table.where(row) + place  # noqa: E731
+            views.append(Pictures(name, contents, where, size=self.image_size, channels=self.image_channels))
+        groups = self.tabular if isinstance(self.tabular, Mapping) else {"tabular": self.tabular} if self.tabular else {}
+        views += [self._tabular(table, name, columns, rows["train"]) for name, columns in groups.items()]
+        labels, answers = table_labels(self, table)
+        return Content(tuple(views), rows, labels, answers)
+
+    def _given(self, table: TableRows) -> list[str | None] | None:
+        """The split of each row, by its column or by the name of its file; None where they are drawn."""
+        if self.split is not None:
+            return table.strings(self.split)
+        if not self.path.is_dir():
+            return None
+        named = [_split_of(path.relative_to(self.path)) for path, _ in table.files]
+        if not any(named):
+            return None
+        for (path, _), split in zip(table.files, named, strict=True):
+            if not split:
+                raise DataError(
+                    f"{path}: expected a file of train, validation or test, as the others in {self.path} are: rename it"
+                )
+        return [split for (_, size), split in zip(table.files, named, strict=True) for _ in range(size)]
+
+    def _tabular(self, table: TableRows, name: str, columns: Sequence[str], train: np.ndarray) -> ArrayView:
+        if not columns:
+            raise DataError(f"{self.path}: expected columns for the modality {name!r}, got none: name some")
+        values = np.stack([table.numbers(column) for column in columns], 1)
+        present = np.isfinite(values).all(1)
+        if not present[train].any():
+            raise DataError(f"{self.path}: expected training samples with all of {', '.join(columns)}, got none")
+        if self.standardize:
+            known = values[train][present[train]]
+            deviation = known.std(0)
+            values = (values - known.mean(0)) / np.where(deviation > 0, deviation, 1)
+        values = np.where(present[:, None], values, 0).astype(np.float32)
+        return ArrayView(Modality(name, "tabular", (len(columns),)), values, None if present.all() else present)
+
+
+def table_texts(data: OwnDataset, table: TableRows, names: Sequence[str], train: np.ndarray) -> list[View]:
+    """The text modalities of some columns."""
+    found = [(name, table.strings(name)) for name in names]
+    return [text_view(name, texts, train, unit=data.unit, words=data.words, length=data.length) for name, texts in found]
+
+
+def table_labels(data: OwnDataset, table: TableRows) -> tuple[tuple[Labels, ...], tuple[Answers, ...]]:
+    """The factors and the targets that a data set names among the columns of a table."""
+    columns = {name: table.labels(name) for name in dict.fromkeys([*data.labels, *data.targets])}
+    found = {name: make_labels(name, values, table.where, names=names) for name, (values, names) in columns.items()}
+    answers = [class_target(found[name]) for name in data.targets]
+    answers += [number_target(name, table.numbers(name), table.where) for name in data.number_targets]
+    return tuple(found[name] for name in data.labels), tuple(answers)
+
+
+def image_problems(size: tuple[int, int] | None, channels: int | None) -> list[str]:
+    """One sentence for each setting of images that cannot be used."""
+    found = []
+    if size is not None and (len(size) != 2 or min(size) < 1):
+        found.append(f"image_size: expected a height and a width of at least 1 pixel, got {list(size)}")
+    if channels not in (None, 1, 3):
+        found.append(f"image_channels: expected 1 or 3, got {channels}")
+    return found
+
+
+def _split_of(path: Path) -> Split | None:
+    """The split that a file is of by its name, or by that of the first sub-folder which says so."""
+    for part in path.with_suffix("").parts:
+        word = part.replace("-", "_").replace(".", "_").split("_")[0].lower()
+        if word in SPLIT_WORDS:
+            return SPLIT_WORDS[word]
+    return None

@@ -1,0 +1,130 @@
+"""Texts of a user's files as symbols, words or characters, and the reader of texts that determine labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import torch
+from torch import Tensor
+
+from molyneux.core import Factor, Modality, Reading
+from molyneux.core.views import padded
+from molyneux.data.benchmarks.text_samples import SPECIAL, most_frequent, symbol_rows, tokenize
+from molyneux.data.own.content import ArrayView, Content
+from molyneux.data.worlds.sentences.language import BEGIN, END, PADDING
+
+Unit = Literal["characters", "words"]
+"""What a symbol of a text is."""
+
+_BLANK, _UNKNOWN = " ", "\N{REPLACEMENT CHARACTER}"
+_LONGEST = 1_000_000
+_MOST_TEXTS = 10_000
+"""Different texts that a reader knows at most."""
+
+
+def text_view(
+    name: str, texts: Sequence[str | None], train: np.ndarray, *, unit: Unit, words: int, length: int | None
+) -> ArrayView:
+    """A text modality; samples whose text is None lack it.
+
+    Args:
+        name: of the modality.
+        texts: (N,) one for each sample.
+        train: rows of the training samples: symbols are theirs.
+        unit: whether symbols are words, in lower case, or characters as they are.
+        words: the most frequent words that have a symbol; others are `<unk>`.
+        length: symbols of a view, at which longer texts are cut; by default the longest training text fits.
+    """
+    present = np.array([text is not None for text in texts])
+    plain = [text or "" for text in texts]
+    modality, ids = (_characters if unit == "characters" else _words)(name, plain, train, words, length)
+    return ArrayView(modality, ids, None if present.all() else present)
+
+
+def _words(name: str, texts: Sequence[str], train: np.ndarray, most: int, length: int | None) -> tuple[Modality, np.ndarray]:
+    tokens = tokenize([pa.array(texts, pa.string())], length=length or _LONGEST, line_break="\n")
+    counted = np.zeros(len(texts), bool)
+    counted[train] = True
+    longest = length or int(tokens.lengths[train].max(initial=0)) + 1  # one place for the end
+    if tokens.lengths.max(initial=0) > longest:
+        tokens = tokenize([pa.array(texts, pa.string())], length=longest, line_break="\n")
+    vocabulary = most_frequent(tokens, texts=counted, words=most)
+    symbols = (*SPECIAL, *tokens.words.take(pa.array(vocabulary)).to_pylist())
+    dtype = "uint8" if len(symbols) <= 256 else "int64"
+    modality = Modality(name, "text", (longest,), dtype, symbols, PADDING, BEGIN, END)
+    return modality, symbol_rows(tokens, vocabulary, length=longest).astype(dtype)
+
+
+def _characters(name: str, texts: Sequence[str], train: np.ndarray, most: int, length: int | None) -> tuple[Modality, np.ndarray]:
+    known = sorted({symbol for row in train.tolist() for symbol in texts[row]} - {_BLANK, _UNKNOWN})
+    others = {symbol for text in texts for symbol in text} - {*known, _BLANK}
+    symbols = (_BLANK, *known, *([_UNKNOWN] if others else []))
+    longest = length or max(1, *(len(texts[row]) for row in train.tolist()))
+    numbers = {symbol: number for number, symbol in enumerate(symbols)}
+    dtype = "uint8" if len(symbols) <= 256 else "int64"
+    ids = np.zeros((len(texts), longest), dtype)
+    for row, text in enumerate(texts):
+        cut = text[:longest]
+        ids[row, : len(cut)] = [numbers.get(symbol, len(symbols) - 1) for symbol in cut]
+    return Modality(name, "text", (longest,), dtype, symbols, 0), ids
+
+
+class LookupReader:
+    """Reads the labels of texts, or of symbols, that determine them: each view that occurs in the data has one value of a factor.
+
+    Args:
+        modality: what is read.
+        factors: what it determines.
+        known: by the bytes of a view's ids, the code of each factor.
+    """
+
+    def __init__(self, modality: Modality, factors: Sequence[Factor], known: Mapping[bytes, Sequence[int]]) -> None:
+        self._modality, self._known = modality, dict(known)
+        self.factors = tuple(factor.name for factor in factors)
+
+    @property
+    def modality(self) -> str:
+        """Name of the modality it reads."""
+        return self._modality.name
+
+    @property
+    def accuracy(self) -> Mapping[str, float]:
+        """Every view of the data is read without error."""
+        return dict.fromkeys(self.factors, 1.0)
+
+    def read(self, view: Tensor) -> Reading:
+        """Factor codes of views (B, *shape); -1 of one that does not occur in the data."""
+        rows = padded(self._modality, view.cpu().long()).numpy()
+        found = [self._known.get(row.tobytes()) for row in rows]
+        missing = [-1] * len(self.factors)
+        codes = torch.tensor([missing if row is None else list(row) for row in found], dtype=torch.int64)
+        reasons = {row: "not a text of the data" for row, codes in enumerate(found) if codes is None}
+        return Reading(codes.reshape(len(found), len(self.factors)), self.factors, reasons)
+
+
+def lookup_reader(content: Content, view: ArrayView) -> LookupReader | None:
+    """The reader of a modality whose views determine labels: captions from a closed set, say; None where they do not.
+
+    Views determine a factor if no two samples of the same view differ in it. That says something only where views repeat, so
+    every view of the validation and test samples has to occur among the training samples.
+    """
+    here = np.ones(len(view.array), bool) if view.present is None else view.present
+    ids = view.array.reshape(len(view.array), -1).astype(np.int64)
+    distinct, first, inverse = np.unique(ids[here], axis=0, return_index=True, return_inverse=True)
+    group = np.full(len(ids), -1)
+    group[here] = inverse.reshape(-1)
+    trained = {*group[content.rows["train"]].tolist()}
+    evaluated = {*group[content.rows["validation"]].tolist(), *group[content.rows["test"]].tolist()}
+    if len(distinct) > _MOST_TEXTS or not evaluated <= trained | {-1}:
+        return None
+    place = np.flatnonzero(here)[first]
+    determined = [label for label in content.labels if (label.codes[place][group[here]] == label.codes[here]).all()]
+    if not determined:
+        return None
+    codes = np.stack([label.codes[place] for label in determined], 1)
+    shape = view.modality.shape
+    known = {row.reshape(shape).tobytes(): tuple(code) for row, code in zip(distinct, codes.tolist(), strict=True)}
+    return LookupReader(view.modality, [label.factor for label in determined], known)

@@ -1,0 +1,65 @@
+"""Measure a stored run a second time and compare the scores: does its folder give the numbers that it claims?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from molyneux.core import Score, StoreError
+from molyneux.measure import evaluate
+from molyneux.run.folder import RunFolder, open_experiment
+from molyneux.run.steps import Outcome, Run, RunProgress, Silent, evaluations, read_scores
+
+Key = tuple[str, tuple[tuple[str, str | tuple[str, ...]], ...]]
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """What measuring again gave.
+
+    Args:
+        outcome: the folder with the scores of this measurement.
+        changed: a sentence for each score whose value, interval or number of samples is not the stored one.
+    """
+
+    outcome: Outcome
+    changed: tuple[str, ...]
+
+
+def measure_again(folder: Path, *, progress: RunProgress | None = None) -> Repeated:
+    """Measure the model of a run again and compare; nothing is written.
+
+    Args:
+        folder: of a run that was measured, or an export of one, opened.
+        progress: is called as it goes.
+
+    Raises:
+        StoreError: it is no folder of a run, was not measured, or data that it needs are not there.
+        CorruptFileError: a file was truncated, altered or removed.
+    """
+    experiment, told = open_experiment(folder), progress or Silent()
+    run = Run(RunFolder(folder, experiment), told)
+    if not run.folder.model.complete:
+        raise StoreError(f"expected a trained model in {folder}, got none: run molyneux learn {folder} first")
+    run.folder.model.verify()
+    stored = read_scores(folder)
+    told.begin("measure", "measuring again")
+    found = evaluate(experiment.measure.measures, evaluations(run), progress=told.advance).scores
+    return Repeated(Outcome(folder, found, (), experiment.resolved), tuple(_changes(stored, found)))
+
+
+def _changes(stored: Sequence[Score], found: Sequence[Score]) -> list[str]:
+    before, after = _by_key(stored), _by_key(found)
+    sentences = []
+    for key in {**before, **after}:
+        old, new = before.get(key), after.get(key)
+        if old is None or new is None or (old.value, old.interval, old.n) != (new.value, new.interval, new.n):
+            about = ", ".join(f"{name} {value}" for name, value in key[1])
+            words = ["none" if score is None else f"{score.value} {score.interval or ''}".strip() for score in (old, new)]
+            sentences.append(f"{key[0]} ({about}): stored {words[0]}, measured {words[1]}")
+    return sentences
+
+
+def _by_key(scores: Sequence[Score]) -> Mapping[Key, Score]:
+    return {(score.name, tuple(sorted(score.about.items()))): score for score in scores}

@@ -1,0 +1,146 @@
+"""Cards: the README.md of an exported model and of exported samples, with the front matter that hubs read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from molyneux.core import Score, Spec
+from molyneux.core.config import dump_document
+from molyneux.report import flatten
+from molyneux.version import __version__
+
+_MOST_SCORES = 60
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10_000_000, "1M<n<10M"))
+"""The words for numbers of samples that hubs have."""
+
+_FILES = """## Files
+
+`parquet/` has a file for each split, which `datasets.load_dataset("parquet", data_files="parquet/*.parquet")` reads.
+`webdataset/` has the same samples as tar files for `webdataset`. An absent factor is -1; what a sample lacks is null, or has no
+file."""
+
+
+def model_card(
+    settings: Mapping[str, Any], scores: Sequence[Score], notes: Sequence[str], *, licence: str, details: Mapping[str, Any]
+) -> str:
+    """The card of a trained model, as Markdown.
+
+    Args:
+        settings: the resolved settings of its experiment.
+        scores: what was measured.
+        notes: what the export does not hold.
+        licence: an SPDX identifier; empty where none is stated.
+        details: of its training: `parameters`, `epochs` and `steps`.
+    """
+    from molyneux.report.tables import base_scores, score_table, to_markdown  # with what draws; takes a second to import
+
+    model = str(settings["learn"]["model"]["class_path"]).rpartition(".")[2]
+    origin = dict(scores[0].origin) if scores else {}
+    world = str(origin.get("world", "samples"))
+    base = [score for score in base_scores(scores) if score.value is not None]
+    left = (
+        f"\n\nThe first {_MOST_SCORES} of {len(base)} scores; all are in `measure/scores.jsonl`."
+        if len(base) > _MOST_SCORES
+        else ""
+    )
+    table = (
+        to_markdown(score_table("scores", "Scores", base[:_MOST_SCORES])).partition("\n\n")[2]
+        if base
+        else "Nothing was measured."
+    )
+    trained = {name: details[name] for name in ("parameters", "epochs", "steps") if name in details}
+    numbers = ", ".join(f"{value:,} {name}" for name, value in trained.items())
+    data = {name: value for name, value in settings["data"].items() if value not in (None, {}, False)}
+    parts = [
+        _front(
+            {"license": licence.lower() or None, "library_name": "molyneux", "tags": ["molyneux", "multimodal", model.lower()]}
+        ),
+        f"# {model} on {world}",
+        f"`{model}` was trained with Molyneux {__version__}: {numbers}, seed {settings['seed']}.",
+        f"## Training data\n\n`{world}`:\n\n```yml\n{dump_document({'data': data}).strip()}\n```",
+        f"## Scores\n\nOn the split `{origin.get('split', 'test')}`. Chance is the score of guessing; intervals are 95 %.",
+        f"{table.strip()}{left}",
+        _loading(settings),
+        f"## Licence\n\n{_licence(licence)}",
+    ]
+    if notes:
+        parts.insert(-1, "## What is not included\n\n" + "\n".join(f"- {note}" for note in notes))
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def data_card(spec: Spec, sizes: Mapping[str, int], about: Mapping[str, Any], *, licence: str) -> str:
+    """The card of exported samples, as Markdown.
+
+    Args:
+        spec: what a sample looks like.
+        sizes: number of samples of each split.
+        about: `name` of the data set, `origin`: what the samples depend on, and `source`: who published them, where known.
+        licence: an SPDX identifier; empty where none is stated.
+    """
+    total = sum(sizes.values())
+    size = next((word for limit, word in _SIZES if total < limit), "n>10M")
+    configs = [
+        {"config_name": "default", "data_files": [{"split": split, "path": f"parquet/{split}.parquet"} for split in sizes]}
+    ]
+    causes = [f"- factor `{factor.name}`: {_few(factor.values)}" for factor in spec.factors]
+    causes += [
+        f"- quantity `{item.name}`: {item.bounds[0]:g} to {item.bounds[1]:g} {item.unit}".rstrip() for item in spec.quantities
+    ]
+    causes += [f"- target `{target.name}`: {target.task} {_few(target.symbols)}".rstrip() for target in spec.targets]
+    views = [f"- `{item.name}`: {item.kind} {item.shape}, {item.dtype}" for item in spec.modalities]
+    counts = "\n".join(f"| {split} | {count:,} |" for split, count in sizes.items())
+    origin = dump_document(dict(about.get("origin") or {})).strip()
+    parts = [
+        _front(
+            {
+                "license": licence.lower() or None,
+                "size_categories": [size],
+                "tags": ["molyneux", "multimodal"],
+                "configs": configs,
+            }
+        ),
+        f"# {about['name']}",
+        f"Samples written by Molyneux {__version__}." + (f" Origin: {about['source']}." if about.get("source") else ""),
+        f"| split | samples |\n|---|---:|\n{counts}",
+        "## A sample\n\n" + "\n".join([*views, *causes]),
+        _FILES,
+        f"## Licence\n\n{_licence(licence)}",
+    ]
+    if origin and origin != "{}":
+        parts.insert(-1, f"## What the samples depend on\n\n```yml\n{origin}\n```")
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _loading(settings: Mapping[str, Any]) -> str:
+    modalities = flatten(settings).get("data.modalities") or []
+    observed = f", {modalities[:1]!r}" if modalities else ""
+    return f"""## Use
+
+With Molyneux {__version__} installed, this measures the model again and compares the scores with those above:
+
+    molyneux measure PATH/TO/THIS/FOLDER --again
+
+In Python, started in this folder:
+
+    import numpy as np
+    from pathlib import Path
+    from molyneux.run import open_evaluation
+
+    opened = open_evaluation(Path("."))
+    posterior = opened.model.encode(opened.source.batch(np.arange(8)){observed})
+
+`config.yaml` holds all settings. It names classes that are imported: open only folders that you trust."""
+
+
+def _front(record: Mapping[str, Any]) -> str:
+    """YAML front matter."""
+    return f"---\n{dump_document({name: value for name, value in record.items() if value}).strip()}\n---"
+
+
+def _licence(licence: str) -> str:
+    return f"`{licence}`" if licence else "None is stated: ask whoever publishes this folder before you use it."
+
+
+def _few(values: Sequence[str]) -> str:
+    return ", ".join(values[:12]) + (f" and {len(values) - 12} more" if len(values) > 12 else "")

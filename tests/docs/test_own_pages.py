@@ -1,0 +1,68 @@
+"""The pages on what users bring run from their first block to their last, in an empty folder."""
+
+import os
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*(ROOT / "docs").glob("your-own-*.md"), ROOT / "docs" / "measure-your-own-model.md"])
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+NAMED = re.compile(r"# ([\w-]+\.(?:py|yaml))( \(needs MOLYNEUX_DATA\))?\n")
+SMALL = {
+    "run": shlex.split("--data.train 200 --data.validation 20 --data.test 24 --learn.steps 4 --learn.batch_size 16 --quiet"),
+    "judge": shlex.split("--samples 64 --quiet"),
+    "measure": [],
+    "export": [],
+}
+MODEL = shlex.split("--data.train 300 --data.test 100 --quiet")
+"""What makes the commands short."""
+
+
+def test_there_are_four() -> None:
+    assert [page.stem for page in PAGES] == ["measure-your-own-model", "your-own-data", "your-own-measure", "your-own-model"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_blocks_run_in_order(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    before = set(sys.modules)
+    namespace: dict[str, object] = {"__name__": "page"}
+    ran = 0
+    try:
+        for number, (language, code) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8"))):
+            named = NAMED.match(code)
+            if named:
+                (tmp_path / named[1]).write_text(code, encoding="utf-8")
+                if named[2] and "MOLYNEUX_DATA" not in os.environ:
+                    continue
+            if language == "python" and (named is None or named[1].startswith("make_")):
+                exec(compile(code, f"{page.name}, block {number + 1}", "exec"), namespace)
+            for line in code.splitlines() if language == "bash" else ():
+                assert called(shlex.split(line)) == 0, capsys.readouterr().err
+                ran += 1
+    finally:
+        for name in set(sys.modules) - before:
+            if str(getattr(sys.modules[name], "__file__", "") or "").startswith(str(tmp_path)):
+                del sys.modules[name]
+    assert ran
+
+
+def called(words: list[str]) -> int:
+    """Exit status of a command, made short, in this process."""
+    from molyneux.cli import main
+
+    assert words[0] == "molyneux"
+    short = MODEL if "--model" in words else SMALL[words[1]]
+    threads = torch.get_num_threads()
+    try:
+        return main([*words[1:], *short])
+    finally:
+        torch.set_num_threads(threads)
