@@ -84,8 +84,9 @@ def _write(path: Path, first: int, samples: Iterator[list[File]]) -> None:
 def _samples(spec: Spec, batch: Batch, pool: Executor) -> Iterator[list[File]]:
     """The files of each sample: ending and content."""
     columns = [_contents(modality, batch, spec, pool) for modality in spec.modalities]
-    facts = described(Spec((), spec.factors, spec.targets, spec.quantities), batch, {})
-    for row, fact in enumerate(facts):
+    nothing = dict.fromkeys(spec.names, [None] * len(batch))
+    for row, told in enumerate(described(spec, batch, nothing)):
+        fact = {part: values for part, values in told.items() if part != "views"}
         files = [(ending, contents[row]) for ending, contents in columns]
         found = [(ending, content) for ending, content in files if content is not None]
         if fact:

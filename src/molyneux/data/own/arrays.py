@@ -90,13 +90,14 @@ class ArrayDataset(OwnDataset):
         found = dict[str, np.ndarray]()
         try:
             for path in self._files():
-                opened = np.load(path, mmap_mode="r" if path.suffix == ".npy" else None, allow_pickle=False)
-                if isinstance(opened, np.ndarray):
-                    found[path.stem] = opened
-                else:
-                    with opened:
-                        for name in opened.files:
-                            found[name] = opened[name]
+                if path.suffix == ".npy":
+                    found[path.stem] = np.load(path, mmap_mode="r", allow_pickle=False)
+                    continue
+                with path.open("rb") as stream:
+                    opened = np.load(stream, allow_pickle=False)
+                    if isinstance(opened, np.ndarray):
+                        raise ValueError("one array instead of an archive")
+                    found |= {name: opened[name] for name in opened.files}
         except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
             what = "Python objects, which are not read" if "pickle" in str(error) else f"a file that cannot be read ({error})"
             raise DataError(
