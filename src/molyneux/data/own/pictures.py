@@ -89,7 +89,12 @@ class Pictures:
         with self._open(row) as image:
             if image.mode not in _MODES:
                 raise DataError(f"{self._where(row)}: expected 8 bits per channel, got an image of mode {image.mode}: convert it")
-            turned = image.getexif().get(0x0112, 1) >= 5
+            try:
+                turned = image.getexif().get(0x0112, 1) >= 5
+            except (OSError, SyntaxError, ValueError) as error:
+                raise DataError(
+                    f"{self._where(row)}: expected a whole image, got a damaged file ({error}): restore it"
+                ) from error
             width, height = reversed(image.size) if turned else image.size
             return (height, width), "L" if image.mode in _GREY else image.mode
 
