@@ -237,9 +237,9 @@ def _ranges(batch: Batch, spec: Spec) -> Iterator[_Range]:
         count, view = len(modality.symbols), batch.views[modality.name]
         if count or view.is_floating_point():
             expected = f"ids 0..{count - 1} of its {count} symbols" if count else "finite numbers"
-            ends = (0, count - 1) if count else (-math.inf, math.inf)
+            low, high = (0, count - 1) if count else _OPEN
             counted = partial(_counted, batch, spec, modality.name)
-            yield _Range(f"modality {modality.name}", view, *ends, expected, counted, absent.format("modality", "absent"))
+            yield _Range(f"modality {modality.name}", view, low, high, expected, counted, absent.format("modality", "absent"))
     for name in (name for name in spec.names if name in batch.lengths):
         longest = spec.modality(name).max_length
         lengths, counted = batch.lengths[name], partial(batch.mask, name)

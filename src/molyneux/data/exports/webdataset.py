@@ -84,7 +84,7 @@ def _write(path: Path, first: int, samples: Iterator[list[File]]) -> None:
 def _samples(spec: Spec, batch: Batch, pool: Executor) -> Iterator[list[File]]:
     """The files of each sample: ending and content."""
     columns = [_contents(modality, batch, spec, pool) for modality in spec.modalities]
-    nothing = dict.fromkeys(spec.names, [None] * len(batch))
+    nothing: dict[str, list[str | None]] = {name: [None] * len(batch) for name in spec.names}
     for row, told in enumerate(described(spec, batch, nothing)):
         fact = {part: values for part, values in told.items() if part != "views"}
         files = [(ending, contents[row]) for ending, contents in columns]

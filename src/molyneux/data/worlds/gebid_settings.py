@@ -114,7 +114,7 @@ class Settings(LevelSettings):
     templates = TEMPLATES
     attributes: ClassVar[Mapping[str, Attribute]] = {
         "colours": colours(COLOURS, black=True),
-        "sizes": sizes(LENGTHS, LENGTHS, (10, 36), "a number of pixels from 10 to 36, where 30 is the published large"),
+        "sizes": sizes(LENGTHS, tuple(LENGTHS), (10, 36), "a number of pixels from 10 to 36, where 30 is the published large"),
         "shapes": shapes(SHAPES, SHAPES, "the name of one of the six shapes"),
     }
     phrases: ClassVar[Mapping[str, tuple[str, ...]]] = {"position": tuple(QUADRANTS), "background": tuple(BACKGROUNDS)}
