@@ -10,23 +10,26 @@ from typing import Any
 
 from molyneux.cli import index
 from molyneux.cli.parser import Arguments
-from molyneux.core.documents import parse_value
+from molyneux.core.documents import parse_value, read_document
 from molyneux.core.errors import ConfigError, StoreError, nearest
 
 MOST_SAMPLES, MOST_JOBS = 10**12, 1024
 
 
 def check_names(arguments: Arguments) -> None:
-    """Refuse a command line for options that cannot be used and worlds that do not exist.
+    """Refuse a command line for options that cannot be used, files that cannot be read, and worlds that do not exist.
 
     Raises:
-        ConfigError: with all of them. StoreError: there is no such run.
+        ConfigError: with what is wrong. StoreError: there is no such run.
     """
     options, problems = arguments.options, list[str]()
     path = getattr(options, "config", None) or getattr(options, "run", None)
     if arguments.command == "sweep":
+        read_document(options.study)
         problems += _range_problems(options)
-    elif path is not None and arguments.command != "run" and path.suffix not in (".yaml", ".yml") and not path.exists():
+    elif path is not None and (arguments.command == "run" or path.suffix in (".yaml", ".yml")):
+        read_document(path)
+    elif path is not None and not path.exists():
         raise StoreError(f"expected the folder of a run, got {path}, which is not there: name a folder made by molyneux run")
     elif arguments.command in ("data", "judge"):
         problems += [*_option_problems(options), *_world_problems(options.world, dict(values(arguments)), vars(options))]

@@ -7,7 +7,6 @@ from typing import Any
 
 from molyneux.core import Score, Spec
 from molyneux.core.config import dump_document
-from molyneux.report import flatten
 from molyneux.version import __version__
 
 _MOST_SCORES = 60
@@ -113,6 +112,8 @@ def data_card(spec: Spec, sizes: Mapping[str, int], about: Mapping[str, Any], *,
 
 
 def _loading(settings: Mapping[str, Any]) -> str:
+    from molyneux.report import flatten  # with what draws; takes a second to import
+
     modalities = flatten(settings).get("data.modalities") or []
     observed = f", {modalities[:1]!r}" if modalities else ""
     return f"""## Use

@@ -27,7 +27,6 @@ from molyneux.core import ConfigError, ConflictError, CorruptFileError, Score, S
 from molyneux.data import OwnDataset, StoredSource, export_parquet, export_webdataset
 from molyneux.data.dataset import SPLITS
 from molyneux.data.folders import appearing_folder
-from molyneux.report import portable
 from molyneux.run.card import data_card, model_card
 from molyneux.run.experiment import Experiment
 from molyneux.run.folder import open_experiment, remedy, stored_settings, write_settings
@@ -98,6 +97,8 @@ def export_samples(folder: Path, out: Path, settings: ExportSettings | None = No
         StoreError: there are no stored samples. CorruptFileError: they were altered. ConflictError: something stands at `out`.
         SpecError: images that PNG cannot hold.
     """
+    from molyneux.report import portable  # with what draws; takes a second to import
+
     settings = settings or ExportSettings()
     sources = _stored(folder)
     origins = [source.origin for source in sources.values() if isinstance(source, StoredSource)]
@@ -276,6 +277,8 @@ def _copy(source: Path, target: Path) -> None:
 
 def _copy_stages(folder: Path, part: Path, files: _Files, scores: list[Score]) -> None:
     """The stages of a run under the settings of the export, which their keys are made of."""
+    from molyneux.report import portable  # with what draws; takes a second to import
+
     resolved, shown = files.resolved, files.shown
     made = {name: store.made_by(folder / name) for name in ("samples", "model", "measure")}
     version = made["samples"].get("version", files.version)
@@ -337,6 +340,8 @@ def _write_samples(sources: Mapping[str, Source], folder: Path, about: Mapping[s
 
 def _about(experiment: Experiment) -> dict[str, Any]:
     """Name and origin of the samples, for their card."""
+    from molyneux.report import portable  # with what draws; takes a second to import
+
     dataset = experiment.data.dataset
     if dataset is None:
         return {"name": "samples", "origin": {}}
