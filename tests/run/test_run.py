@@ -91,7 +91,7 @@ def test_a_model_learns_and_is_measured_under_every_condition(settings: dict[str
     assert min(value for _, value in noisy) < 90
     assert lacking == plain[:1]  # nothing is generated from words that are not there
     assert {split for split, _ in validation} == {"validation"}
-    with pytest.raises(ConfigError, match=r"measure\.conditions: .*unknown modality 'sound'"):
+    with pytest.raises(ConfigError, match=r"measure\.conditions\.0: unknown modality 'sound'"):
         read_experiment(settings, [("measure.conditions", [{"missing": ["sound"]}])])
 
 

@@ -54,7 +54,7 @@ def test_a_view_that_was_missing_was_not_seen(tmp_path: Path) -> None:
 def test_a_run_records_and_reports_it(finished: Outcome) -> None:
     assert {score.origin["train_overlap"]["word"] for score in finished.scores} == {100.0}
     assert {score.origin["train_overlap"]["point"] for score in finished.scores} == {0.0}
-    assert "of these also in training: word 100.0 %" in (finished.folder / "report" / "report.md").read_text()
+    assert "Measured views that also occur in training: word 100.0 %" in (finished.folder / "report" / "report.md").read_text()
 
 
 def test_a_model_that_was_made_before_has_no_share(finished: Outcome, experiment: Any, tmp_path: Path) -> None:
