@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 
-from molyneux.core import Factor, Reading, Spec
+from molyneux.core import Factor, Modality, Reading, Spec
 from molyneux.data import PartsOfSpeech
 from molyneux.measure import Evaluation
 from molyneux.measure.coherence import reading_text
@@ -47,7 +47,7 @@ def test_what_a_reader_objects_to_is_unreadable_and_what_is_absent_is_not():
         def read(self, view):
             return Reading(torch.tensor([[0, -1], [0, -1], [1, 0], [-1, -1]]), ("noun", "adverb"), {1: "no adverb can be told"})
 
-    walk = read_sequence(Reader(), Spec((), FACTORS), torch.zeros(4, 1), shape=(2, 2))
+    walk = read_sequence(Reader(), Spec((Modality("walk", "tabular", (1,)),), FACTORS), torch.zeros(4, 1), shape=(2, 2))
     assert walk.readable.tolist() == [[True, False], [True, False]]
     assert walk.codes.shape == (2, 2, 2)
     reading = Reader().read(None)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from molyneux.core import Factor, NuisanceWindow, Spec, SpecError
+from molyneux.core import Factor, Modality, NuisanceWindow, Spec, SpecError
 from molyneux.learn.judges.labels import Components, labels, recode, share_within, union
 
 FACTORS = (Factor("shape", ("square", "heart")), Factor("turn", tuple(map(str, range(12)))))
@@ -64,7 +64,7 @@ def test_union_keeps_every_value_once(blobs):
 
 
 def test_recode_by_name():
-    spec = Spec((), (Factor("a", ("x", "y")), Factor("b", ("p", "q", "r"))))
+    spec = Spec((Modality("touch", "tabular", (1,)),), (Factor("a", ("x", "y")), Factor("b", ("p", "q", "r"))))
     factors = (Factor("b", ("r", "p", "q")), Factor("c", ("1",)))
     codes = torch.tensor([[0, 0], [1, 2], [0, -1]])
     assert recode(codes, spec, factors).tolist() == [[1, -1], [0, -1], [-1, -1]]

@@ -146,7 +146,7 @@ def test_published_accuracies_are_those_of_brute_force_within_noise(metric, brut
     expected = [brute_force(codes, factors, np.random.default_rng(seed)) for seed in range(4)]
     error = np.sqrt((np.var(found, ddof=1) + np.var(expected, ddof=1)) / 4)
     assert 0.6 < np.mean(expected) < 0.95
-    assert error < 0.03
+    assert error < 0.06
     assert np.mean(found) == pytest.approx(np.mean(expected), abs=4 * error)
 
 
