@@ -283,12 +283,12 @@ def test_what_a_world_prints_does_not_disturb_a_sweep(
 
 
 class InThisProcess:
-    """A pool that needs no processes."""
+    """A pool, and its launcher, that needs no processes."""
 
     jobs = 2
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.asked = folder, list[int]()
+        self.folder, self.asked, self.launcher = folder, list[int](), self
 
     def run(self, experiments: Sequence[Experiment]) -> list[Finished]:
         self.asked.append(len(experiments))

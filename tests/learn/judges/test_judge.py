@@ -56,7 +56,9 @@ def judge(folder):
 def test_learns_each_factor_from_the_levels_that_have_it(judge, blobs):
     assert judge.record.accuracy == {"1": {"side": 1.0}, "2": {"colour": 1.0, "side": 1.0}}
     assert judge.record.samples == 100
-    assert judge.record.abstention["1"]["blended over one factor"]["abstained"]["side"] > 0.8  # 0.887 on one processor, more on another
+    assert (
+        judge.record.abstention["1"]["blended over one factor"]["abstained"]["side"] > 0.8
+    )  # 0.887 on one processor, more on another
     assert judge.record.abstention["2"]["true"]["abstained"] == {"colour": 0.0, "side": 0.0}
     assert judge.abstains
     assert judge.record.factors[0] == Factor("colour", ("red", "green", "blue", UNREADABLE))
