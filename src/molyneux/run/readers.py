@@ -111,10 +111,10 @@ def make_judge(
     first = next(iter(worlds.values()))
     training = _repeated(first, samples) if isinstance(first, OwnDataset) else TRAINING
     name = first.name
-    work, held_out = out.with_name(f".{out.name}.training"), max(VALIDATED, samples)
+    work = out.with_name(f".{out.name}.training")
     judge = train_judge(
         {level: world.judge_material(modality, "train", samples, seed=seed) for level, world in worlds.items()},
-        {level: world.judge_material(modality, "test", held_out, seed=seed) for level, world in worlds.items()},
+        {level: world.judge_material(modality, "test", VALIDATED, seed=seed) for level, world in worlds.items()},
         work,
         world=name,
         modality=modality,
