@@ -135,7 +135,14 @@ def main() -> None:
             found = {}
             for key, reader in readers.items():
                 scores, found[key] = scores_of(reader, world, drawn)
-                settings = {"world": name, "level": level, "modality": modality, "reader": key, "kind": kind, "seed": options.seed}
+                settings = {
+                    "world": name,
+                    "level": level,
+                    "modality": modality,
+                    "reader": key,
+                    "kind": kind,
+                    "seed": options.seed,
+                }
                 runs.append(StudyRun(settings, tuple(scores)))
                 shown = {" ".join([s.name.split(".")[1], *s.about.values()]): round(s.value, 1) for s in scores}
                 print(name, level, modality, key, kind, shown, flush=True)

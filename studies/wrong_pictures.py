@@ -57,7 +57,9 @@ def spiral() -> Polygon:
     """A stroke of five turns as a thin closed polygon."""
     angles = np.arange(0.0, 10 * math.pi, 0.1)
     growth = 0.5 / (1 + 10 * math.pi)
-    sides = [[((growth * (1 + a) + w) * math.cos(a), (growth * (1 + a) + w) * math.sin(a)) for a in angles] for w in (-0.017, 0.017)]
+    sides = [
+        [((growth * (1 + a) + w) * math.cos(a), (growth * (1 + a) + w) * math.sin(a)) for a in angles] for w in (-0.017, 0.017)
+    ]
     return [*sides[0], *sides[1][::-1]]
 
 
@@ -124,7 +126,13 @@ class Look:
 
 def cdsprites(level: int) -> Look:
     """CdSprites+, with its published sizes and colours."""
-    colours = {"red": (192, 64, 0), "yellow": (228, 217, 111), "green": (10, 107, 60), "blue": (0, 127, 200), "pink": (255, 0, 255)}
+    colours = {
+        "red": (192, 64, 0),
+        "yellow": (228, 217, 111),
+        "green": (10, 107, 60),
+        "blue": (0, 127, 200),
+        "pink": (255, 0, 255),
+    }
     low, high, middle = (18.0, 25.0), (43.0, 48.0), (21.5, 46.0)
     low = (17.5, 24.5)
     places = {"": (*middle, *middle)}
@@ -216,7 +224,9 @@ class Pictures:
             block = int(self.rng.choice([2, 4, 8]))
             view = self.rng.integers(0, 256, (3, SIDE // block, SIDE // block)).repeat(block, 1).repeat(block, 2)
             if choice == 5:
-                view = np.stack([np.asarray(Image.fromarray(c.astype(np.uint8)).filter(ImageFilter.GaussianBlur(block))) for c in view])
+                view = np.stack(
+                    [np.asarray(Image.fromarray(c.astype(np.uint8)).filter(ImageFilter.GaussianBlur(block))) for c in view]
+                )
         return _stored(view), {}
 
     def _foreign(self) -> tuple[np.ndarray, dict[str, str]]:
@@ -239,7 +249,9 @@ class Pictures:
             first, second = self._figure(scene), self._figure(other)
             if self.rng.random() < 0.5:
                 angle, away = self.rng.uniform(0, 2 * math.pi), self.rng.uniform(0.5, 1.0) * self._length(scene)
-                second = self._figure({**other, "x": scene["x"] + away * math.cos(angle), "y": scene["y"] + away * math.sin(angle)})
+                second = self._figure(
+                    {**other, "x": scene["x"] + away * math.cos(angle), "y": scene["y"] + away * math.sin(angle)}
+                )
             both = np.maximum(first, second)
             if both.sum() > 1.3 * max(first.sum(), second.sum()):
                 return self._painted(both, scene, self._textured(), ("shape", "size", "position"))
@@ -259,7 +271,10 @@ class Pictures:
             covers = [self._figure({**scene, "turn": scene["turn"] + turn}) for turn in turns]
         else:
             away = 0.5 * self._length(scene)
-            covers = [self._figure({**scene, "x": scene["x"] + x, "y": scene["y"] + y}) for x, y in self.rng.uniform(-away, away, (16, 2))]
+            covers = [
+                self._figure({**scene, "x": scene["x"] + x, "y": scene["y"] + y})
+                for x, y in self.rng.uniform(-away, away, (16, 2))
+            ]
         return self._painted(np.mean(covers, 0), scene, self._textured(), ("shape", "size"))
 
     def _plain(self) -> tuple[np.ndarray, dict[str, str]]:
@@ -325,8 +340,7 @@ class Pictures:
         """(SIDE, SIDE) a texture of three waves, 0..1."""
         y, x = np.mgrid[:SIDE, :SIDE] / SIDE
         total = sum(
-            np.sin(2 * math.pi * (fx * x + fy * y) + phase)
-            for fx, fy, phase in self.rng.uniform((-9, -9, 0), (9, 9, 7), (3, 3))
+            np.sin(2 * math.pi * (fx * x + fy * y) + phase) for fx, fy, phase in self.rng.uniform((-9, -9, 0), (9, 9, 7), (3, 3))
         )
         return (total - total.min()) / (total.max() - total.min())
 
@@ -367,7 +381,9 @@ class Contours:
         halves = []
         for part in (slice(0, 32), slice(32, 64)):
             scene = self.pictures._scene()
-            halves.append(self._points(self.pictures.look.shapes[scene["shape"]][0][0], scene, self.pictures._length(scene))[part])
+            halves.append(
+                self._points(self.pictures.look.shapes[scene["shape"]][0][0], scene, self.pictures._length(scene))[part]
+            )
         return felt(np.concatenate(halves), self.rng)
 
     def _felt(self, polygon: Polygon, scene: Mapping, length: float) -> np.ndarray:

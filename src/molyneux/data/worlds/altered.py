@@ -308,15 +308,11 @@ class AlteredContours(_Altered):
 def _rows(scenes: Scenes, rows: np.ndarray) -> Scenes:
     """Scenes at some positions."""
     figures = _rows_of(scenes.figures, rows)
-    return replace(
-        scenes, indices=scenes.indices[rows], factors=scenes.factors[rows], figures=figures, draws=scenes.draws[rows]
-    )
+    return replace(scenes, indices=scenes.indices[rows], factors=scenes.factors[rows], figures=figures, draws=scenes.draws[rows])
 
 
 def _rows_of(figures: Figures, rows: np.ndarray) -> Figures:
-    return Figures(
-        figures.shape[rows], figures.centre[rows], figures.size[rows], figures.rotation[rows], figures.thickness[rows]
-    )
+    return Figures(figures.shape[rows], figures.centre[rows], figures.size[rows], figures.rotation[rows], figures.thickness[rows])
 
 
 def _square(count: int, where: str) -> Figures:

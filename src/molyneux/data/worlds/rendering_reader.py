@@ -51,9 +51,9 @@ TEXTURED, PLAIN = 0.5, 0.9
 
 _CHUNK = 256
 
-_COMPONENTS = 192
+_COMPONENTS = 160
 """Dimensions in which pictures are compared, and of how many reference pictures they are the principal components."""
-_SAMPLED = 1500
+_SAMPLED = 800
 
 _CANVAS = 64
 """Side in pixels of the pictures in which the attributes are measured."""
@@ -227,7 +227,7 @@ class _Search:
         return _Nearest(torch.maximum(true.values, other.values), codes, forced)
 
 
-@lru_cache(maxsize=1)  # a second to make, and every reader of a world needs the same
+@lru_cache(maxsize=2)  # seconds to make, and every reader of a world needs the same
 def _search(kinds: tuple[FigureKind, ...], image_size: int, level: float) -> _Search:
     return _Search(renderings(kinds, image_size, level), image_size)
 

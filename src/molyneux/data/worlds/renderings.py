@@ -167,22 +167,25 @@ def _wrong_lengths(lengths: np.ndarray) -> np.ndarray:
 def _draw(
     kind: FigureKind, side: int, image_size: int, *, place: tuple[float, float] = (0.0, 0.0), anti_alias: bool = True
 ) -> np.ndarray:
-    """(n, side, side) float64: turned, as often as it looks different, with the centroid at a place within the middle pixel."""
+    """(n, side, side) float32: turned, as often as it looks different, with the centroid at a place within the middle pixel."""
     angles = np.arange(TURNS) * (2 * np.pi / TURNS)
     scale, middle = image_size / side, np.arange(side) + 0.5 - side / 2
 
     def figures(centre: np.ndarray) -> np.ndarray:
-        ones = np.ones(TURNS)
         drawn = Figures(
-            np.full(TURNS, kind.outline), centre / side, kind.length * scale * ones, angles, kind.thickness * scale * ones
+            np.full(TURNS, kind.outline),
+            centre / side,
+            np.full(TURNS, kind.length * scale),
+            angles,
+            np.full(TURNS, kind.thickness * scale),
         )
-        return masks(drawn, side, anti_alias=anti_alias) / 255.0
+        return masks(drawn, side, anti_alias=anti_alias) / np.float32(255)
 
     first = figures(np.full((TURNS, 2), 0.5 * side))
     area = np.maximum(first.sum((1, 2)), 1e-6)
-    centroid = np.stack([(first * middle).sum((1, 2)) / area, (first * middle[:, None]).sum((1, 2)) / area], 1)
-    turned = figures(0.5 * side - centroid + place)
-    return turned[: _period(figures(0.5 * side - centroid)) if anti_alias else TURNS]
+    centre = np.stack([(first.sum(1) * middle).sum(1) / area, (first.sum(2) * middle).sum(1) / area], 1)
+    turned = figures(0.5 * side - centre + place)
+    return turned[: _period(turned)] if anti_alias else turned
 
 
 def _period(turned: np.ndarray) -> int:
@@ -242,4 +245,5 @@ def centred(light: Tensor, centre: Tensor, side: int, sigma: float) -> Tensor:
 def gaussian(places: Tensor, size: int, sigma: float) -> Tensor:
     """Weights (..., size) of the pixels of a row for its smoothed brightness at places (...) in pixels."""
     away = places[..., None] - (torch.arange(size) + 0.5)
-    return torch.exp(-0.5 * (away / sigma) ** 2) / (sigma * (2 * torch.pi) ** 0.5)
+    exponent = (-0.5 * (away / sigma) ** 2).clamp(min=-30)  # numbers too small for their full precision are slow
+    return exponent.exp() / (sigma * (2 * torch.pi) ** 0.5)

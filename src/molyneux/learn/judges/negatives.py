@@ -128,4 +128,6 @@ def _labels(codes: Tensor, shares: Tensor, unreadable: Tensor) -> Tensor:
 
 def _enlarged(noise: Tensor, side: int) -> Tensor:
     """The first `side` rows and columns of noise (C, H, W), enlarged to all."""
-    return functional.interpolate(noise[None, :, :side, :side], noise.shape[1:], mode="bicubic", align_corners=False)[0].clamp(0, 1)
+    return functional.interpolate(noise[None, :, :side, :side], noise.shape[1:], mode="bicubic", align_corners=False)[0].clamp(
+        0, 1
+    )

@@ -17,7 +17,7 @@ SIDE = 64
 class PictureFeatures(nn.Module):
     """Convolutions over a picture of 64 pixels; features are pooled maps (what is there) and a coarse map (where)."""
 
-    def __init__(self, channels: int, width: int = 32) -> None:
+    def __init__(self, channels: int, width: int = 48) -> None:
         super().__init__()
         self.layers = nn.Sequential(
             _convolution(channels, width // 2, 4, 2, 1),
