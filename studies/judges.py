@@ -2,9 +2,9 @@
 
     python studies/judges.py [--count 1000] [--sheets FOLDER]
 
-Every reader of CdSprites+ and GeBiD, at every level, reads true views, softened ones and each kind of `wrong_pictures`. The record,
-in `studies/results/readers`, says per kind how many views were accepted (every factor read), per factor how many were read, and how many
-of those that show it were read correctly. The seed differs from the one that choices were made with (`--seed 1`).
+Every reader of CdSprites+ and GeBiD, at every level, reads true views, softened ones and each kind of `wrong_pictures`. The
+record, in `studies/results/readers`, says per kind how many views were accepted (every factor read), per factor how many were
+read, and how many of those that show it were read correctly. Choices were made with `--seed 1`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def kinds_of(world: World, modality: str, level: int, *, count: int, seed: int) 
         yield "soft", Drawn(soften(view, seed), truth)
     drawer = (Pictures if modality == "image" else Contours)(world.name, level, seed=seed)
     for kind in PICTURES if modality == "image" else CONTOURS:
-        if kind == "discs" and "circle" in world.shapes:
+        if kind in ("discs", "plain") and "circle" in world.shapes:  # GeBiD has circles, and no textures
             continue
         yield kind, blends(view, codes["shape"], seed=seed) if kind == "blends" else drawer.draw(kind, count)
 

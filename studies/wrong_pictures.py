@@ -1,9 +1,9 @@
-"""Pictures and contours that are not of a world, to find out what readers accept: drawn with Pillow, with nothing of the package.
+"""Pictures and contours that are not of a world, to find out what readers accept; drawn with nothing of the package.
 
-Kinds of pictures: `noise`, `blends` (50/50, of true views that differ in shape), `unions` (of two figures), `foreign` (shapes that
-the world does not have), `discs`, `sizes` (at least 17 % away from every size of the world), `blurs` (by a Gaussian of at least
-a quarter of the length), `averages` (over two thirds of the rotation after which a figure looks the same, or over half a
-length), and `plain`, which are right: true figures without texture.
+Kinds of pictures: `noise`, `blends` (50/50, of true views that differ in shape), `unions` (of two figures), `foreign` (shapes
+that the world does not have), `discs`, `sizes` (at least 17 % away from every size of the world), `blurs` (by a Gaussian of at
+least a quarter of the length), `averages` (over two thirds of the rotation after which a figure looks the same, or over half a
+length), and `plain`, which are right: true figures of worlds with textures, without any.
 
 A bank gives views and, for what they show, the true values by factor; True views come from the world that is read.
 """
@@ -283,8 +283,8 @@ class Pictures:
 
     def _scene(self) -> dict[str, str | float]:
         look = self.look
-        drawn = {name: self.rng.choice(list(values)) for name, values in
-                 {"shape": look.shapes, "size": look.sizes, "position": look.centres, "background": look.grounds}.items()}  # fmt: skip
+        values = {"shape": look.shapes, "size": look.sizes, "position": look.centres, "background": look.grounds}
+        drawn = {name: self.rng.choice(list(known)) for name, known in values.items()}
         left, right, top, bottom = look.centres[drawn["position"]]
         colour = self.rng.choice(list(look.colours)) if look.colours else ""
         turn = self.rng.uniform(0, 360) if look.turned else 0.0

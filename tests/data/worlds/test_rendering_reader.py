@@ -17,7 +17,7 @@ from molyneux.data.worlds.rendering_reader import _Search
 from molyneux.data.worlds.renderings import SMOOTHING, FigureKind, centred, centroid, renderings
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "studies"))
-from wrong_pictures import PICTURES, Pictures  # noqa: E402, drawn with nothing of the package
+from wrong_pictures import PICTURES, Pictures  # drawn with nothing of the package
 
 
 def read(world, view):
@@ -158,7 +158,7 @@ def _figures(names, count):
 @pytest.mark.parametrize("kind", [kind for kind in PICTURES if kind not in ("plain", "blends")])
 @pytest.mark.parametrize("level", [1, 3, 4])
 def test_what_is_no_figure_of_the_world_is_refused(level, kind):
-    """At most 1 % of each kind (and of one in 150 pictures by chance); the record in studies/results/readers has larger numbers."""
+    """At most 1 % of each kind (3 of 150 pictures, by chance); the record in studies/results/readers has larger numbers."""
     drawn = Pictures("cdsprites-v1", level, seed=5).draw(kind, 150)
     reading = CdSprites(level=level, modalities=("image",)).readers()["image"].read(torch.from_numpy(drawn.views))
     assert (reading.codes >= 0).all(1).sum() <= 3

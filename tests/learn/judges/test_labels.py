@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from molyneux.core import Factor, Spec, SpecError
+from molyneux.core import Factor, Modality, Spec, SpecError
 from molyneux.learn.judges.labels import recode, union
 
 
@@ -13,7 +13,7 @@ def test_union_keeps_every_value_once(blobs):
 
 
 def test_recode_by_name():
-    spec = Spec((), (Factor("a", ("x", "y")), Factor("b", ("p", "q", "r"))))
+    spec = Spec((Modality("image", "image", (3, 64, 64), "uint8"),), (Factor("a", ("x", "y")), Factor("b", ("p", "q", "r"))))
     factors = (Factor("b", ("r", "p", "q")), Factor("c", ("1",)))
     codes = torch.tensor([[0, 0], [1, 2], [0, -1]])
     assert recode(codes, spec, factors).tolist() == [[1, -1], [0, -1], [-1, -1]]

@@ -41,7 +41,8 @@ def test_blends_are_means_of_true_views_and_noise_shows_nothing(blobs):
 
 def test_contours_are_scattered_or_shuffled(contours):
     source = contours(100)
-    batch = Negatives(source, "touch", ("shape", "size"), seed=0).batch(np.arange(100)).check()
+    negatives = Negatives(source, "touch", ("shape", "size"), seed=0)
+    batch = negatives.batch(np.arange(100)).check(negatives.spec)
     assert batch.views["touch"].shape == source.points.shape
     assert torch.isfinite(batch.views["touch"]).all()
     assert (batch.factors == 2).all(1).any()

@@ -53,10 +53,13 @@ CHANGES: Mapping[str, Change] = {
     "faded": Change(2, OBJECT),
     "filled": Change(1, ("shape", "size", "position", "background"), ("colour",)),
 }
-"""Alterations of pictures. `plain`: without texture. `foreign`: a shape that no world has. `cut`: a part is missing. `resized`:
-at least 18 % away from every size of the world. `pair`: a second figure. `turned`, `shifted`: means over at least half of the
-rotations after which the figure looks the same, or over at least 0.4 lengths. `mixed`: a mean over shapes. `blurred`: by a
-Gaussian of at least a quarter of the length. `faded`: at most an eighth of the contrast. `filled`: the object fills the picture."""
+"""Alterations of pictures.
+
+`plain`: without texture. `foreign`: a shape that no world has. `cut`: a part is missing. `resized`: at least 18 % away from every
+size of the world. `pair`: a second figure. `turned`, `shifted`: means over 0.3 to 1 of the rotations after which the figure looks
+the same, or over at least 0.4 lengths. `mixed`: a mean over shapes. `blurred`: by a Gaussian of at least a quarter of the
+length. `faded`: at most an eighth of the contrast. `filled`: the object fills the picture.
+"""
 
 _STEP = 1.18
 """Smallest ratio to every size of the world of a wrong size."""

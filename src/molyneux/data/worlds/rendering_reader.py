@@ -32,7 +32,7 @@ LEAST = 0.9875
 """Smallest cosine between a picture and the nearest reference picture for its shape and size to be read."""
 
 MARGIN = 0.001
-"""By how much the nearest picture that is no figure of the world may be nearer than a figure: small figures are drawn coarsely."""
+"""By how much the nearest picture that is no figure may be nearer than a figure: small figures are drawn coarsely."""
 
 PRESENT = 0.85
 """Smallest cosine for the colour and the position of an object to be read."""
@@ -51,9 +51,9 @@ TEXTURED, PLAIN = 0.5, 0.9
 
 _CHUNK = 256
 
-_COMPONENTS = 160
+_COMPONENTS = 320
 """Dimensions in which pictures are compared, and of how many reference pictures they are the principal components."""
-_SAMPLED = 800
+_SAMPLED = 1200
 
 _CANVAS = 64
 """Side in pixels of the pictures in which the attributes are measured."""
@@ -233,7 +233,7 @@ def _search(kinds: tuple[FigureKind, ...], image_size: int, level: float) -> _Se
 
 
 def _nearest_colour(view: Tensor, light: Tensor, inside: Tensor, colours: Tensor) -> tuple[Tensor, Tensor]:
-    """Code of the colour that pictures are most like, -1 where they are more like a mixture of two or have spots; and the nearest.
+    """Code of the colour that pictures are most like, -1 where a mixture of two is nearer or there are spots; and the nearest.
 
     Args:
         view: (n, 3, S, S) pictures.

@@ -21,8 +21,8 @@ SMOOTHING = 0.7
 """Standard deviation in pixels of the Gaussian that all pictures are smoothed with, against the steps of borders. This and all
 lengths are those of a 64-pixel picture."""
 
-TURNS = 60
-"""Rotations of a figure in a full turn."""
+TURNS, FAR = 60, 0.23
+"""Rotations of a figure in a full turn; a multiple for one that reaches farther than this, in sides of the picture."""
 
 _READ = ((1.0, 0.0), (1.0, 0.08), (1.0, 0.16), (0.95, 0.08), (1.05, 0.08))
 """What is read: sizes in those of the world, and standard deviations of Gaussian blur in square roots of the figure's area."""
@@ -69,6 +69,12 @@ class FigureKind(NamedTuple):
     length: float
     thickness: float
 
+    @property
+    def reach(self) -> float:
+        """How far it reaches from its middle, at most."""
+        cornered = SHAPES[self.outline] in ("square", "line", "pieslice")
+        return self.length * (0.71 if cornered else 0.55) + self.thickness / 2
+
     def scaled(self, ratio: float) -> FigureKind:
         """The same in another size, which is no size of the world."""
         return self._replace(length=self.length * ratio, thickness=self.thickness * ratio)
@@ -97,7 +103,7 @@ def renderings(kinds: tuple[FigureKind, ...], image_size: int, level: float) -> 
         image_size: side of its pictures.
         level: share of the largest brightness from which on all brightness is the same (`evened`).
     """
-    side = 2 * int(np.ceil(0.6 * max(kind.length for kind in kinds) * image_size + 2)) + 1
+    side = 2 * int(np.ceil(1.05 * max(kind.reach for kind in kinds) * image_size + 2)) + 1
     found = [*_true(kinds, side, image_size), *_wrong(kinds, side, image_size)]
     pictures = [_ready(pictures.reshape(-1, side, side), level, image_size) for pictures, _ in found]
     codes = [np.tile(code, (len(part), 1)) for part, (_, code) in zip(pictures, found, strict=True)]
@@ -105,7 +111,7 @@ def renderings(kinds: tuple[FigureKind, ...], image_size: int, level: float) -> 
 
 
 def evened(light: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Brightness (n, pixels) with what is brighter than `level` times the brightest at 1; and the brightness (n,) of the brightest.
+    """Brightness (n, pixels) with what is brighter than `level` times the brightest at 1, and that of the brightest (n,).
 
     Textures are at least half as bright as their brightest point. What is darker than `HAZE` of that counts as black.
     """
@@ -168,20 +174,21 @@ def _draw(
     kind: FigureKind, side: int, image_size: int, *, place: tuple[float, float] = (0.0, 0.0), anti_alias: bool = True
 ) -> np.ndarray:
     """(n, side, side) float32: turned, as often as it looks different, with the centroid at a place within the middle pixel."""
-    angles = np.arange(TURNS) * (2 * np.pi / TURNS)
+    turns = TURNS * int(np.ceil(kind.reach / FAR))
+    angles = np.arange(turns) * (2 * np.pi / turns)
     scale, middle = image_size / side, np.arange(side) + 0.5 - side / 2
 
     def figures(centre: np.ndarray) -> np.ndarray:
         drawn = Figures(
-            np.full(TURNS, kind.outline),
+            np.full(turns, kind.outline),
             centre / side,
-            np.full(TURNS, kind.length * scale),
+            np.full(turns, kind.length * scale),
             angles,
-            np.full(TURNS, kind.thickness * scale),
+            np.full(turns, kind.thickness * scale),
         )
         return masks(drawn, side, anti_alias=anti_alias) / np.float32(255)
 
-    first = figures(np.full((TURNS, 2), 0.5 * side))
+    first = figures(np.full((turns, 2), 0.5 * side))
     area = np.maximum(first.sum((1, 2)), 1e-6)
     centre = np.stack([(first.sum(1) * middle).sum(1) / area, (first.sum(2) * middle).sum(1) / area], 1)
     turned = figures(0.5 * side - centre + place)
@@ -190,10 +197,11 @@ def _draw(
 
 def _period(turned: np.ndarray) -> int:
     """After how many turns a figure looks the same again."""
+    turns = len(turned)
     flat = turned.reshape(len(turned), -1)
     likeness = flat @ flat[0] / np.maximum((flat**2).sum(1), 1e-6)
-    divisors = (period for period in range(1, TURNS) if TURNS % period == 0)
-    return next((period for period in divisors if likeness[::period].min() > _LIKE), TURNS)
+    divisors = (period for period in range(1, turns) if turns % period == 0)
+    return next((period for period in divisors if likeness[::period].min() > _LIKE), turns)
 
 
 def _turned_means(turned: np.ndarray) -> Iterator[np.ndarray]:

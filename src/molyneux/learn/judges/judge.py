@@ -15,7 +15,7 @@ from torch import Tensor
 
 from molyneux.core import UNREADABLE, CorruptFileError, Factor, Modality, Reading, Spec, SpecError, StoreError, nearest, views
 from molyneux.learn.files import assign, load_tensors, save_tensors
-from molyneux.learn.judges.net import JudgeNet
+from molyneux.learn.judges.net import JudgeNet, width_of
 
 _BATCH = 500
 
@@ -147,9 +147,11 @@ class Judge:
         tensors, metadata = load_tensors(path)
         try:
             record = Record.from_json(json.loads(metadata["judge"]))
+            width = width_of(tensors)
         except (KeyError, TypeError, json.JSONDecodeError, SpecError) as error:
             raise CorruptFileError(f"{path} is no judge ({error!r}): train it again with `molyneux judge`") from error
-        net = JudgeNet(record.modality, {factor.name: len(factor.values) for factor in record.factors})
+        factors = {factor.name: len(factor.values) for factor in record.factors}
+        net = JudgeNet(record.modality, factors, width)
         assign(net, tensors, str(path))
         return cls(net, record, file_digest(path))
 

@@ -97,17 +97,18 @@ class Negatives:
             self._source.batch((drawn[:, 4] * len(self._source)).astype(np.int64)).views[self._modality.name],
         )
         if self._modality.kind != "image":
-            scattered = true.mean(1, keepdim=True) + 2 * true.std((0, 1)) * (2 * noise - 1)
+            scattered = true.mean(1, keepdim=True) + 2 * true.std(1, keepdim=True) * (2 * noise - 1)
             shuffled = torch.stack([part[order] for part, order in zip(true, noise[:, :, 0].argsort(1), strict=True)])
             return torch.where((kind < 0.5)[:, None, None], scattered, shuffled)
         grids = torch.from_numpy((drawn[:, 2] * len(_GRIDS)).astype(np.int64))
         coarse = torch.stack([_enlarged(part, _GRIDS[grid]) for part, grid in zip(noise, grids.tolist(), strict=True)])
-        order = noise[0, 0].flatten().argsort()
-        shuffled = true.flatten(2)[:, :, order].view_as(true)
+        rows = torch.nonzero(kind > 0.85).flatten()
+        order = noise[rows, 0].flatten(1).argsort(1)[:, None].expand(-1, shape[0], -1)
+        true[rows] = true[rows].flatten(2).gather(2, order).view_as(true[rows])
         grey = torch.from_numpy(drawn[:, 3] < 0.3)[:, None, None, None]
         found = torch.where((kind < 0.4)[:, None, None, None], noise, coarse)
         found = torch.where(grey, found[:, :1].expand_as(found), found)
-        return torch.where((kind > 0.85)[:, None, None, None], shuffled, found)
+        return torch.where((kind > 0.85)[:, None, None, None], true, found)
 
 
 def with_unreadable(source: Source, factors: Sequence[str]) -> tuple[Factor, ...]:

@@ -116,7 +116,7 @@ def judge_scores(
     """Strict coherence as a judge reads it beside an exact reader, and how often both say the same of all factors.
 
     Args:
-        exact: what the exact reader read in generated views, and in the true views of the same samples; None where there are none.
+        exact: what the exact reader read in generated views, and in the true views of the same samples (None without).
         judged: the same of the judge.
         recorder: writes the scores.
     """
