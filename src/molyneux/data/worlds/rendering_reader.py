@@ -28,10 +28,10 @@ from molyneux.data.worlds.renderings import (
     renderings,
 )
 
-LEAST = 0.9875
+LEAST = 0.989
 """Smallest cosine between a picture and the nearest reference picture for its shape and size to be read."""
 
-MARGIN = 0.001
+MARGIN = 0.0015
 """By how much the nearest picture that is no figure may be nearer than a figure: small figures are drawn coarsely."""
 
 PRESENT = 0.85
