@@ -1,61 +1,162 @@
-"""Rebuilds a judge that comes with the package, and says where it errs: `python studies/judges.py cdsprites-v1 image`.
+"""What readers say of pictures and contours that are not of their world, and of true ones.
 
-The same as `molyneux judge`, which it calls, and then a table per level and factor of what was read (columns) for what was
-there (rows) on the 10,000 fresh samples of the examination. A run that was stopped goes on when started again.
+    python studies/judges.py [--count 1000] [--sheets FOLDER]
+
+Every reader of CdSprites+ and GeBiD, at every level, reads true views, softened ones and each kind of `wrong_pictures`. The
+record, in `studies/results/readers`, says per kind how many views were accepted (every factor read), per factor how many were
+read, and how many of those that show it were read correctly. Choices were made with `--seed 1`.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import torch
+from PIL import Image, ImageDraw
+from wrong_pictures import CONTOURS, PICTURES, Contours, Drawn, Pictures, blends
 
-from molyneux import data
-from molyneux.learn.judges import confusion, judge_file
-from molyneux.learn.judges import shipped as judges
-from molyneux.run import make_judge
+from molyneux.core import Reader, Score
+from molyneux.data import CdSprites, GeBiD, World
+from molyneux.learn.judges import Judge, load_judge
+from molyneux.report import StudyRun, save_study
 
-WORLDS = {"cdsprites-v1": "CdSprites", "gebid-v1": "GeBiD"}
+RESULTS = Path(__file__).parent / "results" / "readers" / "records.jsonl"
+WORLDS = {"cdsprites-v1": CdSprites, "gebid-v1": GeBiD}
 LEVELS = range(1, 6)
-SAMPLES = 120_000
+SHOWN = 12
+"""Views of each kind on a contact sheet."""
 
 
-class Printer:
-    """Says how it goes, twice a minute."""
+def kinds_of(world: World, modality: str, level: int, *, count: int, seed: int) -> Iterator[tuple[str, Drawn]]:
+    """True views and wrong ones by kind."""
+    spec, source = world.spec, world.source("test", count, seed=seed)
+    batch = source.batch(np.arange(count))
+    view, factors = batch.views[modality].numpy(), world.visible(modality)
+    codes = {name: batch.factors[:, spec.factor_index(name)].numpy() for name in factors}
+    truth = {name: [spec.factor(name).values[code] for code in column] for name, column in codes.items()}
+    yield "true", Drawn(view, truth)
+    if modality == "image":
+        yield "soft", Drawn(soften(view, seed), truth)
+    drawer = (Pictures if modality == "image" else Contours)(world.name, level, seed=seed)
+    for kind in PICTURES if modality == "image" else CONTOURS:
+        if kind in ("discs", "plain") and "circle" in world.shapes:  # GeBiD has circles, and no textures
+            continue
+        yield kind, blends(view, codes["shape"], seed=seed) if kind == "blends" else drawer.draw(kind, count)
 
-    def __init__(self) -> None:
-        self.told = 0.0
 
-    def step(self, done: int, total: int, samples_per_second: float, seconds_left: float) -> None:
-        if time.monotonic() - self.told > 30 or done == total:
-            self.told = time.monotonic()
-            print(f"step {done} of {total}, {samples_per_second:.0f} samples/s, {seconds_left:.0f} s left", flush=True)
+def soften(view: np.ndarray, seed: int) -> np.ndarray:
+    """True pictures blurred by half a pixel to one pixel and a little noisy, as good models make them."""
+    from scipy.ndimage import gaussian_filter
 
-    def epoch(self, row: Mapping[str, float]) -> None:
-        print({name: round(value, 5) for name, value in row.items()}, flush=True)
+    rng = np.random.default_rng([seed, 5])
+    soft = np.stack([gaussian_filter(one.astype(float), rng.uniform(0.5, 1.0), axes=(1, 2)) for one in view])
+    return np.rint(np.clip(soft + 4 * rng.standard_normal(soft.shape), 0, 255)).astype(np.uint8)
+
+
+def readers_of(world: World, modality: str, judges: dict[tuple[str, str], Judge]) -> dict[str, Reader]:
+    """The exact reader, where there is one, and the judge."""
+    found = {"exact": world.readers()[modality]} if modality in world.readers() else {}
+    judge = judges.get((world.name, modality))
+    return {**found, **({} if judge is None else {"judge": judge.reader(world.spec, modality, world.visible(modality))})}
+
+
+def scores_of(reader: Reader, world: World, drawn: Drawn) -> tuple[list[Score], np.ndarray]:
+    """What a reader said, and its codes."""
+    started = time.perf_counter()
+    reading = reader.read(torch.from_numpy(drawn.views))
+    speed = len(drawn.views) / (time.perf_counter() - started)
+    codes, count = reading.codes.numpy(), len(drawn.views)
+    scores = [Score("reading.accepted", share((codes >= 0).all(1)), n=count, unit="%", higher_is_better=None),
+              Score("reading.speed", speed, n=count, unit="views/s")]  # fmt: skip
+    for column, name in enumerate(reading.factors):
+        read = codes[:, column]
+        scores.append(Score("reading.read", share(read >= 0), {"factor": name}, n=count, unit="%", higher_is_better=None))
+        if name in drawn.truth:
+            values = world.spec.factor(name).values
+            right = np.array([code >= 0 and values[code] == true for code, true in zip(read, drawn.truth[name], strict=True)])
+            scores.append(Score("reading.correct", share(right), {"factor": name}, n=count, unit="%"))
+    return scores, codes
+
+
+def share(rows: np.ndarray) -> float:
+    return 100 * float(np.mean(rows))
+
+
+def sheet(path: Path, world: World, rows: list[tuple[str, np.ndarray, list[np.ndarray], tuple[str, ...]]]) -> None:
+    """A contact sheet: one row a kind, under each picture what each reader read (? = unreadable)."""
+    cell, text = 100, 12
+    lines = max(len(codes) * len(factors) for _, _, codes, factors in rows)
+    height = cell + text * lines + 6
+    out = Image.new("RGB", (90 + SHOWN * (cell + 4), len(rows) * height), "white")
+    pen = ImageDraw.Draw(out)
+    for row, (kind, views, found, factors) in enumerate(rows):
+        pen.text((4, row * height + 40), kind, fill="black")
+        for column, view in enumerate(views[:SHOWN]):
+            x, y = 90 + column * (cell + 4), row * height
+            out.paste(Image.fromarray(view.transpose(1, 2, 0)).resize((cell, cell), Image.Resampling.NEAREST), (x, y))
+            for line, (codes, name, i) in enumerate((codes, name, i) for codes in found for i, name in enumerate(factors)):
+                code = codes[column, i]
+                word = world.spec.factor(name).values[code][-13:] if code >= 0 else f"{name[:5]}?"
+                pen.text((x, y + cell + text * line), word, fill="black" if code >= 0 else "red")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    out.save(path)
 
 
 def main() -> None:
+    """Make the record."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("world", choices=sorted(WORLDS))
-    parser.add_argument("modality", choices=["image", "touch"])
-    parser.add_argument("--samples", type=int, default=SAMPLES, help="samples to learn from, of each level")
-    parser.add_argument("--out", type=Path, help="file to write; the package's own unless given")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="file of the record (default: %(default)s)")
+    parser.add_argument("--count", type=int, default=1000, help="views of each kind (default: 1000)")
+    parser.add_argument("--seed", type=int, default=77, help="of every view (default: 77)")
+    parser.add_argument("--sheets", type=Path, help="folder for contact sheets")
+    parser.add_argument("--judges", type=Path, nargs="*", default=(), help="files of judges instead of those of the package")
+    parser.add_argument("--only", nargs="*", help="worlds, modalities, levels or readers, such as cdsprites-v1 image 4 exact")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    out = options.out or Path(judges.__file__).parent / "weights" / judge_file(options.world, options.modality)
-    made = getattr(data, WORLDS[options.world])
-    worlds = {str(level): made(level=level, modalities=(options.modality,)) for level in LEVELS}
-    judge = make_judge(worlds, options.modality, out, samples=options.samples, seed=0, progress=Printer())
-    for level, world in worlds.items():
-        for factor, table in confusion(judge, world.source("test", judge.record.samples, seed=0)).items():
-            print(f"level {level} {factor}: {judge.record.accuracy[level][factor]:.2%} {table.tolist()}")
-        for kind, used in judge.record.doubts[level].items():
-            for what, shares in used.items():
-                print(f"level {level} {kind} {what}:", {factor: round(share, 4) for factor, share in shares.items()})
+    given = [Judge.load(path) for path in options.judges]
+    judges = {(judge.record.world, judge.record.modality.name): judge for judge in given} or shipped()
+    runs = []
+    for name, level, modality in ((n, lv, m) for n in WORLDS for m in ("image", "touch") for lv in LEVELS):
+        if options.only and any(
+            set(options.only) & set(group) and value not in options.only
+            for value, group in ((name, WORLDS), (modality, ("image", "touch")), (str(level), [str(lv) for lv in LEVELS]))
+        ):
+            continue
+        world = WORLDS[name](level=level, modalities=(modality,))
+        readers = readers_of(world, modality, judges)
+        if options.only and set(options.only) & {"exact", "judge"}:
+            readers = {key: reader for key, reader in readers.items() if key in options.only}
+        rows = []
+        for kind, drawn in kinds_of(world, modality, level, count=options.count, seed=options.seed) if readers else ():
+            found = {}
+            for key, reader in readers.items():
+                scores, found[key] = scores_of(reader, world, drawn)
+                settings = {
+                    "world": name,
+                    "level": level,
+                    "modality": modality,
+                    "reader": key,
+                    "kind": kind,
+                    "seed": options.seed,
+                }
+                runs.append(StudyRun(settings, tuple(scores)))
+                shown = {" ".join([s.name.split(".")[1], *s.about.values()]): round(s.value, 1) for s in scores}
+                print(name, level, modality, key, kind, shown, flush=True)
+            rows.append((kind, drawn.views, list(found.values()), next(iter(readers.values())).factors))
+        if options.sheets and modality == "image" and rows:
+            sheet(options.sheets / f"{name}-{level}.png", world, rows)
+    save_study(options.out, runs)
+
+
+def shipped() -> dict[tuple[str, str], Judge]:
+    """The judges of the package."""
+    from molyneux.learn.judges import shipped_judges
+
+    return {pair: load_judge(*pair) for pair in shipped_judges()}
 
 
 if __name__ == "__main__":

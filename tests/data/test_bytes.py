@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from molyneux.data import CdSprites, GeBiD, GeBiDNoise, Letters, Missing, Noise, PartsOfSpeech, Ynoc
-from molyneux.data.worlds import AlteredScenes
 
 STORED = Path(__file__).with_name("bytes.json")
 SAMPLES = np.random.default_rng(0).permutation(100)
@@ -58,10 +57,6 @@ def batches():
     """Batches by a name for what they are."""
     for name, world, splits in worlds():
         yield name, [world.source(split, 100, seed=1).batch(SAMPLES) for split in splits]
-    for change in ("empty", "filled", "restyled", "silhouette", "unknown shape"):
-        for world in (CdSprites(level=5), GeBiD(level=3)):
-            source = AlteredScenes(world, "validation", 50, seed=1, change=change, styles=2)
-            yield f"{world.name} {change}", [source.batch(SAMPLES)]
     missing = Missing(CdSprites(level=1, modalities=EVERY).source("test", 100, seed=1), {"image": 0.3, "text": 0.6}, seed=4)
     yield "missing at random", [missing.batch(SAMPLES)]
 

@@ -43,12 +43,13 @@ if TYPE_CHECKING:
         Representation,
         Trainable,
     )
-    from molyneux.core.reader import SAMPLE, JudgeMaterial, NuisanceWindow, Reader, Reading
+    from molyneux.core.reader import NO_LABEL, UNREADABLE, JudgeMaterial, Reader, Reading
     from molyneux.core.score import About, Score, about_names
     from molyneux.core.spec import Factor, Kind, Modality, Quantity, Spec, Target, Task
 
 __all__ = [
-    "SAMPLE",
+    "NO_LABEL",
+    "UNREADABLE",
     "About",
     "Batch",
     "Cell",
@@ -74,7 +75,6 @@ __all__ = [
     "Modality",
     "MolyneuxError",
     "NotApplicableError",
-    "NuisanceWindow",
     "PostFit",
     "Posterior",
     "Predicts",

@@ -6,9 +6,8 @@ supplies what it is trained on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import inf
 from typing import Any, Protocol, runtime_checkable
 
 from torch import Tensor
@@ -67,65 +66,22 @@ class LearnedReader(Reader, Protocol):
         ...
 
 
-SAMPLE = ""
-"""As a nuisance: which sample a view is of, in which any two views differ."""
+UNREADABLE = "unreadable"
+"""The value of a factor, for a judge, where a view does not show it; the last of its values."""
 
-Codes = float | Mapping[str, float]
-"""A number of codes; or one for each value of another factor."""
-
-
-@dataclass(frozen=True)
-class NuisanceWindow:
-    """How far views may lie apart in a nuisance until a factor can no longer be read in their mean.
-
-    The mean of a square over all rotations is a disc: it shows no shape. A judge is trained to abstain there.
-
-    Args:
-        nuisance: name of a factor with ordered codes; or `SAMPLE`, for views whose mean shows nothing because each has, say, a
-            start of its own.
-        near: window of codes within which the mean still shows the factor.
-        far: window of codes which the views must exceed for the mean not to show the factor; infinite where it always does.
-        period: after how many codes the view repeats itself.
-        by: factor on whose value the three depend, where they are mappings. Where a source lacks it, the largest number holds.
-    """
-
-    nuisance: str
-    near: Codes
-    far: Codes = inf
-    period: Codes = inf
-    by: str = ""
+NO_LABEL = -1
+"""The code of a factor that is neither readable nor unreadable in a view: a judge learns nothing of it."""
 
 
 @dataclass(frozen=True)
 class JudgeMaterial:
-    """What a judge of one modality is trained on: views, the same scenes altered, and what their means show.
+    """What a judge of one modality is trained on.
 
     Args:
         views: the true views.
-        windows: by factor, the nuisances over which its mean does not show it.
-        restyled: the same scenes, each `styles` times in a row, in other textures.
-        styles: how often; 1 where there are no textures.
-        empty: the same scenes without their object.
-        filled: the same scenes with an object that fills the view.
-        silhouette: the objects of the same scenes, white on black, in one channel.
-        unknown_shapes: the same scenes with objects of shapes that the world does not have; for validation alone.
-        round_negatives: whether discs and nearly round ellipses are unknown shapes.
-        object_factors: the factors that cannot be read without the object.
-        shape_factors: those of them that cannot be read where the object has an unknown shape.
-        extent_factors: those that are not defined for an object of unknown shape.
-        place_factors: those that say where the object is.
+        altered: views that do not show all factors, or show them as no true view does. Its factors have `UNREADABLE` as their
+            last value; codes may be `NO_LABEL`. As many as there are true views.
     """
 
     views: Source
-    windows: Mapping[str, Sequence[NuisanceWindow]] = field(default_factory=dict)
-    restyled: Source | None = None
-    styles: int = 1
-    empty: Source | None = None
-    filled: Source | None = None
-    silhouette: Source | None = None
-    unknown_shapes: Source | None = None
-    round_negatives: bool = False
-    object_factors: tuple[str, ...] = ()
-    shape_factors: tuple[str, ...] = ()
-    extent_factors: tuple[str, ...] = ()
-    place_factors: tuple[str, ...] = ()
+    altered: Source | None = None

@@ -42,7 +42,7 @@ class Evaluation:
         reference: the same samples without the corruption of this condition: what is generated from the corrupted samples is
             compared with the true views. None where `source` holds them.
         readers: learned readers (judges) by modality.
-        exact: exact readers by modality; preferred to `readers`.
+        exact: exact readers by modality; preferred to `readers`, whose judges then read too (`judge`).
         seed: every random number of a measure comes from named streams of this seed. Noise is drawn batch by batch, so
             the same seed with the same batch size gives the same numbers.
         samples: how many test samples at most.
@@ -223,6 +223,10 @@ class Evaluation:
         """Who reads a modality: the exact reader where there is one, else the judge, else None."""
         return self.exact.get(modality, self.readers.get(modality))
 
+    def judge(self, modality: str) -> Reader | None:
+        """The judge of a modality that an exact reader reads too; else None."""
+        return self.readers.get(modality) if modality in self.exact else None
+
     def provenance(self, modalities: Sequence[str] = ()) -> dict[str, Any]:
         """The origin of a score in which these modalities were read."""
         read = {
@@ -230,6 +234,8 @@ class Evaluation:
             for name in modalities
             if (reader := self.reader(name)) is not None
         }
+        judges = {name: _judge(judge) for name in modalities if (judge := self.judge(name)) is not None}
+        read |= {"judges": judges} if judges else {}
         head = {**self.origin, "seed": self.seed, "samples": self.size, "batch_size": self.batch_size}
         return {**head, "readers": read} if read else head
 

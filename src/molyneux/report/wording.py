@@ -33,10 +33,12 @@ MEASURES = {
     "mmd": "MMD",
     "mse": "Mean squared error",
     "r2": "R²",
+    "readers_agree": "Readers agree",
     "sap": "SAP",
     "sliced_wasserstein": "Sliced Wasserstein distance",
     "ssim": "SSIM",
     "strict_forced": "Strict (forced choice)",
+    "strict_judge": "Strict (judge)",
     "value_accuracy": "Accuracy of a value",
 }
 FAMILIES = {

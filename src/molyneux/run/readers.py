@@ -1,4 +1,4 @@
-"""The readers of the views of a world: its exact readers, and judges for what these cannot read; training of judges."""
+"""The readers of the views of a world: its exact readers and judges; training of judges."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ _FEWEST = 64
 
 @dataclass(frozen=True)
 class Readers:
-    """Readers by modality: those of the world itself, judges, and the modalities without a reader, with the reason."""
+    """Readers by modality: those of the world itself, judges, and the modalities without a reader, with the reason.
+
+    A modality may have both.
+    """
 
     exact: Mapping[str, Reader] = field(default_factory=dict)
     judges: Mapping[str, Reader] = field(default_factory=dict)
@@ -48,10 +51,9 @@ def find_readers(dataset: Dataset | None, spec: Spec, judges: Mapping[str, Path]
     exact = {name: reader for name, reader in dataset.readers().items() if name in spec.names and name not in judges}
     found, unread, problems = dict[str, Reader](), dict[str, str](), list[str]()
     for name in dict.fromkeys([*spec.names, *judges]):
-        if name in exact:
-            continue
         if isinstance(dataset, OwnDataset) and name not in judges:
-            unread[name] = _no_judge(dataset, name)
+            if name not in exact:
+                unread[name] = _no_judge(dataset, name)
             continue
         try:
             judge = Judge.load(judges[name]) if name in judges else load_judge(dataset.name, name)
@@ -60,7 +62,8 @@ def find_readers(dataset: Dataset | None, spec: Spec, judges: Mapping[str, Path]
         except (SpecError, StoreError) as error:
             if name in judges or isinstance(error, CorruptFileError):
                 problems.append(f"judges.{name}: {error}")
-            unread[name] = str(error)
+            if name not in exact:
+                unread[name] = str(error)
     if problems:
         raise ConfigError(problems)
     return Readers(exact, found, unread)
@@ -70,7 +73,7 @@ def judge_digests(dataset: Dataset | None, judges: Mapping[str, Path]) -> dict[s
     """By modality, the digest of the file of the judge that would read it: measures are made again when it changes."""
     if dataset is None:
         return {}
-    learned = {name: shipped_file(dataset.name, name) for name in dataset.spec.names if name not in dataset.readers()}
+    learned = {name: shipped_file(dataset.name, name) for name in dataset.spec.names}
     return {name: file_digest(path) for name, path in sorted({**learned, **judges}.items()) if path.is_file()}
 
 
@@ -111,10 +114,10 @@ def make_judge(
     first = next(iter(worlds.values()))
     training = _repeated(first, samples) if isinstance(first, OwnDataset) else TRAINING
     name = first.name
-    work, held_out = out.with_name(f".{out.name}.training"), max(VALIDATED, samples)
+    work = out.with_name(f".{out.name}.training")
     judge = train_judge(
         {level: world.judge_material(modality, "train", samples, seed=seed) for level, world in worlds.items()},
-        {level: world.judge_material(modality, "test", held_out, seed=seed) for level, world in worlds.items()},
+        {level: world.judge_material(modality, "test", VALIDATED, seed=seed) for level, world in worlds.items()},
         work,
         world=name,
         modality=modality,

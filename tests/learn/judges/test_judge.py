@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from molyneux import data
-from molyneux.core import CorruptFileError, Factor, JudgeMaterial, Modality, Reader, Spec, SpecError, StoreError
+from molyneux.core import UNREADABLE, CorruptFileError, Factor, JudgeMaterial, Modality, Reader, Spec, SpecError, StoreError
 from molyneux.core.reader import LearnedReader
 from molyneux.learn import Training
 from molyneux.learn.judges import (
@@ -20,7 +20,6 @@ from molyneux.learn.judges import (
     shipped_judges,
     train_judge,
 )
-from molyneux.learn.judges.labels import UNREADABLE
 from molyneux.learn.judges.net import JudgeNet
 
 QUICK = Training(epochs=1, batch_size=16, learning_rate=3e-3, tensorboard=False)
@@ -56,9 +55,7 @@ def judge(folder):
 def test_learns_each_factor_from_the_levels_that_have_it(judge, blobs):
     assert judge.record.accuracy == {"1": {"side": 1.0}, "2": {"colour": 1.0, "side": 1.0}}
     assert judge.record.samples == 100
-    assert (
-        judge.record.abstention["1"]["blended over one factor"]["abstained"]["side"] > 0.8
-    )  # 0.887 on one processor, more on another
+    assert judge.record.abstention["1"]["negatives"]["abstained"]["side"] > 0.8
     assert judge.record.abstention["2"]["true"]["abstained"] == {"colour": 0.0, "side": 0.0}
     assert judge.abstains
     assert judge.record.factors[0] == Factor("colour", ("red", "green", "blue", UNREADABLE))

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from molyneux.core import SAMPLE, Batch, ConfigError, DataError, JudgeMaterial, NuisanceWindow, Reader, Spec, seeds, store
+from molyneux.core import Batch, ConfigError, DataError, JudgeMaterial, Reader, Spec, seeds, store
 from molyneux.data.dataset import Split, SplitDataset
 from molyneux.data.own.content import FEWEST, ArrayView, Content, Fractions, Where, split_rows
 from molyneux.data.own.texts import Unit, lookup_reader
@@ -121,15 +121,8 @@ class OwnDataset(SplitDataset):
         return {name: reader for name, reader in found.items() if reader is not None}
 
     def judge_material(self, modality: str, split: Split, size: int, *, seed: int) -> JudgeMaterial:
-        """What a judge of a modality is trained on: at most `size` views with their labels.
-
-        Nothing is known of what hides a label in the mean of several views, so such a mean has a label only where one sample
-        makes nearly all of it, and is unreadable where labels are mixed.
-        """
-        source = Views(self.source(split, min(size, self.splits[split]), seed=seed), (modality,))
-        names = tuple(factor.name for factor in self.spec.factors)
-        windows = {name: (NuisanceWindow(SAMPLE, near=1),) for name in names}
-        return JudgeMaterial(source, windows=windows, shape_factors=names)
+        """What a judge of a modality is trained on: at most `size` views with their labels."""
+        return JudgeMaterial(Views(self.source(split, min(size, self.splits[split]), seed=seed), (modality,)))
 
     def __reduce__(self) -> tuple[Callable[[], OwnDataset], tuple[()]]:
         """Travel to other processes as settings, not as the content of the files."""

@@ -1,7 +1,6 @@
 """Worlds: generators whose true factors are known."""
 
 from molyneux.data.dataset import Split, SplitSource, World
-from molyneux.data.worlds.altered import AlteredScenes
 from molyneux.data.worlds.cdsprites import CdSprites
 from molyneux.data.worlds.cdsprites_settings import Noise
 from molyneux.data.worlds.gebid import GeBiD
@@ -9,7 +8,6 @@ from molyneux.data.worlds.gebid_settings import GeBiDNoise
 from molyneux.data.worlds.sentences import Letters, PartsOfSpeech, Ynoc, ideal_codes
 
 __all__ = [
-    "AlteredScenes",
     "CdSprites",
     "GeBiD",
     "GeBiDNoise",

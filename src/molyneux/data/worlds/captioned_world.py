@@ -75,9 +75,6 @@ class CaptionedWorld(World):
     untouched: ClassVar[tuple[str, ...]] = ("colour", "background")
     """Names of the factors that a contour does not show."""
 
-    textured: ClassVar[tuple[int, ...]] = ()
-    """Columns of `Scenes.draws` that decide on textures."""
-
     _settings: LevelSettings
 
     def __init__(self, settings: LevelSettings, problems: Sequence[str], nuisances: tuple[Factor, ...], *, threads: int) -> None:
@@ -138,6 +135,18 @@ class CaptionedWorld(World):
     def shapes(self) -> tuple[str, ...]:
         """Names of its shapes, as the rasteriser has them."""
         return tuple(self._settings.choices["shapes"].values())
+
+    @property
+    def lengths(self) -> tuple[float, ...]:
+        """Its sizes as numbers, in the unit of the settings."""
+        return tuple(float(length) for length in self._settings.choices["sizes"].values())
+
+    def length(self, scenes: Scenes) -> np.ndarray:
+        """The number of `lengths` that each scene's object is drawn with, (n,)."""
+        lengths = np.array(self.lengths)
+        if self._settings.level < 2:
+            return np.full(len(scenes), lengths.max())
+        return np.asarray(lengths[self._codes(scenes.factors, "size")])
 
     @cached_property
     def grammar(self) -> Grammar:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from molyneux.core import SAMPLE, Factor, JudgeMaterial, NuisanceWindow
+from molyneux.core import Factor, JudgeMaterial
 from molyneux.data.dataset import Split
 from molyneux.data.worlds import gebid_settings as published
 from molyneux.data.worlds.altered import judge_material
@@ -25,30 +25,6 @@ _CANVAS = 64.0
 
 _PLAIN, _NOISY = 4, 12
 """Uniform numbers per scene without and with noise; the first ones are the same."""
-
-_THICK = ("line", "circle", "square", "semicircle", "pieslice")
-"""Every shape but the spiral, whose strokes are one pixel wide."""
-
-_WINDOWS: Mapping[str, Mapping[str, Sequence[NuisanceWindow]]] = {
-    "image": {
-        "shape": (
-            *(
-                NuisanceWindow(
-                    axis, dict.fromkeys(_THICK, 3.0) | {"spiral": 1.0}, dict.fromkeys(_THICK, 9.0) | {"spiral": 3.0}, by="shape"
-                )
-                for axis in ("x", "y")
-            ),
-            *(NuisanceWindow(axis, 3.0, {"small": 4.0, "large": 9.0}, by="size") for axis in ("x", "y")),
-            NuisanceWindow("size", 1.0),
-            NuisanceWindow("position", 1.0, 1.0),
-        ),
-        "size": (*(NuisanceWindow(axis, 3.0) for axis in ("x", "y")), NuisanceWindow("position", 1.0, 1.0)),
-        "colour": (*(NuisanceWindow(axis, 8.0) for axis in ("x", "y")), NuisanceWindow("position", 1.0)),
-    },
-    # each contour starts at a point of its own, so the mean of two shows neither
-    "touch": dict.fromkeys(("shape", "size"), (NuisanceWindow(SAMPLE, 1.0, 1.0),)),
-}
-"""By modality and factor, over which nuisances a mean of views no longer shows the factor; in pixels."""
 
 
 class GeBiD(CaptionedWorld):
@@ -127,7 +103,7 @@ class GeBiD(CaptionedWorld):
 
     def judge_material(self, modality: str, split: Split, size: int, *, seed: int) -> JudgeMaterial:
         """See `World`."""
-        return judge_material(self, modality, split, size, seed=seed, windows=_WINDOWS)
+        return judge_material(self, modality, split, size, seed=seed)
 
     def _nuisances(self, drawn: np.ndarray, draws: np.ndarray) -> np.ndarray:
         """Codes of the shifts x and y of combinations (n, F), (n, 2) int64."""

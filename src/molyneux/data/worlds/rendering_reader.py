@@ -1,4 +1,4 @@
-"""The exact reader of CdSprites pictures on black ground: compares them with everything that the world can draw."""
+"""The exact reader of CdSprites pictures: compares them with everything that the world can draw."""
 
 from __future__ import annotations
 
@@ -12,35 +12,49 @@ from torch import Tensor
 from torch.nn import functional
 
 from molyneux.core import Reading, Spec
-from molyneux.core.compiled import compiled
 from molyneux.data.worlds import cdsprites_settings as attributes
 from molyneux.data.worlds.cdsprites_settings import Settings
 from molyneux.data.worlds.dsprites import PLACES
+from molyneux.data.worlds.painting import BRIGHTEN, DARK_CLEAN
 from molyneux.data.worlds.raster import SHAPES
-from molyneux.data.worlds.renderings import FigureKind, Renderings, evened, renderings
+from molyneux.data.worlds.renderings import (
+    INSIDE,
+    SMOOTHING,
+    FigureKind,
+    Renderings,
+    centred,
+    centroid,
+    evened,
+    gaussian,
+    renderings,
+)
 
-LEAST = 0.9
-"""Smallest cosine between a picture and the nearest reference picture for the picture to be read at all."""
+LEAST = 0.988
+"""Smallest cosine between a picture and the nearest reference picture for its shape and size to be read."""
 
-MARGIN = 0.006
-"""By how much the cosine with a mean must exceed that with every rendering for a picture to be unreadable.
+MARGIN = 0.0018
+"""By how much the nearest picture that is no figure may be nearer than a figure: small figures are drawn coarsely."""
 
-For true small figures whose place within a pixel lies between those of the renderings it is up to 0.005 larger."""
+PRESENT = 0.85
+"""Smallest cosine for the colour and the position of an object to be read."""
 
 FAINT = 1 / 3
 """Brightness, as a share of a true figure's, up to which a picture holds no figure."""
 
-_INSIDE = 0.5
-"""Evened brightness of a pixel that belongs to the figure, for its centre."""
+PURE, SPOT = 0.98, 0.97
+"""Smallest cosines of the colour of a picture, and of any part of it, with one of the world."""
+
+SPOTTED = 0.05
+"""Share of an object up to which it may have other colours."""
+
+TEXTURED, PLAIN = 0.5, 0.9
+"""Share of the largest brightness from which on all brightness is the same, with and without textures."""
 
 _CHUNK = 256
 
-_COMPONENTS = 128
-"""Dimensions in which pictures are first compared, and of how many reference pictures they are the principal components."""
-_SAMPLED = 1000
-
-_ROUNDING = 1e-5
-"""Larger than any error of the cosines by rounding."""
+_COMPONENTS = 320
+"""Dimensions in which pictures are compared, and of how many reference pictures they are the principal components."""
+_SAMPLED = 1200
 
 _CANVAS = 64
 """Side in pixels of the pictures in which the attributes are measured."""
@@ -48,25 +62,47 @@ _CANVAS = 64
 _SLACK = 2.0
 """Positions by which a figure may lie outside of a quadrant's."""
 
-_READ = ("shape", "size", "colour", "position")
+SATURATED = 0.4
+"""Smallest difference of a colour's channels, as a share of the largest, for its figures to be told from grey ground."""
+
+GREYISH, _NOISE = 0.06, 1.5
+"""Differences of the channels of a pixel that are taken for noise: up to the first, and up to so many times their median, which
+is that of grey ground."""
+
+GROUND = 0.9
+"""Share of the ground that has to be as bright as one of the world's grounds to be read."""
+
+WITHIN = 0.9
+"""Evened brightness of a pixel that is all covered by the figure."""
+
+_TINGE = 0.15
+"""Largest difference of the channels of a pixel of soft grey ground."""
+
+_SHADE = 0.05
+"""By how much ground may be darker or brighter than the world draws it."""
+
+_READ = ("shape", "size", "colour", "position", "background")
 
 
 def can_be_read(settings: Settings) -> bool:
     """Whether pictures of these settings are read without error.
 
-    They are not where there are backgrounds (level 5), noise in size or background, or the original sprites; nor where borders
-    are smooth, pictures have fewer than 64 pixels a side or shapes are thin, so that true views resemble means of views.
+    They are not where there is noise in size or background, or the original sprites; nor where borders are smooth, pictures
+    have fewer than 64 pixels a side or shapes are thin, so that true views resemble means of views; nor, with backgrounds,
+    where a colour is nearly grey or dark grounds have the bright speckles of the published code.
     """
-    noisy = settings.noise.size or settings.noise.background
+    noisy = settings.noise.size or settings.noise.background or (settings.level == 5 and settings.noise.shade)
     sharp = settings.image_size >= 64 and not settings.anti_alias and "spiral" not in settings.choices["shapes"].values()
-    return settings.level <= 4 and settings.dsprites is None and not noisy and sharp
+    colours = np.array(list(settings.choices["colours"].values()), np.float64)
+    apart = settings.level < 5 or (settings.dark_background == "clean" and _saturation(colours).min() >= SATURATED)
+    return settings.dsprites is None and not noisy and sharp and apart
 
 
 def rendering_reader(settings: Settings, spec: Spec, factors: Sequence[str]) -> RenderingReader:
     """The reader of pictures of these settings.
 
     Args:
-        settings: of a world without backgrounds.
+        settings: those that `can_be_read` is true of.
         spec: of its samples.
         factors: names of those that pictures show.
     """
@@ -87,28 +123,34 @@ def rendering_reader(settings: Settings, spec: Spec, factors: Sequence[str]) -> 
         kinds,
         colours=colours if "colour" in factors else None,
         places=_quadrants(settings.image_size) if "position" in factors else None,
+        grounds="background" in factors,
         factors=[factor.name for factor in spec.factors if factor.name in factors and factor.name in _READ],
         modality="image",
         image_size=settings.image_size,
+        level=TEXTURED if settings.level >= 3 and settings.textures is not None else PLAIN,
     )
 
 
 class RenderingReader:
-    """Reads a figure on black ground by its nearest reference picture; satisfies `core.Reader`.
+    """Reads a figure on black or grey ground by its nearest reference picture; satisfies `core.Reader`.
 
-    A picture is compared, by the cosine of its brightness, with renderings of all figures (rotated, moved, softened) and with
-    means of them that show a factor no more. It is read as a heart if a rendering of a heart is nearest, and its shape is
-    unreadable if a mean over rotations or shapes is clearly nearer. Colours are compared in the same way with those of the
-    world and with mixtures of two. Nothing is learned, and true views are read without error.
+    A picture is compared, by the cosine of its smoothed brightness, with renderings of all figures (rotated, slightly soft, up to
+    5 % larger or smaller) and with pictures that are no figure of the world: other sizes, foreign shapes, soft blobs and means
+    over rotations. It is read as a heart if a rendering of a heart is nearest and near enough. Colours are compared in the same
+    way with those of the world and with mixtures of two. Grey ground is taken away first: the difference of a pixel's largest
+    and smallest channel is that of the figure's colour, as far as the figure covers the pixel. Nothing is learned, and true
+    views are read without error.
 
     Args:
         kinds: the figures; codes of shape and size are those of the factors.
         colours: (C, 3) the world's colours in the order of the factor's codes; None where pictures are white.
         places: per value of the factor `position`, (P, 4) the pixels left, top, right and bottom between which centres lie;
             None where there is none.
+        grounds: whether ground is light (first value of the factor `background`) or dark instead of black.
         factors: names of the factors that pictures show, in the order in which they are answered.
         modality: name of the modality.
         image_size: side of the pictures in pixels.
+        level: share of the largest brightness from which on all brightness is the same.
     """
 
     def __init__(
@@ -117,10 +159,13 @@ class RenderingReader:
         *,
         colours: np.ndarray | None,
         places: np.ndarray | None,
+        grounds: bool = False,
         factors: Sequence[str],
         modality: str,
         image_size: int,
+        level: float,
     ) -> None:
+        self._level, self._grounds = level, grounds
         self._kinds, self._colours, self._places = tuple(kinds), colours, places
         self._factors, self._modality, self._size = tuple(factors), modality, image_size
 
@@ -150,27 +195,34 @@ class RenderingReader:
 
     @property
     def _search(self) -> _Search:
-        return _search(self._kinds, self._size)
+        return _search(self._kinds, self._size, self._level)
 
     def _read(self, view: Tensor) -> tuple[Tensor, Tensor]:
         """Codes and forced codes (B, F)."""
+        ground = view
+        if self._grounds:
+            view = _on_black(view, torch.from_numpy(self._colours).float())
         brightness = view.amax(1)
-        flat, brightest = evened(brightness.flatten(1).numpy())
+        flat, brightest = evened(brightness.flatten(1).numpy(), self._level)
         light = torch.from_numpy(flat).view_as(brightness)
-        centre = _centroid((light > _INSIDE).float())
-        search = self._search
-        crops = _crops(light, centre, search.side).flatten(1)
-        best = search.nearest(crops / light.flatten(1).norm(dim=1, keepdim=True).clamp(min=1e-6))
-        legible = (best.cosine >= LEAST) & torch.from_numpy(brightest > FAINT)
-        forced, codes = best.forced, best.codes
+        centre = centroid(light)
+        best = self._search.nearest(light, centre)
+        lit = torch.from_numpy(brightest > FAINT)
+        near, there = lit & (best.cosine >= LEAST), lit & (best.cosine >= PRESENT)
+        forced, codes = best.forced, best.codes.where(near[:, None], -1)
         read = {"shape": codes[:, 0], "size": codes[:, 1]}
         guessed = {"shape": forced[:, 0], "size": forced[:, 1]}
         if self._colours is not None:
-            read["colour"], guessed["colour"] = _nearest_colour(view, brightness, torch.from_numpy(self._colours).float())
+            colours = torch.from_numpy(self._colours).float()
+            read["colour"], guessed["colour"] = _nearest_colour(view, brightness, light > INSIDE, colours)
         if self._places is not None:
             read["position"], guessed["position"] = _nearest_place(centre, torch.from_numpy(self._places).float())
+        read = {name: found.where(there, -1) for name, found in read.items()}
+        if self._grounds:
+            colour = torch.from_numpy(self._colours).float()[guessed["colour"]]
+            read["background"], guessed["background"] = _nearest_ground(ground, light, colour)
         stacked = torch.stack([read[name] for name in self._factors], 1)
-        return stacked.where(legible[:, None], -1), torch.stack([guessed[name] for name in self._factors], 1)
+        return stacked, torch.stack([guessed[name] for name in self._factors], 1)
 
 
 class _Nearest(NamedTuple):
@@ -182,93 +234,105 @@ class _Nearest(NamedTuple):
 
 
 class _Search:
-    """Finds nearest reference pictures exactly, most of them without looking at all pixels.
+    """Finds nearest reference pictures in a subspace of their principal components.
 
-    A cosine is at most that of the parts in a subspace plus the product of the lengths of the parts outside of it
-    (Cauchy-Schwarz). With principal components as subspace, few reference pictures can exceed the best one found so far.
+    What lies outside of the subspace counts in the length of a picture: it makes all cosines smaller.
     """
 
-    def __init__(self, bank: Renderings) -> None:
-        self.side, self._pictures, self._codes = bank.side, bank.pictures, torch.from_numpy(bank.codes)
-        self._clear = int((bank.codes >= 0).all(1).sum())
+    def __init__(self, bank: Renderings, image_size: int) -> None:
+        self.side, self._codes = bank.side, torch.from_numpy(bank.codes)
+        self._true = int((bank.codes >= 0).all(1).sum())
         pictures = torch.from_numpy(bank.pictures)
         sample = pictures[torch.linspace(0, len(pictures) - 1, min(_SAMPLED, len(pictures))).long()]
         size = min(_COMPONENTS, len(sample))
         values, vectors = torch.linalg.eigh(sample @ sample.T)
         self._basis = torch.linalg.qr(sample.T @ vectors[:, -size:] / values[-size:].clamp(min=1e-6).sqrt()).Q
-        self._inside, self._outside = self._split(pictures)
+        self._bank = functional.normalize(pictures @ self._basis, dim=1).T.contiguous()
+        self._sigma = SMOOTHING * image_size / _CANVAS
+        self._whole = gaussian(torch.arange(image_size) + 0.5, image_size, self._sigma)
 
-    def nearest(self, pictures: Tensor) -> _Nearest:
-        """What is nearest to pictures (n, side * side) of norm 1 at most."""
-        inside, outside = self._split(pictures)
-        bounds = (inside @ self._inside.T).numpy()
-        rendering, clear, other, blurred = _nearest(
-            pictures.numpy(), bounds, outside.numpy(), self._pictures, self._outside.numpy(), self._clear
-        )
-        forced = self._codes[torch.from_numpy(rendering)]
-        illegible = torch.from_numpy(blurred - clear > MARGIN)[:, None]
-        codes = torch.where(illegible, self._codes[torch.from_numpy(other)], forced)
-        return _Nearest(torch.from_numpy(np.maximum(clear, blurred)), codes, forced)
-
-    def _split(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
-        """Coordinates (n, components) in the subspace, and the length (n,) of what lies outside of it."""
-        inside = pictures @ self._basis
-        return inside, (pictures.square().sum(1) - inside.square().sum(1)).clamp(min=0).sqrt()
+    def nearest(self, light: Tensor, centre: Tensor) -> _Nearest:
+        """What is nearest to the evened brightness (n, S, S) of pictures around their centres (n, 2)."""
+        crops = centred(light, centre, self.side, self._sigma).flatten(1)
+        length = (self._whole @ light @ self._whole.T).flatten(1).norm(dim=1, keepdim=True)
+        cosines = (crops @ self._basis) @ self._bank / length.clamp(min=1e-6)
+        true, other = cosines[:, : self._true].max(1), cosines[:, self._true :].max(1)
+        forced, wrong = self._codes[true.indices], self._codes[self._true + other.indices]
+        codes = torch.where((other.values > true.values + MARGIN)[:, None], wrong, forced)
+        return _Nearest(torch.maximum(true.values, other.values), codes, forced)
 
 
-@lru_cache(maxsize=1)  # half a second to make, and every reader of a world needs the same
-def _search(kinds: tuple[FigureKind, ...], image_size: int) -> _Search:
-    return _Search(renderings(kinds, image_size))
+@lru_cache(maxsize=2)  # seconds to make, and every reader of a world needs the same
+def _search(kinds: tuple[FigureKind, ...], image_size: int, level: float) -> _Search:
+    return _Search(renderings(kinds, image_size, level), image_size)
 
 
-@compiled
-def _nearest(
-    pictures: np.ndarray, inside: np.ndarray, outside: np.ndarray, bank: np.ndarray, bank_outside: np.ndarray, clear: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The nearest of the first `clear` pictures of the bank and its cosine; and the same of the others, where it is larger."""
-    count = len(pictures)
-    rendering, mean = np.zeros(count, np.int64), np.full(count, clear)
-    best, larger = np.zeros(count, np.float32), np.zeros(count, np.float32)
-    for i in range(count):
-        picture, limit = pictures[i], outside[i]
-        rendering[i] = np.argmax(inside[i, :clear])
-        best[i] = np.dot(picture, bank[rendering[i]])
-        for j in range(clear):
-            if inside[i, j] + limit * bank_outside[j] + _ROUNDING > best[i]:
-                cosine = np.dot(picture, bank[j])
-                if cosine > best[i]:
-                    rendering[i], best[i] = j, cosine
-        larger[i] = best[i]
-        for j in range(clear, len(bank)):
-            if inside[i, j] + limit * bank_outside[j] + _ROUNDING > larger[i]:
-                cosine = np.dot(picture, bank[j])
-                if cosine > larger[i]:
-                    mean[i], larger[i] = j, cosine
-    return rendering, best, mean, larger
+def _saturation(colours: np.ndarray) -> np.ndarray:
+    """(C,) the difference of the channels of colours (C, 3), as a share of the largest."""
+    return np.asarray(np.ptp(colours, 1) / colours.max(1))
 
 
-def _centroid(light: Tensor) -> Tensor:
-    """(B, 2) x and y in pixels of brightness (B, H, W); the middle where all is black."""
-    height, width = light.shape[1:]
-    total = light.sum((1, 2))
-    x = (light.sum(1) * (torch.arange(width) + 0.5)).sum(1) / total
-    y = (light.sum(2) * (torch.arange(height) + 0.5)).sum(1) / total
-    middle = torch.tensor([0.5 * width, 0.5 * height])
-    return torch.stack([x, y], 1).where((total > 0)[:, None], middle)
+def _on_black(view: Tensor, colours: Tensor) -> Tensor:
+    """Pictures (n, 3, S, S) of figures on grey ground as they would be on black ground, from the colours (C, 3) of the world."""
+    low = view.amin(1, keepdim=True)
+    span = view.amax(1, keepdim=True) - low
+    noise = (_NOISE * span.flatten(1).median(1).values).clamp(1e-6, GREYISH).view(-1, 1, 1, 1)
+    clear = 1 - noise / span.clamp(min=1e-6).maximum(noise)
+    saturated, span = clear * (view - low), clear * span
+    grey = colours.amin(1, keepdim=True)
+    ink = (saturated * span).sum((2, 3))
+    code = (ink @ functional.normalize(colours - grey, dim=1).T).argmax(1)
+    share = (grey / (colours.amax(1, keepdim=True) - grey))[code]  # of grey to what is not grey
+    return saturated + share[:, :, None, None] * span
 
 
-def _crops(light: Tensor, centre: Tensor, side: int) -> Tensor:
-    """Squares (B, side, side) around the pixels in which centres lie; black outside of the picture."""
-    reach = side // 2
-    padded = functional.pad(light, (reach, reach, reach, reach))
-    left, top = centre.floor().long().unbind(1)
-    steps = torch.arange(side)
-    rows = torch.arange(len(light))[:, None, None]
-    return padded[rows, (top[:, None] + steps)[:, :, None], (left[:, None] + steps)[:, None, :]]
+def _nearest_ground(view: Tensor, light: Tensor, colour: Tensor) -> tuple[Tensor, Tensor]:
+    """Whether ground is light (0) or dark (1), -1 where it is neither; and what it is nearest to.
+
+    Args:
+        view: (n, 3, S, S) pictures.
+        light: (n, S, S) their evened brightness, 0 where there is no figure.
+        colour: (n, 3) the world's colour that the figure is most like.
+    """
+    grey = _unstretched(view, light > WITHIN, colour)
+    empty = light <= INSIDE
+    plain = view.amax(1) - view.amin(1) <= _TINGE
+    bright, dark = grey >= BRIGHTEN / 255 - _SHADE, grey <= int(DARK_CLEAN.max()) / 255 + _SHADE
+    share = (
+        torch.stack([(empty & plain & there).sum((1, 2)) for there in (bright, dark)], 1)
+        / empty.sum((1, 2)).clamp(min=1)[:, None]
+    )
+    best, code = share.max(1)
+    much = empty.double().mean((1, 2)) >= 0.5
+    return code.where((best >= GROUND) & much, -1), code
 
 
-def _nearest_colour(view: Tensor, light: Tensor, colours: Tensor) -> tuple[Tensor, Tensor]:
-    """Code of the colour that pictures are most like, -1 where that is a mixture of two; and whatever is nearest."""
+def _unstretched(view: Tensor, inside: Tensor, colour: Tensor) -> Tensor:
+    """Grey values (n, S, S) of pictures before what was darkest was made black, which is done where colours have grey in them.
+
+    Args:
+        view: (n, 3, S, S) pictures.
+        inside: (n, S, S) whether a pixel is covered by the figure.
+        colour: (n, 3) of the figure; how much of the grey in it is missing says how the picture was stretched.
+    """
+    low, high = colour.amin(1), colour.amax(1)
+    share = (low / (high - low))[:, None, None]
+    darkest = view.amin(1)
+    missing = share * (view.amax(1) - darkest) - darkest
+    amount = (missing * inside).sum((1, 2)) / inside.sum((1, 2)).clamp(min=1)
+    black = amount.clamp(min=0) / (1 + amount.clamp(min=0))
+    return torch.lerp(view.mean(1), torch.ones(()), black[:, None, None])
+
+
+def _nearest_colour(view: Tensor, light: Tensor, inside: Tensor, colours: Tensor) -> tuple[Tensor, Tensor]:
+    """Code of the colour that pictures are most like, -1 where a mixture of two is nearer or there are spots; and the nearest.
+
+    Args:
+        view: (n, 3, S, S) pictures.
+        light: (n, S, S) their brightness.
+        inside: (n, S, S) whether a pixel belongs to the object.
+        colours: (C, 3).
+    """
     ink = functional.normalize((view * light[:, None]).sum((2, 3)), dim=1)
     pure = functional.normalize(colours, dim=1)
     first, second = torch.triu_indices(len(pure), len(pure), 1)
@@ -276,7 +340,9 @@ def _nearest_colour(view: Tensor, light: Tensor, colours: Tensor) -> tuple[Tenso
     own, other = ink @ pure.T, ink @ mixed.T
     best, code = own.max(1)
     mixture = other.amax(1) if len(mixed) else torch.full_like(best, -1)
-    return code.where(best > mixture, -1), code
+    alike = (functional.normalize(view, dim=1) * pure[code][:, :, None, None]).sum(1)
+    spotted = ((alike < SPOT) & inside).sum((1, 2)) > SPOTTED * inside.sum((1, 2))
+    return code.where((best > mixture) & (best >= PURE) & ~spotted, -1), code
 
 
 def _nearest_place(centre: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:

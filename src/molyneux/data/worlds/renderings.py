@@ -1,40 +1,67 @@
-"""The reference pictures of a `RenderingReader`: every figure that a world can draw, and means that show a figure no more."""
+"""The reference pictures of a `RenderingReader`: every figure that a world can draw, and pictures that are none of them.
+
+All are centred on their centroid, smoothed by `SMOOTHING` and of norm 1. `codes` says what a reader reads where one is nearest.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
+from torch.nn import functional
 
-from molyneux.data.worlds.raster import Figures, masks
+from molyneux.data.worlds.raster import SHAPES, Figures, masks
 
-TURNS = 40
-"""Rotations of each figure."""
+SMOOTHING = 0.7
+"""Standard deviation in pixels of the Gaussian that all pictures are smoothed with, against the steps of borders. This and all
+lengths are those of a 64-pixel picture."""
 
-OFFSETS = (-1 / 3, 0.0, 1 / 3)
-"""Places within a pixel, along each axis."""
+TURNS, FAR = 60, 0.23
+"""Rotations of a figure in a full turn; a multiple for one that reaches farther than this, in sides of the picture."""
 
-BLURS = (0.0, 0.8, 1.4)
-"""Standard deviations of the Gaussians that figures are softened with, in pixels of a 64-pixel picture."""
+_READ = ((1.0, 0.0), (1.0, 0.08), (1.0, 0.16), (0.95, 0.08), (1.05, 0.08))
+"""What is read: sizes in those of the world, and standard deviations of Gaussian blur in square roots of the figure's area."""
 
-WINDOWS = ((0.5, 1), (1.0, 1), (0.25, 2))
-"""Ranges of rotations over which means are taken: the width as a share of the rotation after which a figure looks the same, and
-the number of windows, one or two opposite ones (for what looks the same upside down)."""
+_SOFT = 0.16
 
-ALIKE = 0.96
-"""A mean that is this similar to a rendering of what it is a mean of still shows it (a circle, turned)."""
+_OFFSETS = (-1 / 3, 0.0, 1 / 3)
+"""Places within a pixel, along each axis, at which figures are drawn without smooth borders, as worlds draw them."""
+
+_SMALL = 0.25
+"""Length of figures, in sides of the picture, up to which that matters."""
+
+_WRONG_BLURS = (0.26, 0.36, 0.5)
+
+_STEP = 1.1
+"""Ratio of neighbouring wrong sizes; the nearest ones are 1.12 times as large or as small as a size of the world."""
+
+_WINDOWS = (0.6, 0.7, 0.8, 0.9, 1.0)
+"""Widths of means over rotations, in rotations after which a figure looks the same."""
+
+_STARTS = 8
+_LIKE = 0.995
+"""A mean that is this similar to one of its figures still shows it (a circle, turned)."""
+
+HAZE = 0.08
+"""Evened brightness up to which a pixel counts as black."""
+
+INSIDE = 0.5
+"""Evened brightness of a pixel that belongs to the figure, for its centre."""
 
 BRIGHTEST = 16
 """Pixels whose mean is the brightness of a picture."""
 
-_PHASES = 10
+_FOREIGN = ("circle", "semicircle", "line", "pieslice")
+"""Shapes that are known to be wrong where a world does not have them, drawn with the area of its figures."""
 
 
 class FigureKind(NamedTuple):
-    """A figure in one size: codes of shape and size, and how to draw it."""
+    """A figure in one size: codes of shape and size, and how to draw it; lengths are in sides of the picture."""
 
     shape: int
     size: int
@@ -42,13 +69,23 @@ class FigureKind(NamedTuple):
     length: float
     thickness: float
 
+    @property
+    def reach(self) -> float:
+        """How far it reaches from its middle, at most."""
+        cornered = SHAPES[self.outline] in ("square", "line", "pieslice")
+        return self.length * (0.71 if cornered else 0.55) + self.thickness / 2
+
+    def scaled(self, ratio: float) -> FigureKind:
+        """The same in another size, which is no size of the world."""
+        return self._replace(length=self.length * ratio, thickness=self.thickness * ratio)
+
 
 @dataclass(frozen=True)
 class Renderings:
-    """Pictures of figures, centred and of norm 1; those that show both shape and size come first.
+    """Reference pictures; those that show both shape and size come first.
 
     Args:
-        pictures: (T, side * side) float32.
+        pictures: (T, side * side) float32 of norm 1.
         codes: (T, 2) int64 codes of shape and size, -1 = cannot be read.
         side: of a picture in pixels, odd.
     """
@@ -58,124 +95,163 @@ class Renderings:
     side: int
 
 
-def renderings(kinds: tuple[FigureKind, ...], image_size: int) -> Renderings:
-    """All renderings of figures, and all means that show them no more.
+def renderings(kinds: tuple[FigureKind, ...], image_size: int, level: float) -> Renderings:
+    """Reference pictures of the figures of a world.
 
-    Renderings: every kind, turned, moved within a pixel and softened. Means: of a kind over at least half of the turn after
-    which it looks the same, or over opposite turns (its shape cannot be told), of all kinds of a size and of everything over
-    all turns, and of a shape in two sizes at the same turn (its size cannot be told).
+    Args:
+        kinds: all figures of the world.
+        image_size: side of its pictures.
+        level: share of the largest brightness from which on all brightness is the same (`evened`).
     """
-    side = 2 * int(np.ceil(0.5 * max(kind.length for kind in kinds) * image_size * 2**0.5)) + 3
-    angles = np.arange(TURNS) * (2 * np.pi / TURNS)
-    true = {kind: _draw(kind, angles, side, image_size) for kind in kinds}
-    found = [(_soft(turned, image_size), (kind.shape, kind.size)) for kind, turned in true.items()]
-    found += [(means, (-1, kind.size)) for kind, turned in true.items() for means in _turned_means(turned)]
-    found += _mixtures(true)
-    found, side = _trimmed(found)
-    pictures = [_unit(evened(item.reshape(-1, side * side))[0]) for item, _ in found]
-    codes = [np.tile(code, (len(item), 1)) for item, (_, code) in zip(pictures, found, strict=True)]
+    side = 2 * int(np.ceil(1.05 * max(kind.reach for kind in kinds) * image_size + 2)) + 1
+    found = [*_true(kinds, side, image_size), *_wrong(kinds, side, image_size)]
+    pictures = [_ready(pictures.reshape(-1, side, side), level, image_size) for pictures, _ in found]
+    codes = [np.tile(code, (len(part), 1)) for part, (_, code) in zip(pictures, found, strict=True)]
     return Renderings(np.concatenate(pictures), np.concatenate(codes), side)
 
 
-def _trimmed(found: list[tuple[np.ndarray, tuple[int, int]]]) -> tuple[list[tuple[np.ndarray, tuple[int, int]]], int]:
-    """The same pictures without the border that is black in all of them, and their side."""
-    side = found[0][0].shape[-1]
-    lit = np.max([pictures.reshape(-1, side, side).max(0) for pictures, _ in found], 0) > 1e-3
-    away = np.abs(np.arange(side) - side // 2)
-    reach = int(np.maximum(away[:, None], away)[lit].max())
-    kept = slice(side // 2 - reach, side // 2 + reach + 1)
-    return [(pictures[..., kept, kept], codes) for pictures, codes in found], 2 * reach + 1
+def evened(light: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Brightness (n, pixels) with what is brighter than `level` times the brightest at 1, and that of the brightest (n,).
 
-
-def evened(light: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Brightness (n, pixels) with what is at least half as bright as the brightest at 1, since textures vary so much.
-
-    Also the brightness (n,) of the brightest pixels.
+    Textures are at least half as bright as their brightest point. What is darker than `HAZE` of that counts as black.
     """
     brightest = torch.from_numpy(light).topk(BRIGHTEST).values.mean(1).numpy()  # partitions by numpy take 50 times as long
-    return np.minimum(light / np.maximum(0.5 * brightest, 1e-6)[:, None], 1.0), brightest
+    even = np.minimum(light / np.maximum(level * brightest, 1e-6)[:, None], 1.0)
+    return np.maximum(even - HAZE, 0.0) / (1 - HAZE), brightest
 
 
-def _draw(kind: FigureKind, angles: np.ndarray, side: int, image_size: int) -> np.ndarray:
-    """(TURNS, 9, side, side): turned, and with the centroid at each place within the middle pixel."""
-    first = _masks(kind, angles, np.full((len(angles), 2), 0.5 * side), side, image_size).astype(np.float64)
-    middle = np.arange(side) + 0.5
-    area = first.sum((1, 2))
-    centroid = np.stack([(first * middle).sum((1, 2)) / area, (first * middle[:, None]).sum((1, 2)) / area], 1)
-    places = np.array([(x, y) for x in OFFSETS for y in OFFSETS])
-    centre = (side - centroid)[:, None] + places
-    count = len(places)
-    drawn = _masks(kind, np.repeat(angles, count), centre.reshape(-1, 2), side, image_size)
-    return drawn.reshape(len(angles), count, side, side)
+def _true(kinds: tuple[FigureKind, ...], side: int, image_size: int) -> Iterator[tuple[np.ndarray, tuple[int, int]]]:
+    for kind in kinds:
+        for x, y in product(_OFFSETS, _OFFSETS) if kind.length < _SMALL else ():
+            yield _draw(kind, side, image_size, place=(x, y), anti_alias=False), (kind.shape, kind.size)
+        for ratio, blur in _READ:
+            yield _blurred(_draw(kind.scaled(ratio), side, image_size), blur), (kind.shape, kind.size)
 
 
-def _masks(kind: FigureKind, angles: np.ndarray, centre: np.ndarray, side: int, image_size: int) -> np.ndarray:
-    """Masks of one kind at centres in pixels, (n, side, side) float32 in 0..1."""
-    scale, count = image_size / side, len(angles)
-    figures = Figures(
-        shape=np.full(count, kind.outline),
-        centre=centre / side,
-        size=np.full(count, kind.length * scale),
-        rotation=angles.astype(np.float64),
-        thickness=np.full(count, kind.thickness * scale),
-    )
-    return masks(figures, side) / np.float32(255)
+def _wrong(kinds: tuple[FigureKind, ...], side: int, image_size: int) -> Iterator[tuple[np.ndarray, tuple[int, int]]]:
+    """Blurred figures, other sizes and foreign shapes, of which nothing is read; means over rotations, which have a size."""
+    for kind in kinds:
+        turned = _draw(kind, side, image_size)
+        for blur in _WRONG_BLURS:
+            yield _blurred(turned, blur), (-1, -1)
+        for mean in _turned_means(turned):
+            yield mean, (-1, kind.size)
+            yield _blurred(mean, _SOFT), (-1, kind.size)
+    for first in {kind.shape: kind for kind in kinds}.values():
+        lengths = np.array([kind.length for kind in kinds if kind.shape == first.shape])
+        for length in _wrong_lengths(lengths):
+            turned = _draw(first.scaled(length / first.length), side, image_size)
+            for blur in (0.0, _SOFT):
+                yield _blurred(turned, blur), (-1, -1)
+    yield from _foreign(kinds, side, image_size)
 
 
-def _soft(drawn: np.ndarray, image_size: int) -> np.ndarray:
-    """A rendering sharp and softened, (..., side, side) -> (blurs, ..., side, side)."""
+def _foreign(kinds: tuple[FigureKind, ...], side: int, image_size: int) -> Iterator[tuple[np.ndarray, tuple[int, int]]]:
+    known = {kind.outline for kind in kinds}
+    for size in {kind.size for kind in kinds}:
+        areas = [_draw(kind, side, image_size)[0].sum() for kind in kinds if kind.size == size]
+        for name in _FOREIGN:
+            if (outline := SHAPES.index(name)) in known:
+                continue
+            unit = FigureKind(-1, -1, outline, 0.3, 0.12)
+            fitting = (np.mean(areas) / _draw(unit, side, image_size)[0].sum()) ** 0.5
+            for ratio in (0.8, 0.9, 1.0, 1.1, 1.25) if name == "circle" else (0.87, 1.0, 1.15):
+                code = size if name == "circle" and 0.85 < ratio < 1.2 else -1
+                yield _blurred(_draw(unit.scaled(fitting * ratio), side, image_size), 0.08), (-1, code)
+
+
+def _wrong_lengths(lengths: np.ndarray) -> np.ndarray:
+    """Lengths from 0.6 times the smallest to 1.5 times the largest, all at least 12 % away from those of the world."""
+    first, last = np.log(0.6 * lengths.min()), np.log(1.5 * lengths.max())
+    tried = np.exp(np.linspace(first, last, int((last - first) / np.log(_STEP))))
+    nearest = np.abs(np.log(tried[:, None] / lengths)).min(1)
+    edges = np.concatenate([lengths * 1.12, lengths / 1.12])
+    away = np.abs(np.log(edges[:, None] / lengths)).min(1) >= np.log(1.119)
+    return np.concatenate([tried[nearest > np.log(1.13)], edges[away]])
+
+
+def _draw(
+    kind: FigureKind, side: int, image_size: int, *, place: tuple[float, float] = (0.0, 0.0), anti_alias: bool = True
+) -> np.ndarray:
+    """(n, side, side) float32: turned, as often as it looks different, with the centroid at a place within the middle pixel."""
+    turns = TURNS * int(np.ceil(kind.reach / FAR))
+    angles = np.arange(turns) * (2 * np.pi / turns)
+    scale, middle = image_size / side, np.arange(side) + 0.5 - side / 2
+
+    def figures(centre: np.ndarray) -> np.ndarray:
+        drawn = Figures(
+            np.full(turns, kind.outline),
+            centre / side,
+            np.full(turns, kind.length * scale),
+            angles,
+            np.full(turns, kind.thickness * scale),
+        )
+        return masks(drawn, side, anti_alias=anti_alias) / np.float32(255)
+
+    first = figures(np.full((turns, 2), 0.5 * side))
+    area = np.maximum(first.sum((1, 2)), 1e-6)
+    centre = np.stack([(first.sum(1) * middle).sum(1) / area, (first.sum(2) * middle).sum(1) / area], 1)
+    turned = figures(0.5 * side - centre + place)
+    return turned[: _period(turned)] if anti_alias else turned
+
+
+def _period(turned: np.ndarray) -> int:
+    """After how many turns a figure looks the same again."""
+    turns = len(turned)
+    flat = turned.reshape(len(turned), -1)
+    likeness = flat @ flat[0] / np.maximum((flat**2).sum(1), 1e-6)
+    divisors = (period for period in range(1, turns) if turns % period == 0)
+    return next((period for period in divisors if likeness[::period].min() > _LIKE), turns)
+
+
+def _turned_means(turned: np.ndarray) -> Iterator[np.ndarray]:
+    """Means (n, side, side) over windows of rotations that are not like any of the figures themselves."""
+    flat = turned.reshape(len(turned), -1)
+    for window in _WINDOWS if len(turned) > 2 else ():
+        width = round(window * len(turned))
+        starts = np.arange(0, len(turned), max(1, len(turned) // _STARTS))
+        means = np.stack([np.roll(turned, -start, 0)[:width].mean(0) for start in starts])
+        likeness = (means.reshape(len(means), -1) @ flat.T / np.linalg.norm(flat, axis=1)).max(1)
+        yield means[likeness < _LIKE * np.linalg.norm(means.reshape(len(means), -1), axis=1)]
+
+
+def _blurred(pictures: np.ndarray, share: float) -> np.ndarray:
+    """Pictures blurred by a Gaussian whose standard deviation is a share of the square root of what is lit."""
     from scipy.ndimage import gaussian_filter  # half a second to import, and only readers need it
 
-    return np.stack([gaussian_filter(drawn, blur * image_size / 64, axes=(-2, -1)) if blur else drawn for blur in BLURS])
+    if not share or not len(pictures):
+        return pictures
+    return np.asarray(gaussian_filter(pictures, share * pictures[0].sum() ** 0.5, axes=(1, 2), truncate=3))
 
 
-def _turned_means(turned: np.ndarray) -> list[np.ndarray]:
-    """Means (n, 9, side, side) over windows of turns that are not like any of the turned figures themselves."""
-    flat = _middle(turned)
-    period = _period(flat @ flat[0])
-    found = []
-    for window, count in WINDOWS:
-        members = _members(period, window, count)
-        means = np.stack([np.roll(turned, -start, 0)[members].mean(0) for start in range(0, period, max(1, period // _PHASES))])
-        likeness = (_middle(means) @ flat.T).max(1)
-        found.append(means[likeness < ALIKE])
-    return [means for means in found if len(means)]
+def _ready(pictures: np.ndarray, level: float, image_size: int) -> np.ndarray:
+    """Evened, centred, smoothed and of norm 1, (n, side * side) float32."""
+    flat = evened(pictures.reshape(len(pictures), -1).astype(np.float32), level)[0].reshape(pictures.shape)
+    light = torch.from_numpy(flat)
+    smooth = centred(light, centroid(light), pictures.shape[-1], SMOOTHING * image_size / 64).flatten(1)
+    return np.asarray(functional.normalize(smooth, dim=1).numpy())
 
 
-def _middle(drawn: np.ndarray) -> np.ndarray:
-    """Of pictures (n, 9, side, side) those in the middle of the pixel, ready to be compared."""
-    return _unit(evened(drawn[:, 4].reshape(len(drawn), -1))[0])
+def centroid(light: Tensor) -> Tensor:
+    """(n, 2) x and y in pixels of what is at least half lit in evened brightness (n, H, W); the middle where nothing is."""
+    lit = (light > INSIDE).float()
+    height, width = lit.shape[1:]
+    total = lit.sum((1, 2))
+    x = (lit.sum(1) * (torch.arange(width) + 0.5)).sum(1) / total
+    y = (lit.sum(2) * (torch.arange(height) + 0.5)).sum(1) / total
+    middle = torch.tensor([0.5 * width, 0.5 * height])
+    return torch.stack([x, y], 1).where((total > 0)[:, None], middle)
 
 
-def _members(period: int, window: float, count: int) -> np.ndarray:
-    """Numbers of the turns in one window, or in two opposite ones."""
-    width = max(1, round(window * period))
-    starts = np.arange(count) * period // count
-    return np.unique((starts[:, None] + np.arange(width)).ravel())
+def centred(light: Tensor, centre: Tensor, side: int, sigma: float) -> Tensor:
+    """Smoothed brightness (n, side, side) around centres (n, 2), which may lie between pixels, of pictures (n, S, S)."""
+    steps = torch.arange(side) - side // 2
+    across, down = (gaussian(centre[:, axis, None] + steps, light.shape[-1], sigma) for axis in (0, 1))
+    return down @ light @ across.transpose(1, 2)
 
 
-def _period(likeness: np.ndarray) -> int:
-    """After how many turns a figure looks the same again, from its similarity (TURNS,) to the first."""
-    divisors = (period for period in range(1, TURNS) if TURNS % period == 0)
-    return next((period for period in divisors if likeness[::period].min() > ALIKE), TURNS)
-
-
-def _mixtures(true: Mapping[FigureKind, np.ndarray]) -> list[tuple[np.ndarray, tuple[int, int]]]:
-    """Means over shapes, over sizes, and over both."""
-    over_turns = {kind: turned.mean(0) for kind, turned in true.items()}
-    shapes, sizes = ({getattr(kind, name) for kind in true} for name in ("shape", "size"))
-    found = []
-    if len(shapes) > 1:
-        for size in sizes:
-            found.append((np.mean([mean for kind, mean in over_turns.items() if kind.size == size], 0), (-1, size)))
-    if len(sizes) > 1:
-        found.append((np.mean(list(over_turns.values()), 0), (-1, -1)))
-        for shape in shapes:
-            alike = [turned for kind, turned in true.items() if kind.shape == shape]
-            pairs = [(one, other) for i, one in enumerate(alike) for other in alike[:i]]
-            found += [((one + other) / 2, (shape, -1)) for one, other in pairs]
-    return found
-
-
-def _unit(rows: np.ndarray) -> np.ndarray:
-    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+def gaussian(places: Tensor, size: int, sigma: float) -> Tensor:
+    """Weights (..., size) of the pixels of a row for its smoothed brightness at places (...) in pixels."""
+    away = places[..., None] - (torch.arange(size) + 0.5)
+    exponent = (-0.5 * (away / sigma) ** 2).clamp(min=-30)  # numbers too small for their full precision are slow
+    return exponent.exp() / (sigma * (2 * torch.pi) ** 0.5)

@@ -64,8 +64,20 @@ def contours(figures: Figures, indices: np.ndarray, stream: np.ndarray, *, noise
     draws = seeds.uniforms(stream, indices, 1 + (4 * CONTACTS if noise else 0))
     exact = follow(figures, draws[:, 0], CONTACTS)
     if noise:
-        _disturb(exact, draws[:, 1:], noise, REACH * noise)
+        disturb(exact, draws[:, 1:], noise)
     return exact.astype(np.float32)
+
+
+def disturb(felt: np.ndarray, uniforms: np.ndarray, noise: float) -> None:
+    """Add the errors of a sensor to contours (n, contacts, 5) in place, from uniform numbers (n, 4 * contacts)."""
+    _disturb(felt, uniforms, noise, REACH * noise)
+
+
+def traced(points: np.ndarray) -> np.ndarray:
+    """Contours (n, contacts, 5) float64 of closed lines through contacts (n, contacts, 2), without sensor noise."""
+    out = np.concatenate([points, np.empty((*points.shape[:2], 3))], 2)
+    _travel(out)
+    return out
 
 
 def follow(figures: Figures, start: np.ndarray, contacts: int) -> np.ndarray:

@@ -13,10 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from molyneux.core import CorruptFileError, Factor, Modality, Reading, Spec, SpecError, StoreError, nearest, views
+from molyneux.core import UNREADABLE, CorruptFileError, Factor, Modality, Reading, Spec, SpecError, StoreError, nearest, views
 from molyneux.learn.files import assign, load_tensors, save_tensors
-from molyneux.learn.judges.labels import UNREADABLE
-from molyneux.learn.judges.net import JudgeNet
+from molyneux.learn.judges.net import JudgeNet, width_of
 
 _BATCH = 500
 
@@ -34,8 +33,8 @@ class Record:
         factors: what it reads in it.
         accuracy: per level, per factor, the accuracy on fresh samples, 0..1.
         abstention: per level, per kind of view, how often the judge abstains: of true views (`true`) `abstained` per factor,
-            where it should not; of each kind of negatives `abstained` per factor that they do not show, where it should, and
-            `correct` per factor that they show. Judges of an earlier version have none.
+            where it should not; of each other kind `abstained` per factor that a view does not show, where it should, and
+            `correct` per factor that it shows. Judges of an earlier version have none.
         samples: number of fresh samples per level.
         command: what rebuilds it.
     """
@@ -148,9 +147,11 @@ class Judge:
         tensors, metadata = load_tensors(path)
         try:
             record = Record.from_json(json.loads(metadata["judge"]))
+            width = width_of(tensors)
         except (KeyError, TypeError, json.JSONDecodeError, SpecError) as error:
             raise CorruptFileError(f"{path} is no judge ({error!r}): train it again with `molyneux judge`") from error
-        net = JudgeNet(record.modality, {factor.name: len(factor.values) for factor in record.factors})
+        factors = {factor.name: len(factor.values) for factor in record.factors}
+        net = JudgeNet(record.modality, factors, width)
         assign(net, tensors, str(path))
         return cls(net, record, file_digest(path))
 

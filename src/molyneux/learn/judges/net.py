@@ -17,7 +17,7 @@ SIDE = 64
 class PictureFeatures(nn.Module):
     """Convolutions over a picture of 64 pixels; features are pooled maps (what is there) and a coarse map (where)."""
 
-    def __init__(self, channels: int, width: int = 32) -> None:
+    def __init__(self, channels: int, width: int) -> None:
         super().__init__()
         self.layers = nn.Sequential(
             _convolution(channels, width // 2, 4, 2, 1),
@@ -62,17 +62,18 @@ class JudgeNet(nn.Module):
     Args:
         modality: of kind image or series.
         factors: number of values of each factor.
+        width: of the layers of pictures; channels are multiples of a half of it.
 
     Raises:
         SpecError: there are no judges for this kind of modality.
     """
 
-    def __init__(self, modality: Modality, factors: Mapping[str, int]) -> None:
+    def __init__(self, modality: Modality, factors: Mapping[str, int], width: int = 48) -> None:
         super().__init__()
         if modality.kind not in ("image", "series"):
             raise SpecError(f"modality {modality.name}: judges read kinds image and series, got {modality.kind}")
         self.picture = modality.kind == "image"
-        self.body = PictureFeatures(modality.shape[0]) if self.picture else ContourFeatures(modality.shape[1])
+        self.body = PictureFeatures(modality.shape[0], width) if self.picture else ContourFeatures(modality.shape[1])
         self.hidden = nn.Sequential(nn.Linear(self.body.features, 128), nn.ReLU())
         self.names = tuple(factors)
         self.heads = nn.ModuleDict({_key(name): nn.Linear(128, values) for name, values in factors.items()})
@@ -107,3 +108,8 @@ def _resize(view: Tensor) -> Tensor:
     if min(view.shape[-2:]) >= SIDE:
         return functional.interpolate(view, (SIDE, SIDE), mode="area")
     return functional.interpolate(view, (SIDE, SIDE), mode="bilinear", align_corners=False)
+
+
+def width_of(tensors: Mapping[str, Tensor]) -> int:
+    """The width of a network of pictures from its weights; any number for one of contours."""
+    return 2 * len(tensors["body.layers.0.0.weight"])

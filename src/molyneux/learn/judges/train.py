@@ -1,4 +1,4 @@
-"""Training of judges: on true views, blends and out-of-distribution negatives of all levels of a world, interleaved."""
+"""Training of judges: on true views, altered ones, blends and noise of all levels of a world, interleaved."""
 
 from __future__ import annotations
 
@@ -11,27 +11,36 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from molyneux.core import Batch, Factor, JudgeMaterial, Loss, Modality, Progress, Source, Spec, SpecError, seeds, views
-from molyneux.learn.judges.blends import RECIPES, codes_by_name, make_blends
+from molyneux.core import (
+    UNREADABLE,
+    Batch,
+    Factor,
+    JudgeMaterial,
+    Loss,
+    Modality,
+    Progress,
+    Source,
+    Spec,
+    SpecError,
+    seeds,
+    views,
+)
 from molyneux.learn.judges.judge import Judge, Record
-from molyneux.learn.judges.labels import UNREADABLE, codes_of, recode, union
-from molyneux.learn.judges.negatives import Composites, composite_kinds, make_sharpened
+from molyneux.learn.judges.labels import codes_of, recode, union
+from molyneux.learn.judges.negatives import Negatives
 from molyneux.learn.judges.net import JudgeNet
 from molyneux.learn.judges.validation import validate_abstention, validate_accuracy
 from molyneux.learn.trainer import FitProgress, fit
 from molyneux.learn.training import Training
 
 TRAINING = Training(
-    epochs=1, batch_size=128, optimizer="adamw", learning_rate=2e-3, weight_decay=0.01, warmup_steps=200, tensorboard=False
+    epochs=1, batch_size=64, optimizer="adamw", learning_rate=2e-3, weight_decay=0.01, warmup_steps=200, tensorboard=False
 )
 """One pass over fresh samples."""
 
 
-_TRUE, _BLENDS, _SHARPENED = 8, 1, 4
-"""Samples of a level in a round: true views, blends of each recipe, sharpened ones."""
-
-_COMPOSITES = {"pale": 1, "shapeless": 2, "smooth": 1}
-"""Samples of each kind of composed pictures."""
+_TRUE, _ALTERED, _NEGATIVES = 4, 4, 1
+"""Samples of the first level in a round: true views, altered ones, blends and noise. The second level has twice as many, ..."""
 
 
 class JudgeTraining(nn.Module):
@@ -77,23 +86,26 @@ def train_judge(
     """Train one judge for all levels of a world together and validate it on fresh samples.
 
     Args:
-        material: per level, what to train on; a level has labels of the factors it has.
-        held_out: per level, the same of another split for the validation, with as many samples, since blends need several of
-            each combination of factors.
+        material: per level, the easiest first, what to train on; a level has labels of the factors it has.
+        held_out: per level, the same of another split for the validation.
         folder: of the training; called again with the same folder, it goes on where it stopped.
         world: name and version of the world.
         modality: name of the modality to read.
         factors: names of the factors to read.
         seed: root seed.
         training: settings.
-        validated: number of true views of each level that are read in the validation, at most.
+        validated: number of views of each kind and level that are read in the validation, at most.
         command: what trains the judge again, for its record.
         progress: receives the progress of the training.
 
     Raises:
         SpecError: the sources do not fit each other. See also `fit`.
     """
-    sources = [source for level in material.values() for source in _sources(level, modality, factors, seed)]
+    sources = [
+        (source, number * share)
+        for number, level in enumerate(material.values(), 1)
+        for source, share in _sources(level, modality, factors, seed)
+    ]
     read = union([level.views.spec for level in material.values()], factors)
     known = tuple(Factor(factor.name, (*factor.values, UNREADABLE)) for factor in read)
     samples = Interleaved(sources, modality, known)
@@ -112,22 +124,10 @@ def train_judge(
 
 
 def _sources(material: JudgeMaterial, modality: str, factors: Sequence[str], seed: int) -> list[tuple[Source, int]]:
-    """What a judge is trained on at a level, and the samples of each in a round: half of them are true views."""
-    count = len(material.views) * _BLENDS // _TRUE
-    codes = codes_by_name(material.silhouette or material.views)  # silhouettes are drawn fastest
-    blends = [
-        make_blends(
-            material.views, modality, factors, recipe=recipe, count=count, windows=material.windows, seed=seed, codes=codes
-        )
-        for recipe in RECIPES
-    ]
-    sources: list[tuple[Source, int]] = [(material.views, _TRUE)]
-    sources += [(means, _BLENDS) for means in blends if len(means) == count > 0]
-    if material.silhouette is not None:
-        count = len(material.views) * _SHARPENED // _TRUE
-        sources.append((make_sharpened(material, modality, factors, count=count, seed=seed, codes=codes), _SHARPENED))
-    kinds = composite_kinds(material)
-    return [*sources, *((Composites(material, modality, factors, kind=kind, seed=seed), _COMPOSITES[kind]) for kind in kinds)]
+    """What a judge is trained on at a level, and the samples of each in a round."""
+    negatives = Negatives(material.views, modality, factors, seed=seed)
+    sources: list[tuple[Source, int]] = [(material.views, _TRUE), (negatives, _NEGATIVES)]
+    return sources if material.altered is None else [*sources, (material.altered, _ALTERED)]
 
 
 def _cross_entropy(logits: Tensor, codes: Tensor) -> Tensor:
@@ -142,15 +142,22 @@ def soften(view: Tensor, generator: torch.Generator | None = None) -> Tensor:
     deviation); each is dimmed or brightened by up to 20 % and gets noise of up to 5 % standard deviation.
     """
     amount, gain, noise = torch.rand(3, len(view), 1, 1, 1, generator=generator, device=view.device)
-    gain = 0.8 + 0.4 * gain
-    weights = torch.tensor([1.0, 4.0, 6.0, 4.0, 1.0], device=view.device) / 16
-    kernel = torch.outer(weights, weights).expand(view.shape[1], 1, 5, 5)
-    mixed = view
-    for share in ((2 * amount - 1).clamp(min=0), (8 * amount - 7).clamp(min=0)):  # half of the pictures stay sharp
-        mixed = mixed + share * (functional.conv2d(mixed, kernel, padding=2, groups=view.shape[1]) - mixed)
-    static = torch.randn(view.shape, generator=generator, device=view.device)
-    augmented: Tensor = gain * mixed + 0.05 * noise * static
-    return augmented.clamp(0, 1)
+    soft = view.clone()
+    for share in (2 * amount - 1, 8 * amount - 7):  # half of the pictures stay sharp
+        rows = torch.nonzero(share.flatten() > 0).flatten()
+        soft[rows] = torch.lerp(soft[rows], _binomial(soft[rows]), share[rows])
+    static = 12**0.5 * (torch.rand(view.shape, generator=generator, device=view.device) - 0.5)
+    augmented: Tensor = soft.mul_(0.8 + 0.4 * gain).add_(static.mul_(0.05 * noise))
+    return augmented.clamp_(0, 1)
+
+
+def _binomial(view: Tensor) -> Tensor:
+    """Pictures (B, C, H, W) filtered by 1, 4, 6, 4, 1 sixteenths along both axes, black beyond the border."""
+    for axis in (3, 2):
+        padded = functional.pad(view, (2, 2) if axis == 3 else (0, 0, 2, 2))
+        a, b, c, d, e = (padded.narrow(axis, start, view.shape[axis]) for start in range(5))
+        view = (a + e).add_(b + d, alpha=4).add_(c, alpha=6).div_(16)
+    return view
 
 
 def jitter(view: Tensor, generator: torch.Generator | None = None) -> Tensor:

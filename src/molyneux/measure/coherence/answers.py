@@ -7,7 +7,7 @@ read (-1 in the reading) is wrong.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -165,11 +165,16 @@ def read_all(evaluation: Evaluation, made: Mapping[str, Tensor]) -> dict[str, An
 
 def true_answers(evaluation: Evaluation) -> dict[str, Answers]:
     """What the readers read in the true views, by modality that some sample has: the ceiling of their scores."""
-    return evaluation.once("true answers", lambda: _read_true(evaluation))
+    return evaluation.once("true answers", lambda: _read_true(evaluation, evaluation.reader))
 
 
-def _read_true(evaluation: Evaluation) -> dict[str, Answers]:
-    readers = {name: reader for name in evaluation.available if (reader := evaluation.reader(name)) is not None}
+def judged_true(evaluation: Evaluation) -> dict[str, Answers]:
+    """As `true_answers`, by the judges of modalities that an exact reader reads too."""
+    return evaluation.once("judged true views", lambda: _read_true(evaluation, evaluation.judge))
+
+
+def _read_true(evaluation: Evaluation, choose: Callable[[str], Reader | None]) -> dict[str, Answers]:
+    readers = {name: reader for name in evaluation.available if (reader := choose(name)) is not None}
     parts: dict[str, list[Answers]] = defaultdict(list)
     for _, batch in evaluation.true_batches() if readers else ():
         for name, reader in readers.items():

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, final
 
 from molyneux.core import Decodes, Encodes, NotApplicableError, Spec
-from molyneux.measure.coherence.answers import Answers, asked_factors, read, true_answers
+from molyneux.measure.coherence.answers import Answers, asked_factors, judged_true, read, true_answers
 from molyneux.measure.coherence.joint import joint_readings, joint_scores
 from molyneux.measure.coherence.letters import ConstantText, Letters
 from molyneux.measure.coherence.scores import (
     answer_scores,
     confusion_gallery,
     forced_score,
+    judge_scores,
     letter_scores,
     unreadable_score,
     value_scores,
@@ -46,6 +47,8 @@ class Coherence(Measure):
     - `coherence.unreadable` %: generated views in which the reader cannot read some factor asked for.
     - `coherence.strict_forced` % where a reader may abstain: strict coherence as if it had to choose a value, as published
       evaluations do. Means of many images mislead such a reader.
+    - `coherence.strict_judge` % where a judge reads beside an exact reader, and `coherence.readers_agree` %: the views of which
+      both say the same, "unreadable" included.
     - `coherence.diversity`: number of different scenes that joint generation draws (a perplexity).
 
     Each has its chance level (uniform guessing; for letters the best constant text), the best constant answer, and the
@@ -84,14 +87,19 @@ class Coherence(Measure):
             raise NotApplicableError("coherence needs at least two modalities and known factors: choose another source")
         chosen = directions(evaluation.spec, self.directions, available=evaluation.available)
         constants = {item.name: ConstantText(item) for item in evaluation.spec.modalities if item.kind == "text"}
-        answers, letters = self._cross_generate(evaluation, chosen, constants)
-        ceilings = true_answers(evaluation)
+        answers, judged, letters = self._cross_generate(evaluation, chosen, constants)
+        ceilings, judge_ceilings = true_answers(evaluation), judged_true(evaluation)
         total = Measurement()
         for direction in chosen:
             rng, target = evaluation.rng("coherence", *direction.observed, direction.target), direction.target
             recorder = Recorder(self.name, rng, direction.about, {**evaluation.provenance((target,)), "draw": self.draw})
             if direction in answers:
                 total += self._answered(direction, Answers.join(answers[direction]), ceilings.get(target), recorder)
+            if direction in judged:
+                made = Answers.join(answers[direction]), Answers.join(judged[direction])
+                true = (_like(found.get(target), part) for found, part in zip((ceilings, judge_ceilings), made, strict=True))
+                exact, judge = zip(made, true, strict=True)
+                total += Measurement(tuple(judge_scores(exact, judge, recorder)))
             if direction in letters:
                 total += Measurement(tuple(letter_scores(Letters.join(letters[direction]), constants[target], recorder)))
         names = [name for name in evaluation.spec.names if evaluation.reader(name) is not None]
@@ -104,12 +112,13 @@ class Coherence(Measure):
 
     def _cross_generate(
         self, evaluation: Evaluation, chosen: Sequence[Direction], constants: Mapping[str, ConstantText]
-    ) -> tuple[dict[Direction, list[Answers]], dict[Direction, list[Letters]]]:
-        """What is read in the views generated in each direction, and the characters that are right, batch by batch.
+    ) -> tuple[dict[Direction, list[Answers]], dict[Direction, list[Answers]], dict[Direction, list[Letters]]]:
+        """What readers, and judges beside exact readers, read in each direction, and the characters that are right, by batch.
 
         The targets of a source are decoded together. True texts are counted in `constants`.
         """
-        answers, letters = defaultdict[Direction, list[Answers]](list), defaultdict[Direction, list[Letters]](list)
+        answers, judged = defaultdict[Direction, list[Answers]](list), defaultdict[Direction, list[Answers]](list)
+        letters = defaultdict[Direction, list[Letters]](list)
         for start, batch in evaluation.batches():
             for name, constant in constants.items():
                 true = having(evaluation.true_batch(start, batch), (name,)).to("cpu")
@@ -123,20 +132,27 @@ class Coherence(Measure):
                     reader, asked = evaluation.reader(modality.name), asked_factors(evaluation, direction)
                     if reader is not None and asked and part.factors is not None:
                         answers[direction].append(read(reader, view, evaluation.spec, part.factors).select(asked))
+                        if (judge := evaluation.judge(modality.name)) is not None:
+                            found_too = read(judge, view, evaluation.spec, part.factors)
+                            judged[direction].append(found_too.select([name for name in asked if name in judge.factors]))
                     known = part.mask(modality.name)
                     if modality.kind == "text" and bool(known.any()):
                         true = part[known]
                         lengths = true.lengths.get(modality.name)
                         letters[direction].append(Letters.of(modality, view[known], true.views[modality.name], lengths))
-        return answers, letters
+        return answers, judged, letters
 
     def _answered(self, direction: Direction, answers: Answers, ceiling: Answers | None, recorder: Recorder) -> Measurement:
         """The scores of what one reader read in one direction, and what it was mistaken for."""
-        if ceiling is not None:
-            ceiling = ceiling.select([factor.name for factor in answers.factors])
+        ceiling = _like(ceiling, answers)
         scores = [*answer_scores(answers, ceiling, recorder), unreadable_score(answers, ceiling, recorder)]
         if answers.forced is not None:
             scores.append(forced_score(answers, ceiling, recorder))
         if not self.values:
             return Measurement(tuple(scores))
         return Measurement((*scores, *value_scores(answers, ceiling, recorder)), (confusion_gallery(answers, direction),))
+
+
+def _like(ceiling: Answers | None, answers: Answers) -> Answers | None:
+    """What was read in true views, of the factors that were asked for in generated ones."""
+    return None if ceiling is None else ceiling.select([factor.name for factor in answers.factors])

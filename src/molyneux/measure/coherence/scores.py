@@ -110,6 +110,31 @@ def forced_score(answers: Answers, ceiling: Answers | None, recorder: Recorder) 
     return recorder.share("strict_forced", strict, chance=100 * strict_chance(answers), controls=controls)
 
 
+def judge_scores(
+    exact: tuple[Answers, Answers | None], judged: tuple[Answers, Answers | None], recorder: Recorder
+) -> list[Score]:
+    """Strict coherence as a judge reads it beside an exact reader, and how often both say the same of all factors.
+
+    Args:
+        exact: what the exact reader read in generated views, and in the true views of the same samples (None without).
+        judged: the same of the judge.
+        recorder: writes the scores.
+    """
+    made, true = judged
+    controls = {"constant": percent(best_constant(made)[0].strict)}
+    agreed = {}
+    if true is not None and exact[1] is not None:
+        controls[CEILING] = percent(true.strict)
+        agreed[CEILING] = percent(_same(exact[1], true))
+    strict = recorder.share("strict_judge", made.strict, chance=100 * strict_chance(made), controls=controls)
+    return [strict, recorder.share("readers_agree", _same(exact[0], made), higher_is_better=None, controls=agreed)]
+
+
+def _same(one: Answers, other: Answers) -> np.ndarray:
+    """(N,) whether two readers say the same, or both nothing, of every factor."""
+    return np.asarray((one.select([factor.name for factor in other.factors]).read == other.read).all(1))
+
+
 def letter_scores(letters: Letters, constant: ConstantText, recorder: Recorder) -> list[Score]:
     """Letters as published (over the true length) and over the padded length. Chance is the best constant text."""
     rows = (("letters", letters.published, constant.published), ("letters_padded", letters.padded, constant.padded))

@@ -30,7 +30,14 @@ _FOOTNOTES = 3
 """A table with more different notes than this has a column for them."""
 _OWN_TABLE = 6
 """A measure with more scores than this has a table of its own."""
-_COHERENCE = ("coherence.strict", "coherence.strict_forced", "coherence.features", "coherence.letters")
+_COHERENCE = (
+    "coherence.strict",
+    "coherence.strict_judge",
+    "coherence.readers_agree",
+    "coherence.strict_forced",
+    "coherence.features",
+    "coherence.letters",
+)
 _MEANING = (
     "Strict: every factor is right. Features: number of right factors. Letters: equal characters at equal places. "
     "Forced choice: the judge may not abstain, as in published evaluations. "

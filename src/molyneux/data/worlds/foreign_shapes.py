@@ -1,0 +1,117 @@
+"""Outlines of shapes that no world has: polygons, stars, waves, discs, ellipses, rectangles and diamonds, drawn from numbers.
+
+An outline is given by its radii: the distance of the border from the centre in `DIRECTIONS` equally spaced directions,
+clockwise from the right, scaled so that the area inside is 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+DIRECTIONS = 256
+
+NUMBERS = 16
+"""Numbers of [0, 1) that an outline is made from."""
+
+_ANGLES = np.arange(DIRECTIONS) * (2 * np.pi / DIRECTIONS)
+
+_WAVES = np.arange(2, 6)
+
+_ROUND, _OBLONG, _POLYGON, _STAR, _WAVY = range(5)
+_KINDS = {True: (_ROUND, _ROUND, _OBLONG, _POLYGON, _STAR, _WAVY), False: (_OBLONG, _POLYGON, _STAR, _WAVY)}
+"""Kinds of outlines, those twice that are drawn twice as often; with and without nearly round ones."""
+
+
+def outlines(numbers: np.ndarray, *, rounded: bool) -> np.ndarray:
+    """Radii (n, DIRECTIONS) of outlines.
+
+    They are discs and ellipses whose axes differ by at most 30 %; ellipses, rectangles and diamonds whose axes differ by 130 to
+    300 %; regular polygons; stars with 3 to 7 points; wavy lines.
+
+    Args:
+        numbers: (n, NUMBERS) of [0, 1).
+        rounded: whether discs and what is nearly round are among them: nearly round ellipses, polygons of more than 5 corners.
+    """
+    kinds = np.array(_KINDS[rounded])
+    kind = kinds[(numbers[:, 0] * len(kinds)).astype(np.int64)]
+    angle = _ANGLES - 2 * np.pi * numbers[:, 1, None]
+    corners = _corners(kind, numbers[:, 2], rounded)
+    inner = np.where(kind == _STAR, 0.35 + 0.35 * numbers[:, 3], np.cos(np.pi / corners))
+    found = np.where(
+        np.isin(kind, (_POLYGON, _STAR))[:, None],
+        _star(angle, corners, inner),
+        np.where((kind == _WAVY)[:, None], _wavy(angle, numbers[:, 4:12]), _ellipse(angle, kind, numbers)),
+    )
+    area = 0.5 * (found**2).mean(1, keepdims=True) * 2 * np.pi
+    return np.asarray(found / np.sqrt(area))
+
+
+def _corners(kind: np.ndarray, number: np.ndarray, rounded: bool) -> np.ndarray:
+    """Corners of polygons, points of stars, (n,); four corners would be a square."""
+    choices = np.array([3, 3, 5, 6, 8] if rounded else [3, 3, 5])
+    polygon = choices[(number * len(choices)).astype(np.int64)]
+    return np.where(kind == _STAR, 3 + (number * 5).astype(np.int64), polygon)
+
+
+def _star(angle: np.ndarray, points: np.ndarray, inner: np.ndarray) -> np.ndarray:
+    """Radii of stars with points at distance 1 and dents at distance `inner` (n,) half-way between them."""
+    half = (np.pi / points)[:, None]
+    away = np.abs((angle + half) % (2 * half) - half)
+    dent = inner[:, None]
+    return np.asarray(dent * np.sin(half) / (dent * np.sin(half - away) + np.sin(away)))
+
+
+def _wavy(angle: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Circles with four waves of drawn depths, (n, 8) numbers; 0.15 at least."""
+    depth = 0.08 + 0.2 * numbers[:, None, :4]
+    waves = depth * np.cos(angle[..., None] * _WAVES + 2 * np.pi * numbers[:, None, 4:])
+    return np.asarray(np.maximum(1 + waves.sum(2), 0.15))
+
+
+def _ellipse(angle: np.ndarray, kind: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Radii of |x / a|^p + |y / b|^p = 1: ellipses (p = 2), diamonds (1) and rectangles (20)."""
+    share = numbers[:, 12]
+    ratio = np.where(kind == _ROUND, 1 + 0.3 * share**2, 2.3 + 1.7 * share)[:, None]
+    powers = np.array([1.0, 2.0, 20.0])[(numbers[:, 13] * 3).astype(np.int64)]
+    power = np.where(kind == _ROUND, 2.0, powers)[:, None]
+    x, y = np.abs(np.cos(angle)) / np.sqrt(ratio), np.abs(np.sin(angle)) * np.sqrt(ratio)
+    return np.asarray((x**power + y**power) ** (-1 / power))
+
+
+def inside(radii: np.ndarray, centre: np.ndarray, area: np.ndarray, side: int) -> np.ndarray:
+    """Which pixels lie inside of outlines, (n, side, side) bool.
+
+    Args:
+        radii: (n, DIRECTIONS) of outlines of area 1.
+        centre: (n, 2) x and y in pixels.
+        area: (n,) in square pixels.
+        side: of the pictures in pixels.
+    """
+    middle = np.arange(side) + 0.5
+    x, y = middle - centre[:, 0, None, None], (middle - centre[:, 1, None])[:, :, None]
+    place = np.arctan2(y, x) % (2 * np.pi) * (DIRECTIONS / (2 * np.pi))
+    first = place.astype(np.int64) % DIRECTIONS
+    rows = np.arange(len(radii))[:, None, None]
+    here, there = radii[rows, first], radii[rows, (first + 1) % DIRECTIONS]
+    limit = (here + (place % 1.0) * (there - here)) * np.sqrt(area)[:, None, None]
+    return np.asarray(np.hypot(x, y) <= limit)
+
+
+def along(radii: np.ndarray, start: np.ndarray, points: int) -> np.ndarray:
+    """Points at equal steps along outlines, clockwise, (n, points, 2).
+
+    Args:
+        radii: (n, DIRECTIONS).
+        start: (n,) of [0, 1): the share of the outline that lies before the first point.
+        points: how many.
+    """
+    closed = np.concatenate([radii, radii[:, :1]], 1)
+    angle = np.append(_ANGLES, 0.0)
+    curve = np.stack([closed * np.cos(angle), closed * np.sin(angle)], 2)
+    steps = np.hypot(*np.moveaxis(np.diff(curve, axis=1), 2, 0))
+    travelled = np.concatenate([np.zeros((len(radii), 1)), steps.cumsum(1)], 1)
+    wanted = (start[:, None] + np.arange(points) / points) % 1.0 * travelled[:, -1:]
+    before = (travelled[:, None, 1:-1] <= wanted[:, :, None]).sum(2)
+    rows = np.arange(len(radii))[:, None]
+    share = (wanted - travelled[rows, before]) / np.maximum(steps[rows, before], 1e-12)
+    return np.asarray(curve[rows, before] + share[..., None] * (curve[rows, before + 1] - curve[rows, before]))
