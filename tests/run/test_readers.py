@@ -86,7 +86,7 @@ def test_another_judge_is_another_key_of_the_measures(judge: Path, tmp_path: Pat
 
 
 def test_a_modality_without_a_reader_has_a_reason(judge: Path) -> None:
-    strange = CdSprites(level=5, colours={"mauve": (200, 100, 200), "red": (255, 0, 0)})
+    strange = CdSprites(level=5, colours={"mauve": (200, 100, 200), "red": (255, 0, 0)}, dark_background="published")
     found = find_readers(strange, strange.spec, {})
     assert "image" in found.unread
     assert found.unread["image"]

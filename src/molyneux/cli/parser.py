@@ -194,8 +194,8 @@ def _add_judge(parser: argparse.ArgumentParser) -> None:
     _completed(parser.add_argument("world", metavar="DATA", help=data), _worlds)
     parser.add_argument("modality", metavar="MODALITY", help="what it reads, such as image")
     parser.add_argument("--out", type=_path, required=True, help="file to write")
-    samples = "true views of the last level to learn from; fewer of easier ones (default: 36000)"
-    parser.add_argument("--samples", type=int, default=36_000, help=samples)
+    samples = "true views of the last level to learn from; fewer of easier ones (default: 60000)"
+    parser.add_argument("--samples", type=int, default=60_000, help=samples)
     parser.add_argument("--seed", type=int, default=1, help="root of every random number (default: 1)")
 
 

@@ -31,7 +31,8 @@ def test_a_sample_is_a_function_of_its_number(world, modality):
     assert torch.equal(batch.views[modality][60:].flip(0), part.views[modality])
     assert torch.equal(batch.factors[60:].flip(0), part.factors)
     _, unreadable = codes(source, batch, "shape")
-    assert unreadable.double().mean() == 1 if modality == "touch" else 0.3 < unreadable.double().mean() < 0.9
+    low, high = (0.9, 1.0) if modality == "touch" else (0.3, 0.9)
+    assert low < unreadable.double().mean() <= high
 
 
 def test_readable_factors_keep_the_codes_of_their_scenes():

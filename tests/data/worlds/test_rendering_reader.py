@@ -1,4 +1,4 @@
-"""Pictures on black ground are read by comparison with everything that can be drawn."""
+"""Pictures are read by comparison with everything that can be drawn."""
 
 import sys
 from pathlib import Path
@@ -31,13 +31,13 @@ def truth(world, batch, name):
     return batch.factors[:, world.spec.factor_index(name)]
 
 
-@pytest.mark.parametrize("level", [1, 2, 3, 4])
+@pytest.mark.parametrize("level", [1, 2, 3, 4, 5])
 def test_true_views_are_read_without_error(level):
     world = CdSprites(level=level)
     batch = world.source("test", 300, seed=3).batch(np.arange(300))
     codes, forced, reading = read(world, batch.views["image"])
     assert isinstance(world.readers()["image"], Reader)
-    assert set(codes) == {"shape", "size", "colour", "position"} & {factor.name for factor in world.spec.factors}
+    assert set(codes) == {"shape", "size", "colour", "position", "background"} & {factor.name for factor in world.spec.factors}
     assert not reading.reasons
     for name in codes:
         assert torch.equal(codes[name], truth(world, batch, name))
@@ -156,7 +156,7 @@ def _figures(names, count):
 
 
 @pytest.mark.parametrize("kind", [kind for kind in PICTURES if kind not in ("plain", "blends")])
-@pytest.mark.parametrize("level", [1, 3, 4])
+@pytest.mark.parametrize("level", [1, 3, 5])
 def test_what_is_no_figure_of_the_world_is_refused(level, kind):
     """At most 1 % of each kind (3 of 150 pictures, by chance); the record in studies/results/readers has larger numbers."""
     drawn = Pictures("cdsprites-v1", level, seed=5).draw(kind, 150)
@@ -164,7 +164,7 @@ def test_what_is_no_figure_of_the_world_is_refused(level, kind):
     assert (reading.codes >= 0).all(1).sum() <= 3
 
 
-@pytest.mark.parametrize("level", [2, 4])
+@pytest.mark.parametrize("level", [2, 4, 5])
 def test_figures_drawn_by_others_are_read(level):
     world = CdSprites(level=level, modalities=("image",))
     drawn = Pictures("cdsprites-v1", level, seed=6).draw("plain", 150)
@@ -185,7 +185,24 @@ def test_upright_squares_of_other_sizes_are_refused():
 
 
 @pytest.mark.parametrize(
-    "settings", [{"level": 5}, {"level": 3, "noise": Noise(size=0.2)}, {"level": 2, "modalities": ("text",)}]
+    "settings",
+    [
+        {"level": 5, "dark_background": "published"},
+        {"level": 5, "colours": {"mauve": (200, 160, 200), "red": (255, 0, 0)}},
+        {"level": 3, "noise": Noise(size=0.2)},
+        {"level": 2, "modalities": ("text",)},
+    ],
 )
 def test_what_it_cannot_know_it_does_not_read(settings):
     assert "image" not in CdSprites(**settings).readers()
+
+
+def test_ground_between_light_and_dark_is_not_read():
+    """The mean of a picture on light ground and one on dark ground."""
+    world = CdSprites(level=5, textures=None)
+    batch = world.source("test", 200, seed=2).batch(np.arange(200))
+    ground = truth(world, batch, "background")
+    light, dark = (batch.views["image"][ground == code][:40].float() for code in (0, 1))
+    codes, forced, _ = read(world, (0.3 * light + 0.7 * dark).to(torch.uint8))
+    assert (codes["background"] == -1).double().mean() > 0.9
+    assert (forced["background"] >= 0).all()

@@ -17,7 +17,7 @@ from molyneux.data.dataset import Split
 from molyneux.data.worlds import foreign_shapes
 from molyneux.data.worlds.captioned_world import CaptionedWorld, Scenes
 from molyneux.data.worlds.raster import SHAPES, Figures, masks
-from molyneux.data.worlds.touch import disturb, traced
+from molyneux.data.worlds.touch import CONTACTS, disturb, follow, traced
 
 OBJECT = ("shape", "size", "colour", "position")
 """Factors that cannot be read without an object."""
@@ -134,7 +134,7 @@ class _Altered:
         width = np.maximum(high - low, 0.0)
         place = number * width.sum()
         gap = (place[:, None] >= width.cumsum()[:-1]).sum(1)
-        return np.exp(low[gap] + place - (width.cumsum() - width)[gap]) / self._world.length(scenes)
+        return np.asarray(np.exp(low[gap] + place - (width.cumsum() - width)[gap]) / self._world.length(scenes))
 
     def _is(self, scenes: Scenes, names: tuple[str, ...]) -> np.ndarray:
         """(n,) whether figures have one of some shapes."""
@@ -211,7 +211,7 @@ class AlteredPictures(_Altered):
         missing = np.where((drawn[:, 9] < 0.5)[:, None, None], beyond, hole)
         known = self._is(scenes, ("circle", "semicircle", "spiral"))  # what is left of a circle may be a semicircle
         self._label(codes, rows[known], Change(0, (), ("shape",)))
-        return cover * ~missing
+        return np.asarray(cover * ~missing)
 
     def _resized(self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
         ratio = self._wrong_sizes(scenes, drawn[:, 6])
@@ -229,7 +229,7 @@ class AlteredPictures(_Altered):
         both = np.maximum(cover, second)
         hidden = _area(both) < 1.2 * np.maximum(_area(cover), _area(second))
         self._label(codes, rows[hidden], Change(0, (), _PLACED))
-        return np.where((drawn[:, 10] < 0.7)[:, None, None], both, (cover + second) / 2)
+        return np.asarray(np.where((drawn[:, 10] < 0.7)[:, None, None], both, (cover + second) / 2))
 
     def _turned(self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Half of them with sharpened edges; a circle is no other for being turned, and sharpened means may be circles."""
@@ -262,7 +262,7 @@ class AlteredPictures(_Altered):
         alike = others.shape == scenes.figures.shape
         self._label(codes, rows[alike], Change(0, (), ("shape",)))
         self._label(codes, rows[np.abs(np.log(others.size / scenes.figures.size)) > 0.3], Change(0, (), ("size",)))
-        return share * cover + (1 - share) * self._silhouettes(replace(others, centre=scenes.figures.centre))
+        return np.asarray(share * cover + (1 - share) * self._silhouettes(replace(others, centre=scenes.figures.centre)))
 
     def _blurred(self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
         side = cover.shape[-1]
@@ -283,29 +283,56 @@ class AlteredPictures(_Altered):
 
 
 class AlteredContours(_Altered):
-    """Contours of figures of shapes or sizes that the world does not have; see `_Altered`."""
+    """Contours of shapes or sizes that the world does not have, or of two figures one after the other; see `_Altered`."""
 
     modality = "touch"
 
     def batch(self, indices: np.ndarray) -> Batch:
-        """The contours at these positions, half of them of foreign shapes."""
+        """The contours at these positions."""
         indices = np.asarray(indices)
         scenes, drawn = self._scenes(indices), seeds.uniforms(self._key, indices, _NUMBERS)
         codes, figures = scenes.factors[:, self._columns], scenes.figures
-        foreign = drawn[:, 0] < 0.6
-        self._label(codes, np.flatnonzero(foreign), Change(0, ("shape",), ("size",)))
-        self._label(codes, np.flatnonzero(~foreign), Change(0, ("shape", "size")))
+        foreign, joined = np.flatnonzero(drawn[:, 0] < 0.45), np.flatnonzero(drawn[:, 0] >= 0.75)
+        resized = np.flatnonzero((drawn[:, 0] >= 0.45) & (drawn[:, 0] < 0.75))
         ratio = self._wrong_sizes(scenes, drawn[:, 1])
-        resized = replace(figures, size=figures.size * ratio, thickness=figures.thickness * ratio)
-        contours: np.ndarray = self._world.view(replace(scenes, figures=resized)).views["touch"].numpy()
-        rows = np.flatnonzero(foreign)
-        radii = foreign_shapes.outlines(drawn[rows, 6:22], rounded=self._rounded)
-        length = figures.size[rows] * (0.6 + 0.5 * drawn[rows, 2])
-        points = foreign_shapes.along(radii, drawn[rows, 3], contours.shape[1]) * length[:, None, None]
-        found = traced(points + figures.centre[rows, None])
-        disturb(found, seeds.uniforms(self._key ^ np.uint64(1), indices[rows], 4 * found.shape[1]), self._noise)
-        contours[rows] = found
+        altered = replace(figures, size=figures.size * ratio, thickness=figures.thickness * ratio)
+        contours: np.ndarray = self._world.view(replace(scenes, figures=altered)).views["touch"].numpy()
+        self._label(codes, resized, Change(0, ("shape", "size")))
+        contours[foreign] = self._felt(self._foreign(_rows_of(figures, foreign), drawn[foreign]), indices[foreign])
+        self._label(codes, foreign, Change(0, ("shape",), ("size",)))
+        others = self._scenes((drawn[joined, 2] * self._size).astype(np.int64)).figures
+        own = _rows_of(figures, joined)
+        contours[joined] = self._felt(_joined(own, others, drawn[joined, 3:6]), indices[joined])
+        self._label(codes, joined, Change(0, ("shape", "size"), ("position",)))
+        self._label(codes, joined[_alike(own, others)], Change(0, (), _PLACED))
         return Batch({"touch": torch.from_numpy(contours)}, factors=torch.from_numpy(codes))
+
+    def _foreign(self, figures: Figures, drawn: np.ndarray) -> np.ndarray:
+        """Points (n, contacts, 2) along foreign shapes in the places of figures."""
+        radii = foreign_shapes.outlines(drawn[:, 6:22], rounded=self._rounded)
+        length = figures.size * (0.6 + 0.5 * drawn[:, 2])
+        points = foreign_shapes.along(radii, drawn[:, 3], CONTACTS) * length[:, None, None]
+        return np.asarray(points + figures.centre[:, None])
+
+    def _felt(self, points: np.ndarray, indices: np.ndarray) -> np.ndarray:
+        """Contours through points (n, contacts, 2), with the sensor's noise."""
+        found = traced(points)
+        disturb(found, seeds.uniforms(self._key ^ np.uint64(1), indices, 4 * found.shape[1]), self._noise)
+        return found
+
+
+def _joined(first: Figures, second: Figures, numbers: np.ndarray) -> np.ndarray:
+    """Points (n, contacts, 2), a quarter to three quarters of them along one figure and the others along a second."""
+    one, other = (follow(figures, numbers[:, i], CONTACTS)[:, :, :2] for i, figures in enumerate((first, second)))
+    cut = CONTACTS * (0.25 + 0.5 * numbers[:, 2, None, None])
+    return np.where(np.arange(CONTACTS)[:, None] < cut, one, other)
+
+
+def _alike(first: Figures, second: Figures) -> np.ndarray:
+    """(n,) whether figures of the same shape lie nearly in the same place and have nearly the same size."""
+    away = np.hypot(*(first.centre - second.centre).T)
+    near = (away < 0.2 * first.size) & (np.abs(np.log(first.size / second.size)) < 0.1)
+    return np.asarray((first.shape == second.shape) & near)
 
 
 def _rows(scenes: Scenes, rows: np.ndarray) -> Scenes:

@@ -254,4 +254,5 @@ def gaussian(places: Tensor, size: int, sigma: float) -> Tensor:
     """Weights (..., size) of the pixels of a row for its smoothed brightness at places (...) in pixels."""
     away = places[..., None] - (torch.arange(size) + 0.5)
     exponent = (-0.5 * (away / sigma) ** 2).clamp(min=-30)  # numbers too small for their full precision are slow
-    return exponent.exp() / (sigma * (2 * torch.pi) ** 0.5)
+    weights: Tensor = exponent.exp() / (sigma * (2 * torch.pi) ** 0.5)
+    return weights
