@@ -30,6 +30,19 @@ def top_three(runs: Sequence[StudyRun], printed: PublishedResults | None) -> str
     return "\n".join(lines) + "\n"
 
 
+def trials(runs: Sequence[StudyRun], score: tuple[str, Mapping[str, str]]) -> str:
+    """Every run of a search with its seed, the split it was measured on, and a score, in the order of the records."""
+    name, about = score
+    lines = []
+    for run in runs:
+        found = next(one for one in run.scores if one.name == name and dict(one.about) == dict(about))
+        lines = lines or [f"| trial | seed | measured on | epochs | {measure(found)} |", "|---|---:|---|---:|---:|"]
+        settings = run.settings
+        cells = [settings["name"], settings["seed"], found.origin["split"], settings["learn.epochs"], f"{found.value:.2f}"]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines) + "\n"
+
+
 def best_by(runs: Sequence[StudyRun], score: tuple[str, Mapping[str, str]]) -> str:
     """The model with the highest mean of a score over seeds."""
     models = _models(runs)

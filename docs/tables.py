@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
-from comparisons import best_by, correlations, dci_together, top_three
+from comparisons import best_by, correlations, dci_together, top_three, trials
 from costs import cost_table
 from shown import LEADING, SHOWN
 
@@ -97,6 +97,12 @@ def compared(name: str) -> str:
     return {"correlations": correlations, "dci": dci_together}[what](runs)
 
 
+def tried(names: str) -> str:
+    """Every trial of searches with its MIG; empty where one has no records."""
+    runs = runs_of(names)
+    return trials(runs, LEADING["recommended"][0]) if runs else ""
+
+
 def cost(name: str) -> str:
     """What the trainings of a study cost, by variant; empty where none has a cost on record."""
     path = records_of(name).with_name("costs.jsonl")
@@ -131,6 +137,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "findings": findings,
     "leading": leading,
     "study": study,
+    "tried": tried,
 }
 
 

@@ -1,4 +1,4 @@
-"""Outlines of shapes that no world has: polygons, stars, waves, discs, ellipses, rectangles and diamonds, drawn from numbers.
+"""Outlines of shapes that a world does not have: polygons, stars, waves, discs, ellipses, crosses, drawn from numbers.
 
 An outline is given by its radii: the distance of the border from the centre in `DIRECTIONS` equally spaced directions,
 clockwise from the right, scaled so that the area inside is 1.
@@ -17,20 +17,24 @@ _ANGLES = np.arange(DIRECTIONS) * (2 * np.pi / DIRECTIONS)
 
 _WAVES = np.arange(2, 6)
 
-_ROUND, _OBLONG, _POLYGON, _STAR, _WAVY = range(5)
-_KINDS = {True: (_ROUND, _ROUND, _OBLONG, _POLYGON, _STAR, _WAVY), False: (_OBLONG, _POLYGON, _STAR, _WAVY)}
-"""Kinds of outlines, those twice that are drawn twice as often; with and without nearly round ones."""
+_ROUND, _OBLONG, _POLYGON, _STAR, _WAVY, _CROSS, _SEGMENT = range(7)
+_KINDS = {
+    True: (_ROUND, _ROUND, _OBLONG, _OBLONG, _POLYGON, _STAR, _STAR, _WAVY, _CROSS, _SEGMENT),
+    False: (_OBLONG, _POLYGON, _STAR, _WAVY),
+}
+"""Kinds of outlines, those twice that are drawn twice as often; with and without round ones."""
 
 
 def outlines(numbers: np.ndarray, *, rounded: bool) -> np.ndarray:
     """Radii (n, DIRECTIONS) of outlines.
 
-    They are discs and ellipses whose axes differ by at most 30 %; ellipses, rectangles and diamonds whose axes differ by 130 to
-    300 %; regular polygons; stars with 3 to 7 points; wavy lines.
+    They are ellipses, rectangles and diamonds whose axes differ by 130 to 300 %; regular polygons; stars with 3 to 7 points;
+    wavy lines. For worlds without circles also discs and ellipses whose axes differ by at most 30 %, polygons of more than 5
+    corners, segments of discs, crosses, and rectangles and diamonds whose axes differ by 50 % or more.
 
     Args:
         numbers: (n, NUMBERS) of [0, 1).
-        rounded: whether discs and what is nearly round are among them: nearly round ellipses, polygons of more than 5 corners.
+        rounded: whether the world has no circles and no parts of circles.
     """
     kinds = np.array(_KINDS[rounded])
     kind = kinds[(numbers[:, 0] * len(kinds)).astype(np.int64)]
@@ -40,8 +44,10 @@ def outlines(numbers: np.ndarray, *, rounded: bool) -> np.ndarray:
     found = np.where(
         np.isin(kind, (_POLYGON, _STAR))[:, None],
         _star(angle, corners, inner),
-        np.where((kind == _WAVY)[:, None], _wavy(angle, numbers[:, 4:12]), _ellipse(angle, kind, numbers)),
+        np.where((kind == _WAVY)[:, None], _wavy(angle, numbers[:, 4:12]), _ellipse(angle, kind, numbers, rounded)),
     )
+    found = np.where((kind == _CROSS)[:, None], _cross(angle, 0.22 + 0.25 * numbers[:, 14]), found)
+    found = np.where((kind == _SEGMENT)[:, None], _segment(angle, 0.6 * numbers[:, 14] - 0.3), found)
     area = 0.5 * (found**2).mean(1, keepdims=True) * 2 * np.pi
     return np.asarray(found / np.sqrt(area))
 
@@ -68,11 +74,27 @@ def _wavy(angle: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     return np.asarray(np.maximum(1 + waves.sum(2), 0.15))
 
 
-def _ellipse(angle: np.ndarray, kind: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+def _cross(angle: np.ndarray, width: np.ndarray) -> np.ndarray:
+    """Radii of two crossed bars of length 2 and half width `width` (n,)."""
+    half, x, y = width[:, None], np.abs(np.cos(angle)) + 1e-9, np.abs(np.sin(angle)) + 1e-9
+    return np.asarray(np.maximum(np.minimum(1 / x, half / y), np.minimum(half / x, 1 / y)))
+
+
+def _segment(angle: np.ndarray, chord: np.ndarray) -> np.ndarray:
+    """Radii of what a chord (n,) above or below the middle leaves of a disc of radius 1, from a point near its centroid."""
+    level, y = chord[:, None], np.sin(angle)
+    place = level + 0.42 * (1 - level)
+    across = place * y
+    disc = np.sqrt(across**2 + 1 - place**2) - across
+    return np.asarray(np.minimum(disc, np.where(y < -1e-9, (place - level) / np.maximum(-y, 1e-9), disc)))
+
+
+def _ellipse(angle: np.ndarray, kind: np.ndarray, numbers: np.ndarray, rounded: bool) -> np.ndarray:
     """Radii of |x / a|^p + |y / b|^p = 1: ellipses (p = 2), diamonds (1) and rectangles (20)."""
     share = numbers[:, 12]
-    ratio = np.where(kind == _ROUND, 1 + 0.3 * share**2, 2.3 + 1.7 * share)[:, None]
     powers = np.array([1.0, 2.0, 20.0])[(numbers[:, 13] * 3).astype(np.int64)]
+    oblong = np.where(rounded & (powers != 2.0), 1.5 + 2.5 * share, 2.3 + 1.7 * share)
+    ratio = np.where(kind == _ROUND, 1 + 0.3 * share**2, oblong)[:, None]
     power = np.where(kind == _ROUND, 2.0, powers)[:, None]
     x, y = np.abs(np.cos(angle)) / np.sqrt(ratio), np.abs(np.sin(angle)) * np.sqrt(ratio)
     return np.asarray((x**power + y**power) ** (-1 / power))
