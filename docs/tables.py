@@ -14,6 +14,7 @@ from pathlib import Path
 
 from comparisons import best_by, correlations, dci_together, top_three, trials
 from costs import cost_table
+from readers import accepted, right
 from shown import LEADING, SHOWN
 
 from molyneux.core import store
@@ -103,6 +104,17 @@ def tried(names: str) -> str:
     return trials(runs, LEADING["recommended"][0]) if runs else ""
 
 
+def readers(name: str) -> str:
+    """What readers accept, for `cdsprites-v1.image`, or read correctly, for `cdsprites-v1.image.right`; empty without records."""
+    world, modality, *what = name.split(".")
+    found = runs_of("readers")
+    if not found:
+        return ""
+    if what:
+        return right(found, world=world, modality=modality)
+    return accepted(found, runs_of("readers-before"), world=world, modality=modality)
+
+
 def cost(name: str) -> str:
     """What the trainings of a study cost, by variant; empty where none has a cost on record."""
     path = records_of(name).with_name("costs.jsonl")
@@ -136,6 +148,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "cost": cost,
     "findings": findings,
     "leading": leading,
+    "readers": readers,
     "study": study,
     "tried": tried,
 }
@@ -157,8 +170,8 @@ def filled(text: str) -> str:
 
 def made_by(kind: str, subject: str) -> str:
     """The command that makes the records of a table."""
-    if kind == "benchmark":
-        return "make benchmark"
+    if kind in ("benchmark", "readers"):
+        return "make benchmark" if kind == "benchmark" else "python studies/judges.py"
     subject = subject.rpartition("+")[2]
     script = ROOT / "studies" / f"{subject.replace('-', '_')}.py"
     return f"python studies/{script.name}" if script.exists() else f"molyneux sweep configs/studies/{subject}.yaml"

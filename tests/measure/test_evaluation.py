@@ -63,11 +63,12 @@ def test_exact_readers_are_preferred_and_the_origin_says_who_read(tiny):
     assert evaluation.reader("text") is evaluation.exact["text"]
     assert evaluation.reader("image") is evaluation.readers["image"]
     assert evaluation.reader("touch") is None
-    readers = evaluation.provenance(("text", "image"))["readers"]
-    assert readers == {
+    provenance = evaluation.provenance(("text", "image"))
+    assert provenance["readers"] == {
         "text": {"exact": True, "accuracy": {"shape": 1.0, "size": 1.0}},
         "image": {"exact": False, "accuracy": {}},
     }
+    assert provenance["second_readers"] == {"text": {}}
 
 
 def test_streams_differ_by_name_and_seed(tiny):

@@ -79,6 +79,10 @@ def test_classes_are_renamed_however_deep_they_stand() -> None:
     assert found["seed"] == 1
 
 
+EARLIER_READERS = ("cdsprites", "cdsprites-codes", "limits")
+"""Studies whose pictures were read by readers that accepted more: their records are shown and no run is added to them."""
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_study_is_not_refused_by_its_own_records(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     study = load_study(TOP / "configs" / "studies" / f"{name}.yaml")
@@ -87,4 +91,9 @@ def test_a_shipped_study_is_not_refused_by_its_own_records(name: str, monkeypatc
     if study.search == "grid":
         monkeypatch.setattr("molyneux.run.study.read_experiment", parse_experiment)  # that models fit is tested with the files
         experiments = [experiment for same in check_points(study) for experiment in same]
-        Records(TOP / "studies" / "results" / name / "records.jsonl").require_all_of(experiments)
+        found = Records(TOP / "studies" / "results" / name / "records.jsonl")
+        if name in EARLIER_READERS:
+            with pytest.raises(ConflictError, match=r"origin.judges: None -> .*--results"):
+                found.require_all_of(experiments)
+        else:
+            found.require_all_of(experiments)

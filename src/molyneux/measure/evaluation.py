@@ -235,9 +235,8 @@ class Evaluation:
             if (reader := self.reader(name)) is not None
         }
         judges = {name: _judge(judge) for name in modalities if (judge := self.judge(name)) is not None}
-        read |= {"judges": judges} if judges else {}
         head = {**self.origin, "seed": self.seed, "samples": self.size, "batch_size": self.batch_size}
-        return {**head, "readers": read} if read else head
+        return {**head, **({"readers": read} if read else {}), **({"second_readers": judges} if judges else {})}
 
     @cached_property
     def _made(self) -> dict[str, Any]:

@@ -240,7 +240,8 @@ def test_chosen_modalities():
     world = CdSprites(level=2, modalities=("text",))
     assert world.batch(np.arange(3), split="train", seed=1).views.keys() == {"text"}
     assert CdSprites(level=2, modalities=("image",)).readers().keys() == {"image"}
-    assert CdSprites(level=5, modalities=("image",)).readers() == {}
+    assert CdSprites(level=5, modalities=("image",)).readers().keys() == {"image"}
+    assert CdSprites(level=2, modalities=("touch",)).readers() == {}
 
 
 def test_textures_from_a_folder(tmp_path):
