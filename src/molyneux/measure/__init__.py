@@ -8,12 +8,14 @@ from molyneux.measure.homotopy import Homotopy
 from molyneux.measure.likelihood import Likelihood
 from molyneux.measure.measures import Measure, Measurement, evaluate
 from molyneux.measure.posterior_gap import PosteriorGap
-from molyneux.measure.prediction import Downstream, LatentProbe, Prediction
+from molyneux.measure.prediction import Breakdown, Calibration, Downstream, LatentProbe, Prediction
 from molyneux.measure.projection import Projection
 from molyneux.measure.reconstruction import Reconstruction
 from molyneux.measure.scores import apart, over_seeds
 
 __all__ = [
+    "Breakdown",
+    "Calibration",
     "CodeUse",
     "Coherence",
     "Disentanglement",

@@ -4,12 +4,12 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from molyneux.core import UNREADABLE, Factor, JudgeMaterial, Modality, Progress, SpecError
+from molyneux.core import JudgeMaterial, Modality, Progress, SpecError
 from molyneux.learn import Training
 from molyneux.learn.judges import train_judge, validate_accuracy
 from molyneux.learn.judges.labels import union
 from molyneux.learn.judges.net import JudgeNet
-from molyneux.learn.judges.train import Interleaved, JudgeTraining, calibrate, jitter, soften
+from molyneux.learn.judges.train import Interleaved, JudgeTraining, jitter, soften
 
 QUICK = Training(epochs=1, batch_size=16, learning_rate=3e-3, tensorboard=False)
 
@@ -33,21 +33,6 @@ def test_contour_judge(contours, tmp_path):
     )  # fmt: skip
     assert judge.record.accuracy == {"1": {"shape": 1.0, "size": 1.0}}
     assert validate_accuracy(judge, contours(100, seed=2)) == {"shape": 1.0, "size": 1.0}
-
-
-def test_a_calibrated_judge_abstains_from_three_of_a_thousand_true_views(contours):
-    source = contours(1000)
-    known = tuple(Factor(factor.name, (*factor.values, UNREADABLE)) for factor in source.spec.factors)
-    net = JudgeNet(source.spec.modalities[0], {factor.name: len(factor.values) for factor in known}).eval()
-    net.bias("shape").data[-1] += 3.0  # abstains from everything
-    net.bias("size").data[-1] -= 3.0  # abstains from nothing
-    before = {name: bias.clone() for name, bias in net.named_parameters()}
-    assert (net(source.points)["shape"].argmax(1) == 2).all()
-    calibrate(net, source, "touch", known)
-    assert 1 <= (net(source.points)["shape"].argmax(1) == 2).sum() <= 5
-    changed = [name for name, now in net.named_parameters() if not torch.equal(now, before[name])]
-    assert changed == ["heads.shape.bias"]
-    assert torch.equal(net.bias("shape")[:-1], before["heads.shape.bias"][:-1])
 
 
 def test_contours_have_no_beginning(contours):

@@ -83,12 +83,6 @@ class JudgeNet(nn.Module):
         features = self.hidden(self.body(view))
         return dict(zip(self.names, (head(features) for head in self.heads.values()), strict=True))
 
-    def bias(self, name: str) -> Tensor:
-        """The biases of a factor's logits, (values,)."""
-        head = self.heads[_key(name)]
-        assert isinstance(head, nn.Linear)
-        return head.bias
-
 
 def _key(name: str) -> str:
     """The name of a factor as a key of `nn.ModuleDict`, which takes no dots and none of its own attributes."""

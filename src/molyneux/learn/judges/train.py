@@ -39,9 +39,6 @@ TRAINING = Training(
 """One pass over fresh samples."""
 
 
-_KEPT, _CALIBRATED = 0.997, 4000
-"""Share of true views from which a judge may not abstain, factor by factor, and how many of a level are looked at for it."""
-
 _TRUE, _ALTERED, _NEGATIVES = 4, 4, 1
 """Samples of the first level in a round: true views, altered ones, blends and noise. The second level has twice as many, ..."""
 
@@ -114,8 +111,6 @@ def train_judge(
     samples = Interleaved(sources, modality, known)
     model = JudgeTraining(samples.spec, seed=seed)
     fit(model, samples, None, training, folder, seed=seed, progress=progress)
-    for level in material.values():
-        calibrate(model.net, level.views, modality, known)
     draft = Judge(model.net, Record(world, samples.spec.modalities[0], known, {}, {}, 0, command))
     draft.save(folder / "draft.safetensors")
     rounded = Judge.load(folder / "draft.safetensors")  # validated with the rounded weights of the file
@@ -126,31 +121,6 @@ def train_judge(
         samples=min(validated, *(len(held.views) for held in held_out.values())),
     )
     return Judge(rounded.net, record)
-
-
-@torch.inference_mode()
-def calibrate(net: JudgeNet, source: Source, modality: str, known: Sequence[Factor]) -> None:
-    """Make abstaining less likely, by the bias of its logit, until 99.7 % of true views are read; never more likely.
-
-    Args:
-        net: changed in place.
-        source: true views that have all or some of the factors; the last 4,000 of them are read.
-        modality: name of the modality to read.
-        known: factors of the judge, with the value "unreadable" last.
-    """
-    net.eval()
-    numbers = np.arange(len(source))[-_CALIBRATED:]
-    gaps: dict[str, list[Tensor]] = {factor.name: [] for factor in known}
-    for part in np.array_split(numbers, -(-len(numbers) // 500)):
-        batch = source.batch(part)
-        logits = net(views.to_model(source.spec.modality(modality), batch.views[modality]))
-        codes = recode(codes_of(batch), source.spec, known)
-        for column, (name, found) in enumerate(gaps.items()):
-            shown = logits[name][codes[:, column] >= 0]
-            found.append(shown[:, -1] - shown[:, :-1].amax(1))
-    for name, found in gaps.items():
-        if len(gap := torch.cat(found)):
-            net.bias(name)[-1] -= max(0.0, float(np.quantile(gap.numpy(), _KEPT)))
 
 
 def _sources(material: JudgeMaterial, modality: str, factors: Sequence[str], seed: int) -> list[tuple[Source, int]]:

@@ -1,8 +1,9 @@
 """Prediction: targets predicted by supervised models, and labels predicted from codes."""
 
+from molyneux.measure.prediction.breakdown import Breakdown, Calibration
 from molyneux.measure.prediction.classifiers import FewShot, few_shot, net_predictions
 from molyneux.measure.prediction.downstream import Downstream
 from molyneux.measure.prediction.prediction import Prediction
 from molyneux.measure.prediction.probe import LatentProbe
 
-__all__ = ["Downstream", "FewShot", "LatentProbe", "Prediction", "few_shot", "net_predictions"]
+__all__ = ["Breakdown", "Calibration", "Downstream", "FewShot", "LatentProbe", "Prediction", "few_shot", "net_predictions"]

@@ -1,0 +1,183 @@
+"""Predictions looked at more closely: accuracy by the value of a factor, and how far probabilities can be believed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, final
+
+import numpy as np
+import torch
+
+from molyneux.core import Batch, NotApplicableError, Predicts, Score, Spec, Target
+from molyneux.measure.evaluation import Evaluation
+from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.scores import Recorder
+
+_CLASSES = ("class", "agreement")
+
+
+@final
+class Breakdown(Measure):
+    """Accuracy of the predicted class or agreement by the value of a factor, given all modalities.
+
+    `breakdown.accuracy` in % with `about` naming the target, the factor and the value, such as the accuracy on captions that are
+    false because of a changed colour (Kuhnle & Copestake, 2017, figure 6); `breakdown.lowest` is that of the value with the
+    lowest. Chance is a guess with equal probability for every class; the control `constant` predicts the most common class of
+    all samples.
+
+    Args:
+        factors: names of factors; all by default.
+        targets: names of targets of task class or agreement; all of them by default.
+        least: values with fewer samples are left out.
+    """
+
+    name: ClassVar[str] = "breakdown"
+    needs: ClassVar[tuple[type, ...]] = (Predicts,)
+
+    def __init__(self, *, factors: Sequence[str] = (), targets: Sequence[str] = (), least: int = 20) -> None:
+        self.factors, self.targets, self.least = tuple(factors), tuple(targets), least
+
+    def check(self, spec: Spec) -> None:
+        """Raise SpecError for factors or targets that do not exist."""
+        for name in self.factors:
+            spec.factor(name)
+        for name in self.targets:
+            spec.target(name)
+
+    def measure(self, evaluation: Evaluation) -> Measurement:
+        """Every target by every factor."""
+        spec = evaluation.spec
+        factors = [spec.factor(name) for name in self.factors] or list(spec.factors)
+        targets = _targets(spec, self.targets)
+        if not factors:
+            raise NotApplicableError("breakdown needs factors: choose a source that has some")
+        scores: list[Score] = []
+        for target in targets:
+            right, truth, codes = _answers(evaluation, target, [spec.factor_index(factor.name) for factor in factors])
+            constant = truth == np.bincount(truth).argmax() if len(truth) else truth
+            classes = max(2, len(target.symbols))
+            for column, factor in enumerate(factors):
+                found = []
+                for code, value in enumerate(factor.values):
+                    rows = codes[:, column] == code
+                    if rows.sum() >= max(1, self.least):
+                        about = {"target": target.name, "factor": factor.name, "value": value}
+                        recorder = Recorder(self.name, evaluation.rng(self.name, *about.values()), about, evaluation.provenance())
+                        controls = {"constant": 100 * float(constant[rows].mean())}
+                        found.append(recorder.share("accuracy", right[rows], chance=100 / classes, controls=controls))
+                scores += found + _lowest(found)
+        return Measurement(tuple(scores))
+
+
+def _lowest(found: Sequence[Score]) -> list[Score]:
+    """The score of the value that is predicted worst, of several."""
+    if len(found) < 2:
+        return []
+    worst = min(found, key=lambda score: score.value if score.value is not None else 100.0)
+    about = {key: word for key, word in worst.about.items() if key != "value"}
+    return [replace(worst, name="breakdown.lowest", about=about, note=f"of the value {worst.about['value']}")]
+
+
+@final
+class Calibration(Measure):
+    """How far the probability that a model gives to its answer can be believed, given all modalities.
+
+    Scores with `about` naming the target: `calibration.error`, the expected calibration error over bins with equally many
+    samples (Naeini, Cooper and Hauskrecht, AAAI 2015; bins as in Nixon et al., 2019), 0..1; `calibration.brier`, the mean squared
+    distance between the predicted probabilities and the true class (Brier, 1950), 0..2; `calibration.log_loss` in nats. Chance
+    of the last two is the prior of the test samples as prediction.
+
+    Args:
+        targets: names of targets of task class or agreement; all of them by default.
+        bins: number of bins.
+    """
+
+    name: ClassVar[str] = "calibration"
+    needs: ClassVar[tuple[type, ...]] = (Predicts,)
+
+    def __init__(self, *, targets: Sequence[str] = (), bins: int = 15) -> None:
+        self.targets, self.bins = tuple(targets), bins
+
+    def check(self, spec: Spec) -> None:
+        """Raise SpecError for targets that do not exist."""
+        for name in self.targets:
+            spec.target(name)
+
+    def measure(self, evaluation: Evaluation) -> Measurement:
+        """Every target."""
+        scores: list[Score] = []
+        for target in _targets(evaluation.spec, self.targets):
+            pairs = [(found, truth) for found, truth, _ in _probabilities(evaluation, target)]
+            if not pairs:
+                raise NotApplicableError(f"the target {target.name} is known of no sample")
+            given, truth = (np.concatenate(side) for side in zip(*pairs, strict=True))
+            prior = np.broadcast_to(np.bincount(truth, minlength=given.shape[1]) / len(truth), given.shape)
+            recorder = Recorder(
+                self.name, evaluation.rng(self.name, target.name), {"target": target.name}, evaluation.provenance()
+            )
+            losses = log_loss(given, truth)
+            below: dict[str, Any] = {"bounds": (0.0, None), "higher_is_better": False}
+            error = calibration_error(given.max(1), given.argmax(1) == truth, self.bins)
+            scores += [
+                recorder.score("error", error, n=len(truth), bounds=(0.0, 1.0), higher_is_better=False),
+                recorder.mean("brier", brier(given, truth), chance=float(brier(prior, truth).mean()), **below),
+                recorder.mean("log_loss", losses, chance=float(log_loss(prior, truth).mean()), unit="nats", **below),
+            ]
+        return Measurement(tuple(scores))
+
+
+def calibration_error(confidence: np.ndarray, right: np.ndarray, bins: int) -> float:
+    """The expected calibration error: mean distance between confidence and accuracy over bins of equally many samples.
+
+    Args:
+        confidence: (N,) probability of the answer, 0..1.
+        right: (N,) whether the answer is right.
+        bins: number of bins.
+    """
+    parts = np.array_split(np.argsort(confidence, kind="stable"), min(bins, len(confidence)))
+    return float(sum(abs(confidence[part].mean() - right[part].mean()) * len(part) for part in parts) / len(confidence))
+
+
+def brier(given: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Squared distance (N,) between probabilities (N, K) and the true class (N,)."""
+    return np.asarray(((given - np.eye(given.shape[1])[truth]) ** 2).sum(1))
+
+
+def log_loss(given: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Minus the logarithm of the probability of the true class, (N,) nats."""
+    chosen = np.take_along_axis(given, truth[:, None], 1)[:, 0]
+    return np.asarray(-np.log(np.maximum(chosen, np.finfo(np.float32).tiny)))
+
+
+def _targets(spec: Spec, names: Sequence[str]) -> list[Target]:
+    """The targets that have classes, of those named or of all."""
+    found = [target for target in ([spec.target(name) for name in names] or spec.targets) if target.task in _CLASSES]
+    if not found:
+        raise NotApplicableError("expected a target of task class or agreement: choose a source that has one")
+    return found
+
+
+def _answers(evaluation: Evaluation, target: Target, columns: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of samples whose target is known: whether the answer is right (N,), the true class (N,), factor codes (N, columns)."""
+    parts = [(found.argmax(1) == truth, truth, codes[:, columns]) for found, truth, codes in _probabilities(evaluation, target)]
+    if not parts:
+        raise NotApplicableError(f"the target {target.name} is known of no sample")
+    right, truth, codes = (np.concatenate(side) for side in zip(*parts, strict=True))
+    return right, truth, codes
+
+
+def _probabilities(evaluation: Evaluation, target: Target) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Predicted probabilities (B, K), the true classes (B,) and factor codes (B, F) of samples whose target is known."""
+    for _, batch in evaluation.batches():
+        known = batch.known_mask(target.name)
+        part: Batch = batch if bool(known.all()) else batch[torch.nonzero(known).flatten()]
+        if not len(part):
+            continue
+        found = evaluation.model.predict(part, evaluation.available).get(target.name)
+        if found is None:
+            raise NotApplicableError(f"the model does not predict the target {target.name}: name others in `targets`")
+        distribution: Any = found
+        given = distribution.probs if target.task == "class" else torch.stack([1 - found.mean, found.mean], -1)
+        codes = part.factors if part.factors is not None else torch.empty(len(part), 0)
+        yield given.double().cpu().numpy(), part.targets[target.name].long().cpu().numpy(), codes.cpu().numpy()
