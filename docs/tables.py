@@ -107,12 +107,12 @@ def tried(names: str) -> str:
 def readers(name: str) -> str:
     """What readers accept, for `cdsprites-v1.image`, or read correctly, for `cdsprites-v1.image.right`; empty without records."""
     world, modality, *what = name.split(".")
-    found = runs_of("readers")
-    if not found:
+    if not records_of("readers").exists():
         return ""
+    found = load_study(records_of("readers"))
     if what:
         return right(found, world=world, modality=modality)
-    return accepted(found, runs_of("readers-before"), world=world, modality=modality)
+    return accepted(found, load_study(records_of("readers-before")), world=world, modality=modality)
 
 
 def cost(name: str) -> str:
