@@ -1,0 +1,1 @@
+"""The meaning of captions and how it is said."""
