@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 SHAPES = ("square", "rectangle", "triangle", "pentagon", "cross", "circle", "semicircle", "ellipse")
 
 COLOURS = ("red", "green", "blue", "yellow", "magenta", "cyan", "gray", "white")
+
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+AREAS = (
+    *(1.0, 1.0, math.sqrt(0.75) / 2),
+    math.cos(math.radians(18)) * (_GOLDEN**2 + (1 + _GOLDEN) * (1 - _GOLDEN) / 2),
+    *(5 / 9, math.pi / 4, math.pi / 8, math.pi / 4),
+)
+"""Area of each of `SHAPES` of width 1 and distortion 1; those of rectangles and ellipses are divided by the distortion."""
 
 
 @dataclass(frozen=True)
@@ -41,3 +51,12 @@ class Scenes:
 
     def __len__(self) -> int:
         return len(self.present)
+
+    def __getitem__(self, rows: slice | np.ndarray) -> Scenes:
+        """The scenes of some rows."""
+        return Scenes(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
+
+    @property
+    def areas(self) -> np.ndarray:
+        """(n, E) float64, area of each entity in areas of the scene; 0 of absent ones."""
+        return np.where(self.present, np.array(AREAS)[self.shape] * self.size**2 / self.distortion, 0.0)

@@ -1,0 +1,146 @@
+"""Captions as arrays: trees in Polish notation as codes, and what a stack machine has to do at each code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+import numpy as np
+
+from molyneux.core import DataError
+from molyneux.data.worlds.shapeworld.meaning.trees import CODES, COMPARATORS, PADDING, SYMBOLS, Symbol, Tree
+from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
+
+
+class Operation(IntEnum):
+    """What a symbol computes: predicates first, then relations, selectors, statements and connectives."""
+
+    ANY = 0
+    COLOUR = 1
+    SHAPE = 2
+    BOTH = 3
+    NOT = 4
+    AXIS = 5
+    DEPTH = 6
+    SIZE = 7
+    SHADE = 8
+    SAME_SHAPE = 9
+    SAME_COLOUR = 10
+    BESIDES = 11
+    PROXIMITY = 12
+    UNIQUE = 13
+    SELECT_AXIS = 14
+    SELECT_SIZE = 15
+    SELECT_SHADE = 16
+    SELECT_DISTANCE = 17
+    THERE_IS = 18
+    EXISTS = 19
+    BARE = 20
+    COUNT = 21
+    RATIO = 22
+    BOUND = 23
+    DIFFERENCE = 24
+    QUOTIENT = 25
+    NOT_TRUE = 26
+    AND = 27
+    OR = 28
+    EITHER = 29
+    IF = 30
+    IFF = 31
+
+
+_DIRECTED = {
+    Operation.AXIS: ("left", "right", "above", "below"),
+    Operation.DEPTH: ("behind", "in-front"),
+    Operation.SIZE: ("smaller", "bigger"),
+    Operation.SHADE: ("darker", "lighter"),
+    Operation.SAME_SHAPE: ("different-shape", "same-shape"),
+    Operation.SAME_COLOUR: ("different-colour", "same-colour"),
+    Operation.PROXIMITY: ("closer", "farther"),
+    Operation.SELECT_AXIS: (
+        *("left-of-two", "right-of-two", "upper-of-two", "lower-of-two"),
+        *("leftmost", "rightmost", "uppermost", "lowermost"),
+    ),
+    Operation.SELECT_SIZE: ("smaller-of-two", "bigger-of-two", "smallest", "biggest"),
+    Operation.SELECT_SHADE: ("darker-of-two", "lighter-of-two", "darkest", "lightest"),
+    Operation.SELECT_DISTANCE: ("closer-of-two", "farther-of-two", "closest", "farthest"),
+}
+"""Symbols with a direction: in pairs, the first of which is negative. Of pairs along an axis, every other is along y."""
+
+_COUNTING = {
+    "bare": Operation.BARE,
+    "count": Operation.COUNT,
+    "ratio": Operation.RATIO,
+    "bound": Operation.BOUND,
+    "difference": Operation.DIFFERENCE,
+    "quotient": Operation.QUOTIENT,
+}
+
+_BARE_AS = {
+    "bare-no": (Operation.RATIO, "eq", 0.0),
+    "bare-the": (Operation.COUNT, "eq", 1.0),
+    "bare-a": (Operation.COUNT, "geq", 1.0),
+    "bare-two": (Operation.COUNT, "geq", 2.0),
+    "bare-most": (Operation.BARE, "geq", 0.6),
+    "bare-all": (Operation.RATIO, "eq", 1.0),
+}
+"""What the paper's quantifiers count; `most` has bounds of its own."""
+
+_PLACES = {name: (operation, place) for operation, names in _DIRECTED.items() for place, name in enumerate(names)}
+
+OPERATION, DETAIL, DIRECTION, ARITY, COMPARATOR, QUANTITY, OF_TWO = range(7)
+"""Columns of `instructions`."""
+
+
+def instructions() -> np.ndarray:
+    """What each code stands for, (codes, 7): operation, axis or value, direction, arity, comparator, quantity, of two or not."""
+    return np.array([(0.0,) * 7, *map(_instruction, SYMBOLS.values())])
+
+
+def _instruction(symbol: Symbol) -> tuple[float, ...]:
+    arity, name = len(symbol.arguments), symbol.name
+    if symbol.kind in ("colour", "shape"):
+        values, operation = (COLOURS, Operation.COLOUR) if symbol.kind == "colour" else (SHAPES, Operation.SHAPE)
+        return (operation, values.index(name), 0, 0, 0, 0, 0)
+    if symbol.kind in _COUNTING:
+        operation, comparator, quantity = _COUNTING[symbol.kind], symbol.comparator, symbol.quantity
+        if symbol.kind == "bare":
+            operation, comparator, quantity = _BARE_AS[name]
+        return (operation, 0, 0, arity, COMPARATORS.index(comparator), quantity, 0)
+    if name in _PLACES:
+        operation, place = _PLACES[name]
+        axis = operation in (Operation.AXIS, Operation.SELECT_AXIS)
+        return (operation, place // 2 % 2 if axis else 0, 2 * (place % 2) - 1, arity, 0, 0, name.endswith("-of-two"))
+    return (Operation[name.replace("-", "_").upper()], 0, 1, arity, 0, 0, 0)
+
+
+def programs_of(trees: Sequence[Tree], length: int | None = None) -> np.ndarray:
+    """Codes of trees in Polish notation, (n, L) int16, padded with 0.
+
+    Args:
+        trees: n of them.
+        length: L; that of the longest by default.
+
+    Raises:
+        DataError: a tree is longer.
+    """
+    rows = [[CODES[name] for name in tree.polish] for tree in trees]
+    longest = max(map(len, rows), default=0)
+    if length is not None and longest > length:
+        raise DataError(f"expected trees of at most {length} symbols, got one of {longest}")
+    programs = np.full((len(rows), longest if length is None else length), PADDING, np.int16)
+    for row, codes in zip(programs, rows, strict=True):
+        row[: len(codes)] = codes
+    return programs
+
+
+def trees_of(programs: np.ndarray) -> list[Tree]:
+    """The trees of codes (n, L).
+
+    Raises:
+        DataError: unknown codes, or errors as `Tree.from_polish`.
+    """
+    names = ("", *SYMBOLS)
+    if programs.size and (programs.min() < 0 or programs.max() >= len(names)):
+        raise DataError(f"expected codes of 0 to {len(names) - 1}, got {programs.min()} to {programs.max()}")
+    return [Tree.from_polish([names[code] for code in row if code != PADDING]) for row in programs.tolist()]

@@ -1,0 +1,70 @@
+"""When a caption is true: the margins below which a relation is undetermined, and what is decided where ShapeWorld is silent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from molyneux.core import ConfigError
+from molyneux.core.errors import choice_problems
+
+Vacuous = Literal["undetermined", "published"]
+
+
+@dataclass(frozen=True)
+class Semantics:
+    """How captions are evaluated on scenes, with three values: agrees (1), undetermined (0), disagrees (-1).
+
+    Margins are those of the published system (ShapeWorld, class `Settings`, since July 2018); lengths are sides of the scene.
+    What it leaves open or gets wrong is decided here:
+
+    - **Self-reference**: an entity is never its own reference. Where it is the only one, a relation is undetermined, and
+      `besides` is false.
+    - **Closest and farthest**: the entity has to beat all others by the margin; published code asks for one.
+    - **Negation** negates; published code takes "not" for nothing in relations.
+    - **Vacuous quantification and presupposition**: a share of nothing ("all triangles" without triangles), a selector
+      whose noun fits too many or too few entities ("the left circle" of three), and how many times as many as none make a
+      statement undetermined; with `vacuous="published"` they have the truth values of the published code. Counts
+      presuppose nothing: "at most two triangles are red" is true without triangles. The number in "one of the three
+      squares" is asserted: it is false of two squares.
+
+    Args:
+        axis_distance: how far two entities have to be apart along an axis to be left and right of, above and below each other.
+        distance: by how much two distances have to differ.
+        overlap: share of an entity that has to be covered for one to be in front of the other.
+        area: by how much two areas have to differ, in areas of the scene.
+        shade: by how much two shades have to differ.
+        quantifier: how far a share may be away from one that is no whole number.
+        vacuous: see above.
+        cone: whether spatial relations have two values, as in the paper of 2017: left is within 45 degrees of the axis, at any
+            distance, and whatever is not left is not left.
+
+    Raises:
+        ConfigError: a margin below 0, or an unknown choice.
+    """
+
+    axis_distance: float = 0.1
+    distance: float = 0.15
+    overlap: float = 0.1
+    area: float = 0.005
+    shade: float = 0.2
+    quantifier: float = 0.005
+    vacuous: Vacuous = "undetermined"
+    cone: bool = False
+
+    def __post_init__(self) -> None:
+        margins = {name: getattr(self, name) for name in ("axis_distance", "distance", "overlap", "area", "shade", "quantifier")}
+        problems = [f"{name}: expected a number of at least 0, got {value}" for name, value in margins.items() if not value >= 0]
+        problems += choice_problems(vacuous=(self.vacuous, ("undetermined", "published")))
+        if problems:
+            raise ConfigError("; ".join(problems))
+
+    @classmethod
+    def published(cls) -> Semantics:
+        """Truth values of the published code for vacuous quantification and presupposition."""
+        return cls(vacuous="published")
+
+    @classmethod
+    def paper(cls) -> Semantics:
+        """Those of the paper's data sets (2017): two-valued spatial relations, without margins."""
+        return cls(axis_distance=0.0, vacuous="published", cone=True)
