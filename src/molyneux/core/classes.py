@@ -45,7 +45,7 @@ def find_class(name: str, base: type, *, package: str = "") -> type:
         return found
     by_folded = {_folded(short): kind for short, kind in known.items()}
     if _folded(name) not in by_folded:
-        raise ConfigError(f"unknown class {name!r}; {nearest(name, known)}")
+        raise ConfigError(f"unknown class {name[:80]!r}; {nearest(name[:80], known)}")
     return by_folded[_folded(name)]
 
 

@@ -88,8 +88,8 @@ class Evaluator:
         low, high = len(yes), len(maybe)
         if symbol.kind == "count":
             return against(low, high, symbol.comparator, symbol.quantity, 0)
-        if symbol.name in ("bare-the", "bare-a", "bare-two"):
-            comparator, quantity = {"bare-the": ("eq", 1), "bare-a": ("geq", 1), "bare-two": ("geq", 2)}[symbol.name]
+        if symbol.name in ("bare-the", "bare-two"):
+            comparator, quantity = {"bare-the": ("eq", 1), "bare-two": ("geq", 2)}[symbol.name]
             return against(low, high, comparator, quantity, 0)
         if not noun_maybe and self.rules.vacuous != "published":
             return 0
@@ -97,9 +97,8 @@ class Evaluator:
         high = high / len(noun_yes) if noun_yes else (math.inf if high else 0)
         if symbol.name == "bare-most":
             return 1 if low >= 0.6 else (-1 if high < 0.5 else 0)
-        comparator = "eq" if symbol.kind == "bare" else symbol.comparator
-        quantity = {"bare-no": 0, "bare-all": 1}.get(symbol.name, symbol.quantity)
-        return against(low, high, comparator, quantity, 0 if float(quantity).is_integer() else self.rules.quantifier)
+        margin = 0 if float(symbol.quantity).is_integer() else self.rules.quantifier
+        return against(low, high, symbol.comparator, symbol.quantity, margin)
 
     def compared(self, tree):
         symbol = SYMBOLS[tree.symbol]

@@ -50,6 +50,12 @@ def draw_scenes(rng, count, entities=6, shapes=8, colours=8):
 
 
 @pytest.fixture
+def a_tree():
+    """`draw_tree`, for tests in other files."""
+    return draw_tree
+
+
+@pytest.fixture
 def scene():
     """Makes one scene from entities given as `(colour, shape, x, y)` and further attributes by name."""
 

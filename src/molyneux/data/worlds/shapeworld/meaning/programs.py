@@ -77,14 +77,11 @@ _COUNTING = {
 }
 
 _BARE_AS = {
-    "bare-no": (Operation.RATIO, "eq", 0.0),
     "bare-the": (Operation.COUNT, "eq", 1.0),
-    "bare-a": (Operation.COUNT, "geq", 1.0),
     "bare-two": (Operation.COUNT, "geq", 2.0),
     "bare-most": (Operation.BARE, "geq", 0.6),
-    "bare-all": (Operation.RATIO, "eq", 1.0),
 }
-"""What the paper's quantifiers count; `most` has bounds of its own."""
+"""What the paper's quantifiers count: "the" is exactly one; `most` has bounds of its own."""
 
 _PLACES = {name: (operation, place) for operation, names in _DIRECTED.items() for place, name in enumerate(names)}
 

@@ -87,8 +87,8 @@ SELECTORS = (
 
 DISTANCE_SELECTORS = ("closer-of-two", "farther-of-two", "closest", "farthest")
 
-BARE = ("no", "the", "a", "two", "most", "all")
-"""The six quantifiers of the paper's QUANTIFICATION, one word each: none, exactly one, at least one, at least two, most, all."""
+BARE = ("two", "most")
+"""Quantifiers of the paper's QUANTIFICATION, of one word each, that are neither a count nor a share: at least two, and most."""
 
 
 def _symbols() -> Iterator[Symbol]:
@@ -105,8 +105,8 @@ def _symbols() -> Iterator[Symbol]:
     yield Symbol("there-is", "existential", "statement", ("type",))
     yield Symbol("exists", "existential", "statement", ("noun", "predicate"))
     two: tuple[Sort, Sort] = ("type", "predicate")
-    for name in BARE:
-        yield Symbol(f"bare-{name}", "bare", "quantified", two)
+    yield Symbol("bare-the", "bare", "statement", two)
+    yield from (Symbol(f"bare-{name}", "bare", "quantified", two) for name in BARE)
     for comparator in COMPARATORS:
         for count in range(1 if comparator in ("lt", "leq") else 0, 6):
             yield Symbol(f"count-{comparator}-{count}", "count", "quantified", two, comparator, count)

@@ -13,14 +13,12 @@ import numpy as np
 
 from molyneux.core import DataError
 from molyneux.core.compiled import compiled
+from molyneux.data.worlds.shapeworld.meaning.counting import balance, bounded, connected, count
 from molyneux.data.worlds.shapeworld.meaning.programs import Operation, instructions
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.scenes import Scenes
 
 _MALFORMED = -2
-
-_MOST, _HALF = 0.6, 0.5
-"""`most` is true from the first share on, false below the second, and undetermined between."""
 
 _COLOUR = int(Operation.COLOUR)
 _SHAPE = int(Operation.SHAPE)
@@ -41,14 +39,10 @@ _SELECT_SHADE = int(Operation.SELECT_SHADE)
 _SELECT_DISTANCE = int(Operation.SELECT_DISTANCE)
 _THERE_IS = int(Operation.THERE_IS)
 _EXISTS = int(Operation.EXISTS)
-_BARE = int(Operation.BARE)
-_COUNT = int(Operation.COUNT)
 _RATIO = int(Operation.RATIO)
 _BOUND = int(Operation.BOUND)
-_DIFFERENCE = int(Operation.DIFFERENCE)
 _QUOTIENT = int(Operation.QUOTIENT)
-_NOT_TRUE = int(Operation.NOT_TRUE)
-_ANY, _AND, _OR, _EITHER, _IF = (int(one) for one in (Operation.ANY, Operation.AND, Operation.OR, Operation.EITHER, Operation.IF))
+_ANY = int(Operation.ANY)
 
 
 class _Scene(NamedTuple):
@@ -188,33 +182,19 @@ def _step(stack: np.ndarray, failed: np.ndarray, top: int, symbol: np.ndarray, s
                 value = max(value, min(first[e], last[e]))
             out[0] = value
         elif operation <= _RATIO:
-            _count(out, first, last, operation, int(symbol[4]), symbol[5], entities, rules)
+            count(out, first, last, operation, int(symbol[4]), symbol[5], entities, rules.quantifier, rules.published)
         elif operation == _BOUND:
-            out[0] = _bounded(first, symbol[5])
+            out[0] = bounded(first, symbol[5])
         elif operation <= _QUOTIENT:
-            out[0] = _balance(first, stack[top + 1], last, operation, int(symbol[4]), symbol[5], entities, rules)
+            out[0] = balance(
+                first, stack[top + 1], last, operation, int(symbol[4]), symbol[5], entities, rules.quantifier, rules.published
+            )
         if operation > _QUOTIENT:
-            out[0] = _connected(operation, first[0], last[0])
+            out[0] = connected(operation, first[0], last[0])
         elif fails:
             out[0] = 0  # kept as failed: a number bound of it is undetermined too
         fails = fails and operation <= _QUOTIENT
     failed[top] = fails
-
-
-@compiled
-def _connected(operation: int, first: int, second: int) -> int:
-    """Truth of a connective of two statements, or of the negation of one."""
-    if operation == _NOT_TRUE:
-        return -first
-    if operation == _AND:
-        return min(first, second)
-    if operation == _OR:
-        return max(first, second)
-    if operation == _EITHER:
-        return -first * second
-    if operation == _IF:
-        return max(first, -second)
-    return first * second
 
 
 @compiled
@@ -321,91 +301,6 @@ def _select(
             beaten = beaten or -more > margin
         found[e] = 1 if best else (-1 if beaten else 0)
     return True
-
-
-@compiled
-def _count(
-    out: np.ndarray,
-    noun: np.ndarray,
-    body: np.ndarray,
-    operation: int,
-    comparator: int,
-    quantity: float,
-    entities: int,
-    rules: _Rules,
-) -> None:
-    """Truth of a quantifier, and between which bounds the number of entities of its noun lies, into `out` (3,)."""
-    low, high, least, most = 0, 0, 0, 0
-    for e in range(entities):
-        low += min(noun[e], body[e]) > 0
-        high += min(noun[e], body[e]) >= 0
-        least += noun[e] > 0
-        most += noun[e] >= 0
-    if operation == _COUNT:
-        value = _against(float(low), float(high), comparator, quantity, 0.0)
-    elif most == 0 and not rules.published:
-        value = 0
-    else:
-        share_low = low / most if most else 0.0
-        share_high = high / least if least else (np.inf if high else 0.0)
-        if operation == _BARE:
-            value = 1 if share_low >= _MOST else (-1 if share_high < _HALF else 0)
-        else:
-            margin = 0.0 if quantity == np.floor(quantity) else rules.quantifier
-            value = _against(share_low, share_high, comparator, quantity, margin)
-    out[0], out[1], out[2] = value, least, most
-
-
-@compiled
-def _bounded(quantified: np.ndarray, number: float) -> int:
-    """Truth of a quantifier over a noun that is said to have a number of entities."""
-    value, least, most = int(quantified[0]), quantified[1], quantified[2]
-    if most < number or least > number:
-        return -1
-    return value if least == number and most == number else min(value, 0)
-
-
-@compiled
-def _balance(
-    noun: np.ndarray,
-    other: np.ndarray,
-    body: np.ndarray,
-    operation: int,
-    comparator: int,
-    quantity: float,
-    entities: int,
-    rules: _Rules,
-) -> int:
-    """Truth of a comparison of how many entities of two nouns a predicate holds of."""
-    low, high, least, most = 0, 0, 0, 0
-    for e in range(entities):
-        low += min(noun[e], body[e]) > 0
-        high += min(noun[e], body[e]) >= 0
-        least += min(other[e], body[e]) > 0
-        most += min(other[e], body[e]) >= 0
-    if operation == _DIFFERENCE:
-        return _against(float(low - most), float(high - least), comparator, quantity, 0.0)
-    if most == 0 and not rules.published:
-        return 0
-    quotient_low = low / most if most else (np.inf if low else 0.0)
-    quotient_high = high / least if least else (np.inf if high else 0.0)
-    margin = 0.0 if quantity == np.floor(quantity) else rules.quantifier
-    return _against(quotient_low, quotient_high, comparator, quantity, margin)
-
-
-@compiled
-def _against(low: float, high: float, comparator: int, quantity: float, margin: float) -> int:
-    """Truth of a comparison of a number between two bounds with a quantity; comparators in the order of `COMPARATORS`."""
-    if comparator == 0:
-        return 1 if high < quantity - margin else (-1 if low >= quantity - margin else 0)
-    if comparator == 1:
-        return 1 if high <= quantity + margin else (-1 if low > quantity + margin else 0)
-    if comparator == 4:
-        return 1 if low >= quantity - margin else (-1 if high < quantity - margin else 0)
-    if comparator == 5:
-        return 1 if low > quantity + margin else (-1 if high <= quantity + margin else 0)
-    equal = 1 if max(high - quantity, quantity - low) <= margin else (-1 if max(quantity - high, low - quantity) > margin else 0)
-    return equal if comparator == 2 else -equal
 
 
 @compiled
