@@ -37,6 +37,17 @@ class Captions:
     kind: np.ndarray
     ok: np.ndarray
 
+    @classmethod
+    def none(cls, count: int, length: int) -> Captions:
+        """Captions of which none is found yet."""
+        return cls(np.zeros((count, length), np.int16), np.zeros(count, np.int16), np.zeros(count, bool))
+
+    def put(self, rows: np.ndarray, found: Captions, kinds: Sequence[int] | None = None) -> None:
+        """Fill rows with captions, whose kinds have other positions here if `kinds` says so."""
+        self.programs[rows, : found.programs.shape[1]] = found.programs
+        self.kind[rows] = found.kind if kinds is None else np.asarray(kinds, np.int16)[found.kind]
+        self.ok[rows] = found.ok
+
     @property
     def structure(self) -> np.ndarray:
         """(n,) uint64, equal for captions that differ in shapes and colours alone."""
@@ -91,28 +102,28 @@ def redrawn(
         length: L of the captions.
         rounds: candidates of a round, round after round.
     """
-    programs = np.zeros((len(indices), length), np.int16)
-    kinds, ok = np.zeros(len(indices), np.int16), np.zeros(len(indices), bool)
+    out = Captions.none(len(indices), length)
     for number, candidates in enumerate(rounds):
-        pending = np.flatnonzero(~ok)
+        pending = np.flatnonzero(~out.ok)
         if not len(pending):
             break
         drawn = seeds.uniforms(substream(stream, "round", number), indices[pending], candidates * numbers)
         found, kind, accepted = propose(pending.repeat(candidates), drawn.reshape(-1, numbers))
         accepted = accepted.reshape(len(pending), candidates)
-        first = np.flatnonzero(accepted.any(1)) * candidates + accepted.argmax(1)[accepted.any(1)]
-        rows = pending[accepted.any(1)]
-        programs[rows, : found.shape[1]], kinds[rows], ok[rows] = found[first], kind[first], True
-    return Captions(programs, kinds, ok)
+        hit = np.flatnonzero(accepted.any(1))
+        first = hit * candidates + accepted[hit].argmax(1)
+        out.put(pending[hit], Captions(found[first], kind[first], np.ones(len(hit), bool)))
+    return out
 
 
 def filled(
-    draw: Callable[[np.ndarray, int], tuple[tuple[np.ndarray, ...], np.ndarray]], count: int, *, tries: int, what: str
+    draw: Callable[[np.ndarray, np.ndarray], tuple[tuple[np.ndarray, ...], np.ndarray]], count: int, *, tries: int, what: str
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
     """Arrays of samples that are drawn again, each a bounded number of times, until all are found; and the try of each.
 
     Args:
-        draw: gives arrays for samples by position (m,) and the number of the try, and whether each was found (m,).
+        draw: gives arrays for samples by position (m,), repeats allowed, and the numbers of the tries (m,), and whether each was
+            found (m,).
         count: samples.
         tries: at most.
         what: is drawn, for the error.
@@ -121,18 +132,28 @@ def filled(
         ConfigError: some samples were not found.
     """
     out: list[np.ndarray] = []
-    attempt, pending = np.full(count, -1), np.arange(count)
-    for number in range(tries):
-        arrays, ok = draw(pending, number)
+    done, pending, number, at_once = np.full(count, -1), np.arange(count), 0, 1
+    while len(pending) and number < tries:
+        at_once = min(at_once, tries - number)
+        attempts = np.tile(np.arange(number, number + at_once), len(pending))
+        arrays, found = draw(pending.repeat(at_once), attempts)
+        found = found.reshape(len(pending), at_once)
+        hit = np.flatnonzero(found.any(1))
+        first, rows = hit * at_once + found[hit].argmax(1), pending[hit]
         if not out:
             out = [np.zeros((count, *array.shape[1:]), array.dtype) for array in arrays]
         for whole, array in zip(out, arrays, strict=True):
-            whole[pending[ok]] = array[ok]
-        attempt[pending[ok]] = number
-        pending = pending[~ok]
-        if not len(pending):
-            return tuple(out), attempt
-    raise ConfigError(
-        f"no {what} was found for {len(pending)} of {count} samples in {tries} scenes each: allow more kinds of captions, or "
-        f"scenes with more entities that are alike"
-    )
+            whole[rows] = array[first]
+        done[rows] = attempts[first]
+        pending, number, at_once = np.delete(pending, hit), number + at_once, 2 * at_once
+    if len(pending):
+        raise ConfigError(
+            f"no {what} was found for {len(pending)} of {count} samples in {tries} scenes each: allow more kinds of captions, or "
+            f"scenes with other numbers of entities"
+        )
+    return tuple(out), done
+
+
+def attempted(indices: np.ndarray, attempts: np.ndarray) -> np.ndarray:
+    """Numbers for the random streams of the tries of samples; those of samples are below 2 ** 40."""
+    return np.asarray(indices + (attempts << 40))

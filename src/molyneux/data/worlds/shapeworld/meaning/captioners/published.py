@@ -41,7 +41,7 @@ class _Published(Captioner):
 
     def draw(self, scenes: Scenes, wanted: np.ndarray, stream: np.ndarray, indices: np.ndarray) -> Captions:
         """See `Captioner.draw`."""
-        parts = []
+        out = Captions.none(len(indices), self.length)
         for truth_value, rounds in ((True, _ROUNDS_CORRECT), (False, _ROUNDS_FALSE)):
             rows = np.flatnonzero(wanted == truth_value)
 
@@ -50,10 +50,8 @@ class _Published(Captioner):
             ) -> Proposed:
                 return self._candidates(scenes, rows[pending], numbers, value)
 
-            parts.append((rows, redrawn(propose, stream, indices[rows], numbers=self.numbers, length=self.length, rounds=rounds)))
-        out = Captions(np.zeros((len(indices), self.length), np.int16), np.zeros(len(indices), np.int16), np.zeros(len(indices), bool))
-        for rows, found in parts:
-            out.programs[rows], out.kind[rows], out.ok[rows] = found.programs, found.kind, found.ok
+            found = redrawn(propose, stream, indices[rows], numbers=self.numbers, length=self.length, rounds=rounds)
+            out.put(rows, found)
         return out
 
     @abstractmethod

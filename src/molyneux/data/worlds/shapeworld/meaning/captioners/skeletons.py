@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from molyneux.core import ConfigError, seeds
+from molyneux.data.worlds.shapeworld.edits import EDITS
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import Captioner, Captions, Proposed, redrawn, substream
 from molyneux.data.worlds.shapeworld.meaning.captioners.changes import Change
 from molyneux.data.worlds.shapeworld.meaning.captioners.parts import PICKS, Part, Seen, chosen, seen
@@ -20,25 +21,20 @@ class Skeleton(Captioner):
     """Captions made of a part.
 
     A caption's forms are those of its sample, whatever the scene, so that hard ones keep their share if scenes are drawn anew
-    where none fits. A false caption is a true one with one change.
+    where none fits.
 
     Args:
         part: the columns of a statement.
-        changes: what falsifies captions, with weights.
+        kinds: names of the kinds of its captions; the first is that of correct ones.
         semantics: when a caption is true.
-
-    Raises:
-        ConfigError: no change.
+        edits: names of `EDITS`, the differences of scenes that its captions tell apart.
     """
 
-    def __init__(self, part: Part, changes: Sequence[tuple[Change, float]], semantics: Semantics | None = None) -> None:
-        super().__init__(("correct", *(change.name for change, _ in changes)), part.width + 1, semantics)
-        if not changes:
-            raise ConfigError("changes: expected at least one that falsifies captions, got none")
-        self.part = part
-        self._changes, self._weights = [change for change, _ in changes], [weight for _, weight in changes]
-        self.numbers = PICKS + part.values
-        self._changing = 1 + max(change.numbers for change in self._changes)
+    def __init__(
+        self, part: Part, kinds: Sequence[str], semantics: Semantics | None = None, edits: Sequence[str] = EDITS
+    ) -> None:
+        super().__init__(kinds, part.width + 1, semantics)
+        self.part, self.numbers, self.edits = part, PICKS + part.values, tuple(edits)
 
     def forms(self, stream: np.ndarray, indices: np.ndarray) -> np.ndarray:
         """The numbers of the forms of samples, (n, forms)."""
@@ -58,6 +54,33 @@ class Skeleton(Captioner):
         """
         about = seen(scenes, rows, numbers[:, :PICKS], focus)
         return packed(self.part.fill(about, forms, numbers[:, PICKS : self.numbers])), about
+
+
+class Falsified(Skeleton):
+    """Captions of a skeleton; a false one is a true one with one change.
+
+    Args:
+        part: the columns of a statement.
+        changes: what falsifies captions, with weights.
+        semantics: when a caption is true.
+        edits: names of `EDITS`, the differences of scenes that its captions tell apart.
+
+    Raises:
+        ConfigError: no change.
+    """
+
+    def __init__(
+        self,
+        part: Part,
+        changes: Sequence[tuple[Change, float]],
+        semantics: Semantics | None = None,
+        edits: Sequence[str] = EDITS,
+    ) -> None:
+        super().__init__(part, ("correct", *(change.name for change, _ in changes)), semantics, edits)
+        if not changes:
+            raise ConfigError("changes: expected at least one that falsifies captions, got none")
+        self._changes, self._weights = [change for change, _ in changes], [weight for _, weight in changes]
+        self._changing = 1 + max(change.numbers for change in self._changes)
 
     def draw(self, scenes: Scenes, wanted: np.ndarray, stream: np.ndarray, indices: np.ndarray) -> Captions:
         """See `Captioner.draw`."""

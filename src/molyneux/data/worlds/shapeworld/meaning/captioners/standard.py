@@ -32,7 +32,7 @@ from molyneux.data.worlds.shapeworld.meaning.captioners.parts import (
     Row,
     Symbol,
 )
-from molyneux.data.worlds.shapeworld.meaning.captioners.skeletons import Skeleton
+from molyneux.data.worlds.shapeworld.meaning.captioners.skeletons import Falsified
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.meaning.trees import DISTANCE_SELECTORS, RELATIONS, SELECTORS, SYMBOLS
 from molyneux.data.worlds.shapeworld.scenes import SHAPES
@@ -46,6 +46,10 @@ SINGLE = {"shape": 1.0, "colour": 1.0}
 
 PREDICATION = {"any shape": 1.0, "any colour": 1.0, "any both": 1.0, "shape colour": 1.0, "colour shape": 1.0}
 """A noun, and a type that is said of it and repeats or contradicts nothing."""
+
+ATTRIBUTE_EDITS = ("colour", "shape", "colours", "shapes")
+COUNT_EDITS = (*ATTRIBUTE_EDITS, "removed")
+"""Differences of scenes that captions about attributes, and about numbers, tell apart."""
 
 RELATION_FAMILIES = {
     "x": ("left", "right"),
@@ -69,19 +73,19 @@ BARE_QUANTIFIERS = ("ratio-eq-0", "bare-the", "exists", "bare-two", "bare-most",
 _OTHER = {"x": REFERENCE, "y": REFERENCE, "depth": TOUCHING, "size": SAME_SHAPE, "shade": SAME_COLOUR}
 
 
-def existential(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> Skeleton:
+def existential(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> Falsified:
     """Captions such as "There is a red square" (1/3), "a square is red" (2/3)."""
     there_is = Row(Symbol("there-is"), Nouns({"both": 2, "shape": 1, "colour": 1}))
     is_so = Row(Symbol("exists"), Nouns(PREDICATION, (SUBJECT, SUBJECT)))
-    return Skeleton(OneOf(there_is, is_so, weights=(1, 2)), _attribute_changes(colours), semantics)
+    return Falsified(OneOf(there_is, is_so, weights=(1, 2)), _attribute_changes(colours), semantics, ATTRIBUTE_EDITS)
 
 
-def single_attribute(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> Skeleton:
+def single_attribute(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> Falsified:
     """Existential captions that mention one attribute, or relations of nouns that have one."""
     there_is = Row(Symbol("there-is"), Nouns(SINGLE))
     relation = Row(Symbol("exists"), Nouns(SINGLE), _relations(tuple(RELATION_FAMILIES), SINGLE))
     changes = [*_attribute_changes(colours), (Replace("inverse", inverse(_OPPOSITES)), 1.0)]
-    return Skeleton(OneOf(there_is, relation, weights=(1, 2)), changes, semantics)
+    return Falsified(OneOf(there_is, relation, weights=(1, 2)), changes, semantics)
 
 
 def relational(
@@ -90,7 +94,7 @@ def relational(
     *,
     families: Sequence[str] = tuple(RELATION_FAMILIES),
     negated: float = 0.5,
-) -> Skeleton:
+) -> Falsified:
     """Captions such as "A red square is (not) to the left of a circle".
 
     Args:
@@ -114,10 +118,10 @@ def relational(
     changes += [(Replace("relation", others(one)), 1.0)] if len(one) > 1 else []
     changes += [(Negate("negation"), 2.0 * negated)] if negated else []
     negation = Symbol("", "not", weights=(1 - negated, negated), as_form=True)
-    return Skeleton(Row(Symbol("exists"), Nouns(NOUN), negation, _relations(families, NOUN)), changes, semantics)
+    return Falsified(Row(Symbol("exists"), Nouns(NOUN), negation, _relations(families, NOUN)), changes, semantics)
 
 
-def selection(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> Skeleton:
+def selection(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> Falsified:
     """Captions such as "The left circle is red", "the square closest to the only cross is blue"."""
     scopes = {
         "axis": {
@@ -147,7 +151,7 @@ def selection(semantics: Semantics | None = None, colours: Sequence[str] = PUBLI
     alike = others(SELECTORS) | others(DISTANCE_SELECTORS)
     changes: list[tuple[Change, float]] = [(Replace("selector", alike), 1.0), (Replace("inverse", opposites), 1.0)]
     body = ReplaceAttribute("body", "either", argument=1, shapes=SHAPES, colours=colours)
-    return Skeleton(OneOf(*rows), [*changes, (body, 1.0)], semantics)
+    return Falsified(OneOf(*rows), [*changes, (body, 1.0)], semantics)
 
 
 def quantification(
@@ -155,7 +159,7 @@ def quantification(
     colours: Sequence[str] = PUBLISHED_COLOURS,
     *,
     kinds: Sequence[str] = ("count", "ratio"),
-) -> Skeleton:
+) -> Falsified:
     """Captions such as "At least two squares are red", "less than half of the shapes are circles".
 
     Args:
@@ -166,10 +170,11 @@ def quantification(
     Raises:
         ConfigError: an unknown kind, or none.
     """
-    return Skeleton(Row(_quantifier(kinds), _counted()), _quantity_changes(colours, bare=tuple(kinds) == ("bare",)), semantics)
+    changes = _quantity_changes(colours, bare=tuple(kinds) == ("bare",))
+    return Falsified(Row(_quantifier(kinds), _counted()), changes, semantics, COUNT_EDITS)
 
 
-def number_bound(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> Skeleton:
+def number_bound(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> Falsified:
     """Captions such as "More than one of the three squares is red"."""
     changes: list[tuple[Change, float]] = [
         (Replace("inner", quantifiers("any")), 3.0),
@@ -177,10 +182,10 @@ def number_bound(semantics: Semantics | None = None, colours: Sequence[str] = PU
         (Replace("off by two", bounds((-2, 2))), 1.0),
         (Replace("random", others([f"of-{number}" for number in range(2, 9)])), 1.0),
     ]
-    return Skeleton(Bound(_quantifier(("count", "ratio")), _counted()), changes, semantics)
+    return Falsified(Bound(_quantifier(("count", "ratio")), _counted()), changes, semantics, COUNT_EDITS)
 
 
-def comparison(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> Skeleton:
+def comparison(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> Falsified:
     """Captions such as "Two more squares than circles are red", "twice as many red shapes as blue shapes are crosses"."""
     symbols = [symbol.name for symbol in SYMBOLS.values() if symbol.kind in ("difference", "quotient")]
     differences = [name for name in symbols if SYMBOLS[name].kind == "difference"]
@@ -190,7 +195,7 @@ def comparison(semantics: Semantics | None = None, colours: Sequence[str] = PUBL
     rows = [Row(Symbol(*names), nouns) for names in (differences, quotients)]
     changes = _quantity_changes(colours, last=2)
     changes.insert(1, (ReplaceAttribute("comparison", "either", argument=1, shapes=SHAPES, colours=colours), 2.0))
-    return Skeleton(OneOf(*rows), changes, semantics)
+    return Falsified(OneOf(*rows), changes, semantics, COUNT_EDITS)
 
 
 _PAIRS = (("any", "shape"), ("any", "colour"), ("shape", "colour"), ("colour", "shape"))
