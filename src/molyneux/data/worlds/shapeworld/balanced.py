@@ -19,8 +19,8 @@ from molyneux.data.worlds.shapeworld.settings import SceneSettings
 TRIES = 255
 """Pairs of scenes that are drawn for a quadruple, before the settings are refused."""
 
-_PATIENCE = 16
-"""Pairs of scenes that are drawn for one skeleton, before another one is."""
+_SKELETON_PAIRS, _SCENE_PAIRS = 16, 4
+"""Pairs of scenes that are tried for one skeleton, before another one is, and with one first scene."""
 
 
 @dataclass(frozen=True)
@@ -79,17 +79,25 @@ def balanced(
 
     def draw(pending: np.ndarray, attempts: np.ndarray) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
         mine = attempted(indices[pending], attempts)
-        first = sample_scenes(settings, substream(stream, "first"), mine)
-        second = sample_scenes(settings, substream(stream, "second"), mine)
-        patient = attempted(indices[pending], attempts // _PATIENCE)
+        patient = attempted(indices[pending], attempts // _SKELETON_PAIRS)
+        _, places, again = np.unique(attempted(indices[pending], attempts // _SCENE_PAIRS), return_index=True, return_inverse=True)
+        shown = attempted(indices[pending], attempts // _SCENE_PAIRS)[places]
+        first = sample_scenes(settings, substream(stream, "first"), shown)[again]
+        second = first[np.arange(len(mine))]
         share = seeds.uniforms(substream(stream, "share"), patient, 1)[:, 0]
-        near = np.flatnonzero(share < edited_share) if chosen else np.arange(0)
+        is_near = (share < edited_share) & bool(chosen)
         edit, usable = np.full(len(mine), -1, np.int8), np.ones(len(mine), bool)
-        if len(near):
-            close, which, usable[near] = edited(first[near], settings, chosen, substream(stream, "edit"), mine[near])
-            edit[near] = which
-            for name, array in vars(close).items():
-                getattr(second, name)[near] = array
+        for near in (False, True):
+            rows = np.flatnonzero(is_near == near)
+            if not len(rows):
+                continue
+            if near:
+                other, which, usable[rows] = edited(first[rows], settings, chosen, substream(stream, "edit"), mine[rows])
+                edit[rows] = which
+            else:
+                other = sample_scenes(settings, substream(stream, "second"), mine[rows])
+            for name, array in vars(other).items():
+                getattr(second, name)[rows] = array
         some = np.flatnonzero(usable)
         found = quadruples(first[some], second[some], captioner, stream, mine[some], forms=captioner.forms(stream, patient[some]))
         programs = np.zeros((len(mine), *found.programs.shape[1:]), np.int16)

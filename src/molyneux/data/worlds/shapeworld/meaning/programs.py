@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
+from functools import cache
 
 import numpy as np
 
@@ -96,6 +97,7 @@ OPERATION, DETAIL, DIRECTION, ARITY, COMPARATOR, QUANTITY, OF_TWO = range(7)
 """Columns of `instructions`."""
 
 
+@cache
 def instructions() -> np.ndarray:
     """What each code stands for, (codes, 7): operation, axis or value, direction, arity, comparator, quantity, of two or not."""
     return np.array([(0.0,) * 7, *map(_instruction, SYMBOLS.values())])

@@ -45,6 +45,9 @@ class Quadruples:
         return np.where(elsewhere, 3, found[0] + 2 * found[1] - 1).astype(np.int8)
 
 
+ROUNDS = (1, 4, 16)
+"""Candidates of a caption for a pair of scenes; where none tells them apart, other scenes are cheaper than more candidates."""
+
 DIFFERENCES = ("shapes", "colours", "shapes and colours", "other words")
 """What the two captions of a quadruple differ in."""
 
@@ -108,7 +111,7 @@ def _contrasted(
         accepted[some] = truth(programs[some], other, captioner.semantics, rows=which[some]) < 0
         return programs, np.zeros(len(which), np.int16), accepted
 
-    found = redrawn(propose, stream, indices[rows], numbers=captioner.numbers, length=captioner.length)
+    found = redrawn(propose, stream, indices[rows], numbers=captioner.numbers, length=captioner.length, rounds=ROUNDS)
     out = Captions.none(len(indices), captioner.length)
     out.put(rows, found)
     return out

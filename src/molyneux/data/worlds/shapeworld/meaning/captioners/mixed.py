@@ -46,6 +46,7 @@ class Mixture(Skeleton):
         kinds = ("correct", *dict.fromkeys(kind for captioner in captioners for kind in captioner.kinds[1:]))
         edits = tuple(dict.fromkeys(edit for captioner in captioners for edit in captioner.edits))
         super().__init__(part, kinds, captioners[0].semantics, edits)
+        self.length = max(captioner.length for captioner in captioners)
 
     def draw(self, scenes: Scenes, wanted: np.ndarray, stream: np.ndarray, indices: np.ndarray) -> Captions:
         """See `Captioner.draw`."""

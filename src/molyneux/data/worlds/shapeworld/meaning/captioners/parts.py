@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from molyneux.core import ConfigError
+from molyneux.core.compiled import compiled
 from molyneux.data.worlds.shapeworld.meaning.programs import COLOUR_CODES, SHAPE_CODES
 from molyneux.data.worlds.shapeworld.meaning.trees import CODES
 from molyneux.data.worlds.shapeworld.scenes import Scenes
@@ -45,7 +46,7 @@ class Seen(NamedTuple):
 
 
 def seen(scenes: Scenes, rows: np.ndarray, numbers: np.ndarray, focus: np.ndarray | None = None) -> Seen:
-    """The entities of captions of scenes: where one that is asked for does not exist, the subject stands for it.
+    """The entities of captions of scenes: where one that is asked for does not exist, another one or the subject stands for it.
 
     Args:
         scenes: any number of them.
@@ -53,33 +54,81 @@ def seen(scenes: Scenes, rows: np.ndarray, numbers: np.ndarray, focus: np.ndarra
         numbers: (n, 7) uniform on [0, 1).
         focus: (scenes, E) bool, entities of which half of the captions have their subject.
     """
-    present, shape, colour = scenes.present[rows], scenes.shape[rows], scenes.colour[rows]
-    everyone, one = np.arange(present.shape[1]), np.arange(len(rows))
-    subjects = present
-    if focus is not None:
-        among = present & focus[rows]
-        subjects = np.where(((numbers[:, PICKS - 1] < 0.5) & among.any(1))[:, None], among, present)
-    subject = kth_of(subjects, numbers[:, SUBJECT])
-    others = np.asarray(present & (everyone != subject[:, None]))
-
-    def pick(place: int, mask: np.ndarray) -> np.ndarray:
-        fallback = np.where(mask.any(1)[:, None], mask, others)
-        return np.where(fallback.any(1), kth_of(fallback, numbers[:, place]), subject)
-
-    reference = pick(REFERENCE, others)
-    third = pick(THIRD, others & (everyone != reference[:, None]))
-    alike = pick(SAME_SHAPE, others & (shape == shape[one, subject][:, None]))
-    coloured = pick(SAME_COLOUR, others & (colour == colour[one, subject][:, None]))
-    touching = pick(TOUCHING, others & (scenes.overlap[rows, subject] > 0))
-    picks = np.stack([subject, reference, third, alike, coloured, touching], 1)
-    return Seen(present, SHAPE_CODES[shape], COLOUR_CODES[colour], picks)
+    picks = np.empty((len(rows), PICKS - 1), np.int64)
+    first = np.zeros_like(scenes.present) if focus is None else np.ascontiguousarray(focus)
+    _pick(scenes.present, scenes.shape, scenes.colour, scenes.overlap, first, rows, np.ascontiguousarray(numbers), picks)
+    return Seen(scenes.present[rows], SHAPE_CODES[scenes.shape[rows]], COLOUR_CODES[scenes.colour[rows]], picks)
 
 
 def kth_of(mask: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """A column of each row of a mask (n, K) that is true, each equally likely, by numbers (n,) of [0, 1); 0 where none is."""
-    counted = mask.cumsum(1)
-    wanted = np.minimum((numbers * counted[:, -1]).astype(np.int64), counted[:, -1] - 1)
-    return np.asarray((counted <= wanted[:, None]).sum(1) * (counted[:, -1] > 0))
+    out = np.empty(len(mask), np.int64)
+    _choose(np.ascontiguousarray(mask), np.ascontiguousarray(numbers), out)
+    return out
+
+
+@compiled
+def _kth(mask: np.ndarray, number: float) -> int:
+    """A place of a mask that is true, each equally likely, by a number of [0, 1); -1 where none is."""
+    total = 0
+    for place in range(len(mask)):
+        total += mask[place]
+    wanted = min(int(number * total), total - 1)
+    for place in range(len(mask)):
+        if mask[place]:
+            if wanted == 0:
+                return place
+            wanted -= 1
+    return -1
+
+
+@compiled
+def _choose(mask: np.ndarray, numbers: np.ndarray, out: np.ndarray) -> None:
+    for row in range(len(mask)):
+        out[row] = max(0, _kth(mask[row], numbers[row]))
+
+
+@compiled
+def _pick(
+    present: np.ndarray,
+    shape: np.ndarray,
+    colour: np.ndarray,
+    overlap: np.ndarray,
+    focus: np.ndarray,
+    rows: np.ndarray,
+    numbers: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """The entities that captions are about, into `out` (n, 6)."""
+    entities = present.shape[1]
+    mask, others = np.empty(entities, np.bool_), np.empty(entities, np.bool_)
+    for n in range(len(rows)):
+        row = rows[n]
+        subject = -1
+        if numbers[n, PICKS - 1] < 0.5:
+            for e in range(entities):
+                mask[e] = present[row, e] and focus[row, e]
+            subject = _kth(mask, numbers[n, 0])
+        if subject < 0:
+            subject = max(0, _kth(present[row], numbers[n, 0]))
+        for e in range(entities):
+            others[e] = present[row, e] and e != subject
+        out[n, 0] = subject
+        for place in range(1, PICKS - 1):
+            for e in range(entities):
+                mask[e] = others[e]
+                if place == THIRD:
+                    mask[e] = mask[e] and e != out[n, 1]
+                elif place == SAME_SHAPE:
+                    mask[e] = mask[e] and shape[row, e] == shape[row, subject]
+                elif place == SAME_COLOUR:
+                    mask[e] = mask[e] and colour[row, e] == colour[row, subject]
+                elif place == TOUCHING:
+                    mask[e] = mask[e] and overlap[row, subject, e] > 0
+            chosen_one = _kth(mask, numbers[n, place])
+            if chosen_one < 0:
+                chosen_one = _kth(others, numbers[n, place])
+            out[n, place] = subject if chosen_one < 0 else chosen_one
 
 
 def nouns(forms: np.ndarray, shape: np.ndarray, colour: np.ndarray) -> np.ndarray:
