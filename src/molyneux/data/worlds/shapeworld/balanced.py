@@ -7,11 +7,13 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from molyneux.core import ConfigError, seeds
-from molyneux.data.worlds.shapeworld.edits import edited
+from molyneux.core import ConfigError, nearest, seeds
+from molyneux.data.worlds.shapeworld.edits import EDITS, edited
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import attempted, filled, substream
 from molyneux.data.worlds.shapeworld.meaning.captioners.skeletons import Skeleton
+from molyneux.data.worlds.shapeworld.meaning.foils import GROWTH, TWO_SIDED, foils
 from molyneux.data.worlds.shapeworld.meaning.quadruples import MEMBERS, quadruples
+from molyneux.data.worlds.shapeworld.meaning.truth import truth
 from molyneux.data.worlds.shapeworld.sampling import sample_scenes
 from molyneux.data.worlds.shapeworld.scenes import Scenes
 from molyneux.data.worlds.shapeworld.settings import SceneSettings
@@ -23,6 +25,27 @@ _SKELETON_PAIRS, _SCENE_PAIRS = 16, 4
 """Pairs of scenes that are tried for one skeleton, before another one is, and with one first scene."""
 
 
+_SECONDS = 24
+"""Edits of a scene that are tried for a foil."""
+
+INDEPENDENT = "independent"
+"""The kind of quadruples whose second scene has nothing to do with the first."""
+
+_EDITS_OF = {
+    "shape replaced": ("shape",),
+    "colour replaced": ("colour",),
+    "object replaced": ("object",),
+    "attributes exchanged": ("colours", "shapes", "places"),
+    "nouns exchanged": ("mirrored", "flipped", "colours", "shapes", "places"),
+    "relation turned": ("mirrored", "flipped", "places"),
+    "selector turned": ("mirrored", "flipped", "colours", "shapes", "places"),
+    "selector replaced": ("mirrored", "flipped", "colours", "shapes", "places"),
+    "number changed": ("colour", "shape", "object", "removed"),
+    "quantifier changed": ("colour", "shape", "object", "removed"),
+}
+"""Edits that may make a kind of foils true; all of them by default."""
+
+
 @dataclass(frozen=True)
 class Agreement:
     """Pairs of scenes with their captions.
@@ -30,21 +53,24 @@ class Agreement:
     Args:
         scenes: the first and the second scenes, n each.
         programs: (n, 2, L) int16, the captions that are true of the first and of the second.
-        edit: (n,) int8, position in the edits that were used, or -1: the second scene is drawn independently.
+        kind: (n,) int8, position in `kinds`.
+        kinds: what the second scenes or the captions differ in.
         tries: (n,) how many pairs of scenes were drawn before.
     """
 
     scenes: tuple[Scenes, Scenes]
     programs: np.ndarray
-    edit: np.ndarray
+    kind: np.ndarray
+    kinds: tuple[str, ...]
     tries: np.ndarray
 
     def instances(self) -> tuple[Scenes, np.ndarray, np.ndarray]:
         """All 4 n instances, those of a quadruple in a row: scenes, captions (4 n, L) and truth (4 n,) bool."""
-        count = len(self.edit)
+        count = len(self.kind)
         row, scene, caption = np.repeat(np.arange(count), 4), *np.tile(np.array(MEMBERS), (count, 1)).T
         both = {
-            field.name: np.stack([getattr(scenes, field.name) for scenes in self.scenes], 1)[row, scene] for field in fields(Scenes)
+            field.name: np.stack([getattr(scenes, field.name) for scenes in self.scenes], 1)[row, scene]
+            for field in fields(Scenes)
         }
         return Scenes(**both), self.programs[row, caption], scene == caption
 
@@ -80,20 +106,22 @@ def balanced(
     def draw(pending: np.ndarray, attempts: np.ndarray) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
         mine = attempted(indices[pending], attempts)
         patient = attempted(indices[pending], attempts // _SKELETON_PAIRS)
-        _, places, again = np.unique(attempted(indices[pending], attempts // _SCENE_PAIRS), return_index=True, return_inverse=True)
+        _, places, again = np.unique(
+            attempted(indices[pending], attempts // _SCENE_PAIRS), return_index=True, return_inverse=True
+        )
         shown = attempted(indices[pending], attempts // _SCENE_PAIRS)[places]
         first = sample_scenes(settings, substream(stream, "first"), shown)[again]
         second = first[np.arange(len(mine))]
         share = seeds.uniforms(substream(stream, "share"), patient, 1)[:, 0]
         is_near = (share < edited_share) & bool(chosen)
-        edit, usable = np.full(len(mine), -1, np.int8), np.ones(len(mine), bool)
+        kind, usable = np.zeros(len(mine), np.int8), np.ones(len(mine), bool)
         for near in (False, True):
             rows = np.flatnonzero(is_near == near)
             if not len(rows):
                 continue
             if near:
                 other, which, usable[rows] = edited(first[rows], settings, chosen, substream(stream, "edit"), mine[rows])
-                edit[rows] = which
+                kind[rows] = 1 + which
             else:
                 other = sample_scenes(settings, substream(stream, "second"), mine[rows])
             for name, array in vars(other).items():
@@ -102,10 +130,85 @@ def balanced(
         found = quadruples(first[some], second[some], captioner, stream, mine[some], forms=captioner.forms(stream, patient[some]))
         programs = np.zeros((len(mine), *found.programs.shape[1:]), np.int16)
         programs[some], usable[some] = found.programs, found.ok
-        return (*vars(first).values(), *vars(second).values(), programs, edit), usable
+        return (*vars(first).values(), *vars(second).values(), programs, kind), usable
 
     arrays, tries = filled(draw, len(indices), tries=TRIES, what="pair of scenes with two captions that tell them apart")
-    names = [field.name for field in fields(Scenes)]
-    scenes = tuple(Scenes(**dict(zip(names, arrays[start : start + len(names)], strict=True))) for start in (0, len(names)))
-    return Agreement((scenes[0], scenes[1]), arrays[-2], arrays[-1], tries)
+    return _agreement(arrays, tries, (INDEPENDENT, *chosen))
 
+
+def contrasted(
+    settings: SceneSettings,
+    captioner: Skeleton,
+    stream: np.ndarray,
+    indices: np.ndarray,
+    *,
+    kinds: Sequence[str] = TWO_SIDED,
+) -> Agreement:
+    """Quadruples of a caption and a foil by number: the foil is true of the second scene and the caption is not.
+
+    Args:
+        settings: what scenes are drawn from.
+        captioner: gives captions.
+        stream: key of the random numbers, from `sampling.stream_of`.
+        indices: (n,) numbers of quadruples.
+        kinds: of foils, names of `TWO_SIDED`, equally likely where there are captions for them.
+
+    Raises:
+        ConfigError: no quadruple was found in a bounded number of trials, an unknown kind, or one to which something is added.
+    """
+    unknown = [kind for kind in kinds if kind not in TWO_SIDED]
+    if unknown or not kinds:
+        raise ConfigError(f"kinds: {nearest(unknown[0], TWO_SIDED) if unknown else 'expected at least one'}")
+
+    def draw(pending: np.ndarray, attempts: np.ndarray) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+        mine = attempted(indices[pending], attempts)
+        patient = attempted(indices[pending], attempts // _SKELETON_PAIRS)
+        first = sample_scenes(settings, substream(stream, "first"), mine)
+        captions = captioner.draw(first, np.ones(len(mine), bool), substream(stream, "caption"), mine)
+        kind = (seeds.uniforms(substream(stream, "kind"), patient, 1)[:, 0] * len(kinds)).astype(np.int8)
+        usable, programs = np.zeros(len(mine), bool), np.zeros((len(mine), 2, captioner.length + GROWTH), np.int16)
+        second = first[np.arange(len(mine))]
+        for place, name in enumerate(kinds):
+            rows = np.flatnonzero(captions.ok & (kind == place))
+            its = foils(
+                first[rows], captions.programs[rows], substream(stream, "foil"), mine[rows], kinds=(name,),
+                semantics=captioner.semantics, shapes=settings.shapes, colours=settings.colours,
+            )  # fmt: skip
+            rows, found = rows[its.ok], its.programs[its.ok]
+            programs[rows, 0, : captioner.length], programs[rows, 1] = captions.programs[rows], found
+            edits = _EDITS_OF.get(name, EDITS)
+            others, usable[rows] = _seconds(first[rows], programs[rows], settings, captioner, edits, stream, mine[rows])
+            for attribute, array in vars(others).items():
+                getattr(second, attribute)[rows] = array
+        return (*vars(first).values(), *vars(second).values(), programs, kind), usable
+
+    what = "scene with a caption and a foil, and a second one for the foil,"
+    arrays, tries = filled(draw, len(indices), tries=TRIES, what=what)
+    return _agreement(arrays, tries, tuple(kinds))
+
+
+def _seconds(
+    first: Scenes,
+    programs: np.ndarray,
+    settings: SceneSettings,
+    captioner: Skeleton,
+    edits: Sequence[str],
+    stream: np.ndarray,
+    indices: np.ndarray,
+) -> tuple[Scenes, np.ndarray]:
+    """Scenes of which the second captions (n, 2, L) are true and the first are not, and whether there are such."""
+    rows = np.arange(len(indices)).repeat(_SECONDS)
+    numbers = indices[rows] * _SECONDS + np.tile(np.arange(_SECONDS), len(indices))
+    scenes, _, usable = edited(first[rows], settings, edits, substream(stream, "second"), numbers)
+    some = np.flatnonzero(usable)
+    usable[some] = truth(programs[rows[some], 1], scenes, captioner.semantics, rows=some) > 0
+    some = np.flatnonzero(usable)
+    usable[some] = truth(programs[rows[some], 0], scenes, captioner.semantics, rows=some) < 0
+    usable = usable.reshape(-1, _SECONDS)
+    return scenes[np.arange(len(indices)) * _SECONDS + usable.argmax(1)], usable.any(1)
+
+
+def _agreement(arrays: tuple[np.ndarray, ...], tries: np.ndarray, kinds: tuple[str, ...]) -> Agreement:
+    names = [field.name for field in fields(Scenes)]
+    first, second = (Scenes(**dict(zip(names, arrays[start:], strict=False))) for start in (0, len(names)))
+    return Agreement((first, second), arrays[-2], arrays[-1], kinds, tries)

@@ -13,14 +13,18 @@ from molyneux.data.worlds.shapeworld.placement import Rows, fits, order
 from molyneux.data.worlds.shapeworld.scenes import Scenes
 from molyneux.data.worlds.shapeworld.settings import SceneSettings
 
-EDITS = ("mirrored", "flipped", "colour", "shape", "colours", "shapes", "places", "removed")
-"""What may differ: left and right, up and down, the colour or the shape of an entity, two that exchange colours, shapes (with their
-sizes) or places, or an entity that is not there."""
+EDITS = ("mirrored", "flipped", "colour", "shape", "object", "colours", "shapes", "places", "removed")
+"""What may differ: left and right, up and down, the colour or the shape of an entity or both, two that exchange colours, shapes (with
+their sizes) or places, or an entity that is not there."""
+
+_EXCHANGED = {"colours": ("colour",), "shapes": ("shape", "size", "distortion"), "places": ("centre",)}
 
 _STRETCHED = (1, 7)
 """Rectangles and ellipses have a distortion."""
 
 _NUMBERS = 6
+
+_REFLECTIONS = ("mirrored", "flipped")
 
 
 def edited(
@@ -49,11 +53,11 @@ def edited(
     out = Scenes(**{field.name: getattr(scenes, field.name).copy() for field in fields(scenes)})
     for place, name in enumerate(edits):
         rows = np.flatnonzero(which == place)
-        if name in ("mirrored", "flipped"):
+        if name in _REFLECTIONS:
             _reflect(out, rows, name == "mirrored")
         else:
             _edit(out, rows, name, settings, numbers[rows])
-    moved = np.isin(which, [place for place, name in enumerate(edits) if name not in ("mirrored", "flipped")])
+    moved = np.isin(which, [place for place, name in enumerate(edits) if name not in _REFLECTIONS])
     placed = np.ones(len(out), bool)
     _place(Rows(**vars(out)), moved, settings.overlap, settings.outside, placed)
     placed &= settings.contains(out.present, out.shape, out.colour)
@@ -79,27 +83,25 @@ def _edit(out: Scenes, rows: np.ndarray, name: str, settings: SceneSettings, num
     one = np.minimum((numbers[:, 1] * count).astype(np.int64), count - 1)
     other = np.minimum((numbers[:, 2] * (count - 1)).astype(np.int64), np.maximum(count - 2, 0))
     other = np.where(count > 1, other + (other >= one), one)
-    if name == "colour":
+    if name in ("colour", "object"):
         values = np.flatnonzero(settings.table().any(0))
         out.colour[rows, one] = values[(numbers[:, 3] * len(values)).astype(np.int64)]
-    elif name == "shape":
+    if name in ("shape", "object"):
         values = np.flatnonzero(settings.table().any(1))
-        out.shape[rows, one] = values[(numbers[:, 3] * len(values)).astype(np.int64)]
+        out.shape[rows, one] = values[(numbers[:, 5] * len(values)).astype(np.int64)]
         low, high = settings.distortion
         stretched = np.isin(out.shape[rows, one], _STRETCHED)
         out.distortion[rows, one] = np.where(stretched, low + numbers[:, 4] * (high - low), 1.0)
-    elif name == "removed":
+    if name == "removed":
         last = count - 1
         for field in fields(out):
             if field.name not in ("present", "overlap"):
                 array = getattr(out, field.name)
                 array[rows, one] = array[rows, last]
         out.present[rows, last] = False
-    else:
-        exchanged = {"colours": ("colour",), "shapes": ("shape", "size", "distortion"), "places": ("centre",)}[name]
-        for attribute in exchanged:
-            array = getattr(out, attribute)
-            array[rows, one], array[rows, other] = array[rows, other].copy(), array[rows, one].copy()
+    for attribute in _EXCHANGED.get(name, ()):
+        array = getattr(out, attribute)
+        array[rows, one], array[rows, other] = array[rows, other].copy(), array[rows, one].copy()
 
 
 @compiled

@@ -38,6 +38,9 @@ FOILS = (
 )
 """What a foil differs in."""
 
+TWO_SIDED = tuple(kind for kind in FOILS if not kind.endswith("added"))
+"""Foils that can be true where the caption is false; a caption follows from a foil to which something is added."""
+
 PARAPHRASES = ("converse", "same turned", "existence", "at least one", "comparator", "clauses exchanged")
 """How a paraphrase differs: "a left of b" and "b right of a"; "a same shape as b" and the reverse; "there is" and "is"; "a" and "at
 least one"; "more than one" and "at least two"; the order of clauses."""
@@ -62,6 +65,8 @@ def foils(
     colours: Sequence[str] = COLOURS,
 ) -> Captions:
     """A foil of each caption: its kind is the position in `kinds`.
+
+    The words of a foil may give it away ("a triangle is a red circle"); those of `balanced.contrasted` do not.
 
     Args:
         scenes: n of them.
@@ -112,7 +117,7 @@ def _changed(
     """Captions with a change that turns their truth value round, or keeps it."""
     values = truth(programs, scenes, semantics)
     numbers = 1 + PICKS + max(change.numbers for change in changes)
-    length = programs.shape[1] + _GROWTH
+    length = programs.shape[1] + GROWTH
 
     def propose(rows: np.ndarray, drawn: np.ndarray) -> Proposed:
         which = np.minimum((drawn[:, 0] * len(changes)).astype(np.int64), len(changes) - 1)
@@ -133,7 +138,7 @@ def _changed(
     return redrawn(propose, stream, indices, numbers=numbers, length=length, rounds=_ROUNDS)
 
 
-_GROWTH = 5
+GROWTH = 5
 """Symbols by which a caption may grow: an object is added with five."""
 
 

@@ -80,7 +80,9 @@ class Logical(Skeleton):
             raise ConfigError(f"connectives: {nearest(unknown[0], CONNECTIVES) if unknown else 'expected at least one'}")
         self._clauses, self._connectives = clauses, tuple(connectives)
         part = Row(Symbol(*connectives, as_form=True), clauses.part, clauses.part)
-        super().__init__(part, ("correct", "neither false", "first false", "second false", "both false"), clauses.semantics, clauses.edits)
+        super().__init__(
+            part, ("correct", "neither false", "first false", "second false", "both false"), clauses.semantics, clauses.edits
+        )
         self.length = 1 + 2 * clauses.length
 
     def draw(self, scenes: Scenes, wanted: np.ndarray, stream: np.ndarray, indices: np.ndarray) -> Captions:

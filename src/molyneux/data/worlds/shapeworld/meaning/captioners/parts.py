@@ -19,10 +19,11 @@ from molyneux.data.worlds.shapeworld.meaning.programs import COLOUR_CODES, SHAPE
 from molyneux.data.worlds.shapeworld.meaning.trees import CODES
 from molyneux.data.worlds.shapeworld.scenes import Scenes
 
-SUBJECT, REFERENCE, THIRD, SAME_SHAPE, SAME_COLOUR, TOUCHING = range(6)
-"""Entities of a scene that a caption may be about: three different ones, and others than the subject that are like it."""
+SUBJECT, REFERENCE, THIRD, SAME_SHAPE, SAME_COLOUR, TOUCHING, OTHER = range(7)
+"""Entities of a scene that a caption may be about: three different ones, others than the subject that are like it or touch it, and
+one of another shape and colour."""
 
-PICKS = 7
+PICKS = 8
 """Random numbers that `seen` takes: one for each of those entities, and one for whether the subject is one of the `focus`."""
 
 FORMS = ("none", "any", "shape", "colour", "both")
@@ -36,7 +37,7 @@ class Seen(NamedTuple):
         present: (n, E) bool.
         shape: (n, E) int16, codes of shapes.
         colour: (n, E) int16, codes of colours.
-        picks: (n, 6) int64, the entities `SUBJECT` and so on.
+        picks: (n, 7) int64, the entities `SUBJECT` and so on.
     """
 
     present: np.ndarray
@@ -51,7 +52,7 @@ def seen(scenes: Scenes, rows: np.ndarray, numbers: np.ndarray, focus: np.ndarra
     Args:
         scenes: any number of them.
         rows: (n,) which scene each caption is about.
-        numbers: (n, 7) uniform on [0, 1).
+        numbers: (n, 8) uniform on [0, 1).
         focus: (scenes, E) bool, entities of which half of the captions have their subject.
     """
     picks = np.empty((len(rows), PICKS - 1), np.int64)
@@ -99,7 +100,7 @@ def _pick(
     numbers: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """The entities that captions are about, into `out` (n, 6)."""
+    """The entities that captions are about, into `out` (n, 7)."""
     entities = present.shape[1]
     mask, others = np.empty(entities, np.bool_), np.empty(entities, np.bool_)
     for n in range(len(rows)):
@@ -125,6 +126,8 @@ def _pick(
                     mask[e] = mask[e] and colour[row, e] == colour[row, subject]
                 elif place == TOUCHING:
                     mask[e] = mask[e] and overlap[row, subject, e] > 0
+                elif place == OTHER:
+                    mask[e] = mask[e] and shape[row, e] != shape[row, subject] and colour[row, e] != colour[row, subject]
             chosen_one = _kth(mask, numbers[n, place])
             if chosen_one < 0:
                 chosen_one = _kth(others, numbers[n, place])

@@ -45,9 +45,7 @@ class _Published(Captioner):
         for truth_value, rounds in ((True, _ROUNDS_CORRECT), (False, _ROUNDS_FALSE)):
             rows = np.flatnonzero(wanted == truth_value)
 
-            def propose(
-                pending: np.ndarray, numbers: np.ndarray, rows: np.ndarray = rows, value: bool = truth_value
-            ) -> Proposed:
+            def propose(pending: np.ndarray, numbers: np.ndarray, rows: np.ndarray = rows, value: bool = truth_value) -> Proposed:
                 return self._candidates(scenes, rows[pending], numbers, value)
 
             found = redrawn(propose, stream, indices[rows], numbers=self.numbers, length=self.length, rounds=rounds)
@@ -62,7 +60,9 @@ class _Published(Captioner):
 
     def _candidates(self, scenes: Scenes, rows: np.ndarray, numbers: np.ndarray, correct: bool) -> Proposed:
         present = scenes.present[rows]
-        about = Seen(present, SHAPE_CODES[scenes.shape[rows]], COLOUR_CODES[scenes.colour[rows]], np.empty((len(rows), 0), np.int64))
+        about = Seen(
+            present, SHAPE_CODES[scenes.shape[rows]], COLOUR_CODES[scenes.colour[rows]], np.empty((len(rows), 0), np.int64)
+        )
         variants, allowed, kinds = self._variants(about, scenes, rows, numbers, correct)
         count, one = variants.shape[1], np.arange(len(rows))
         programs = packed(variants.reshape(len(rows) * count, -1))

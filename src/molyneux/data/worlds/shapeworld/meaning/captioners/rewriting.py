@@ -74,9 +74,7 @@ class AddObject(Change):
 
     def apply(self, programs: np.ndarray, seen: Seen, numbers: np.ndarray) -> Changed:
         """See `Change.apply`."""
-        shape, colour = (
-            values[(numbers[:, place] * len(values)).astype(np.int64)] for place, values in enumerate(self._values)
-        )
+        shape, colour = (values[(numbers[:, place] * len(values)).astype(np.int64)] for place, values in enumerate(self._values))
         added = np.zeros((len(programs), programs.shape[1] + 5), np.int16)
         added[:, 0], added[:, 1:-4] = CODES["and"], programs
         added[:, -4:-2] = CODES["there-is"], CODES["both"]

@@ -19,6 +19,7 @@ from molyneux.data.worlds.shapeworld.meaning.captioners.changes import (
     quantifiers,
 )
 from molyneux.data.worlds.shapeworld.meaning.captioners.parts import (
+    OTHER,
     REFERENCE,
     SAME_COLOUR,
     SAME_SHAPE,
@@ -47,7 +48,7 @@ SINGLE = {"shape": 1.0, "colour": 1.0}
 PREDICATION = {"any shape": 1.0, "any colour": 1.0, "any both": 1.0, "shape colour": 1.0, "colour shape": 1.0}
 """A noun, and a type that is said of it and repeats or contradicts nothing."""
 
-ATTRIBUTE_EDITS = ("colour", "shape", "colours", "shapes")
+ATTRIBUTE_EDITS = ("colour", "shape", "object", "colours", "shapes")
 COUNT_EDITS = (*ATTRIBUTE_EDITS, "removed")
 """Differences of scenes that captions about attributes, and about numbers, tell apart."""
 
@@ -191,7 +192,7 @@ def comparison(semantics: Semantics | None = None, colours: Sequence[str] = PUBL
     differences = [name for name in symbols if SYMBOLS[name].kind == "difference"]
     quotients = [name for name in symbols if SYMBOLS[name].kind == "quotient"]
     patterns = {"shape shape colour": 1.0, "colour colour shape": 1.0}
-    nouns = Nouns(patterns, (SUBJECT, REFERENCE, (SUBJECT, THIRD)))
+    nouns = Nouns(patterns, (SUBJECT, OTHER, (SUBJECT, OTHER)))
     rows = [Row(Symbol(*names), nouns) for names in (differences, quotients)]
     changes = _quantity_changes(colours, last=2)
     changes.insert(1, (ReplaceAttribute("comparison", "either", argument=1, shapes=SHAPES, colours=colours), 2.0))
