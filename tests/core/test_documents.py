@@ -70,11 +70,10 @@ def test_merged_mappings_do_not_grow_without_bound() -> None:
     """Ten times as many pairs at each level: refused, or merged to the one key that they are (PyYAML from 6.0.4 on)."""
     levels = "".join(f", a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}" for n in range(1, 9))
     try:
-        found = parse_document("{a0: &a0 {x: 1}" + levels + "}", "x")
+        found: object = parse_document("{a0: &a0 {x: 1}" + levels + "}", "x")
     except ConfigError as error:
-        assert "at most 20000 values" in str(error)
-    else:
-        assert found == {f"a{n}": {"x": 1} for n in range(9)}
+        found = str(error)
+    assert found == {f"a{n}": {"x": 1} for n in range(9)} or "at most 20000 values" in str(found)
 
 
 def test_files(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import torch
 from molyneux.core import ConfigError
 from molyneux.data import ShapeWorld
 from molyneux.data.worlds.shapeworld.meaning.english import english
-from molyneux.data.worlds.shapeworld.meaning.programs import programs_of
+from molyneux.data.worlds.shapeworld.meaning.programs import programs_of, trees_of
 from molyneux.data.worlds.shapeworld.meaning.truth import truth
 from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
 from molyneux.data.worlds.shapeworld.settings import TEST_COMBINATIONS, VALIDATION_COMBINATIONS
@@ -83,6 +83,15 @@ def test_captions_are_ids_with_an_end_and_a_length(world):
         assert (row[length:] == modality.padding).all()
         assert words[-1] == "."
         assert english().say(english().read(words)) == words
+
+
+def test_captions_are_written_as_the_grammar_says_them(world):
+    """The writers fill words into fixed places; the grammar says every caption on its own."""
+    _, captions, forms = world._pairs(np.arange(300), "train", 5)
+    tokens, lengths = world._tokens(captions, np.tile(forms, 2))
+    symbols = world.spec.modality("text").symbols
+    for row, length, tree in zip(tokens.tolist(), lengths.tolist(), trees_of(captions), strict=True):
+        assert [symbols[one] for one in row[: length - 1]] == english().say(tree)
 
 
 def test_bad_settings():

@@ -18,9 +18,8 @@ from molyneux.data.dataset import Split, World
 from molyneux.data.worlds.shapeworld.geometry import draw
 from molyneux.data.worlds.shapeworld.meaning.balanced import balanced_captions, numbers_of
 from molyneux.data.worlds.shapeworld.meaning.english import english
-from molyneux.data.worlds.shapeworld.meaning.programs import trees_of
 from molyneux.data.worlds.shapeworld.meaning.skeletons import Skeleton, existential, quantified, relational
-from molyneux.data.worlds.shapeworld.meaning.trees import Tree
+from molyneux.data.worlds.shapeworld.meaning.trees import CODES, Tree
 from molyneux.data.worlds.shapeworld.sampling import sample_scenes, stream_of
 from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES, Scenes
 from molyneux.data.worlds.shapeworld.settings import (
@@ -74,7 +73,6 @@ class ShapeWorld(World):
         if problems:
             raise ConfigError(problems)
         self.kind, self.image_size = kind, image_size
-        self._said: dict[bytes, list[int]] = {}
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -115,7 +113,7 @@ class ShapeWorld(World):
         member = self.numbers(indices, split) % 4
         scenes, captions, forms = self._pairs(numbers, split, seed)
         chosen, said = places + len(numbers) * (member >= 2), places + len(numbers) * (member % 2)
-        tokens, lengths = self._tokens(captions)
+        tokens, lengths = self._tokens(captions, np.tile(forms, 2))
         shown = scenes[chosen]
         counts = np.array([int(value) for value in self.spec.factor("entities").values])  # rising
         factors = np.stack([forms[places], np.searchsorted(counts, shown.present.sum(1))], 1)
@@ -168,21 +166,19 @@ class ShapeWorld(World):
         return [grammar.say(tree) for skeleton in self.skeletons for tree in _variants(skeleton)]
 
     @cached_property
-    def _ids(self) -> dict[str, int]:
-        return {word: place for place, word in enumerate(self._symbols)}
+    def _writers(self) -> list[list[Writer]]:
+        ids = {word: place for place, word in enumerate(self._symbols)}
+        return [[Writer(skeleton, chosen, ids) for chosen in _choices(skeleton)] for skeleton in self.skeletons]
 
-    def _tokens(self, captions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Ids (n, T) uint8 of captions with their end, and lengths (n,) int64; each distinct caption is said once."""
-        distinct, rows = np.unique(captions, axis=0, return_inverse=True)
-        tokens, lengths = np.full((len(distinct), self._length), _PADDING, np.uint8), np.zeros(len(distinct), np.int64)
-        for row, caption in enumerate(distinct):
-            key = caption.tobytes()
-            if key not in self._said:
-                words = english().say(trees_of(caption[None])[0])
-                self._said[key] = [*(self._ids[word] for word in words), _END]
-            ids = self._said[key]
-            tokens[row, : len(ids)], lengths[row] = ids, len(ids)
-        return tokens[rows.ravel()], lengths[rows.ravel()]
+    def _tokens(self, captions: np.ndarray, forms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Ids (n, T) uint8 of captions of these forms with their end, and lengths (n,) int64."""
+        tokens, lengths = np.full((len(captions), self._length), _PADDING, np.uint8), np.zeros(len(captions), np.int64)
+        for form, writers in enumerate(self._writers):
+            for writer in writers:
+                rows = np.flatnonzero((forms == form) & writer.writes(captions))
+                words = writer.write(captions[rows])
+                tokens[rows, : words.shape[1]], lengths[rows] = words, words.shape[1]
+        return tokens, lengths
 
     def visible(self, modality: str) -> tuple[str, ...]:
         """A caption shows its form, a picture its number of entities."""
@@ -191,6 +187,61 @@ class ShapeWorld(World):
     def readers(self) -> Mapping[str, Reader]:
         """The parser of captions, which reads their form."""
         return {"text": FormReader(self.spec, self.skeletons)}
+
+
+class Writer:
+    """Writes captions of one form and one set of choices: the words of each noun have fixed places.
+
+    Args:
+        skeleton: the form.
+        chosen: the symbols at the places of its choices.
+        ids: the id of each word.
+    """
+
+    def __init__(self, skeleton: Skeleton, chosen: Sequence[str], ids: Mapping[str, int]) -> None:
+        self._places = [(place, CODES[name]) for (place, _), name in zip(skeleton.choices, chosen, strict=True)]
+        polish = _filled(skeleton, chosen)
+        self._base = _said(polish, ids)
+        self._parts = []
+        for noun in skeleton.nouns:
+            for place, known in zip(noun, (COLOURS, SHAPES), strict=True):
+                if place is not None:
+                    table = np.tile(self._base, (len(CODES) + 1, 1))
+                    for name in known:
+                        table[CODES[name]] = _said([*polish[:place], name, *polish[place + 1 :]], ids)
+                    columns = np.flatnonzero((table != self._base).any(0))
+                    self._parts.append((place, columns, table[:, columns]))
+
+    def writes(self, captions: np.ndarray) -> np.ndarray:
+        """Which captions (n, L) of its form have its choices, (n,) bool."""
+        fits = np.ones(len(captions), bool)
+        for place, code in self._places:
+            fits &= captions[:, place] == code
+        return fits
+
+    def write(self, captions: np.ndarray) -> np.ndarray:
+        """Ids (n, T) of captions (n, L), the end last."""
+        tokens = np.tile(self._base, (len(captions), 1))
+        for place, columns, table in self._parts:
+            tokens[:, columns] = table[captions[:, place]]
+        return tokens
+
+
+def _said(polish: Sequence[str], ids: Mapping[str, int]) -> np.ndarray:
+    return np.array([*(ids[word] for word in english().say(Tree.from_polish(polish))), _END], np.uint8)
+
+
+def _choices(skeleton: Skeleton) -> list[tuple[str, ...]]:
+    """All combinations of the choices of a form."""
+    return list(itertools.product(*(names for _, names in skeleton.choices)))
+
+
+def _filled(skeleton: Skeleton, chosen: Sequence[str]) -> list[str]:
+    """The symbols of a form with these choices."""
+    polish = list(skeleton.tree.polish)
+    for (place, _), name in zip(skeleton.choices, chosen, strict=True):
+        polish[place] = name
+    return polish
 
 
 class FormReader:
@@ -237,10 +288,8 @@ class FormReader:
 def _variants(skeleton: Skeleton) -> list[Tree]:
     """The trees of a form with all combinations of its choices, and with every colour and shape at one noun at a time."""
     found = []
-    for names in itertools.product(*(names for _, names in skeleton.choices)):
-        polish = list(skeleton.tree.polish)
-        for (chosen, _), name in zip(skeleton.choices, names, strict=True):
-            polish[chosen] = name
+    for chosen in _choices(skeleton):
+        polish = _filled(skeleton, chosen)
         found.append(Tree.from_polish(polish))
         for noun in skeleton.nouns:
             for place, known in zip(noun, (COLOURS, SHAPES), strict=True):
