@@ -43,6 +43,8 @@ def kinds_of(world: World, modality: str, level: int, *, count: int, seed: int) 
         yield "soft", Drawn(soften(view, seed), truth)
     drawer = (Pictures if modality == "image" else Contours)(world.name, level, seed=seed)
     for kind in PICTURES if modality == "image" else CONTOURS:
+        if kind == "near":  # drawn apart, so that it changes nothing of the others
+            drawer = Pictures(world.name, level, seed=seed + 1000)
         if kind in ("discs", "plain") and "circle" in world.shapes:  # GeBiD has circles, and no textures
             continue
         yield kind, blends(view, codes["shape"], seed=seed) if kind == "blends" else drawer.draw(kind, count)

@@ -3,7 +3,8 @@
 Kinds of pictures: `noise`, `blends` (50/50, of true views that differ in shape), `unions` (of two figures), `foreign` (shapes
 that the world does not have), `discs`, `sizes` (at least 17 % away from every size of the world), `blurs` (by a Gaussian of at
 least a quarter of the length), `averages` (over two thirds of the rotation after which a figure looks the same, or over half a
-length), and `plain`, which are right: true figures of worlds with textures, without any.
+length), `plain`, which are right: true figures of worlds with textures, without any, and `near`, shapes that resemble one of the
+world (squares with round corners, trapezoids, drops, beans, ellipses of another ratio).
 
 A bank gives views and, for what they show, the true values by factor; True views come from the world that is read.
 """
@@ -24,7 +25,7 @@ Polygon = list[tuple[float, float]]
 Parts = list[tuple[Polygon, int]]
 """Polygons in lengths around the middle, x right and y down, and whether each is filled (1) or cut out (0)."""
 
-PICTURES = ("noise", "blends", "unions", "foreign", "discs", "sizes", "blurs", "averages", "plain")
+PICTURES = ("noise", "blends", "unions", "foreign", "discs", "sizes", "blurs", "averages", "plain", "near")
 CONTOURS = ("noise", "blends", "unions", "foreign", "discs", "sizes")
 
 
@@ -94,6 +95,18 @@ ANGULAR: Mapping[str, Parts] = {
     "rhomb": [([(0.5, 0), (0, 0.26), (-0.5, 0), (0, -0.26)], 1)],
 }
 """For worlds without circles and lines."""
+
+NEAR: Mapping[str, Parts] = {
+    "round square": [([point for x, y, a in ((0.3, -0.3, 270), (0.3, 0.3, 0), (-0.3, 0.3, 90), (-0.3, -0.3, 180))
+                       for point in arc(a, a + 90, 0.2, x, y)], 1)],
+    "trapezoid": [([(-0.25, -0.4), (0.25, -0.4), (0.5, 0.4), (-0.5, 0.4)], 1)],
+    "drop": [([(0.0, -0.6), *arc(-23, 203, 0.4, 0.0, 0.15)], 1)],
+    "bean": [([(x * (1 - 0.45 * math.exp(-((a / 30) ** 2))), 0.7 * y * (1 - 0.45 * math.exp(-((a / 30) ** 2))))
+               for a, (x, y) in zip(range(-180, 180, 5), arc(-270, 85), strict=False)], 1)],
+    "slim ellipse": [([(0.45 * x, y) for x, y in arc(0, 360)], 1)],
+    "wide ellipse": [([(0.7 * x, y) for x, y in arc(0, 360)], 1)],
+}  # fmt: skip
+"""Shapes that resemble one of a world."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +216,8 @@ class Pictures:
 
     def __init__(self, world: str, level: int, *, seed: int) -> None:
         self.look, self.rng = LOOKS[world](level), np.random.default_rng([seed, level, len(world)])
-        self.foreign = {**FOREIGN, **(ANGULAR if "circle" not in self.look.shapes else {})}
+        self.foreign = {**FOREIGN, **(ANGULAR if "circle" not in self.look.shapes else {}), **NEAR}
+        self._far = [name for name in self.foreign if name not in NEAR]
 
     def draw(self, kind: str, count: int) -> Drawn:
         """Pictures of one kind."""
@@ -231,7 +245,11 @@ class Pictures:
 
     def _foreign(self) -> tuple[np.ndarray, dict[str, str]]:
         scene = self._scene()
-        return self._painted(self._alike(self.rng.choice(list(self.foreign)), scene, turned=True), scene, self._textured())
+        return self._painted(self._alike(self.rng.choice(self._far), scene, turned=True), scene, self._textured())
+
+    def _near(self) -> tuple[np.ndarray, dict[str, str]]:
+        scene = self._scene()
+        return self._painted(self._alike(self.rng.choice(list(NEAR)), scene, turned=True), scene, self._textured())
 
     def _discs(self) -> tuple[np.ndarray, dict[str, str]]:
         """Plain discs on plain grounds."""
@@ -362,7 +380,7 @@ class Contours:
         return felt(points, self.rng)
 
     def _foreign(self) -> np.ndarray:
-        single = [name for name, parts in self.pictures.foreign.items() if len(parts) == 1]
+        single = [name for name in self.pictures._far if len(self.pictures.foreign[name]) == 1]
         scene = self.pictures._scene()
         return self._felt(self.pictures.foreign[self.rng.choice(single)][0][0], scene, self.pictures._length(scene))
 
