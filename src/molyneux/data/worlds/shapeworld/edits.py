@@ -14,8 +14,8 @@ from molyneux.data.worlds.shapeworld.scenes import Scenes
 from molyneux.data.worlds.shapeworld.settings import SceneSettings
 
 EDITS = ("mirrored", "flipped", "colour", "shape", "object", "colours", "shapes", "places", "removed")
-"""What may differ: left and right, up and down, the colour or the shape of an entity or both, two that exchange colours, shapes (with
-their sizes) or places, or an entity that is not there."""
+"""What may differ: left and right, up and down, the colour or the shape of an entity or both, two that exchange colours, shapes
+(with their sizes) or places, or an entity that is not there."""
 
 _EXCHANGED = {"colours": ("colour",), "shapes": ("shape", "size", "distortion"), "places": ("centre",)}
 
@@ -106,7 +106,7 @@ def _edit(out: Scenes, rows: np.ndarray, name: str, settings: SceneSettings, num
 
 @compiled
 def _place(rows: Rows, moved: np.ndarray, overlap: float, outside: float, placed: np.ndarray) -> None:
-    """Measure the overlaps of moved scenes anew, and put their entities in the order of drawing; whether all fit, into `placed`."""
+    """Measure overlaps of moved scenes anew, and put their entities in the order of drawing; whether all fit, into `placed`."""
     for row in range(len(moved)):
         if moved[row]:
             rows.overlap[row] = 0

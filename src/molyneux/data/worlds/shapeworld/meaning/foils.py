@@ -1,8 +1,8 @@
 """Foils: false captions that differ from a true one in one thing; and paraphrases, which differ in words and not in meaning.
 
-Kinds follow the field's test sets: an attribute, an object or a relation replaced, exchanged or added (VALSE; Parcalabescu et al., 2022.
-ARO; Yuksekgonul et al., 2023. SugarCrepe; Hsieh et al., 2023), numbers and negation. Truth is evaluated on the scene: a foil is
-false of it, and what is undetermined is never used.
+Kinds follow the field's test sets: an attribute, an object or a relation replaced, exchanged or added (VALSE; Parcalabescu et
+al., 2022. ARO; Yuksekgonul et al., 2023. SugarCrepe; Hsieh et al., 2023), numbers and negation. Truth is evaluated on the scene:
+a foil is false of it, and what is undetermined is never used.
 """
 
 from __future__ import annotations
@@ -11,10 +11,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from molyneux.core import ConfigError, DataError, nearest
+from molyneux.core import ConfigError, nearest
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import Captions, Proposed, redrawn
-from molyneux.data.worlds.shapeworld.meaning.captioners.changes import Change, Negate, Replace, ReplaceAttribute, inverse, others
-from molyneux.data.worlds.shapeworld.meaning.captioners.changes import bounds, quantifiers
+from molyneux.data.worlds.shapeworld.meaning.captioners.changes import (
+    Change,
+    Negate,
+    Replace,
+    ReplaceAttribute,
+    bounds,
+    inverse,
+    others,
+    quantifiers,
+)
 from molyneux.data.worlds.shapeworld.meaning.captioners.parts import PICKS, Seen, seen
 from molyneux.data.worlds.shapeworld.meaning.captioners.rewriting import (
     AddAttribute,
@@ -42,8 +50,8 @@ TWO_SIDED = tuple(kind for kind in FOILS if not kind.endswith("added"))
 """Foils that can be true where the caption is false; a caption follows from a foil to which something is added."""
 
 PARAPHRASES = ("converse", "same turned", "existence", "at least one", "comparator", "clauses exchanged")
-"""How a paraphrase differs: "a left of b" and "b right of a"; "a same shape as b" and the reverse; "there is" and "is"; "a" and "at
-least one"; "more than one" and "at least two"; the order of clauses."""
+"""How a paraphrase differs: "a left of b" and "b right of a"; "a same shape as b" and the reverse; "there is" and "is"; "a" and
+"at least one"; "more than one" and "at least two"; the order of clauses."""
 
 _TURNED = inverse(
     ("left", "right", "above", "below", "behind", "in-front", "smaller", "bigger", "darker", "lighter", "closer", "farther")

@@ -1,7 +1,7 @@
 """Balanced captions: two scenes and two captions, each true of one scene and false of the other.
 
-The four pairs are four instances. Every caption is once true and once false, and so is every picture, so whatever is read from one of
-them alone is right in exactly half of the instances: neither text nor picture gives the truth away, by construction (the scheme
+The four pairs are four instances. Every caption is once true and once false, and so is every picture, so whatever is read from
+one of them alone is right in exactly half of the instances: neither text nor picture gives the truth away, by construction (the scheme
 of Winoground; Thrush et al., 2022).
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from molyneux.core import DataError
 from molyneux.data.worlds.shapeworld.edits import differing
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import Captions, Proposed, redrawn, substream
-from molyneux.data.worlds.shapeworld.meaning.captioners.skeletons import Skeleton
+from molyneux.data.worlds.shapeworld.meaning.captioners.composed import ComposedCaptioner
 from molyneux.data.worlds.shapeworld.meaning.programs import COLOUR_CODES, SHAPE_CODES
 from molyneux.data.worlds.shapeworld.meaning.truth import truth
 from molyneux.data.worlds.shapeworld.scenes import Scenes
@@ -55,7 +55,7 @@ DIFFERENCES = ("shapes", "colours", "shapes and colours", "other words")
 def quadruples(
     first: Scenes,
     second: Scenes,
-    captioner: Skeleton,
+    captioner: ComposedCaptioner,
     stream: np.ndarray,
     indices: np.ndarray,
     *,
@@ -66,8 +66,8 @@ def quadruples(
     Args:
         first: n scenes.
         second: n scenes; where they are like the first but for one thing, captions are about that thing.
-        captioner: gives the skeletons; a skeleton is a function of the stream and the number, so that scenes can be drawn anew for
-            it.
+        captioner: gives the skeletons; a skeleton is a function of the stream and the number, so that scenes can be drawn anew
+            for it.
         stream: key of the random numbers, from `seeds.key`.
         indices: (n,) numbers of the quadruples.
         forms: (n, forms) of the skeletons; those of the stream and the numbers by default.
@@ -91,7 +91,7 @@ def quadruples(
 def _contrasted(
     mine: Scenes,
     other: Scenes,
-    captioner: Skeleton,
+    captioner: ComposedCaptioner,
     forms: np.ndarray,
     stream: np.ndarray,
     indices: np.ndarray,

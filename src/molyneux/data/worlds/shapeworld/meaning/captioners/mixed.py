@@ -8,8 +8,8 @@ import numpy as np
 
 from molyneux.core import ConfigError, nearest, seeds
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import Captions, substream
+from molyneux.data.worlds.shapeworld.meaning.captioners.composed import ComposedCaptioner
 from molyneux.data.worlds.shapeworld.meaning.captioners.parts import OneOf, Row, Symbol, chosen
-from molyneux.data.worlds.shapeworld.meaning.captioners.skeletons import Skeleton
 from molyneux.data.worlds.shapeworld.meaning.trees import CODES
 from molyneux.data.worlds.shapeworld.scenes import Scenes
 
@@ -25,7 +25,7 @@ _TRUE_OF = {
 """Truth values of two clauses of which a connective is true; `if` has the consequent first."""
 
 
-class Mixture(Skeleton):
+class Mixture(ComposedCaptioner):
     """Captions of one of several captioners, which is a form of the sample.
 
     Args:
@@ -36,7 +36,7 @@ class Mixture(Skeleton):
         ConfigError: no captioners, other weights than captioners, or captioners of different semantics.
     """
 
-    def __init__(self, captioners: Sequence[Skeleton], weights: Sequence[float] | None = None) -> None:
+    def __init__(self, captioners: Sequence[ComposedCaptioner], weights: Sequence[float] | None = None) -> None:
         if not captioners or len({captioner.semantics for captioner in captioners}) > 1:
             raise ConfigError("captioners: expected at least one, all of one semantics")
         if weights is not None and (len(weights) != len(captioners) or min(weights) < 0 or max(weights) <= 0):
@@ -60,7 +60,7 @@ class Mixture(Skeleton):
         return out
 
 
-class Logical(Skeleton):
+class Logical(ComposedCaptioner):
     """Two clauses with a connective: "a square is red and there is a circle".
 
     A false caption's kind says which clauses are false. All combinations of the clauses' truth values that make the caption
@@ -74,7 +74,7 @@ class Logical(Skeleton):
         ConfigError: an unknown connective, or none.
     """
 
-    def __init__(self, clauses: Skeleton, connectives: Sequence[str] = CONNECTIVES) -> None:
+    def __init__(self, clauses: ComposedCaptioner, connectives: Sequence[str] = CONNECTIVES) -> None:
         unknown = [name for name in connectives if name not in CONNECTIVES]
         if unknown or not connectives:
             raise ConfigError(f"connectives: {nearest(unknown[0], CONNECTIVES) if unknown else 'expected at least one'}")

@@ -20,8 +20,8 @@ from molyneux.data.worlds.shapeworld.meaning.trees import CODES
 from molyneux.data.worlds.shapeworld.scenes import Scenes
 
 SUBJECT, REFERENCE, THIRD, SAME_SHAPE, SAME_COLOUR, TOUCHING, OTHER = range(7)
-"""Entities of a scene that a caption may be about: three different ones, others than the subject that are like it or touch it, and
-one of another shape and colour."""
+"""Entities of a scene that a caption may be about: three different ones, others than the subject that are like it or touch it,
+and one of another shape and colour."""
 
 PICKS = 8
 """Random numbers that `seen` takes: one for each of those entities, and one for whether the subject is one of the `focus`."""

@@ -124,8 +124,8 @@ class PublishedSpatial(_Published):
     """The captions of SPATIAL: "a red square is to the left of a circle".
 
     Args:
-        modes: weights of what is changed in false captions: the direction, and the reference or the subject, by any value or one of
-            the scene.
+        modes: weights of what is changed in false captions: the direction, and the reference or the subject, by any value or
+            one of the scene.
         hypernyms: share of nouns from which attributes are left out if the truth stays.
         semantics: when a caption is true.
         shapes: names of shapes that a changed caption may have.
@@ -166,9 +166,12 @@ class PublishedSpatial(_Published):
             ahead = ahead ^ (mode == 1)
             for noun, modes in enumerate(((2, 3), (4, 5))):
                 of_shape = np.where(numbers[:, 3] < 0.5, mode, 0)
-                new = dict(present=about, numbers=numbers[:, 4])
-                shapes[noun], done = _other(shapes[noun], SHAPE_CODES, of_shape, modes, self._allowed[0], **new)
-                colours[noun], also = _other(colours[noun], COLOUR_CODES, mode - of_shape, modes, self._allowed[1], **new)
+                shapes[noun], done = _other(
+                    shapes[noun], SHAPE_CODES, of_shape, modes, self._allowed[0], present=about, numbers=numbers[:, 4]
+                )
+                colours[noun], also = _other(
+                    colours[noun], COLOUR_CODES, mode - of_shape, modes, self._allowed[1], present=about, numbers=numbers[:, 4]
+                )
                 possible &= done & also
         relations = np.array([[CODES["left"], CODES["right"]], [CODES["above"], CODES["below"]]], np.int16)
         relation = relations[vertical.astype(int), ahead.astype(int)]
@@ -191,8 +194,8 @@ class PublishedQuantification(_Published):
 
     Args:
         quantifiers: names of `BARE_QUANTIFIERS`; all by default.
-        modes: weights of what noun and predicate mention: shapes that are a shape, a colour or both, a shape that is a colour, and
-            a colour that is a shape.
+        modes: weights of what noun and predicate mention: shapes that are a shape, a colour or both, a shape that is a colour,
+            and a colour that is a shape.
         semantics: when a caption is true.
 
     Raises:

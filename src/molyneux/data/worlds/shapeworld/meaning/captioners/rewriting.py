@@ -48,7 +48,7 @@ class AddAttribute(Change):
         one, before = np.arange(len(programs)), np.pad(programs, ((0, 0), (2, 0)))
         alone = np.isin(programs, [*COLOUR_CODES, *SHAPE_CODES])
         alone &= (before[:, 1:-1] != CODES["both"]) & (before[:, :-2] != CODES["both"])
-        place, there = kth_of(alone, numbers[:, 0]), alone.any(1)
+        place, there = kth_of(alone, numbers[:, 0]), np.asarray(alone.any(1))
         of_shape = programs[one, place] >= SHAPE_CODES[0]
         wide = np.zeros((len(programs), programs.shape[1], 4), np.int16)
         wide[:, :, 2] = programs
@@ -120,7 +120,7 @@ class Restate(Change):
 
 
 def exchange_nouns(name: str, relations: Sequence[str] = (*RELATIONS, "closer", "farther")) -> Exchange:
-    """Subject and reference of a relation exchanged; of quantifiers the noun and what is said of it; of comparisons the two nouns.
+    """Exchange subject and reference of a relation; of quantifiers the noun and what is said of it; of comparisons both nouns.
 
     Args:
         name: of the change.

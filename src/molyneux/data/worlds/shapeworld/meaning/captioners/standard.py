@@ -18,6 +18,7 @@ from molyneux.data.worlds.shapeworld.meaning.captioners.changes import (
     others,
     quantifiers,
 )
+from molyneux.data.worlds.shapeworld.meaning.captioners.composed import ChangedCaptioner
 from molyneux.data.worlds.shapeworld.meaning.captioners.parts import (
     OTHER,
     REFERENCE,
@@ -33,7 +34,6 @@ from molyneux.data.worlds.shapeworld.meaning.captioners.parts import (
     Row,
     Symbol,
 )
-from molyneux.data.worlds.shapeworld.meaning.captioners.skeletons import Falsified
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.meaning.trees import DISTANCE_SELECTORS, RELATIONS, SELECTORS, SYMBOLS
 from molyneux.data.worlds.shapeworld.scenes import SHAPES
@@ -74,19 +74,19 @@ BARE_QUANTIFIERS = ("ratio-eq-0", "bare-the", "exists", "bare-two", "bare-most",
 _OTHER = {"x": REFERENCE, "y": REFERENCE, "depth": TOUCHING, "size": SAME_SHAPE, "shade": SAME_COLOUR}
 
 
-def existential(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> Falsified:
+def existential(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> ChangedCaptioner:
     """Captions such as "There is a red square" (1/3), "a square is red" (2/3)."""
     there_is = Row(Symbol("there-is"), Nouns({"both": 2, "shape": 1, "colour": 1}))
     is_so = Row(Symbol("exists"), Nouns(PREDICATION, (SUBJECT, SUBJECT)))
-    return Falsified(OneOf(there_is, is_so, weights=(1, 2)), _attribute_changes(colours), semantics, ATTRIBUTE_EDITS)
+    return ChangedCaptioner(OneOf(there_is, is_so, weights=(1, 2)), _attribute_changes(colours), semantics, ATTRIBUTE_EDITS)
 
 
-def single_attribute(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> Falsified:
+def single_attribute(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> ChangedCaptioner:
     """Existential captions that mention one attribute, or relations of nouns that have one."""
     there_is = Row(Symbol("there-is"), Nouns(SINGLE))
     relation = Row(Symbol("exists"), Nouns(SINGLE), _relations(tuple(RELATION_FAMILIES), SINGLE))
     changes = [*_attribute_changes(colours), (Replace("inverse", inverse(_OPPOSITES)), 1.0)]
-    return Falsified(OneOf(there_is, relation, weights=(1, 2)), changes, semantics)
+    return ChangedCaptioner(OneOf(there_is, relation, weights=(1, 2)), changes, semantics)
 
 
 def relational(
@@ -95,7 +95,7 @@ def relational(
     *,
     families: Sequence[str] = tuple(RELATION_FAMILIES),
     negated: float = 0.5,
-) -> Falsified:
+) -> ChangedCaptioner:
     """Captions such as "A red square is (not) to the left of a circle".
 
     Args:
@@ -119,10 +119,10 @@ def relational(
     changes += [(Replace("relation", others(one)), 1.0)] if len(one) > 1 else []
     changes += [(Negate("negation"), 2.0 * negated)] if negated else []
     negation = Symbol("", "not", weights=(1 - negated, negated), as_form=True)
-    return Falsified(Row(Symbol("exists"), Nouns(NOUN), negation, _relations(families, NOUN)), changes, semantics)
+    return ChangedCaptioner(Row(Symbol("exists"), Nouns(NOUN), negation, _relations(families, NOUN)), changes, semantics)
 
 
-def selection(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> Falsified:
+def selection(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> ChangedCaptioner:
     """Captions such as "The left circle is red", "the square closest to the only cross is blue"."""
     scopes = {
         "axis": {
@@ -152,7 +152,7 @@ def selection(semantics: Semantics | None = None, colours: Sequence[str] = PUBLI
     alike = others(SELECTORS) | others(DISTANCE_SELECTORS)
     changes: list[tuple[Change, float]] = [(Replace("selector", alike), 1.0), (Replace("inverse", opposites), 1.0)]
     body = ReplaceAttribute("body", "either", argument=1, shapes=SHAPES, colours=colours)
-    return Falsified(OneOf(*rows), [*changes, (body, 1.0)], semantics)
+    return ChangedCaptioner(OneOf(*rows), [*changes, (body, 1.0)], semantics)
 
 
 def quantification(
@@ -160,7 +160,7 @@ def quantification(
     colours: Sequence[str] = PUBLISHED_COLOURS,
     *,
     kinds: Sequence[str] = ("count", "ratio"),
-) -> Falsified:
+) -> ChangedCaptioner:
     """Captions such as "At least two squares are red", "less than half of the shapes are circles".
 
     Args:
@@ -172,10 +172,10 @@ def quantification(
         ConfigError: an unknown kind, or none.
     """
     changes = _quantity_changes(colours, bare=tuple(kinds) == ("bare",))
-    return Falsified(Row(_quantifier(kinds), _counted()), changes, semantics, COUNT_EDITS)
+    return ChangedCaptioner(Row(_quantifier(kinds), _counted()), changes, semantics, COUNT_EDITS)
 
 
-def number_bound(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> Falsified:
+def number_bound(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> ChangedCaptioner:
     """Captions such as "More than one of the three squares is red"."""
     changes: list[tuple[Change, float]] = [
         (Replace("inner", quantifiers("any")), 3.0),
@@ -183,10 +183,10 @@ def number_bound(semantics: Semantics | None = None, colours: Sequence[str] = PU
         (Replace("off by two", bounds((-2, 2))), 1.0),
         (Replace("random", others([f"of-{number}" for number in range(2, 9)])), 1.0),
     ]
-    return Falsified(Bound(_quantifier(("count", "ratio")), _counted()), changes, semantics, COUNT_EDITS)
+    return ChangedCaptioner(Bound(_quantifier(("count", "ratio")), _counted()), changes, semantics, COUNT_EDITS)
 
 
-def comparison(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> Falsified:
+def comparison(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> ChangedCaptioner:
     """Captions such as "Two more squares than circles are red", "twice as many red shapes as blue shapes are crosses"."""
     symbols = [symbol.name for symbol in SYMBOLS.values() if symbol.kind in ("difference", "quotient")]
     differences = [name for name in symbols if SYMBOLS[name].kind == "difference"]
@@ -196,7 +196,7 @@ def comparison(semantics: Semantics | None = None, colours: Sequence[str] = PUBL
     rows = [Row(Symbol(*names), nouns) for names in (differences, quotients)]
     changes = _quantity_changes(colours, last=2)
     changes.insert(1, (ReplaceAttribute("comparison", "either", argument=1, shapes=SHAPES, colours=colours), 2.0))
-    return Falsified(OneOf(*rows), changes, semantics, COUNT_EDITS)
+    return ChangedCaptioner(OneOf(*rows), changes, semantics, COUNT_EDITS)
 
 
 _PAIRS = (("any", "shape"), ("any", "colour"), ("shape", "colour"), ("colour", "shape"))

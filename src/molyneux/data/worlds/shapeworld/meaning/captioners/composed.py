@@ -17,7 +17,7 @@ from molyneux.data.worlds.shapeworld.meaning.truth import truth
 from molyneux.data.worlds.shapeworld.scenes import Scenes
 
 
-class Skeleton(Captioner):
+class ComposedCaptioner(Captioner):
     """Captions made of a part.
 
     A caption's forms are those of its sample, whatever the scene, so that hard ones keep their share if scenes are drawn anew
@@ -56,7 +56,7 @@ class Skeleton(Captioner):
         return packed(self.part.fill(about, forms, numbers[:, PICKS : self.numbers])), about
 
 
-class Falsified(Skeleton):
+class ChangedCaptioner(ComposedCaptioner):
     """Captions of a skeleton; a false one is a true one with one change.
 
     Args:

@@ -10,7 +10,7 @@ import numpy as np
 from molyneux.core import ConfigError, nearest, seeds
 from molyneux.data.worlds.shapeworld.edits import EDITS, edited
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import attempted, filled, substream
-from molyneux.data.worlds.shapeworld.meaning.captioners.skeletons import Skeleton
+from molyneux.data.worlds.shapeworld.meaning.captioners.composed import ComposedCaptioner
 from molyneux.data.worlds.shapeworld.meaning.foils import GROWTH, TWO_SIDED, foils
 from molyneux.data.worlds.shapeworld.meaning.quadruples import MEMBERS, quadruples
 from molyneux.data.worlds.shapeworld.meaning.truth import truth
@@ -47,7 +47,7 @@ _EDITS_OF = {
 
 
 @dataclass(frozen=True)
-class Agreement:
+class MinimalPairs:
     """Pairs of scenes with their captions.
 
     Args:
@@ -77,13 +77,13 @@ class Agreement:
 
 def balanced(
     settings: SceneSettings,
-    captioner: Skeleton,
+    captioner: ComposedCaptioner,
     stream: np.ndarray,
     indices: np.ndarray,
     *,
     edits: Sequence[str] | None = None,
     edited_share: float = 0.75,
-) -> Agreement:
+) -> MinimalPairs:
     """Quadruples by number: each is a function of the settings, the captioner, the stream and its number alone.
 
     Args:
@@ -133,17 +133,17 @@ def balanced(
         return (*vars(first).values(), *vars(second).values(), programs, kind), usable
 
     arrays, tries = filled(draw, len(indices), tries=TRIES, what="pair of scenes with two captions that tell them apart")
-    return _agreement(arrays, tries, (INDEPENDENT, *chosen))
+    return _pairs(arrays, tries, (INDEPENDENT, *chosen))
 
 
 def contrasted(
     settings: SceneSettings,
-    captioner: Skeleton,
+    captioner: ComposedCaptioner,
     stream: np.ndarray,
     indices: np.ndarray,
     *,
     kinds: Sequence[str] = TWO_SIDED,
-) -> Agreement:
+) -> MinimalPairs:
     """Quadruples of a caption and a foil by number: the foil is true of the second scene and the caption is not.
 
     Args:
@@ -184,14 +184,14 @@ def contrasted(
 
     what = "scene with a caption and a foil, and a second one for the foil,"
     arrays, tries = filled(draw, len(indices), tries=TRIES, what=what)
-    return _agreement(arrays, tries, tuple(kinds))
+    return _pairs(arrays, tries, tuple(kinds))
 
 
 def _seconds(
     first: Scenes,
     programs: np.ndarray,
     settings: SceneSettings,
-    captioner: Skeleton,
+    captioner: ComposedCaptioner,
     edits: Sequence[str],
     stream: np.ndarray,
     indices: np.ndarray,
@@ -208,7 +208,7 @@ def _seconds(
     return scenes[np.arange(len(indices)) * _SECONDS + usable.argmax(1)], usable.any(1)
 
 
-def _agreement(arrays: tuple[np.ndarray, ...], tries: np.ndarray, kinds: tuple[str, ...]) -> Agreement:
+def _pairs(arrays: tuple[np.ndarray, ...], tries: np.ndarray, kinds: tuple[str, ...]) -> MinimalPairs:
     names = [field.name for field in fields(Scenes)]
     first, second = (Scenes(**dict(zip(names, arrays[start:], strict=False))) for start in (0, len(names)))
-    return Agreement((first, second), arrays[-2], arrays[-1], kinds, tries)
+    return MinimalPairs((first, second), arrays[-2], arrays[-1], kinds, tries)
