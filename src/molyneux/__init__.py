@@ -13,7 +13,19 @@ from molyneux.version import __version__
 
 if TYPE_CHECKING:
     from molyneux.core import Batch, Factor, Modality, MolyneuxError, Reader, Score, Source, Spec
-    from molyneux.data import CdSprites, GeBiD, Letters, PartsOfSpeech, StoredSource, World, Ynoc, contact_sheet, generate, load
+    from molyneux.data import (
+        CdSprites,
+        GeBiD,
+        Letters,
+        PartsOfSpeech,
+        ShapeWorld,
+        StoredSource,
+        World,
+        Ynoc,
+        contact_sheet,
+        generate,
+        load,
+    )
     from molyneux.learn import AE, DMVAE, HSVAE, MMVAE, MVAE, VAE, MoPoE, MultimodalVAE, Training, fit
     from molyneux.measure import Coherence, Evaluation, LatentProbe, Measure, PosteriorGap, Projection, Reconstruction, evaluate
     from molyneux.report import summary_table, write_run, write_study
@@ -46,6 +58,7 @@ __all__ = [
     "Reader",
     "Reconstruction",
     "Score",
+    "ShapeWorld",
     "Source",
     "Spec",
     "StoredSource",

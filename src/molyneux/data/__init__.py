@@ -8,7 +8,7 @@ from molyneux.data.own import ArrayDataset, ImageFolder, OwnDataset, TableDatase
 from molyneux.data.sentence_files import export_sentences, load_sentences
 from molyneux.data.sources import ArraySource, Lacking, Missing, Subset, Views, load
 from molyneux.data.stored import StoredSource, generate
-from molyneux.data.worlds import CdSprites, GeBiD, GeBiDNoise, Letters, Noise, PartsOfSpeech, Ynoc, ideal_codes
+from molyneux.data.worlds import CdSprites, GeBiD, GeBiDNoise, Letters, Noise, PartsOfSpeech, ShapeWorld, Ynoc, ideal_codes
 
 __all__ = [
     "AGNews",
@@ -27,6 +27,7 @@ __all__ = [
     "Noise",
     "OwnDataset",
     "PartsOfSpeech",
+    "ShapeWorld",
     "Split",
     "SplitDataset",
     "SplitSource",

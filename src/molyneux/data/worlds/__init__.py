@@ -6,6 +6,7 @@ from molyneux.data.worlds.cdsprites_settings import Noise
 from molyneux.data.worlds.gebid import GeBiD
 from molyneux.data.worlds.gebid_settings import GeBiDNoise
 from molyneux.data.worlds.sentences import Letters, PartsOfSpeech, Ynoc, ideal_codes
+from molyneux.data.worlds.shapeworld import ShapeWorld
 
 __all__ = [
     "CdSprites",
@@ -14,6 +15,7 @@ __all__ = [
     "Letters",
     "Noise",
     "PartsOfSpeech",
+    "ShapeWorld",
     "Split",
     "SplitSource",
     "World",

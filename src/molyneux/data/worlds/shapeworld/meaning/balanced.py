@@ -7,6 +7,7 @@ the picture alone tells anything about the answer (Winoground: Thrush et al., CV
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,27 +65,23 @@ def balanced_captions(
             f"expected skeletons and numbers {(count, 1 + TRIES * 2 * most)}, got {len(skeletons)} and {uniforms.shape}"
         )
     chosen = np.minimum((uniforms[:, 0] * len(skeletons)).astype(np.int64), len(skeletons) - 1)
-    first, second = (np.zeros((count, length), np.int16) for _ in range(2))
-    found, drawn = np.zeros(count, bool), uniforms[:, 1:].reshape(count, TRIES, 2, most)
-    for attempt in range(TRIES):
-        open_rows = np.flatnonzero(~found)
-        if not len(open_rows):
-            break
-        trial = [np.zeros((len(open_rows), length), np.int16) for _ in range(2)]
+    captions, found = np.zeros((2, count, length), np.int16), np.zeros((2, count), bool)
+    drawn = uniforms[:, 1:].reshape(count, TRIES, 2, most)
+    for attempt, side in itertools.product(range(TRIES), range(2)):
+        rows = np.flatnonzero(~found[side])
+        if not len(rows):
+            continue
+        own, foreign = (scenes[rows] for scenes in ((one, other) if side == 0 else (other, one)))
+        trial = np.zeros((len(rows), length), np.int16)
         for number, skeleton in enumerate(skeletons):
-            of_form = np.flatnonzero(chosen[open_rows] == number)
-            for side, scenes in enumerate((one, other)):
-                rows = open_rows[of_form]
-                numbers = drawn[rows, attempt, side, : skeleton.draws]
-                trial[side][of_form] = skeleton.fill(scenes[rows], numbers, length)
-        pair = (one[open_rows], other[open_rows])
-        fits = np.ones(len(open_rows), bool)
-        for side in range(2):
-            fits &= truth(trial[side], pair[side], semantics) == 1
-            fits &= truth(trial[side], pair[1 - side], semantics) == -1
-        rows = open_rows[fits]
-        first[rows], second[rows], found[rows] = trial[0][fits], trial[1][fits], True
-    return Pairs(first, second, chosen, found)
+            places = np.flatnonzero(chosen[rows] == number)
+            numbers = drawn[rows[places], attempt, side, : skeleton.draws]
+            trial[places] = skeleton.fill(own[places], numbers, length)
+        fits = (truth(trial, own, semantics) == 1) & (truth(trial, foreign, semantics) == -1)
+        captions[side, rows[fits]], found[side, rows[fits]] = trial[fits], True
+    both = np.logical_and(found[0], found[1])
+    captions[:, ~both] = 0
+    return Pairs(captions[0], captions[1], chosen, both)
 
 
 def numbers_of(skeletons: Sequence[Skeleton]) -> int:

@@ -58,6 +58,22 @@ class Skeleton:
         """How many uniform numbers a caption takes."""
         return len(self.nouns) + len(self.choices)
 
+    def covers(self, tree: Tree) -> bool:
+        """Whether a tree has this form: the same symbols but at the open places, where each is a possible one."""
+        polish, own = tree.polish, self.tree.polish
+        if len(polish) != len(own):
+            return False
+        possible = dict(self.choices)
+        kinds = {place for noun in self.nouns for place in noun if place is not None}
+        return all(
+            name in possible[place]
+            if place in possible
+            else SYMBOLS[name].kind == SYMBOLS[own[place]].kind
+            if place in kinds
+            else name == own[place]
+            for place, name in enumerate(polish)
+        )
+
     def fill(self, scenes: Scenes, uniforms: np.ndarray, length: int | None = None) -> np.ndarray:
         """Captions whose nouns describe entities of the scenes, (n, L) int16 in Polish notation.
 
