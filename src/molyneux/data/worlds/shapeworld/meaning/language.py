@@ -19,7 +19,7 @@ from molyneux.data.worlds.shapeworld.meaning.vocabulary import PADDING, Vocabula
 
 
 class Sentences(NamedTuple):
-    """Sentences as ids (n, T) int64, padded with 0, and their lengths (n,) int64."""
+    """Sentences as ids (n, T) int64, padded with 0, and their lengths (n,) int64, the end symbol included where there is one."""
 
     ids: np.ndarray
     lengths: np.ndarray
@@ -93,16 +93,21 @@ class Language:
         """
         programs = trees if isinstance(trees, np.ndarray) else programs_of(trees)
         numbers, lengths = self._numbers(programs, uniforms)
+        chosen = vocabulary or self.everything
+        if chosen.end is not None:
+            numbers = np.pad(numbers, ((0, 0), (0, 1)), constant_values=-1)
+            numbers[np.arange(len(numbers)), lengths] = len(self.words)
+            lengths = lengths + 1
         longest = numbers.shape[1]
         if length is not None and longest > length:
             raise DataError(f"expected sentences of at most {length} words, got one of {longest}: allow more, or simpler trees")
-        ids = np.append((vocabulary or self.everything).lookup(self.words), PADDING)
-        found = np.full((len(programs), longest if length is None else length), PADDING, np.int64)
-        found[:, :longest] = ids[numbers]
-        if (found < 0).any():
-            word = self.words[numbers[found[:, :longest] < 0][0]]
+        known = np.array([*chosen.lookup(self.words), chosen.end or PADDING, PADDING])
+        ids = np.full((len(programs), longest if length is None else length), PADDING, np.int64)
+        ids[:, :longest] = known[numbers]
+        if (ids < 0).any():
+            word = self.words[numbers[ids[:, :longest] < 0][0]]
             raise DataError(f"the vocabulary has no word {word!r}: make it of all symbols that the captions have")
-        return Sentences(found, lengths)
+        return Sentences(ids, lengths)
 
     def say(self, tree: Tree, *, uniform: float | None = None) -> list[str]:
         """The words of the sentence that says a statement, the full stop last.

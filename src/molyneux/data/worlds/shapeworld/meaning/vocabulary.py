@@ -8,9 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
-from molyneux.core import ConfigError, DataError, Modality, nearest
+from molyneux.core import ConfigError, DataError, Modality
 
 PADDING = 0
+
+START, END = "<bos>", "<eos>"
+"""Special symbols for what stands before the first and after the last word, where a vocabulary has them."""
 
 PAPER_UNUSED: Mapping[str, tuple[str, ...]] = {
     "oneshape": ("black",),
@@ -27,7 +30,7 @@ class Vocabulary:
 
     Args:
         words: in any order; each counts once.
-        special: symbols before them; id 0 is padding.
+        special: symbols before them; id 0 is padding. Where `END` is one of them, every sentence ends with it.
 
     Raises:
         ConfigError: no symbol for padding, or a special symbol that is a word too.
@@ -54,27 +57,15 @@ class Vocabulary:
         """The id of each symbol."""
         return {symbol: number for number, symbol in enumerate(self.symbols)}
 
-    def modality(self, length: int, *, name: str = "text") -> Modality:
-        """What texts of at most so many words look like in a batch: (length,) int64 ids."""
-        return Modality(name, "text", (length,), "int64", self.symbols, PADDING)
+    @property
+    def end(self) -> int | None:
+        """The id of `END`, if there is one."""
+        return self.special.index(END) if END in self.special else None
 
-    def encode(self, sentences: Sequence[Sequence[str]], length: int | None = None) -> np.ndarray:
-        """Ids of sentences, (n, T) int64, padded with 0.
-
-        Args:
-            sentences: n rows of words.
-            length: T; that of the longest by default.
-
-        Raises:
-            DataError: a word that is not in the vocabulary, or a sentence that is longer.
-        """
-        longest = max(map(len, sentences), default=0)
-        if length is not None and longest > length:
-            raise DataError(f"expected sentences of at most {length} words, got one of {longest}")
-        found = np.full((len(sentences), longest if length is None else length), PADDING, np.int64)
-        for row, words in zip(found, sentences, strict=True):
-            row[: len(words)] = [self._id(word) for word in words]
-        return found
+    def modality(self, length: int, *, name: str = "text", dtype: str = "int64") -> Modality:
+        """What texts of at most so many symbols look like in a batch: (length,) ids."""
+        start = self.special.index(START) if START in self.special else None
+        return Modality(name, "text", (length,), dtype, self.symbols, PADDING, start, self.end)
 
     def decode(self, ids: Iterable[int]) -> list[str]:
         """The words of a row of ids, without padding and other special symbols.
@@ -90,8 +81,3 @@ class Vocabulary:
     def lookup(self, words: Sequence[str]) -> np.ndarray:
         """The ids of words, (len(words),) int64; -1 for those that the vocabulary does not have."""
         return np.array([self.ids.get(word, -1) for word in words], np.int64)
-
-    def _id(self, word: str) -> int:
-        if word not in self.ids:
-            raise DataError(f"the vocabulary has no word {word!r}; {nearest(word, self.words)}")
-        return self.ids[word]
