@@ -105,7 +105,7 @@ def test_what_is_absent_or_unknown_is_never_read(kind, build, spec_of, batch_of)
     pixels = (batch.views[PICTURE].float() / 255).where(mask[:, None, None, None], torch.nan)
     targets = {name: values.clone() for name, values in batch.targets.items()}
     targets["count"][:6], targets["size"][:6], targets["shape"][:6] = torch.nan, torch.nan, -1
-    known = {name: mask for name in targets}
+    known = dict.fromkeys(targets, mask)
     damaged = replace(batch, views={**batch.views, PICTURE: pixels}, present={PICTURE: mask}, targets=targets, known=known)
     loss = loss_of(model, damaged)
     loss.total.backward()

@@ -18,6 +18,7 @@ from molyneux.learn.predictors.relation_network import RelationNetwork
 from molyneux.learn.predictors.stacked_attention import StackedAttention
 from molyneux.learn.predictors.texts import BagOfWords, RecurrentWords
 from molyneux.learn.predictors.unimodal import PictureOnly, TextOnly
+from molyneux.learn.predictors.vae_agreement import VAEAgreement
 
 __all__ = [
     "MAC",
@@ -48,6 +49,7 @@ __all__ = [
     "StackedAttention",
     "StridedCNN",
     "TextOnly",
+    "VAEAgreement",
     "ViewEncoder",
     "attended",
     "attention_weights",

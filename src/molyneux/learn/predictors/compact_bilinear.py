@@ -16,6 +16,9 @@ from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 from molyneux.learn.predictors.published import Initialisation, initialise
 from molyneux.learn.predictors.unimodal import PAPER_CNN, PAPER_LSTM
 
+SMALLEST = 1e-6
+"""Added below the signed square root, whose slope at 0 would be infinite."""
+
 
 class CompactBilinear(PictureTextPredictor):
     """A count sketch of the outer product of the vectors of picture and text; Fukui et al. (EMNLP 2016), algorithm 1.
@@ -58,7 +61,7 @@ class CompactBilinear(PictureTextPredictor):
     def join_both(self, picture: Encoding, text: Encoding) -> Tensor:
         """The sketch of the outer product after the square root and the normalisation, (B, size)."""
         product = circular_convolution(self.of_picture(picture.vector), self.of_text(text.vector))
-        rooted = product.sign() * (product.abs() + torch.finfo(product.dtype).eps).sqrt()
+        rooted = product * (product.abs() + SMALLEST).rsqrt()
         return functional.normalize(rooted, dim=-1)
 
 

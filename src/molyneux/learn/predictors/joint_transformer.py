@@ -98,7 +98,7 @@ class Layer(nn.Module):
         self.drop = nn.Dropout(dropout)
 
     def forward(self, tokens: Tensor, away: Tensor) -> Tensor:
-        """Tokens (B, N, width) to the same shape; `away` (B, 1, 1, N) is added to scores, so that no absent token is attended to."""
+        """Tokens (B, N, width) to the same shape; `away` (B, 1, 1, N) is added to scores, very low for tokens that are absent."""
         size, count, width = tokens.shape
         parts = self.project(self.before(tokens)).reshape(size, count, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         query, key, value = parts.unbind(0)
