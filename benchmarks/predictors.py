@@ -93,30 +93,29 @@ def main() -> None:
     torch.set_num_threads(1)
     effort = Effort((1,), 1, 0.0) if arguments.quick else Effort((1, 2), 2, 0.5)
     for bf16 in (False, True):
-        for row in rows(effort, 2 if arguments.quick else 128, bf16=bf16):
+        for row in rows(effort, samples(2, side=16) if arguments.quick else samples(128), bf16=bf16):
             record.add(row)
     record.write()
 
 
-def spec() -> Spec:
+def spec(side: int = SIDE) -> Spec:
     """Pictures, captions and whether they agree."""
     symbols = ("", *(f"word{number}" for number in range(WORDS)))
     text = Modality("caption", "text", (LONGEST,), "uint8", symbols, padding=0)
-    return Spec((Modality("image", "image", (3, SIDE, SIDE), "uint8"), text), targets=(Target("agree", "agreement"),))
+    return Spec((Modality("image", "image", (3, side, side), "uint8"), text), targets=(Target("agree", "agreement"),))
 
 
-def samples(size: int) -> Batch:
+def samples(size: int, side: int = SIDE) -> Batch:
     """Random samples."""
     draw = partial(torch.randint, generator=torch.Generator().manual_seed(0))
     lengths = draw(LONGEST // 2, LONGEST + 1, (size, 1))
     ids = draw(1, WORDS + 1, (size, LONGEST)).where(torch.arange(LONGEST) < lengths, 0).to(torch.uint8)
-    views = {"image": draw(0, 256, (size, 3, SIDE, SIDE), dtype=torch.uint8), "caption": ids}
+    views = {"image": draw(0, 256, (size, 3, side, side), dtype=torch.uint8), "caption": ids}
     return Batch(views, targets={"agree": draw(0, 2, (size,))})
 
 
-def rows(effort: Effort, size: int, *, bf16: bool) -> Iterator[dict[str, Value]]:
+def rows(effort: Effort, batch: Batch, *, bf16: bool) -> Iterator[dict[str, Value]]:
     """One row for each model; a model and its plain version are measured in turns."""
-    batch = samples(size)
     for name in (name for name in MODELS if not name.endswith(", plain")):
         pair = [key for key in (f"{name}, plain", name) if key in MODELS]
         made = {key: peak_memory(partial(begin, key, batch, bf16)) for key in pair}
@@ -126,7 +125,7 @@ def rows(effort: Effort, size: int, *, bf16: bool) -> Iterator[dict[str, Value]]
             weights = sum(parameter.numel() for parameter in steps[key].model.parameters())
             row: dict[str, Value] = {"model": key, "weights": weights, "arithmetic": "bf16" if bf16 else "32 bits"}
             for threads, took in times.items():
-                row[f"samples/s, {threads} thread{'s' * (threads > 1)}"] = size / took[key]
+                row[f"samples/s, {threads} thread{'s' * (threads > 1)}"] = len(batch) / took[key]
             row["memory, MiB"] = made[key][1]
             yield row if len(pair) == 1 else {**row, "times plain": times[1][pair[0]] / times[1][key]}
 
@@ -134,7 +133,7 @@ def rows(effort: Effort, size: int, *, bf16: bool) -> Iterator[dict[str, Value]]
 def begin(name: str, batch: Batch, bf16: bool) -> Step:
     """A new model after two steps, which allocate all that training ever does."""
     torch.manual_seed(0)
-    step = Step(MODELS[name](spec()), batch, bf16=bf16)
+    step = Step(MODELS[name](spec(batch.views["image"].shape[-1])), batch, bf16=bf16)
     step()
     step()
     return step

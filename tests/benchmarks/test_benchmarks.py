@@ -160,8 +160,8 @@ def test_the_plain_way_with_texts_computes_the_same_loss_and_gradient(imported):
 def test_the_plain_predictors_compute_the_same(imported, name):
     predictors = imported("predictors")
     torch.manual_seed(0)
-    model = predictors.MODELS[name](predictors.spec())
-    batch = predictors.samples(4)
+    model = predictors.MODELS[name](predictors.spec(16))
+    batch = predictors.samples(4, 16)
     before = {key: answer.logits for key, answer in model.eval().predict(batch).items()}
     model.__class__ = predictors.MODELS[f"{name}, plain"]
     torch.testing.assert_close(model.predict(batch)["agree"].logits, before["agree"], rtol=1e-4, atol=1e-5)
