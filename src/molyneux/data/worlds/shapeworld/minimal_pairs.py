@@ -205,7 +205,7 @@ def _seconds(
     some = np.flatnonzero(usable)
     usable[some] = truth(programs[rows[some], 0], scenes, captioner.semantics, rows=some) < 0
     usable = usable.reshape(-1, _SECONDS)
-    return scenes[np.arange(len(indices)) * _SECONDS + usable.argmax(1)], usable.any(1)
+    return scenes[np.arange(len(indices)) * _SECONDS + usable.argmax(1)], np.asarray(usable.any(1))
 
 
 def _pairs(arrays: tuple[np.ndarray, ...], tries: np.ndarray, kinds: tuple[str, ...]) -> MinimalPairs:

@@ -1,8 +1,8 @@
 """Balanced captions: two scenes and two captions, each true of one scene and false of the other.
 
 The four pairs are four instances. Every caption is once true and once false, and so is every picture, so whatever is read from
-one of them alone is right in exactly half of the instances: neither text nor picture gives the truth away, by construction (the scheme
-of Winoground; Thrush et al., 2022).
+one of them alone is right in exactly half of the instances: neither text nor picture gives the truth away, by construction (the
+scheme of Winoground; Thrush et al., 2022).
 """
 
 from __future__ import annotations

@@ -84,7 +84,6 @@ class PublishedExistential(_Published):
     """
 
     numbers = 7
-    length = 4
 
     def __init__(
         self,
@@ -164,14 +163,11 @@ class PublishedSpatial(_Published):
         if not correct:
             mode = 1 + chosen(numbers[:, 2], self._modes)
             ahead = ahead ^ (mode == 1)
+            of_shape = np.where(numbers[:, 3] < 0.5, mode, 0)
+            drawn = numbers[:, 4]
             for noun, modes in enumerate(((2, 3), (4, 5))):
-                of_shape = np.where(numbers[:, 3] < 0.5, mode, 0)
-                shapes[noun], done = _other(
-                    shapes[noun], SHAPE_CODES, of_shape, modes, self._allowed[0], present=about, numbers=numbers[:, 4]
-                )
-                colours[noun], also = _other(
-                    colours[noun], COLOUR_CODES, mode - of_shape, modes, self._allowed[1], present=about, numbers=numbers[:, 4]
-                )
+                shapes[noun], done = _other(shapes[noun], SHAPE_CODES, about, of_shape, modes, self._allowed[0], drawn)
+                colours[noun], also = _other(colours[noun], COLOUR_CODES, about, mode - of_shape, modes, self._allowed[1], drawn)
                 possible &= done & also
         relations = np.array([[CODES["left"], CODES["right"]], [CODES["above"], CODES["below"]]], np.int16)
         relation = relations[vertical.astype(int), ahead.astype(int)]
@@ -262,15 +258,14 @@ def _changed(
 def _other(
     have: np.ndarray,
     values: np.ndarray,
+    about: Seen,
     mode: np.ndarray,
     modes: tuple[int, int],
     allowed: np.ndarray,
-    *,
-    present: Seen,
     numbers: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Other values (n,) of a kind, and whether there was one: of all, or of those of the scene, by mode; else the same."""
-    existing = existing_values(present, present.shape if values is SHAPE_CODES else present.colour, values)
+    existing = existing_values(about, about.shape if values is SHAPE_CODES else about.colour, values)
     different = values != have[:, None]
     options = np.select(
         [(mode == modes[0])[:, None], (mode == modes[1])[:, None]], [allowed & different, existing & different], ~different
