@@ -85,7 +85,7 @@ def single_attribute(semantics: Semantics | None = None, colours: Sequence[str] 
     """Existential captions that mention one attribute, or relations of nouns that have one."""
     there_is = Row(Symbol("there-is"), Nouns(SINGLE))
     relation = Row(Symbol("exists"), Nouns(SINGLE), _relations(tuple(RELATION_FAMILIES), SINGLE))
-    changes = [*_attribute_changes(colours), (Replace("inverse", inverse(_OPPOSITES)), 1.0)]
+    changes = [*_attribute_changes(colours)[:2], (Replace("inverse", inverse(_OPPOSITES)), 1.0)]
     return ChangedCaptioner(OneOf(there_is, relation, weights=(1, 2)), changes, semantics)
 
 
