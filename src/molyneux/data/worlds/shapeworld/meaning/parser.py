@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import difflib
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
 from molyneux.core import DataError
@@ -50,10 +51,13 @@ class Parser:
         complete = [polish for end, polish in reading.read(0, 0) if end == len(lowered)]
         if complete:
             return [Tree.from_polish(polish) for polish in dict.fromkeys(complete)]
-        place, expected = reading.farthest, sorted(reading.expected)
+        place = reading.farthest
         before = " ".join(lowered[:place]) or "the beginning"
-        got = repr(lowered[place]) if place < len(lowered) else "nothing"
-        raise DataError(f"no sentence of {self.language}: after {before!r}, expected {_listed(expected)}, got {got}")
+        word = lowered[place] if place < len(lowered) else ""
+        expected = _listed(reading.expected, word)
+        raise DataError(
+            f"no sentence of {self.language}: after {before!r}, expected {expected}, got {repr(word) if word else 'nothing'}"
+        )
 
 
 class _Reading:
@@ -110,8 +114,11 @@ class _Reading:
             self.expected.update(wanted)
 
 
-def _listed(words: Sequence[str], most: int = 12) -> str:
+def _listed(words: Collection[str], got: str, most: int = 12) -> str:
+    """The words that could follow, those that resemble what came first."""
     if not words:
         return "the end"
-    shown = ", ".join(repr(word) for word in words[:most])
-    return f"{shown} or {len(words) - most} other words" if len(words) > most else shown
+    near = difflib.get_close_matches(got, sorted(words))
+    shown = [*near, *sorted(set(words) - set(near))]
+    listed = ", ".join(map(repr, shown[:most]))
+    return f"{listed} or {len(shown) - most} other words" if len(shown) > most else listed
