@@ -55,7 +55,7 @@ VARIANTS = [
     variant(Attention, "Attention-mlp", score="mlp"),
     variant(MAC, "MAC-gate", self_attention=True, gate=True),
     variant(JointTransformer, "JointTransformer-patches", trunk=PixelPatches(4, 16)),
-    variant(TextOnly, "TextOnly-group", words=RecurrentWords("gru")),
+    variant(TextOnly, "TextOnly-gru", words=RecurrentWords("gru")),
     variant(Attention, "Attention-group", trunk=StridedCNN((8, 16), blocks=1, norm="group")),
     variant(Constant, "Constant-true", agrees=True),
 ]

@@ -1,5 +1,7 @@
 """Predictors that join a picture and a text learn what neither of them tells alone; settings in files; one trainer for all."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -15,8 +17,11 @@ from molyneux.learn.predictors import (
     CompactBilinear,
     Constant,
     FiLM,
+    Head,
     JoinedVectors,
+    JoiningPredictor,
     JointTransformer,
+    NetVector,
     PictureOnly,
     RecurrentWords,
     RelationNetwork,
@@ -134,6 +139,36 @@ def test_settings_in_a_file():
     assert len(caught.value.problems) == 3
     agreement = {"class_path": "VAEAgreement", "init_args": {"vae": {"class_path": "MVAE", "init_args": {"latent_dim": 4}}}}
     assert build(kind, agreement).value.make(spec=SPEC).vae.latent_dim == 4
+
+
+class Sum(JoiningPredictor):
+    """The sum of the vectors of all modalities, whatever their kinds."""
+
+    def __init__(self, spec, width=8):
+        super().__init__(spec, {name: NetVector(width=width) for name in spec.names})
+        self.answer_from(width, Head(16))
+
+    def join(self, encodings):
+        return torch.stack([encoding.vector for encoding in encodings.values()]).sum(0)
+
+
+def test_a_predictor_of_other_kinds_of_modality():
+    """Encoders are nets; lengths reach them, and what is absent adds nothing."""
+    spec = Spec(
+        (Modality("touch", "series", (9, 2)), Modality("table", "tabular", (4,)), *SPEC.modalities),
+        targets=(Target("count", "number"),),
+    )
+    torch.manual_seed(0)
+    model, text = Sum(spec).eval(), Squares(6).tensors[1]
+    views = {"touch": torch.randn(6, 9, 2), "table": torch.randn(6, 4), "image": Squares(6).tensors[0], "text": text}
+    batch = Batch(views, lengths={"touch": torch.arange(6)}, targets={"count": torch.arange(6.0)})
+    loss = model.loss(batch, Progress(0, 1))
+    loss.total.backward()
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+    longer = replace(batch, views={**views, "touch": views["touch"].where(batch.positions("touch", spec)[:, :, None], 1e6)})
+    torch.testing.assert_close(model.features(longer), model.features(batch))
+    alone = [model.features(batch, [name]) for name in spec.names]
+    torch.testing.assert_close(torch.stack(alone).sum(0), model.features(batch))
 
 
 def test_several_texts_have_to_be_told_apart():

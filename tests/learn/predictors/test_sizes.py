@@ -1,18 +1,26 @@
 """The numbers of weights are those of the ShapeWorld paper's models, computed from its code, and what does nothing is too."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
 from molyneux.core import Progress
 from molyneux.learn.predictors import (
+    MAC,
+    Attention,
     BagOfWords,
     CoAttention,
     Constant,
+    FiLM,
     JoinedVectors,
+    JointTransformer,
     PaperCNN,
     PictureInLSTM,
     PictureOnly,
     RecurrentWords,
+    RelationNetwork,
+    StackedAttention,
     TextOnly,
 )
 
@@ -42,6 +50,16 @@ def test_numbers_of_weights(kind, settings, sizes, spec_of):
     with torch.device("meta"):
         found = [weights(kind(spec_of(side=(64, 64), longest=6, symbols=symbols), **settings)) for symbols in (23, 29, 39)]
     assert tuple(found) == sizes
+
+
+@pytest.mark.parametrize("kind", [Attention, FiLM, JointTransformer, MAC, RelationNetwork, StackedAttention])
+def test_the_documentation_has_the_numbers_of_weights_of_the_small_models(kind, spec_of):
+    page = (Path(__file__).parents[3] / "docs" / "learn.md").read_text(encoding="utf-8")
+    row = next(line for line in page.splitlines() if line.startswith(f"| `{kind.__name__}` |"))
+    with torch.device("meta"):
+        count = weights(kind(spec_of(side=(64, 64), symbols=23)))
+    assert row.endswith(f"| {count:,} |")
+    assert count < 1_500_000
 
 
 def test_the_convolutions(spec_of):

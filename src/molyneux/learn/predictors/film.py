@@ -20,9 +20,10 @@ TRUNK, WORDS, HEAD = StridedCNN(coordinates=False), RecurrentWords("gru", width=
 class FiLM(PictureTextPredictor):
     """The text scales and shifts every feature map of residual blocks; Perez et al., FiLM (AAAI 2018), equations 1 and 2.
 
-    FiLM: Visual Reasoning with a General Conditioning Layer, figure 3: `blocks` residual blocks, each a 1x1 convolution with
-    ReLU, a 3x3 convolution, normalisation without weights of its own, `(1 + gamma) F + beta`, ReLU and the sum; gamma and beta
-    are linear in the text. Every block and the last 1x1 convolution see the coordinates; then the maximum over all positions.
+    FiLM: Visual Reasoning with a General Conditioning Layer, figure 3: after a 3x3 convolution `blocks` residual blocks, each a
+    1x1 convolution with ReLU, a 3x3 convolution, normalisation without weights of its own, `(1 + gamma) F + beta`, ReLU and the
+    sum; gamma and beta are linear in the text. The first, 1x1 and last convolutions see the coordinates; then the maximum over
+    all positions.
 
     Deviation: 64 channels where the paper has 128, 128 units of the GRU for 4,096, 128 channels before the maximum for 512.
 

@@ -43,10 +43,10 @@ class BagOfWords(ViewEncoder):
     def build(self, modality: Modality) -> Encoder:
         """See `ViewEncoder`."""
         self.check(modality)
-        return BagEncoder(modality, self)
+        return BagOfWordsEncoder(modality, self)
 
 
-class BagEncoder(Encoder):
+class BagOfWordsEncoder(Encoder):
     """See `BagOfWords`."""
 
     def __init__(self, modality: Modality, settings: BagOfWords) -> None:
@@ -93,10 +93,10 @@ class RecurrentWords(ViewEncoder):
     def build(self, modality: Modality) -> Encoder:
         """See `ViewEncoder`."""
         self.check(modality)
-        return RecurrentEncoder(modality, self)
+        return RecurrentWordsEncoder(modality, self)
 
 
-class RecurrentEncoder(Encoder):
+class RecurrentWordsEncoder(Encoder):
     """See `RecurrentWords`."""
 
     def __init__(self, modality: Modality, settings: RecurrentWords) -> None:
