@@ -27,6 +27,7 @@ CONTRASTS = {
     "generation": "times plain",
     "judging": "views/s, one at a time",
     "modalities": "MVAE, plain, ms",
+    "predictors": "times plain",
     "sentences": "times plain",
     "texts": "plain, ms",
     "trainer": "bare loop, ms",
@@ -153,6 +154,17 @@ def test_the_plain_way_with_texts_computes_the_same_loss_and_gradient(imported):
         gradients.append(torch.cat([parameter.grad.flatten() for parameter in model.parameters()]))
     torch.testing.assert_close(*losses)
     torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["CNN:LSTM", "relation network"])
+def test_the_plain_predictors_compute_the_same(imported, name):
+    predictors = imported("predictors")
+    torch.manual_seed(0)
+    model = predictors.MODELS[name](predictors.spec(16))
+    batch = predictors.samples(4, 16)
+    before = {key: answer.logits for key, answer in model.eval().predict(batch).items()}
+    model.__class__ = predictors.MODELS[f"{name}, plain"]
+    torch.testing.assert_close(model.predict(batch)["agree"].logits, before["agree"], rtol=1e-4, atol=1e-5)
 
 
 def test_peak_memory_counts_what_is_alive_at_the_same_time(imported):

@@ -14,17 +14,17 @@ from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
 
-FAMILIES: dict[str, tuple[str, str]] = {
+FAMILIES: dict[str, tuple[str, ...]] = {
     "benchmarks": ("molyneux.data", "molyneux.data.Benchmark"),
     "corruptions": ("molyneux.data.imperfections", "molyneux.data.imperfections.Corruption"),
     "datasets": ("molyneux.data", "molyneux.data.OwnDataset"),
     "measures": ("molyneux.measure", "molyneux.measure.Measure"),
-    "models": ("molyneux.learn", "molyneux.learn.vaes.Autoencoder"),
+    "models": ("molyneux.learn", "molyneux.learn.vaes.Autoencoder", "molyneux.learn.predictors.Predictor"),
     "nets": ("molyneux.learn.nets", "molyneux.learn.nets.Net"),
     "objectives": ("molyneux.learn.objectives", "molyneux.learn.objectives.Objective"),
     "worlds": ("molyneux.data", "molyneux.data.World"),
 }
-"""By kind: the package that exports its classes, and their base class. A family has the classes without open abstract methods."""
+"""By kind: the package that exports its classes, and their base classes. It has the classes without open abstract methods."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +103,10 @@ class Entry:
 @cache
 def classes(kind: str) -> dict[str, Entry]:
     """The concrete classes of a family by name, sorted."""
-    package, base = FAMILIES[kind]
-    root = _resolved(base)
+    package, *bases = FAMILIES[kind]
+    roots = {_resolved(base) for base in bases}
     entries = ((name, find(path)) for name, path in _exports(package).items())
-    found = {name: item for name, item in entries if item and any(part.path == root for part in item.lineage[1:])}
+    found = {name: item for name, item in entries if item and any(part.path in roots for part in item.lineage[1:])}
     return {name: item for name, item in sorted(found.items()) if not item.open_methods}
 
 

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import Batch, Spec, SpecError, nearest
-from molyneux.core.views import to_model
 from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.likelihoods import Scales, ViewDistribution, ViewLikelihood, default_likelihood, likelihood_scales
 from molyneux.learn.nets import Net, default_net
 from molyneux.learn.posteriors import Diagonal
 from molyneux.learn.priors import LatentDims
+from molyneux.learn.reading import read_view
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Networks(nn.Module):
             experts: the posterior given one modality, from outputs of its encoder for a code, (..., numbers * D).
         """
         batch.check(self.spec.restrict(names))
-        views = {name: self._read(batch, name) for name in names}
+        views = {name: read_view(batch, self.spec, name) for name in names}
         lengths = {name: batch.lengths[name] for name in names if name in batch.lengths}
         present = torch.stack([batch.mask(name) for name in names])
         parts = [self._encoded(name, views[name], lengths.get(name)) for name in names]
@@ -157,19 +157,6 @@ class Networks(nn.Module):
         encoder = self.encoders[name]
         raw: Tensor = encoder(view) if lengths is None else encoder(view, lengths)
         return raw.float()
-
-    def _read(self, batch: Batch, name: str) -> Tensor:
-        """A view in model form; what is absent is 0 and what lies beyond a length is padding, so that it reaches no gradient."""
-        modality = self.spec.modality(name)
-        view = to_model(modality, batch.views[name])
-        if name in batch.lengths and modality.length_axis is not None:
-            within = batch.positions(name, self.spec)
-            axes = len(modality.shape) - modality.length_axis - 1
-            within = within.reshape(len(view), *[1] * modality.length_axis, -1, *[1] * axes)
-            view = view.where(within, modality.padding or 0)
-        if name in batch.present:
-            view = view.where(batch.present[name].reshape(-1, *[1] * (view.dim() - 1)), 0)
-        return view
 
 
 def unknown_names(spec: Spec, by_modality: Mapping[str, Collection[str]]) -> list[str]:

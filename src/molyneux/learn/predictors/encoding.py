@@ -1,0 +1,131 @@
+"""What an encoder makes of views, the contract of the encoders of predictors, and attention over parts.
+
+An encoder gives a vector of each whole view and vectors of its parts (regions of a picture, words of a text), so that any joining
+can be built on any encoder. Shapes: B samples, N parts, D numbers of a whole view, P numbers of a part.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, get_args
+
+import torch
+from torch import Tensor, nn
+
+from molyneux.core import Kind, Modality, SpecError
+from molyneux.learn.checks import refuse, too_small
+from molyneux.learn.nets import Net, default_net
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """Views of one modality, encoded.
+
+    Args:
+        vector: of each whole view, (B, D); 0 where the view is absent.
+        parts: of each view, (B, N, P); 0 where `mask` is False.
+        mask: which parts there are, (B, N) bool: words of a text up to its length; none of a view that is absent.
+    """
+
+    vector: Tensor
+    parts: Tensor
+    mask: Tensor
+
+    def scattered(self, rows: Tensor, blank: Encoding) -> Encoding:
+        """This encoding of some samples, at their positions `rows` (B,) bool in a blank one of all samples."""
+        vector = blank.vector.to(self.vector).index_put((rows,), self.vector)
+        parts = blank.parts.to(self.parts).index_put((rows,), self.parts)
+        return Encoding(vector, parts, blank.mask.index_put((rows,), self.mask))
+
+
+class Encoder(nn.Module, ABC):
+    """Views of one modality to an `Encoding`; what lies beyond the length of a view changes neither it nor any gradient.
+
+    Args:
+        modality: of the views.
+        vector: numbers of a whole view.
+        width: numbers of a part.
+        grid: rows and columns of the parts of a picture, which stand row by row; one row for the words of a text.
+    """
+
+    def __init__(self, modality: Modality, *, vector: int, width: int, grid: tuple[int, int]) -> None:
+        super().__init__()
+        self.modality, self.vector, self.width, self.grid = modality, vector, width, grid
+
+    @abstractmethod
+    def forward(self, view: Tensor, lengths: Tensor | None = None) -> Encoding:
+        """Views in model form (B, *shape), and their lengths (B,) as in `Batch.lengths` where there are any."""
+
+    def blank(self, size: int, like: Tensor) -> Encoding:
+        """The encoding of `size` samples of which none has the view."""
+        count = self.grid[0] * self.grid[1]
+        mask = torch.zeros(size, count, dtype=torch.bool, device=like.device)
+        zeros = torch.zeros(size, self.vector, device=like.device)
+        return Encoding(zeros, torch.zeros(size, count, self.width, device=like.device), mask)
+
+
+class ViewEncoder(ABC):
+    """Settings of an encoder; a frozen dataclass, checked at construction."""
+
+    kinds: ClassVar[frozenset[Kind]]
+    """Kinds of modality that it fits."""
+
+    def check(self, modality: Modality) -> None:
+        """Raise SpecError if this encoder cannot serve the modality."""
+        if modality.kind not in self.kinds:
+            known = ", ".join(sorted(self.kinds))
+            raise SpecError(f"{type(self).__name__} encodes {known}, but modality {modality.name} is {modality.kind}")
+
+    @abstractmethod
+    def build(self, modality: Modality) -> Encoder:
+        """The encoder of a modality; raises SpecError if it does not fit."""
+
+
+@dataclass(frozen=True)
+class NetVector(ViewEncoder):
+    """The encoder of a `Net`, which serves any kind of modality: a vector of the whole view, which is its only part too.
+
+    Args:
+        net: the net; by default that of the kind of modality.
+        width: numbers of the vector.
+    """
+
+    net: Net | None = None
+    width: int = 128
+
+    kinds = frozenset(get_args(Kind))
+
+    def __post_init__(self) -> None:
+        refuse(too_small(self, "width"))
+
+    def build(self, modality: Modality) -> Encoder:
+        """See `ViewEncoder`."""
+        net = self.net or default_net(modality)
+        return NetVectorEncoder(modality, net.encoder(modality, self.width), self.width)
+
+
+class NetVectorEncoder(Encoder):
+    """See `NetVector`."""
+
+    def __init__(self, modality: Modality, net: nn.Module, width: int) -> None:
+        super().__init__(modality, vector=width, width=width, grid=(1, 1))
+        self.net = net
+
+    def forward(self, view: Tensor, lengths: Tensor | None = None) -> Encoding:
+        """See `Encoder`."""
+        vector: Tensor = self.net(view) if lengths is None else self.net(view, lengths)
+        return Encoding(vector, vector.unsqueeze(1), torch.ones_like(vector[:, :1], dtype=torch.bool))
+
+
+def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
+    """The softmax of scores (..., N) over the parts that there are by `mask` (B, N) bool; all 0 where there are none."""
+    while mask.dim() < scores.dim():
+        mask = mask.unsqueeze(1)
+    scores = scores.float().masked_fill(~mask, torch.finfo(torch.float32).min)
+    return scores.softmax(-1) * mask
+
+
+def attended(weights: Tensor, parts: Tensor) -> Tensor:
+    """The sum of parts (B, N, P) by weights (B, N), giving (B, P)."""
+    return torch.bmm(weights.unsqueeze(1).to(parts.dtype), parts).squeeze(1)

@@ -1,0 +1,108 @@
+"""The last layers of a predictor: features become a distribution for each target, by the target's task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
+
+import torch
+from torch import Tensor, nn
+from torch.distributions import Bernoulli, Categorical, Distribution, Independent, Normal
+
+from molyneux.core import Target
+from molyneux.learn.by_modality import ModalityDict
+from molyneux.learn.checks import dropout_problems, not_positive, refuse, too_small
+
+L = TypeVar("L", nn.Linear, nn.Conv2d)
+
+
+@dataclass(frozen=True)
+class Head:
+    """Hidden layers with ReLU that all targets share, and one linear layer for each target.
+
+    Args:
+        width: units of each hidden layer.
+        layers: hidden layers.
+        dropout: share of hidden units dropped in training.
+        bias: whether the last layers have a bias.
+        gain: what the outputs of the last layers are multiplied by. The ShapeWorld paper's probability of agreement,
+            `(tanh z + 1) / 2`, is the logistic function of `2 z`: a gain of 2.
+    """
+
+    width: int = 256
+    layers: int = 1
+    dropout: float = 0.0
+    bias: bool = True
+    gain: float = 1.0
+
+    def __post_init__(self) -> None:
+        problems = too_small(self, "width") + too_small(self, "layers", least=0)
+        refuse(problems + dropout_problems(dropout=self.dropout) + not_positive(gain=self.gain))
+
+    def build(self, features: int, targets: Sequence[Target]) -> Answers:
+        """The module that makes distributions for `targets` of so many features."""
+        return Answers(self, features, targets)
+
+
+PAPER_HEAD = Head(512, bias=False, gain=2.0)
+"""The head of all models of Kuhnle & Copestake, ShapeWorld (2017)."""
+
+
+class Answers(nn.Module):
+    """Features (B, F) to a distribution for each target, batch shape (B,); see `Head` and `core.Predicts`."""
+
+    def __init__(self, settings: Head, features: int, targets: Sequence[Target]) -> None:
+        super().__init__()
+        self.features = features
+        sizes = [features] + [settings.width] * settings.layers
+        drop = [nn.Dropout(settings.dropout)] if settings.dropout else []
+        hidden = (part for a, b in pairwise(sizes) for part in (he_normal(nn.Linear(a, b)), nn.ReLU(), *drop))
+        self.hidden = nn.Sequential(*hidden)
+        self.outputs = ModalityDict[Output]()
+        for target in targets:
+            self.outputs[target.name] = Output(sizes[-1], target, bias=settings.bias, gain=settings.gain)
+
+    def forward(self, features: Tensor) -> dict[str, Distribution]:
+        """The distributions by name of the target."""
+        hidden = self.hidden(features)
+        return {name: output(hidden) for name, output in self.outputs.items()}
+
+
+class Output(nn.Module):
+    """The distribution of one target: Categorical, Bernoulli, independent Bernoullis, or normal numbers.
+
+    A number with two finite bounds is predicted in units of half their distance, from their middle. The standard deviation of
+    numbers is one parameter of the model.
+    """
+
+    def __init__(self, inputs: int, target: Target, *, bias: bool, gain: float) -> None:
+        super().__init__()
+        self.target, self.gain = target, gain
+        self.event = torch.Size((len(target.symbols),) if target.task in ("class", "multilabel") else target.shape)
+        self.last = nn.Linear(inputs, self.event.numel(), bias=bias)
+        low, high = (None, None) if target.task != "number" else target.bounds
+        self.middle, self.unit = (0.0, 1.0) if low is None or high is None else ((low + high) / 2, (high - low) / 2)
+        if target.task == "number":
+            self.log_scale = nn.Parameter(torch.zeros(()))
+
+    def forward(self, hidden: Tensor) -> Distribution:
+        """The distribution given hidden units (B, inputs)."""
+        raw = self.gain * self.last(hidden).float().reshape(len(hidden), *self.event)
+        if self.target.task == "class":
+            return Categorical(logits=raw, validate_args=False)
+        if self.target.task == "number":
+            scale = (self.log_scale.exp() * self.unit).expand_as(raw)
+            numbers = Normal(self.middle + self.unit * raw, scale, validate_args=False)
+            return Independent(numbers, len(self.event), validate_args=False) if self.event else numbers
+        labels = Bernoulli(logits=raw, validate_args=False)
+        return Independent(labels, 1, validate_args=False) if self.event else labels
+
+
+def he_normal(layer: L) -> L:
+    """A layer before a ReLU: normal weights of variance `2 / inputs`, biases 0; He et al., Delving Deep (ICCV 2015), eq. 10."""
+    nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+    if layer.bias is not None:
+        nn.init.zeros_(layer.bias)
+    return layer
