@@ -13,7 +13,7 @@ SPEC = Spec(
         Target("answer", "class", ("no", "yes")),
         Target("genres", "multilabel", ("drama", "crime", "war")),
         Target("force", "number", shape=(3,), bounds=(0.0, None)),
-        Target("true", "agreement"),
+        Target("true", "agreement", contrast=(2, 2)),
     ),
     (Quantity("angle", (0.0, 360.0), "degrees", periodic=True),),
 )
@@ -57,6 +57,8 @@ def test_names_are_what_data_sets_call_things(name):
         (lambda: Target("a", "class", ("x",)), "at least 2"),
         (lambda: Target("a", "number", ("x", "y")), "no symbols"),
         (lambda: Target("a", "agreement", shape=(2,)), "belong to the task number"),
+        (lambda: Target("a", "agreement", contrast=(2, 0)), "contrast set of two numbers"),
+        (lambda: Target("a", "number", contrast=(2, 2)), "belong to the task agreement"),
         (lambda: Spec((IMAGE,), (Factor("a", ("x",)),), quantities=(Quantity("a", (0, 1)),)), "differ"),
         (lambda: SPEC.target("anser"), 'did you mean "answer"'),
         (lambda: Modality("a", "imag", (3, 8, 8)), 'did you mean "image"'),

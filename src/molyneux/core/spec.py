@@ -158,9 +158,13 @@ class Target:
         symbols: the names of the classes or labels; none for the other tasks.
         shape: of a `number`; () is a single one.
         bounds: smallest and largest value of a `number`; None for an open end.
+        contrast: of an `agreement`: (pictures, texts) of a contrast set, whose samples stand in a row, all of its pictures with
+            each of its texts, texts running fastest. Those with the picture and the text of equal numbers agree. (2, 2) is the
+            scheme of Winoground (Thrush et al., CVPR 2022), (1, 2) a picture with a caption and a foil; (1, 1): samples have
+            nothing to do with each other. What is first and second is the order of the modalities of the Spec.
 
     Raises:
-        SpecError: symbols, shape or bounds that do not fit the task.
+        SpecError: symbols, shape, bounds or a contrast set that do not fit the task.
     """
 
     name: str
@@ -168,6 +172,7 @@ class Target:
     symbols: tuple[str, ...] = ()
     shape: tuple[int, ...] = ()
     bounds: tuple[float | None, float | None] = (None, None)
+    contrast: tuple[int, int] = (1, 1)
 
     def __post_init__(self) -> None:
         _check_name("target", self.name)
@@ -183,6 +188,10 @@ class Target:
             )
         if self.task != "number" and (self.shape or self.bounds != (None, None)):
             raise SpecError(f"target {self.name}: shape and bounds belong to the task number, got {self.shape} and {self.bounds}")
+        if len(self.contrast) != 2 or any(type(size) is not int or size < 1 for size in self.contrast):
+            raise SpecError(f"target {self.name}: expected a contrast set of two numbers of at least 1, got {self.contrast}")
+        if self.task != "agreement" and self.contrast != (1, 1):
+            raise SpecError(f"target {self.name}: contrast sets belong to the task agreement, got {self.contrast}")
 
     @property
     def dtype(self) -> str:
