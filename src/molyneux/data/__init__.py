@@ -8,7 +8,20 @@ from molyneux.data.own import ArrayDataset, ImageFolder, OwnDataset, TableDatase
 from molyneux.data.sentence_files import export_sentences, load_sentences
 from molyneux.data.sources import ArraySource, Lacking, Missing, Subset, Views, load
 from molyneux.data.stored import StoredSource, generate
-from molyneux.data.worlds import CdSprites, GeBiD, GeBiDNoise, Letters, Noise, PartsOfSpeech, ShapeWorld, Ynoc, ideal_codes
+from molyneux.data.worlds import (
+    CdSprites,
+    GeBiD,
+    GeBiDNoise,
+    HeldOut,
+    Letters,
+    Noise,
+    PartsOfSpeech,
+    SceneSettings,
+    Semantics,
+    ShapeWorld,
+    Ynoc,
+    ideal_codes,
+)
 
 __all__ = [
     "AGNews",
@@ -19,6 +32,7 @@ __all__ = [
     "DBpedia",
     "GeBiD",
     "GeBiDNoise",
+    "HeldOut",
     "ImageFolder",
     "LabelledTexts",
     "Lacking",
@@ -27,6 +41,8 @@ __all__ = [
     "Noise",
     "OwnDataset",
     "PartsOfSpeech",
+    "SceneSettings",
+    "Semantics",
     "ShapeWorld",
     "Split",
     "SplitDataset",

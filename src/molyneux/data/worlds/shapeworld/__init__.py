@@ -1,5 +1,7 @@
-"""Scenes of shapes, and captions whose meaning is evaluated on them (ShapeWorld, Kuhnle & Copestake, 2017)."""
+"""Microworlds of shapes with captions that have a formal meaning (after Kuhnle & Copestake, 2017)."""
 
 from molyneux.data.worlds.shapeworld.agreement import ShapeWorld
+from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
+from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings
 
-__all__ = ["ShapeWorld"]
+__all__ = ["HeldOut", "SceneSettings", "Semantics", "ShapeWorld"]
