@@ -24,6 +24,16 @@ def test_every_sample_once_an_epoch_in_another_order():
     assert [positions.number for positions in order(1, first=9)] == list(range(9, 18))
 
 
+def test_contrast_sets_stay_together():
+    sets = np.concatenate([positions.indices for positions in order(0, size=98, batch_size=14, together=4)])
+    assert sorted(sets) == list(range(98))
+    assert np.array_equal(sets[:96].reshape(-1, 4), sets[:96:4, None] + np.arange(4))
+    assert not np.array_equal(sets, np.arange(98))
+    assert list(sets[96:]) == [96, 97]
+    alone = [order(2, together=1), order(2)]
+    assert all(np.array_equal(one.indices, other.indices) for one, other in zip(*alone, strict=True))
+
+
 def test_evaluation_keeps_everything(source):
     batches = list(Reader(source).read(evaluation_order(96, 40)))
     assert [len(batch) for batch in batches] == [40, 40, 16]

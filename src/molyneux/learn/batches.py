@@ -50,13 +50,16 @@ class NumberedBatch:
         return len(self.batch)
 
 
-def training_order(size: int, batch_size: int, *, seed: int, epoch: int, first: int = 0) -> list[Positions]:
+def training_order(size: int, batch_size: int, *, seed: int, epoch: int, first: int = 0, together: int = 1) -> list[Positions]:
     """The batches of one epoch: every sample once, in an order drawn for the epoch.
 
     The incomplete batch at the end is left out, so that every step averages over as many samples. Epochs count from 0 over all
-    stages; the first batch belongs to step `first`.
+    stages; the first batch belongs to step `first`. So many samples in a row stay `together` (`Spec.set_size`): a world draws a
+    contrast set once, and a model encodes its views once. An incomplete set comes last.
     """
-    order = seeds.generator(seed, "learn", "order", epoch).permutation(size)
+    sets = seeds.generator(seed, "learn", "order", epoch).permutation(size // together)
+    whole = (sets[:, None] * together + np.arange(together)).ravel()
+    order = np.concatenate([whole, np.arange(len(whole), size)])
     count = size // batch_size
     return [Positions(first + i, rows) for i, rows in enumerate(order[: count * batch_size].reshape(count, batch_size))]
 
