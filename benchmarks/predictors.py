@@ -48,7 +48,7 @@ WORDS, LONGEST, SIDE = 28, 12, 64
 class PlainPictureInLSTM(PictureInLSTM):
     """The picture is copied beside every word, and torch's LSTM reads both."""
 
-    def states(self, picture: Tensor, words: Tensor) -> Tensor:
+    def states(self, picture: Tensor, words: Tensor, counts: Tensor) -> Tensor:
         beside = picture.unsqueeze(1).expand(-1, words.shape[1], -1)
         return self.recurrent(torch.cat([beside, words.to(beside.dtype)], -1).transpose(0, 1))[0].transpose(0, 1)
 

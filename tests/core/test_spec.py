@@ -39,6 +39,12 @@ def test_sizes_and_names():
     ]
 
 
+def test_the_size_of_contrast_sets():
+    pair = Target("pair", "agreement", contrast=(1, 3))
+    assert SPEC.set_size == 4
+    assert [Spec((IMAGE,), targets=targets).set_size for targets in ((), (pair,), (pair, *SPEC.targets))] == [1, 3, 12]
+
+
 @pytest.mark.parametrize("name", ["left-camera", "BRK.B", "a/../../x", 'x"><script>', "längs der Achse"])
 def test_names_are_what_data_sets_call_things(name):
     assert Modality(name, "tabular", (4,)).name == Factor(name, ("a",)).name == Target(name, "agreement").name == name

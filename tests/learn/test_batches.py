@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from molyneux.core import Batch, Modality, Spec, SpecError, Target
+from molyneux.core import Batch, Modality, Spec, SpecError
 from molyneux.learn import Training
-from molyneux.learn.batches import LoadedSource, Reader, evaluation_order, load, readers, samples_together, training_order
+from molyneux.learn.batches import LoadedSource, Reader, evaluation_order, load, readers, training_order
 
 
 def order(epoch, **changes):
@@ -24,16 +24,14 @@ def test_every_sample_once_an_epoch_in_another_order():
     assert [positions.number for positions in order(1, first=9)] == list(range(9, 18))
 
 
-@pytest.mark.parametrize("size", [96, 98])
-def test_samples_of_a_contrast_set_stay_together(size):
-    batches = order(0, size=size, batch_size=8, together=4)
-    sets = np.concatenate([positions.indices for positions in batches])[:96].reshape(-1, 4)
-    assert (sets == sets[:, :1] // 4 * 4 + np.arange(4)).all()
-    assert not np.array_equal(sets[:, 0], np.sort(sets[:, 0]))
-    assert np.array_equal(np.sort(sets.ravel()), np.arange(96))
-    image = Modality("image", "image", (1, 8, 8), "uint8")
-    assert samples_together(Spec((image,), targets=(Target("a", "agreement", contrast=(2, 3)),))) == 6
-    assert samples_together(Spec((image,))) == 1
+def test_contrast_sets_stay_together():
+    sets = np.concatenate([positions.indices for positions in order(0, size=98, batch_size=14, together=4)])
+    assert sorted(sets) == list(range(98))
+    assert np.array_equal(sets[:96].reshape(-1, 4), sets[:96:4, None] + np.arange(4))
+    assert not np.array_equal(sets, np.arange(98))
+    assert list(sets[96:]) == [96, 97]
+    alone = [order(2, together=1), order(2)]
+    assert all(np.array_equal(one.indices, other.indices) for one, other in zip(*alone, strict=True))
 
 
 def test_evaluation_keeps_everything(source):

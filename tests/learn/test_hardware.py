@@ -94,12 +94,12 @@ from pathlib import Path
 import numpy as np
 text = Path(sys.argv[1]).read_text()
 start = text.index("def keep_freed_memory")
-names = {"contextlib": __import__("contextlib"), "ctypes": ctypes, "_TRIM_THRESHOLD": -1, "_MMAP_THRESHOLD": -3}
+names = {"contextlib": __import__("contextlib"), "ctypes": ctypes, "_TRIM_THRESHOLD": -1, "_MMAP_THRESHOLD": -3, "_MMAP_MAX": -4}
 exec("from __future__ import annotations\\n" + text[start : text.index("\\ndef ", start + 1)], names)
 if sys.argv[2] == "keep":
     names["keep_freed_memory"]()
 def step():
-    blocks = [np.ones(20 * 2**17) for _ in range(4)]
+    blocks = [np.ones(size * 2**17) for size in (20, 20, 20, 60)]
 step()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for _ in range(20):

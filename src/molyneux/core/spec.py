@@ -244,6 +244,14 @@ class Spec:
         targets = sum(_BYTES[target.dtype] * math.prod(target.stored_shape) for target in self.targets)
         return views + targets + 8 * len(self.factors) + 4 * len(self.quantities)
 
+    @property
+    def set_size(self) -> int:
+        """How many samples in a row make a contrast set; 1 where samples have nothing to do with each other.
+
+        Where targets differ in it, the smallest number that holds whole sets of all of them.
+        """
+        return math.lcm(*(math.prod(target.contrast) for target in self.targets))
+
     def modality(self, name: str) -> Modality:
         """The modality of that name; raises SpecError with the nearest name."""
         return _find("modality", self.modalities, name)

@@ -54,19 +54,14 @@ def training_order(size: int, batch_size: int, *, seed: int, epoch: int, first: 
     """The batches of one epoch: every sample once, in an order drawn for the epoch.
 
     The incomplete batch at the end is left out, so that every step averages over as many samples. Epochs count from 0 over all
-    stages; the first batch belongs to step `first`. So many samples in a row stay `together`, in their order: those of a contrast
-    set share pictures and texts, which are then made and encoded once.
+    stages; the first batch belongs to step `first`. So many samples in a row stay `together` (`Spec.set_size`): a world draws a
+    contrast set once, and a model encodes its views once. An incomplete set comes last.
     """
-    groups = seeds.generator(seed, "learn", "order", epoch).permutation(size // together)
-    order = (groups[:, None] * together + np.arange(together)).ravel()
-    order = np.concatenate([order, np.arange(len(order), size)])
+    sets = seeds.generator(seed, "learn", "order", epoch).permutation(size // together)
+    whole = (sets[:, None] * together + np.arange(together)).ravel()
+    order = np.concatenate([whole, np.arange(len(whole), size)])
     count = size // batch_size
     return [Positions(first + i, rows) for i, rows in enumerate(order[: count * batch_size].reshape(count, batch_size))]
-
-
-def samples_together(spec: Spec) -> int:
-    """How many samples in a row belong together: those of a contrast set (see `core.Target`)."""
-    return max((math.prod(target.contrast) for target in spec.targets), default=1)
 
 
 def evaluation_order(size: int, batch_size: int) -> list[Positions]:

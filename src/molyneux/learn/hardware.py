@@ -20,7 +20,7 @@ _BF16_FLAGS = {"avx512_bf16", "amx_bf16", "bf16"}
 _WIDE = 256
 """Rows and columns of a matrix from which on a product in bf16 takes less time, the conversions included."""
 
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4
 """Numbers of the settings in glibc's malloc.h."""
 
 
@@ -114,6 +114,7 @@ def keep_freed_memory(kept: int = 2**30) -> None:
         allocator = ctypes.CDLL(None)
         allocator.mallopt(_TRIM_THRESHOLD, kept)
         allocator.mallopt(_MMAP_THRESHOLD, min(kept, 2**25))  # the most that glibc accepts
+        allocator.mallopt(_MMAP_MAX, 0)  # larger blocks, such as the gradient of a wide LSTM, are kept too
 
 
 def _kernels_have_bf16() -> bool:

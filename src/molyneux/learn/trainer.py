@@ -15,7 +15,7 @@ from torch import nn
 
 from molyneux.core import History, PostFit, Source, store
 from molyneux.core.history import Row
-from molyneux.learn.batches import Reader, evaluation_order, readers, samples_together, training_order
+from molyneux.learn.batches import Reader, evaluation_order, readers, training_order
 from molyneux.learn.checkpoints import Checkpoints, State, copy_of
 from molyneux.learn.hardware import choose_device, keep_freed_memory, threads, use_bf16, use_channels_last
 from molyneux.learn.logs import Logs, require_packages
@@ -190,14 +190,8 @@ class _Fitting:
         state, size = self.state, self.training.batch_size
         epoch = state.history.epochs - state.epochs_before
         first = epoch * (len(self._reader) // size)
-        order = training_order(
-            len(self._reader),
-            size,
-            seed=self.seed,
-            epoch=state.history.epochs,
-            first=first,
-            together=samples_together(self._reader.source.spec),
-        )
+        together, epochs = self._reader.source.spec.set_size, state.history.epochs
+        order = training_order(len(self._reader), size, seed=self.seed, epoch=epochs, first=first, together=together)
         rest = [positions for positions in order if state.step <= positions.number < steps.steps]
         resumed = time.perf_counter()
         with contextlib.closing(self._reader.read(rest)) as batches:

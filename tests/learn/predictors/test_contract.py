@@ -186,3 +186,29 @@ def test_batches_and_samples_that_do_not_fit_are_refused(kind, build, spec_of, b
         logits_of(model, batch, [PICTURE + "1"])
     with pytest.raises(Exception, match="expected samples with a modality of kind"):
         kind(Spec((Modality("touch", "series", (9, 2)),), targets=model.spec.targets))
+
+
+@pytest.mark.parametrize("mode", ["train", "eval"])
+def test_views_that_repeat_in_contrast_sets_are_encoded_once_and_nothing_else_changes(kind, build, spec_of, batch_of, mode):
+    spec = spec_of()
+    sets = replace(spec, targets=(replace(spec.targets[0], contrast=(2, 2)),))
+    alone, together = (getattr(build(kind, one), mode)() for one in (spec, sets))
+    torch.manual_seed(1)
+    for parameter, other in zip(alone.parameters(), together.parameters(), strict=True):
+        other.data.copy_(torch.nn.init.normal_(parameter.data, std=0.2))
+    batch, rows = batch_of(spec, 16), torch.arange(16)
+    first, second = rows // 4 * 2 + rows % 2, rows // 4 * 2 + rows // 2 % 2  # texts stand first in the spec
+    shown = {TEXT: batch.views[TEXT][first], PICTURE: batch.views[PICTURE][second]}
+    batch = replace(batch, views=shown, lengths={TEXT: batch_of(spec, 16).views[TEXT][first].bool().sum(1)})
+    encoded = []
+    for encoder in together.encoders.values() if hasattr(together, "encoders") else ():
+        encoder.register_forward_pre_hook(lambda _, inputs: encoded.append(len(inputs[0])))
+    for some, sizes in ((batch, {8}), (batch[torch.randperm(16, generator=torch.Generator().manual_seed(0))], {16})):
+        encoded.clear()
+        losses = [loss_of(model, some).total for model in (alone, together)]
+        assert set(encoded) == (sizes if hasattr(together, "encoders") else set())
+        torch.testing.assert_close(losses[1], losses[0], rtol=1e-4, atol=1e-5)
+        slopes = [
+            torch.autograd.grad(loss, list(model.parameters())) for loss, model in zip(losses, (alone, together), strict=True)
+        ]
+        torch.testing.assert_close(slopes[1], slopes[0], rtol=1e-3, atol=1e-4)

@@ -114,9 +114,15 @@ def test_the_picture_stands_beside_every_word_that_the_lstm_reads(case):
     picture, text, counts = encodings(model, batch)
     beside = torch.cat([picture.vector[:, None].expand(-1, 7, -1), text.parts], -1)
     assert isinstance(model.recurrent, RecurrentLayers)
-    states = model.recurrent(beside.transpose(0, 1))[0].transpose(0, 1)
-    torch.testing.assert_close(model.states(picture.vector, text.parts), states, rtol=1e-4, atol=1e-5)
+    states = model.recurrent(beside.transpose(0, 1))[0].transpose(0, 1) * text.mask.unsqueeze(-1)
+    found = model.states(picture.vector, text.parts, torch.tensor(counts))
+    torch.testing.assert_close(found, states, rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(model.features(batch)[4], states[4, counts[4] - 1], rtol=1e-4, atol=1e-5)
+    weight = torch.randn(states.shape, generator=torch.Generator().manual_seed(2))
+    weights = list(model.parameters())
+    slopes = [torch.autograd.grad((one * weight).sum(), weights, allow_unused=True, retain_graph=True) for one in (found, states)]
+    assert sum(slope is not None for slope in slopes[0]) == 10  # all but the head's
+    torch.testing.assert_close(slopes[0], slopes[1], rtol=1e-3, atol=1e-5)
 
 
 def co_attended(level, regions, words):

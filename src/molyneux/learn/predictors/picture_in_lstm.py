@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Unpack, get_args
+from typing import Any, Unpack, get_args
 
 import torch
 from torch import Tensor
@@ -26,7 +26,7 @@ class PictureInLSTM(PictureTextPredictor):
 
     ShapeWorld, figure 5. The state at the last word goes to the head. With 64x64 pixels, 23 symbols and one agreement target it
     has the paper's 21,657,088 weights. The part of the gates that comes from the picture is the same for all words, so it is
-    computed once.
+    computed once (`ConstantInputLSTM`).
 
     Deviation: the published code takes the state at the last position of the longest text, which is 0 for shorter ones.
 
@@ -62,22 +62,97 @@ class PictureInLSTM(PictureTextPredictor):
 
     def join_both(self, picture: Encoding, text: Encoding) -> Tensor:
         """The state at the last word."""
-        states, counts = self.states(picture.vector, text.parts), text.mask.sum(1)
-        last = states_at(states, counts)
-        return last * (counts == states.shape[1]).unsqueeze(1) if self.readout == "published" else last
+        counts = text.mask.sum(1)
+        last = states_at(self.states(picture.vector, text.parts, counts), counts)
+        return last * (counts == text.mask.shape[1]).unsqueeze(1) if self.readout == "published" else last
 
-    def states(self, picture: Tensor, words: Tensor) -> Tensor:
-        """Hidden states (B, L, width) of the LSTM that reads pictures (B, D) beside words (B, L, P)."""
+    def states(self, picture: Tensor, words: Tensor, counts: Tensor) -> Tensor:
+        """Hidden states (B, L, width) of the LSTM that reads pictures (B, D) beside words (B, L, P), `counts` (B,) of each text.
+
+        0 beyond.
+        """
         layer = self.recurrent
         kernel, recurrent, bias = layer.kernels[0], layer.recurrent_kernels[0], layer.biases[0]
-        for_picture, for_word = kernel.split([picture.shape[1], words.shape[2]], 1)
-        same = functional.linear(picture, for_picture, bias)
-        gates = functional.linear(words, for_word) + same.unsqueeze(1)
-        hidden = cell = torch.zeros_like(gates[:, 0, : recurrent.shape[1]], dtype=torch.float32)
-        states = []
-        for position in range(words.shape[1]):
-            entry, forget, new, out = (gates[:, position] + functional.linear(hidden, recurrent)).float().chunk(4, -1)
-            cell = forget.sigmoid() * cell + entry.sigmoid() * new.tanh()
-            hidden = out.sigmoid() * cell.tanh()
-            states.append(hidden)
-        return torch.stack(states, 1)
+        half = torch.is_autocast_enabled(picture.device.type)
+        dtype = torch.get_autocast_dtype(picture.device.type) if half else torch.float32
+        lengths, order = counts.sort(descending=True, stable=True)
+        sizes = (lengths > torch.arange(words.shape[1], device=words.device).unsqueeze(1)).sum(1).tolist()
+        tensors = [tensor.to(dtype) for tensor in (picture[order], words[order], kernel, recurrent, bias)]
+        states: Tensor = ConstantInputLSTM.apply(*tensors, [size for size in sizes if size])
+        return states[order.argsort()]
+
+
+class ConstantInputLSTM(torch.autograd.Function):
+    """An LSTM that reads the same vector beside every word; Hochreiter & Schmidhuber (1997), Gers et al. (2000).
+
+    What the vector adds to the gates is computed once, each position only for the texts that reach it, and the gradients of the
+    weights in one product over all positions. Products are in the precision of the inputs, cells and gates in 32 bits.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, constant: Tensor, words: Tensor, kernel: Tensor, recurrent: Tensor, bias: Tensor, sizes: list[int]
+    ) -> Tensor:
+        """Hidden states (B, L, W), 0 beyond the end of a text.
+
+        Args:
+            ctx: holds what the gradient needs.
+            constant: what is read at every position, (B, D).
+            words: (B, L, P), the longest texts first.
+            kernel: of constant and word side by side, (4 W, D + P): input gates, forget gates, candidates, output gates.
+            recurrent: of the state before, (4 W, W).
+            bias: (4 W,).
+            sizes: how many texts reach each position, as far as one does.
+        """
+        split, width = constant.shape[1], recurrent.shape[1]
+        beside = torch.cat([kernel[:, split:], recurrent], 1)
+        always = functional.linear(constant, kernel[:, :split], bias)
+        hidden = words.new_zeros(len(words), width)
+        cell = hidden.float()
+        states = words.new_zeros(*words.shape[:2], width)
+        read, kept = list[Tensor](), list[tuple[Tensor, ...]]()
+        for position, size in enumerate(sizes):
+            read.append(torch.cat([words[:size, position], hidden[:size]], 1))
+            gates = functional.linear(read[-1], beside).float() + always[:size]
+            outer, candidate = gates.sigmoid(), gates[:, 2 * width : 3 * width].tanh()
+            entry, forget, _, out = outer.chunk(4, -1)
+            before, cell = cell[:size], forget * cell[:size] + entry * candidate
+            bent = cell.tanh()
+            hidden = (out * bent).to(words.dtype)
+            states[:size, position] = hidden
+            kept.append((outer, candidate, before, bent))
+        ctx.save_for_backward(constant, words, kernel, beside)
+        ctx.read, ctx.kept, ctx.sizes = read, kept, sizes
+        return states
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        """Gradients of all but the sizes."""
+        constant, words, kernel, beside = ctx.saved_tensors
+        split, width = constant.shape[1], gradient.shape[2]
+        inputs = words.shape[2]
+        of_hidden = gradient.new_zeros(len(words), width, dtype=torch.float32)
+        of_cell = torch.zeros_like(of_hidden)
+        of_words = torch.zeros_like(words)
+        total = torch.zeros(len(words), 4 * width, device=words.device)
+        changes = list[Tensor]()
+        for position, size in reversed(list(enumerate(ctx.sizes))):
+            outer, candidate, before, bent = ctx.kept[position]
+            entry, forget, _, out = outer.chunk(4, -1)
+            after = of_hidden[:size] + gradient[:size, position]
+            through = of_cell[:size] + after * out * (1 - bent.square())
+            slopes = outer * (1 - outer)
+            change = torch.cat([through * candidate, through * before, through * entry, after * bent], 1)
+            slopes[:, 2 * width : 3 * width] = 1 - candidate.square()
+            change = change * slopes
+            total[:size] += change
+            changes.append(change.to(words.dtype))
+            found = changes[-1] @ beside
+            of_words[:size, position] = found[:, :inputs]
+            of_hidden[:size], of_cell[:size] = found[:, inputs:].float(), through * forget
+        joined, total = torch.cat(changes), total.to(words.dtype)
+        of_beside = (torch.cat(ctx.read[::-1]).t() @ joined).t()  # faster than the product the other way round
+        of_kernel = torch.empty_like(kernel)
+        of_kernel[:, :split] = total.t() @ constant
+        of_kernel[:, split:] = of_beside[:, :inputs]
+        return total @ kernel[:, :split], of_words, of_kernel, of_beside[:, inputs:], total.sum(0), None

@@ -18,6 +18,7 @@ from molyneux.core import Batch, ConfigError, DataError, Loss, Progress, Spec, S
 from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.predictors.encoding import Encoder, Encoding, ViewEncoder
 from molyneux.learn.predictors.head import Answers, Head
+from molyneux.learn.predictors.repeats import draws_noise, repeats_of
 from molyneux.learn.reading import read_view
 
 
@@ -87,7 +88,8 @@ class JoiningPredictor(Predictor):
     """A predictor whose features are a joining of encodings of modalities.
 
     A constructor calls this one with the encoders, makes the layers of its joining, and then `answer_from` with the number of
-    features that `join` gives. A sample that lacks a modality has zeros in place of its encoding, and no parts.
+    features that `join` gives. A sample that lacks a modality has zeros in place of its encoding, and no parts. A view
+    that occurs several times in the contrast sets of a batch is encoded once (`repeats_of`).
 
     Args:
         spec: see `Predictor`.
@@ -129,6 +131,12 @@ class JoiningPredictor(Predictor):
         return self._call(name, batch) if bool(present.all()) else self._call(name, batch[present]).scattered(present, blank)
 
     def _call(self, name: str, batch: Batch) -> Encoding:
+        """The encoding of samples that all have a modality, each view that repeats encoded once."""
+        noisy = self.training and draws_noise(self.encoders[name])
+        repeats = None if noisy else repeats_of(batch, name, self.spec.targets)
+        return self._encode(name, batch) if repeats is None else repeats.spread(self._encode(name, repeats.distinct(batch, name)))
+
+    def _encode(self, name: str, batch: Batch) -> Encoding:
         view, lengths = read_view(batch, self.spec, name), batch.lengths.get(name)
         found: Encoding = self.encoders[name](view) if lengths is None else self.encoders[name](view, lengths)
         return found
