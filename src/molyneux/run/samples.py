@@ -41,8 +41,8 @@ class Samples:
         return stored if size is None or len(stored) == size else Subset(stored, np.arange(size))
 
     def asked(self, split: Split) -> int | None:
-        """How many samples of a split the settings ask for, None for all; `heldout` has as many as `test`."""
-        asked: int | None = getattr(self.settings, "test" if split == "heldout" else split)
+        """How many samples of a split the settings ask for, None for all; others than the usual three have as many as `test`."""
+        asked: int | None = getattr(self.settings, split if split in SPLITS else "test")
         return asked
 
     def size(self, split: Split) -> int:
