@@ -8,7 +8,23 @@ from molyneux.data.own import ArrayDataset, ImageFolder, OwnDataset, TableDatase
 from molyneux.data.sentence_files import export_sentences, load_sentences
 from molyneux.data.sources import ArraySource, Lacking, Missing, Subset, Views, load
 from molyneux.data.stored import StoredSource, generate
-from molyneux.data.worlds import CdSprites, GeBiD, GeBiDNoise, Letters, Noise, PartsOfSpeech, ShapeWorld, Ynoc, ideal_codes
+from molyneux.data.worlds import (
+    CdSprites,
+    GeBiD,
+    GeBiDNoise,
+    Letters,
+    Noise,
+    PartsOfSpeech,
+    ShapeWorld,
+    Tree,
+    Ynoc,
+    dmrs_of,
+    eds_of,
+    ideal_codes,
+    mrs_of,
+    realise_with_ace,
+    tree_of_dmrs,
+)
 
 __all__ = [
     "AGNews",
@@ -34,11 +50,14 @@ __all__ = [
     "StoredSource",
     "Subset",
     "TableDataset",
+    "Tree",
     "Views",
     "World",
     "YahooAnswers",
     "Ynoc",
     "contact_sheet",
+    "dmrs_of",
+    "eds_of",
     "export_hdf5",
     "export_parquet",
     "export_png",
@@ -49,4 +68,7 @@ __all__ = [
     "is_contact_sheet",
     "load",
     "load_sentences",
+    "mrs_of",
+    "realise_with_ace",
+    "tree_of_dmrs",
 ]

@@ -6,7 +6,7 @@ from molyneux.data.worlds.cdsprites_settings import Noise
 from molyneux.data.worlds.gebid import GeBiD
 from molyneux.data.worlds.gebid_settings import GeBiDNoise
 from molyneux.data.worlds.sentences import Letters, PartsOfSpeech, Ynoc, ideal_codes
-from molyneux.data.worlds.shapeworld import ShapeWorld
+from molyneux.data.worlds.shapeworld import ShapeWorld, Tree, dmrs_of, eds_of, mrs_of, realise_with_ace, tree_of_dmrs
 
 __all__ = [
     "CdSprites",
@@ -18,7 +18,13 @@ __all__ = [
     "ShapeWorld",
     "Split",
     "SplitSource",
+    "Tree",
     "World",
     "Ynoc",
+    "dmrs_of",
+    "eds_of",
     "ideal_codes",
+    "mrs_of",
+    "realise_with_ace",
+    "tree_of_dmrs",
 ]
