@@ -15,13 +15,8 @@ exists(both(red, square), above(circle))
 from __future__ import annotations
 
 import importlib
-import shutil
-import subprocess
-import tempfile
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from molyneux.core import ConfigError, DataError
@@ -47,12 +42,12 @@ def dmrs_of(tree: Tree) -> DMRS:
     """
     if tree.sort not in ("statement", "quantified"):
         raise DataError(f"expected a statement, got a {tree.sort}: {tree}")
-    return _Writer(_delphin("dmrs")).write(tree)
+    return _Writer(pydelphin("dmrs")).write(tree)
 
 
 def mrs_of(tree: Tree) -> MRS:
     """The MRS of a statement, whose variables are numbered in the order in which they occur; errors as `dmrs_of`."""
-    mrs = _delphin("mrs")
+    mrs = pydelphin("mrs")
     made, names = mrs.from_dmrs(dmrs_of(tree)), dict[str, str]()  # numbers of PyDelphin depend on the hashes of strings
 
     def named(variable: str) -> str:
@@ -70,7 +65,7 @@ def mrs_of(tree: Tree) -> MRS:
 
 def eds_of(tree: Tree) -> EDS:
     """The elementary dependency structure (EDS) of a statement; errors as `dmrs_of`."""
-    return _delphin("eds").from_mrs(mrs_of(tree))
+    return pydelphin("eds").from_mrs(mrs_of(tree))
 
 
 def tree_of_dmrs(graph: DMRS) -> Tree:
@@ -88,59 +83,14 @@ def tree_of_dmrs(graph: DMRS) -> Tree:
     left = [predicate for number, predicate in predicates.items() if number not in found.used]
     if left:
         raise DataError(f"the graph is not that of a statement: beside the nodes of {found.tree}, it has {', '.join(left)}")
-    mrs = _delphin("mrs")
+    mrs = pydelphin("mrs")
     if not mrs.is_isomorphic(mrs.from_dmrs(graph), mrs_of(found.tree)):
         raise DataError(f"the graph has the nodes of {found.tree}, but other links, properties or another top")
     return found.tree
 
 
-def realise_with_ace(tree: Tree, grammar: Path, *, executable: str | Path = "ace", arguments: Sequence[str] = ()) -> list[str]:
-    """Sentences that a grammar has for a statement, best first, made by the processor ACE.
-
-    Nothing else needs ACE or a grammar: captions are said by rules of this package.
-
-    Args:
-        tree: a statement.
-        grammar: image of a grammar that ACE compiled, such as the ERG. It needs the words of the caption.
-        executable: name or path of ACE.
-        arguments: of the command line, such as ("-n", "1").
-
-    Raises:
-        ConfigError: PyDelphin, ACE or the grammar are missing. DataError: no statement, or the grammar has no sentence for it.
-    """
-    meaning = mrs_of(tree)
-    problems = []
-    if shutil.which(executable) is None:
-        problems.append(
-            f"executable: found no program {str(executable)!r}; install ACE (the Answer Constraint Engine, see "
-            "sweaglesw.org/linguistics/ace), or give the path of its executable"
-        )
-    if not Path(grammar).is_file():
-        problems.append(
-            f"grammar: found no file {str(grammar)!r}; expected the image of a grammar for this version of ACE, such as one from "
-            "a release of the English Resource Grammar (github.com/delph-in/erg), or `ace -g ace/config.tdl -G erg.dat` makes one"
-        )
-    if problems:
-        raise ConfigError(problems)
-    with tempfile.TemporaryFile("w+") as errors:
-        ace, text = _delphin("ace"), _delphin("codecs.simplemrs").encode(meaning)
-        try:
-            with ace.ACEGenerator(grammar, list(arguments), str(executable), stderr=errors) as generator:
-                answer = generator.interact(text)
-            generator._p.stdout.close()  # PyDelphin 1.11 leaves it open
-        except (OSError, subprocess.CalledProcessError, ace.ACEProcessError) as error:
-            raise ConfigError(f"executable: {str(executable)!r} does not run as ACE does: {error}") from error
-        except ValueError as error:
-            raise ConfigError(f"arguments: {error}; expected options of ACE, such as '-n', '1'") from error
-        errors.seek(0)
-        told = [*answer["ERRORS"], *answer["WARNINGS"], *errors.read().splitlines()]
-    sentences = [result.get("surface") or result["SENT"] for result in answer.results()]
-    if not sentences:
-        raise DataError(f"the grammar {grammar} has no sentence for {tree}" + (f"; ACE says: {'; '.join(told)}" if told else ""))
-    return sentences
-
-
-def _delphin(module: str) -> Any:
+def pydelphin(module: str) -> Any:
+    """A module of PyDelphin by its name there; raises ConfigError where PyDelphin is not installed."""
     try:
         return importlib.import_module(f"delphin.{module}")
     except ImportError as error:
