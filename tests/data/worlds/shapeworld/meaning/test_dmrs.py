@@ -135,7 +135,7 @@ def test_a_known_graph():
 
 
 def test_a_known_mrs():
-    """What the ERG gives for "exactly two squares are not red", written by hand."""
+    """The meaning of "exactly two squares are not red", written by hand with the structures that the ERG documents."""
     text = """
       [ TOP: h0 INDEX: e2 [ e SF: prop TENSE: pres MOOD: indicative PROG: - PERF: - ]
         RELS: < [ udef_q LBL: h4 ARG0: x3 [ x PERS: 3 NUM: pl IND: + ] RSTR: h5 BODY: h6 ]
