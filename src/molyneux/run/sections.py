@@ -19,7 +19,7 @@ from molyneux.measure import Measure
 
 Count = Annotated[int, Field(ge=1, le=10**12)]
 """A number of samples."""
-EvaluationSplit = Literal["heldout", "test", "validation"]
+EvaluationSplit = Literal["heldout", "iid", "test", "validation"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +147,8 @@ class MeasureSettings:
         measures: in a file, the section may be just this list.
         conditions: under which it is measured too, beside the samples as they are.
         split: of which split. `validation` is for choosing settings, so that the test split is not looked at until the choice
-            is made; `heldout` has the combinations of factors that the world was told to hold out.
+            is made; `heldout` has the combinations of factors that the world was told to hold out; `iid` has new samples of the
+            distribution of training, where validation and test have another one.
         samples: at most so many.
         batch_size: samples per call of the model.
         judges: files of judges by modality, made by `molyneux judge`; by default those that come with the package.
