@@ -36,7 +36,7 @@ class Repeats:
 
     def spread(self, once: Encoding) -> Encoding:
         """The encoding of all samples, of that of each view once."""
-        return Encoding(self._all(once.vector), self._all(once.parts), self._all(once.mask))
+        return once.map(lambda _, tensor: self._all(tensor))
 
     def _once(self, tensor: Tensor) -> Tensor:
         return tensor.unflatten(0, (-1, self.first, self.second)).select(self.axis, 0).flatten(0, 1)
