@@ -142,7 +142,8 @@ class Find(nn.Module):
         """Maps (B, L, N) of symbols (B, L, E) over regions (B, N, R)."""
         hidden = self.region(regions).relu()
         scores = torch.bmm(self.query(symbols), hidden.transpose(1, 2)) * hidden.shape[-1] ** -0.5
-        return (scores + self.bias(symbols)).float().sigmoid()
+        found: Tensor = (scores + self.bias(symbols)).float().sigmoid()
+        return found
 
 
 class Combine(nn.Module):
@@ -172,7 +173,8 @@ class Combine(nn.Module):
         entry = self.region(regions).index_select(0, rows) + local + self.pooled(seen).unsqueeze(1)
         hidden = torch.addcmul(shift.unsqueeze(1), entry, 1 + scale.unsqueeze(1)).relu()
         scores = torch.bmm(hidden, query.unsqueeze(-1)).squeeze(-1) * hidden.shape[-1] ** -0.5
-        return (scores + self.bias(symbols)).float().sigmoid()
+        found: Tensor = (scores + self.bias(symbols)).float().sigmoid()
+        return found
 
 
 class Measure(nn.Module):
