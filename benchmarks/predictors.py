@@ -3,13 +3,16 @@
     python benchmarks/predictors.py [--quick] [--out FOLDER]
 
 64x64 pixels, captions of 6 to 12 words of a vocabulary of 28, batches of 128; 32 bits, and bf16 with channels last; one thread
-and two. A step is: gradients to zero, loss, backward, Adam. Two models stand beside a plain version with the same weights: the
-LSTM that reads the picture beside every word, and the relation network whose first layer reads every pair of regions.
+and two. Samples are contrast sets of two pictures and two captions, whose views are encoded once; beside them, on one thread,
+samples that have nothing to do with each other. A step is: gradients to zero, loss, backward, Adam. Two models stand beside a
+plain version with the same weights: the LSTM that reads the picture beside every word, and the relation network whose first
+layer reads every pair of regions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -19,6 +22,7 @@ from torch import Tensor
 from training import Effort, Step, on_threads
 
 from molyneux.core import Batch, Modality, Spec, Target
+from molyneux.learn import keep_freed_memory
 from molyneux.learn.predictors import (
     MAC,
     Attention,
@@ -29,6 +33,7 @@ from molyneux.learn.predictors import (
     FiLM,
     JoinedVectors,
     JointTransformer,
+    NeuralModules,
     PictureInLSTM,
     PictureOnly,
     Predictor,
@@ -38,9 +43,10 @@ from molyneux.learn.predictors import (
 )
 
 WHAT = (
-    "One training step of each predictor on pictures of 64x64 pixels and captions of up to 12 words, batches of 128: weights, "
-    "samples per second, and peak memory of weights, gradients, moments and activations; `times plain` compares, on one thread, "
-    "with a version that computes for every word, or every pair of regions, what is the same for all"
+    "One training step of each predictor on pictures of 64x64 pixels and captions of up to 12 words, batches of 128 in contrast "
+    "sets of two pictures and two captions: weights, samples per second, and peak memory of weights, gradients, moments and "
+    "activations; `no sets`: samples per second, on one thread, where all pictures and captions differ; `times plain` compares, "
+    "on one thread, with a version that computes for every word, or every pair of regions, what is the same for all"
 )
 WORDS, LONGEST, SIDE = 28, 12, 64
 
@@ -84,6 +90,7 @@ MODELS: Mapping[str, Callable[[Spec], Predictor]] = {
     "FiLM": FiLM,
     "MAC": MAC,
     "transformer": JointTransformer,
+    "neural modules": NeuralModules,
 }
 
 
@@ -92,17 +99,21 @@ def main() -> None:
     record = Record("predictors", WHAT, arguments.out)
     torch.set_num_threads(1)
     effort = Effort((1,), 1, 0.0) if arguments.quick else Effort((1, 2), 2, 0.5)
+    keep_freed_memory()
+    batch = samples(4, side=16) if arguments.quick else samples(128)
     for bf16 in (False, True):
-        for row in rows(effort, samples(2, side=16) if arguments.quick else samples(128), bf16=bf16):
+        for row in rows(effort, batch, bf16=bf16):
             record.add(row)
     record.write()
 
 
 def spec(side: int = SIDE) -> Spec:
-    """Pictures, captions and whether they agree."""
+    """Pictures, captions and whether they agree; read as trees, captions have symbols with 0, 1 and 2 arguments in turn."""
     symbols = ("", *(f"word{number}" for number in range(WORDS)))
-    text = Modality("caption", "text", (LONGEST,), "uint8", symbols, padding=0)
-    return Spec((Modality("image", "image", (3, side, side), "uint8"), text), targets=(Target("agree", "agreement"),))
+    arities = tuple(number % 3 for number in range(len(symbols)))
+    text = Modality("caption", "text", (LONGEST,), "uint8", symbols, padding=0, arities=arities)
+    agree = Target("agree", "agreement", contrast=(2, 2))
+    return Spec((Modality("image", "image", (3, side, side), "uint8"), text), targets=(agree,))
 
 
 def samples(size: int, side: int = SIDE) -> Batch:
@@ -114,18 +125,28 @@ def samples(size: int, side: int = SIDE) -> Batch:
     return Batch(views, targets={"agree": draw(0, 2, (size,))})
 
 
+def in_sets(batch: Batch) -> Batch:
+    """The samples with the pictures and captions of every four in contrast sets of two of each."""
+    rows = torch.arange(len(batch))
+    first = rows // 4 * 4
+    shown = {"image": first + rows // 2 % 2, "caption": first + rows % 2}
+    return replace(batch, views={name: view[shown[name]] for name, view in batch.views.items()})
+
+
 def rows(effort: Effort, batch: Batch, *, bf16: bool) -> Iterator[dict[str, Value]]:
     """One row for each model; a model and its plain version are measured in turns."""
     for name in (name for name in MODELS if not name.endswith(", plain")):
         pair = [key for key in (f"{name}, plain", name) if key in MODELS]
-        made = {key: peak_memory(partial(begin, key, batch, bf16)) for key in pair}
+        made = {key: peak_memory(partial(begin, key, in_sets(batch), bf16)) for key in pair}
         steps = {key: step for key, (step, _) in made.items()}
         times = {threads: on_threads(threads, steps, effort) for threads in effort.threads}
+        alone = on_threads(1, {key: begin(key, batch, bf16) for key in pair}, effort)
         for key in pair:
             weights = sum(parameter.numel() for parameter in steps[key].model.parameters())
             row: dict[str, Value] = {"model": key, "weights": weights, "arithmetic": "bf16" if bf16 else "32 bits"}
             for threads, took in times.items():
                 row[f"samples/s, {threads} thread{'s' * (threads > 1)}"] = len(batch) / took[key]
+            row["no sets"] = len(batch) / alone[key]
             row["memory, MiB"] = made[key][1]
             yield row if len(pair) == 1 else {**row, "times plain": times[1][pair[0]] / times[1][key]}
 

@@ -43,6 +43,7 @@ class Modality:
         start: for text: the id that stands before the first symbol for a model that writes symbol by symbol; in no sample.
         end: for text: the id that closes every sample that is shorter than its length allows. What comes after it says
             nothing, so it is neither shown nor counted in a likelihood.
+        arities: for text that is trees in Polish notation, the root first: how many arguments each symbol takes.
 
     Raises:
         SpecError: the rank of the shape does not fit the kind, or symbols are missing or out of place.
@@ -56,6 +57,7 @@ class Modality:
     padding: int | None = None
     start: int | None = None
     end: int | None = None
+    arities: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         _check_name("modality", self.name)
@@ -76,6 +78,12 @@ class Modality:
             symbol = getattr(self, role)
             if symbol is not None and not (self.kind == "text" and 0 <= symbol < len(self.symbols)):
                 raise SpecError(f"modality {self.name}: {role} {symbol} is no id of its {len(self.symbols)} symbols")
+        count = len(self.symbols) if self.kind == "text" else 0
+        if self.arities and (len(self.arities) != count or any(type(arity) is not int or arity < 0 for arity in self.arities)):
+            raise SpecError(
+                f"modality {self.name}: expected arities of at least 0, one for each of the {count} symbols of a text, "
+                f"got {self.arities}"
+            )
 
     @property
     def size(self) -> int:

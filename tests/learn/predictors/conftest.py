@@ -75,7 +75,9 @@ def spec_of():
     def make(*, side=(16, 24), longest=7, tasks=1, symbols=9):
         words = ("", *(f"w{number}" for number in range(1, symbols)))
         picture = Modality("scene.1", "image", (3, *side), "uint8")
-        return Spec((Modality("caption 2", "text", (longest,), "uint8", words, padding=0), picture), targets=TASKS[:tasks])
+        arities = tuple(symbol % 3 for symbol in range(symbols))  # which makes any text one or several trees, whole or not
+        text = Modality("caption 2", "text", (longest,), "uint8", words, padding=0, arities=arities)
+        return Spec((text, picture), targets=TASKS[:tasks])
 
     return make
 

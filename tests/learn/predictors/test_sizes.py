@@ -15,6 +15,7 @@ from molyneux.learn.predictors import (
     FiLM,
     JoinedVectors,
     JointTransformer,
+    NeuralModules,
     PaperCNN,
     PictureInLSTM,
     PictureOnly,
@@ -52,7 +53,7 @@ def test_numbers_of_weights(kind, settings, sizes, spec_of):
     assert tuple(found) == sizes
 
 
-@pytest.mark.parametrize("kind", [Attention, FiLM, JointTransformer, MAC, RelationNetwork, StackedAttention])
+@pytest.mark.parametrize("kind", [Attention, FiLM, JointTransformer, MAC, NeuralModules, RelationNetwork, StackedAttention])
 def test_the_documentation_has_the_numbers_of_weights_of_the_small_models(kind, spec_of):
     page = (Path(__file__).parents[3] / "docs" / "learn.md").read_text(encoding="utf-8")
     row = next(line for line in page.splitlines() if line.startswith(f"| `{kind.__name__}` |"))

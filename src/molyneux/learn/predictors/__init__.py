@@ -10,12 +10,14 @@ from molyneux.learn.predictors.head import PAPER_HEAD, Answers, Head
 from molyneux.learn.predictors.joined_vectors import JoinedVectors
 from molyneux.learn.predictors.joint_transformer import JointTransformer
 from molyneux.learn.predictors.mac import MAC
+from molyneux.learn.predictors.neural_modules import NeuralModules
 from molyneux.learn.predictors.picture_in_lstm import PictureInLSTM
 from molyneux.learn.predictors.pictures import PaperCNN, PixelPatches, StridedCNN
 from molyneux.learn.predictors.predictor import Inputs, JoiningPredictor, PictureTextPredictor, Predictor
 from molyneux.learn.predictors.published import initialise
 from molyneux.learn.predictors.relation_network import RelationNetwork
 from molyneux.learn.predictors.stacked_attention import StackedAttention
+from molyneux.learn.predictors.symbol_trees import SymbolTrees
 from molyneux.learn.predictors.texts import BagOfWords, RecurrentWords
 from molyneux.learn.predictors.unimodal import PictureOnly, TextOnly
 from molyneux.learn.predictors.vae_agreement import VAEAgreement
@@ -38,6 +40,7 @@ __all__ = [
     "JoiningPredictor",
     "JointTransformer",
     "NetVector",
+    "NeuralModules",
     "PaperCNN",
     "PictureInLSTM",
     "PictureOnly",
@@ -48,6 +51,7 @@ __all__ = [
     "RelationNetwork",
     "StackedAttention",
     "StridedCNN",
+    "SymbolTrees",
     "TextOnly",
     "VAEAgreement",
     "ViewEncoder",

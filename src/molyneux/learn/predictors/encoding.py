@@ -7,8 +7,9 @@ can be built on any encoder. Shapes: B samples, N parts, D numbers of a whole vi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar, get_args
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import ClassVar, Self, get_args
 
 import torch
 from torch import Tensor, nn
@@ -32,11 +33,13 @@ class Encoding:
     parts: Tensor
     mask: Tensor
 
-    def scattered(self, rows: Tensor, blank: Encoding) -> Encoding:
+    def map(self, change: Callable[[str, Tensor], Tensor]) -> Self:
+        """The encoding with `change` applied to the name and the values of each of its tensors."""
+        return replace(self, **{item.name: change(item.name, getattr(self, item.name)) for item in fields(self)})
+
+    def scattered(self, rows: Tensor, blank: Encoding) -> Self:
         """This encoding of some samples, at their positions `rows` (B,) bool in a blank one of all samples."""
-        vector = blank.vector.to(self.vector).index_put((rows,), self.vector)
-        parts = blank.parts.to(self.parts).index_put((rows,), self.parts)
-        return Encoding(vector, parts, blank.mask.index_put((rows,), self.mask))
+        return self.map(lambda name, some: getattr(blank, name).to(some).index_put((rows,), some))
 
 
 class Encoder(nn.Module, ABC):

@@ -78,7 +78,7 @@ class PictureInLSTM(PictureTextPredictor):
         lengths, order = counts.sort(descending=True, stable=True)
         sizes = (lengths > torch.arange(words.shape[1], device=words.device).unsqueeze(1)).sum(1).tolist()
         tensors = [tensor.to(dtype) for tensor in (picture[order], words[order], kernel, recurrent, bias)]
-        states: Tensor = ConstantInputLSTM.apply(*tensors, [size for size in sizes if size])
+        states: Tensor = ConstantInputLSTM.apply(*tensors, [size for size in sizes if size])  # type: ignore[no-untyped-call]
         return states[order.argsort()]
 
 
@@ -126,7 +126,7 @@ class ConstantInputLSTM(torch.autograd.Function):
         return states
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         """Gradients of all but the sizes."""
         constant, words, kernel, beside = ctx.saved_tensors
         split, width = constant.shape[1], gradient.shape[2]

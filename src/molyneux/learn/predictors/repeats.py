@@ -36,14 +36,14 @@ class Repeats:
 
     def spread(self, once: Encoding) -> Encoding:
         """The encoding of all samples, of that of each view once."""
-        return Encoding(self._all(once.vector), self._all(once.parts), self._all(once.mask))
+        return once.map(lambda _, tensor: self._all(tensor))
 
     def _once(self, tensor: Tensor) -> Tensor:
-        return tensor.unflatten(0, (-1, self.first, self.second)).select(self.axis, 0).flatten(0, 1)
+        return in_sets(tensor, self.first, self.second).select(self.axis, 0).flatten(0, 1)
 
     def _all(self, tensor: Tensor) -> Tensor:
         kept = self.second if self.axis == 1 else self.first
-        sets = tensor.unflatten(0, (-1, kept)).unsqueeze(self.axis)
+        sets = tensor.reshape(-1, kept, *tensor.shape[1:]).unsqueeze(self.axis)
         shape = list(sets.shape)
         shape[self.axis] = self.first if self.axis == 1 else self.second
         return sets.expand(shape).flatten(0, 2)
@@ -55,11 +55,16 @@ def repeats_of(batch: Batch, name: str, targets: Iterable[Target]) -> Repeats | 
     for first, second in {target.contrast for target in targets}:
         if first * second == 1 or not len(batch) or len(batch) % (first * second):
             continue
-        sets = [tensor.unflatten(0, (-1, first, second)) for tensor in tensors]
+        sets = [in_sets(tensor, first, second) for tensor in tensors]
         for axis, count in ((2, second), (1, first)):
             if count > 1 and all(_equal_along(tensor, axis) for tensor in sets):
                 return Repeats(first, second, axis)
     return None
+
+
+def in_sets(tensor: Tensor, first: int, second: int) -> Tensor:
+    """A tensor (B, ...) of contrast sets as (S, first, second, ...)."""
+    return tensor.reshape(-1, first, second, *tensor.shape[1:])
 
 
 def draws_noise(encoder: nn.Module) -> bool:
