@@ -1,6 +1,20 @@
 """Seeds and files become samples."""
 
-from molyneux.data.benchmarks import AGNews, Benchmark, DBpedia, LabelledTexts, YahooAnswers
+from molyneux.data.benchmarks import (
+    CLEVR,
+    CREPE,
+    NLVR,
+    AGNews,
+    Benchmark,
+    CLEVRCoGenT,
+    CLEVRQuestions,
+    DBpedia,
+    LabelledTexts,
+    PictureTexts,
+    SugarCrepe,
+    Winoground,
+    YahooAnswers,
+)
 from molyneux.data.contact import contact_sheet, is_contact_sheet
 from molyneux.data.dataset import Split, SplitDataset, SplitSource, World
 from molyneux.data.exports import export_hdf5, export_parquet, export_png, export_webdataset
@@ -11,10 +25,15 @@ from molyneux.data.stored import StoredSource, generate
 from molyneux.data.worlds import CdSprites, GeBiD, GeBiDNoise, Letters, Noise, PartsOfSpeech, ShapeWorld, Ynoc, ideal_codes
 
 __all__ = [
+    "CLEVR",
+    "CREPE",
+    "NLVR",
     "AGNews",
     "ArrayDataset",
     "ArraySource",
     "Benchmark",
+    "CLEVRCoGenT",
+    "CLEVRQuestions",
     "CdSprites",
     "DBpedia",
     "GeBiD",
@@ -27,14 +46,17 @@ __all__ = [
     "Noise",
     "OwnDataset",
     "PartsOfSpeech",
+    "PictureTexts",
     "ShapeWorld",
     "Split",
     "SplitDataset",
     "SplitSource",
     "StoredSource",
     "Subset",
+    "SugarCrepe",
     "TableDataset",
     "Views",
+    "Winoground",
     "World",
     "YahooAnswers",
     "Ynoc",
