@@ -1,6 +1,20 @@
 """Seeds and files become samples."""
 
-from molyneux.data.benchmarks import AGNews, Benchmark, DBpedia, LabelledTexts, YahooAnswers
+from molyneux.data.benchmarks import (
+    CLEVR,
+    CREPE,
+    NLVR,
+    AGNews,
+    Benchmark,
+    CLEVRCoGenT,
+    CLEVRQuestions,
+    DBpedia,
+    LabelledTexts,
+    PictureTexts,
+    SugarCrepe,
+    Winoground,
+    YahooAnswers,
+)
 from molyneux.data.contact import contact_sheet, is_contact_sheet
 from molyneux.data.dataset import Split, SplitDataset, SplitSource, World
 from molyneux.data.exports import export_hdf5, export_parquet, export_png, export_webdataset
@@ -33,10 +47,15 @@ from molyneux.data.worlds import (
 )
 
 __all__ = [
+    "CLEVR",
+    "CREPE",
+    "NLVR",
     "AGNews",
     "ArrayDataset",
     "ArraySource",
     "Benchmark",
+    "CLEVRCoGenT",
+    "CLEVRQuestions",
     "CdSprites",
     "DBpedia",
     "GeBiD",
@@ -50,6 +69,7 @@ __all__ = [
     "Noise",
     "OwnDataset",
     "PartsOfSpeech",
+    "PictureTexts",
     "SceneSettings",
     "Semantics",
     "ShapeWorld",
@@ -58,9 +78,11 @@ __all__ = [
     "SplitSource",
     "StoredSource",
     "Subset",
+    "SugarCrepe",
     "TableDataset",
     "Tree",
     "Views",
+    "Winoground",
     "World",
     "YahooAnswers",
     "Ynoc",

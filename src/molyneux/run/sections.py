@@ -19,7 +19,8 @@ from molyneux.measure import Measure
 
 Count = Annotated[int, Field(ge=1, le=10**12)]
 """A number of samples."""
-EvaluationSplit = Literal["heldout", "iid", "test", "validation"]
+EvaluationSplit = Literal["heldout", "test", "validation"]
+ConditionSplit = Literal["heldout", "test", "train", "validation"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,13 +119,14 @@ class ConditionSettings:
         corruption: what damages the samples, at each of the `strengths`.
         strengths: from 0 (nothing changes) to 1; needed with a corruption.
         missing: the modalities that every sample lacks.
-        split: another split than that of the section.
+        split: another split than that of the section. `train` has samples of the training split that were not trained on: those
+            after the first `data.train`, as many as `data.test` says.
     """
 
     corruption: Corruption | None = None
     strengths: tuple[Annotated[float, Field(ge=0)], ...] = ()
     missing: tuple[str, ...] = ()
-    split: EvaluationSplit | None = None
+    split: ConditionSplit | None = None
 
     def __post_init__(self) -> None:
         problems = []
@@ -147,8 +149,7 @@ class MeasureSettings:
         measures: in a file, the section may be just this list.
         conditions: under which it is measured too, beside the samples as they are.
         split: of which split. `validation` is for choosing settings, so that the test split is not looked at until the choice
-            is made; `heldout` has the combinations of factors that the world was told to hold out; `iid` has new samples of the
-            distribution of training, where validation and test have another one.
+            is made; `heldout` has the combinations of factors that the world was told to hold out.
         samples: at most so many.
         batch_size: samples per call of the model.
         judges: files of judges by modality, made by `molyneux judge`; by default those that come with the package.

@@ -79,7 +79,7 @@ def test_a_sample_depends_on_its_number_alone(variant):
     assert whole.tensors().keys() == part.tensors().keys()
     for name, values in part.tensors().items():
         assert torch.equal(values, whole.tensors()[name][rows]), name
-    assert len(world.batch(np.zeros(0, np.int64), split="iid", seed=3)) == 0
+    assert len(world.batch(np.zeros(0, np.int64), split="train", seed=3)) == 0
     kinds = whole.factors[:, world.spec.factor_index("kind")]
     assert len(kinds.unique()) == 3
 
@@ -108,7 +108,7 @@ def test_bytes_do_not_depend_on_the_hash_seed():
 def test_held_out_combinations(kind):
     world = ShapeWorld(kind=kind)
     held = {"validation": VALIDATION_COMBINATIONS, "test": TEST_COMBINATIONS}
-    for split in ("train", "iid", "validation", "test"):
+    for split in ("train", "validation", "test"):
         scenes = world.scenes(np.arange(4000), split=split, seed=0)
         assert world.scenes_of(split, kind).contains(scenes).all()
         for name, pairs in held.items():
@@ -135,7 +135,6 @@ def test_held_out_numbers(kind, test):
     codes = {split: world.batch(np.arange(400), split=split, seed=0).factors[:, column].tolist() for split in world.splits}
     seen = {split: {values[code] for code in found} for split, found in codes.items()}
     assert seen["test"] == test
-    assert seen["iid"] == seen["train"]
     assert not seen["train"] & (seen["test"] | seen["validation"])
 
 
@@ -176,7 +175,7 @@ def test_held_out_places_sizes_patterns_and_lengths():
 )
 def test_a_partition_is_drawn_alone(settings, only):
     world = ShapeWorld(**settings, only=only, image_size=16)
-    batch = world.batch(np.arange(40), split="iid", seed=0)
+    batch = world.batch(np.arange(40), split="train", seed=0)
     for name, values in only.items():
         factor = world.spec.factor(name)
         codes = set(batch.factors[:, world.spec.factor_index(name)].tolist())

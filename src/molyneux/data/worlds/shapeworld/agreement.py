@@ -13,7 +13,7 @@ from torch import Tensor
 
 from molyneux.core import Batch, ConfigError, Factor, Modality, Reader, Spec, Target, nearest, seeds
 from molyneux.core.errors import choice_problems
-from molyneux.data.dataset import SPLITS, Split, World
+from molyneux.data.dataset import Split, World
 from molyneux.data.worlds.shapeworld.contrast_sets import CaptionedScenes, ContrastSets, Variant, acceptance, joined
 from molyneux.data.worlds.shapeworld.geometry import draw
 from molyneux.data.worlds.shapeworld.kinds import KINDS, Kind
@@ -32,8 +32,7 @@ from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings, tra
 View = Literal["image", "text", "meaning", "scene"]
 LanguageName = Literal["english", "german"]
 
-FAMILIAR: Split = "iid"
-"""The split of new samples of the distribution of training."""
+_ARITIES = (0, *(len(symbol.arguments) for symbol in SYMBOLS.values()))
 
 
 @final
@@ -49,7 +48,7 @@ class ShapeWorld(World):
     combinations that they should not have, as in the published code.
 
     Captions that the semantics leaves undetermined do not occur. `validation` and `test` have scenes and captions that training
-    does not have, see `HeldOut`; the split `iid` has new samples of the distribution of training.
+    does not have, see `HeldOut`.
 
     Factors: `type`, `symbol`, `negated` and `nouns` of the caption (see `caption_factors`), `change` (what the scenes of a set
     differ in, what the foil changes, or what makes the published caption false), `truth`, the number of `entities`, and the
@@ -164,18 +163,13 @@ class ShapeWorld(World):
             "semantics": None if self.semantics is None else asdict(self.semantics),
         }
 
-    @property
-    def splits(self) -> Mapping[Split, int | None]:
-        """The usual endless ones, and `iid`."""
-        return dict.fromkeys((*SPLITS, FAMILIAR))
-
     @cached_property
     def spec(self) -> Spec:
         """The modalities in `views`, the factors and the target `agreement`."""
         made = {
             "image": lambda: Modality("image", "image", (3, self.image_size, self.image_size), "uint8"),
             "text": lambda: self.vocabulary.modality(self._length, dtype="uint8"),
-            "meaning": lambda: Modality("meaning", "text", (self._symbols,), "uint8", ("<pad>", *SYMBOLS), 0),
+            "meaning": lambda: Modality("meaning", "text", (self._symbols,), "uint8", ("<pad>", *SYMBOLS), 0, arities=_ARITIES),
             "scene": lambda: scene_modality(self._entities),
         }
         counts = tuple(map(str, self._counts))
