@@ -9,7 +9,7 @@ from molyneux.core import ConfigError, Score
 from molyneux.core.intervals import difference_interval
 from molyneux.core.score import About
 from molyneux.measure.evaluation import Evaluation
-from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.measures import Measure, Measurement, not_applicable
 
 _KEY = "split"
 _Identity = tuple[str, tuple[tuple[str, str | tuple[str, ...]], ...]]
@@ -75,8 +75,7 @@ class Systematicity(Measure):
             )
         else:
             reason = f"scores on the split {self.familiar} alone: measure on another one, such as {{split: heldout}}"
-        origin = scores[0].origin if scores else {}
-        return Score(f"{self.name}.gap", None, origin=origin, higher_is_better=False, note=f"not applicable: {reason}")
+        return not_applicable(self, reason, origin=scores[0].origin if scores else {})
 
 
 def _identity(score: Score) -> _Identity:
