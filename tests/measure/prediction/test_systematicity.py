@@ -70,7 +70,7 @@ def test_scores_under_corruptions_have_no_gap(evaluations):
 
 
 def test_another_split_may_be_the_familiar_one_and_other_scores_are_compared(evaluations):
-    found = evaluate([Prediction(), Systematicity(of=("prediction.macro_f1",), familiar="test")], evaluations).scores
+    found = evaluate([Prediction(), Systematicity(of=("prediction.macro_f1",), familiar=("iid", "test"))], evaluations).scores
     gaps = [score for score in found if score.name == "systematicity.gap"]
     assert [(gap.about["splits"], gap.about["measure"]) for gap in gaps] == [
         ("test to train", "prediction.macro_f1"),
@@ -81,7 +81,7 @@ def test_another_split_may_be_the_familiar_one_and_other_scores_are_compared(eva
 
 @pytest.mark.parametrize(
     ("places", "reason"),
-    [((0, 2), "on the split train: measure one under the condition {split: train}"), ((1,), "on the split train alone")],
+    [((0, 2), "on the split iid or train: measure one under the condition {split: train}"), ((1,), "on the split train alone")],
 )
 def test_what_is_missing_is_said(places, reason, evaluations):
     found = evaluate([Prediction(), Systematicity()], [evaluations[place] for place in places]).scores
@@ -91,5 +91,15 @@ def test_what_is_missing_is_said(places, reason, evaluations):
 
 
 def test_settings_that_cannot_be_used():
-    with pytest.raises(ConfigError, match=r"got 'prediction\.accuracy'"):
-        Systematicity(of="prediction.accuracy")
+    with pytest.raises(ConfigError) as caught:
+        Systematicity(of="prediction.accuracy", familiar=())
+    assert [problem.partition(":")[0] for problem in caught.value.problems] == ["of", "familiar"]
+
+
+def test_the_first_familiar_split_is_compared_with_those_that_are_none(evaluations):
+    first, train, heldout = evaluations
+    iid = Evaluation(Reads(), samples(0.9, 7), about={"split": "iid"}, origin={"split": "iid"})
+    found = evaluate([Prediction(), Systematicity()], [first, train, heldout, iid]).scores
+    gaps = {score.about["splits"]: score.value for score in found if score.name == "systematicity.gap"}
+    accuracy = {score.about.get("split"): score.value for score in found if score.name == "prediction.accuracy"}
+    assert gaps == {"iid to test": accuracy["iid"] - accuracy[None], "iid to heldout": accuracy["iid"] - accuracy["heldout"]}

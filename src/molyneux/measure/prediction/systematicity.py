@@ -9,7 +9,7 @@ from molyneux.core import ConfigError, Score
 from molyneux.core.intervals import difference_interval
 from molyneux.core.score import About
 from molyneux.measure.evaluation import Evaluation
-from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.measures import Measure, Measurement, not_applicable
 
 _KEY = "split"
 _Identity = tuple[str, tuple[tuple[str, str | tuple[str, ...]], ...]]
@@ -19,21 +19,21 @@ _Identity = tuple[str, tuple[tuple[str, str | tuple[str, ...]], ...]]
 class Systematicity(Measure):
     """The gap between scores on the split that a model was trained on and on other splits, such as one of held-out combinations.
 
-    `systematicity.gap` is the score on samples of the split `familiar` minus that on another split, in the unit of the score,
-    with `about` naming the score (`measure`) and the splits. It compares what other measures of the same run give under the
-    conditions `{split: train}` and `{split: heldout}` and on the samples as they are; under `{split: train}` they are scored on
-    samples of the training distribution that were not trained on. Above 0: worse on the other split. Chance is the gap of
-    guessing, which differs from 0 where one split is easier to guess; the control `constant` is the gap of the best constant
-    answers.
+    `systematicity.gap` is the score on a split of the training distribution minus that on another split, in the unit of the
+    score, with `about` naming the score (`measure`) and the splits. It compares what other measures of the same run give under
+    the conditions `{split: train}` and `{split: heldout}` and on the samples as they are; under `{split: train}` they are
+    scored on samples of the training distribution that were not trained on. Above 0: worse on the other split. Chance is the
+    gap of guessing, which differs from 0 where one split is easier to guess; the control `constant` is the gap of the best
+    constant answers.
 
     The interval combines those of the two scores, which are from different samples (`core.intervals.difference_interval`).
 
     Args:
         of: names of scores that are compared, where a higher score is better.
-        familiar: the split of the training distribution.
+        familiar: splits of the training distribution; the first of them that was measured is compared with those that are none.
 
     Raises:
-        ConfigError: no scores.
+        ConfigError: no scores, or no splits.
     """
 
     name: ClassVar[str] = "systematicity"
@@ -42,11 +42,17 @@ class Systematicity(Measure):
         self,
         *,
         of: Sequence[str] = ("prediction.accuracy", "breakdown.accuracy", "contrasts.group", "contrasts.text"),
-        familiar: str = "train",
+        familiar: Sequence[str] = ("iid", "train"),
     ) -> None:
-        if isinstance(of, str) or not of:
-            raise ConfigError(f"of: expected a list of at least one name of a score, such as prediction.accuracy, got {of!r}")
-        self.of, self.familiar = tuple(of), familiar
+        wanted = {"of": (of, "scores, such as prediction.accuracy"), "familiar": (familiar, "splits, such as train")}
+        problems = [
+            f"{name}: expected a list of {what}, got {given!r}"
+            for name, (given, what) in wanted.items()
+            if isinstance(given, str) or not given
+        ]
+        if problems:
+            raise ConfigError(problems)
+        self.of, self.familiar = tuple(of), tuple(familiar)
 
     def measure(self, evaluation: Evaluation) -> Measurement:
         """Nothing under a single condition."""
@@ -59,24 +65,22 @@ class Systematicity(Measure):
             if score.name in self.of and score.value is not None and score.higher_is_better:
                 split = str(score.about.get(_KEY, score.origin.get(_KEY, "unchanged")))
                 by_split.setdefault(split, {})[_identity(score)] = score
-        familiar = by_split.pop(self.familiar, {})
+        known = next((split for split in self.familiar if split in by_split), "")
         found = [
-            _gap(familiar[identity], score, f"{self.familiar} to {split}")
+            _gap(by_split[known][identity], score, f"{known} to {split}")
             for split, others in by_split.items()
             for identity, score in others.items()
-            if identity in familiar
+            if known and split not in self.familiar and identity in by_split[known]
         ]
-        return Measurement(tuple(found) or (self._nothing(scores, bool(familiar)),))
+        return Measurement(tuple(found) or (self._nothing(scores, known),))
 
-    def _nothing(self, scores: Sequence[Score], familiar: bool) -> Score:
-        if not familiar:
-            reason = (
-                f"no score of {', '.join(self.of)} on the split {self.familiar}: measure one under the condition {{split: train}}"
-            )
+    def _nothing(self, scores: Sequence[Score], known: str) -> Score:
+        if not known:
+            splits = " or ".join(self.familiar)
+            reason = f"no score of {', '.join(self.of)} on the split {splits}: measure one under the condition {{split: train}}"
         else:
-            reason = f"scores on the split {self.familiar} alone: measure on another one, such as {{split: heldout}}"
-        origin = scores[0].origin if scores else {}
-        return Score(f"{self.name}.gap", None, origin=origin, higher_is_better=False, note=f"not applicable: {reason}")
+            reason = f"scores on the split {known} alone: measure on another one, such as {{split: heldout}}"
+        return not_applicable(self, reason, origin=scores[0].origin if scores else {})
 
 
 def _identity(score: Score) -> _Identity:
