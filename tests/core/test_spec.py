@@ -44,7 +44,7 @@ def test_sizes_and_names():
 
 def test_the_size_of_contrast_sets():
     pair = Target("pair", "agreement", contrast=(1, 3))
-    assert SPEC.row_size == 4
+    assert SPEC.row_size == 12
     assert [Spec((IMAGE,), targets=targets).row_size for targets in ((), (pair,), (pair, *SPEC.targets))] == [1, 3, 12]
 
 

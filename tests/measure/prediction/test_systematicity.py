@@ -81,7 +81,7 @@ def test_another_split_may_be_the_familiar_one_and_other_scores_are_compared(eva
 
 @pytest.mark.parametrize(
     ("places", "reason"),
-    [((0, 2), "on the split iid or train: measure one under the condition {split: train}"), ((1,), "on the split train alone")],
+    [((0, 2), "on the split train: measure one under the condition {split: train}"), ((1,), "on the split train alone")],
 )
 def test_what_is_missing_is_said(places, reason, evaluations):
     found = evaluate([Prediction(), Systematicity()], [evaluations[place] for place in places]).scores
@@ -99,7 +99,7 @@ def test_settings_that_cannot_be_used():
 def test_the_first_familiar_split_is_compared_with_those_that_are_none(evaluations):
     first, train, heldout = evaluations
     iid = Evaluation(Reads(), samples(0.9, 7), about={"split": "iid"}, origin={"split": "iid"})
-    found = evaluate([Prediction(), Systematicity()], [first, train, heldout, iid]).scores
+    found = evaluate([Prediction(), Systematicity(familiar=("iid", "train"))], [first, train, heldout, iid]).scores
     gaps = {score.about["splits"]: score.value for score in found if score.name == "systematicity.gap"}
     accuracy = {score.about.get("split"): score.value for score in found if score.name == "prediction.accuracy"}
     assert gaps == {"iid to test": accuracy["iid"] - accuracy[None], "iid to heldout": accuracy["iid"] - accuracy["heldout"]}

@@ -42,7 +42,7 @@ class Systematicity(Measure):
         self,
         *,
         of: Sequence[str] = ("prediction.accuracy", "breakdown.accuracy", "contrasts.group", "contrasts.text"),
-        familiar: Sequence[str] = ("iid", "train"),
+        familiar: Sequence[str] = ("train",),
     ) -> None:
         wanted = {"of": (of, "scores, such as prediction.accuracy"), "familiar": (familiar, "splits, such as train")}
         problems = [
