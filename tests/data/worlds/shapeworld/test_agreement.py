@@ -84,6 +84,41 @@ def test_a_sample_depends_on_its_number_alone(variant):
     assert len(kinds.unique()) == 3
 
 
+@pytest.mark.parametrize("language", ["english", "german"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_paraphrases_and_negations_have_the_truth_of_their_caption_or_the_opposite_in_every_scene(kind, language):
+    world = ShapeWorld(kind=kind, variant="related", views=("text", "meaning", "scene"), language=language)
+    batch = world.batch(np.arange(90), split="train", seed=4).check(world.spec)
+    assert world.spec.targets[0].meanings == ("same", "opposite")
+    assert np.array_equal(world.evaluate(batch).numpy(), expected(batch))
+    truths = batch.targets["agreement"].view(30, 3)
+    assert torch.equal(truths[:, 0], truths[:, 1])
+    assert torch.equal(truths[:, 0], 1 - truths[:, 2])
+    known = batch.known["agreement"].view(30, 3)
+    texts = batch.views["text"].view(30, 3, -1)
+    assert torch.equal(known[:, 1], (texts[:, 0] != texts[:, 1]).any(1))
+    assert known[:, [0, 2]].all()
+    assert known[:, 1].float().mean() > 0.2
+    # in other scenes too, as far as both are determined
+    scenes = world.scenes(np.arange(300, 390), split="train", seed=4)
+    first, same, opposite = (truth(batch.views["meaning"][place::3].numpy().astype(np.int16), scenes[::3]) for place in range(3))
+    both = (first != 0) & (same != 0)
+    assert both.any()
+    assert np.array_equal(first[both], same[both])
+    assert np.array_equal(first, -opposite)
+
+
+def test_one_vocabulary_serves_all_kinds_and_variants():
+    worlds = [
+        ShapeWorld(kind=kind, variant=variant, vocabulary="whole", longest=60, image_size=16)
+        for kind, variant in (("oneshape", "balanced"), ("logical", "related"), ("count", "foils"))
+    ]
+    assert len({world.spec.modalities for world in worlds}) == 1
+    for world in worlds:
+        batch = world.batch(np.arange(12), split="train", seed=0)
+        assert torch.equal(world.readers()["text"].read(batch.views["text"]).codes, batch.factors[:, :4])
+
+
 def test_bytes_do_not_depend_on_the_hash_seed():
     code = (
         "import hashlib, numpy as np; from molyneux.data import ShapeWorld; "

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from molyneux.core import Batch, ConfigError, Factor, Modality, Reader, Spec, Target, nearest, seeds
+from molyneux.core import Batch, ConfigError, Factor, Modality, Reader, Spec, nearest, seeds
 from molyneux.core.errors import choice_problems
 from molyneux.data.dataset import Split, World
 from molyneux.data.worlds.shapeworld.contrast_sets import CaptionedScenes, ContrastSets, Variant, acceptance, joined
@@ -45,7 +45,8 @@ class ShapeWorld(World):
     one thing changed. `variant="foils"` is the same, but the second caption is the first with one thing changed, such as a
     relation turned round or a number. `variant="published"` has the sampler of the published data sets, whose captions tell by
     themselves which are true, with half of the samples true: it is there for comparison only, and its training scenes have the
-    combinations that they should not have, as in the published code.
+    combinations that they should not have, as in the published code. `variant="related"` is for measuring consistency: three
+    samples in a row have one scene, a caption of the published sampler, a paraphrase and a negation of it.
 
     Captions that the semantics leaves undetermined do not occur. `validation` and `test` have scenes and captions that training
     does not have, see `HeldOut`.
@@ -64,6 +65,8 @@ class ShapeWorld(World):
         views: the modalities: `image`; `text`; `meaning`, the caption in Polish notation; `scene`, the entities as a set.
         language: of the captions.
         longest: most words of a caption, the full stop included; by default enough for all.
+        vocabulary: "own": the words that captions of these kinds may have; "whole": all words of the language, paraphrases too,
+            so that a model can be measured on other kinds and variants than those that it is trained on (with one `longest`).
         image_size: side of the pictures in pixels.
         noise: standard deviation of the noise of pixels, cut off at one of them as in the paper; by default that of the kind.
         semantics: when a caption is true; by default the paper's for its published data sets, else `Semantics()`.
@@ -87,6 +90,7 @@ class ShapeWorld(World):
         views: Sequence[View] = ("image", "text"),
         language: LanguageName = "english",
         longest: int | None = None,
+        vocabulary: Literal["own", "whole"] = "own",
         image_size: int = 64,
         noise: float | None = None,
         semantics: Semantics | None = None,
@@ -94,6 +98,7 @@ class ShapeWorld(World):
         self.kinds: tuple[Kind, ...] = (kind,) if isinstance(kind, str) else tuple(kind)
         self.variant, self.only, self.scene_settings = variant, {name: tuple(some) for name, some in (only or {}).items()}, scenes
         self.views, self.language, self.image_size, self.semantics = tuple(views), language, image_size, semantics
+        self._words = vocabulary
         self._held_out, self._longest, self._noise = {"validation": validation, "test": test}, longest, noise
         problems = self._problems()
         if problems:
@@ -111,6 +116,7 @@ class ShapeWorld(World):
         problems += choice_problems(
             variant=(self.variant, get_args(Variant)),
             language=(self.language, tuple(LANGUAGES)),
+            vocabulary=(self._words, ("own", "whole")),
         )
         problems += [
             f"views: unknown view {name!r}; {nearest(str(name), get_args(View))}"
@@ -140,7 +146,7 @@ class ShapeWorld(World):
             ]
             if not values:
                 problems.append(f"only: expected values of {name}, got none")
-        if "truth" in self.only and self.variant != "published":
+        if "truth" in self.only and self.variant in ("balanced", "foils"):
             problems.append("only: every set has a true and a false caption; truth can be restricted in the variant published")
         if problems:
             raise ConfigError(problems)
@@ -158,6 +164,7 @@ class ShapeWorld(World):
             "views": list(self.views),
             "language": self.language,
             "longest": self._length,
+            "vocabulary": self._words,
             "image_size": self.image_size,
             "noise": self._noise,
             "semantics": None if self.semantics is None else asdict(self.semantics),
@@ -175,14 +182,17 @@ class ShapeWorld(World):
         counts = tuple(map(str, self._counts))
         kinds = (Factor("kind", self.kinds),) if len(self.kinds) > 1 else ()
         others = (Factor("change", self._changes), Factor("truth", ("false", "true")), Factor("entities", counts), *kinds)
-        target = Target("agreement", "agreement", contrast=self._drawn[self.kinds[0]].contrast)
+        target = self._drawn[self.kinds[0]].target
         return Spec(tuple(made[name]() for name in self.views), (*self._caption_factors, *others), (target,))
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The words of its captions; those of the paper's data sets have unused words too, as there."""
+        if self._words == "whole":
+            return language_of(self.language).everything
         unused = {word for name in self.kinds for word in PAPER_UNUSED.get(name, ())}
-        return language_of(self.language).vocabulary(self._meanings, unused=sorted(unused))
+        paraphrased = self.variant == "related"
+        return language_of(self.language).vocabulary(self._meanings, unused=sorted(unused), paraphrases=paraphrased)
 
     def scenes_of(self, split: Split, kind: Kind) -> SceneSettings:
         """What the scenes of a split and a kind are drawn from; raises ConfigError for an unknown split."""
@@ -206,22 +216,23 @@ class ShapeWorld(World):
     def batch(self, indices: np.ndarray, *, split: Split, seed: int) -> Batch:
         """The samples of these numbers (B,) of a split, in any order; errors as `World.batch`."""
         numbers = self.numbers(indices, split)
-        pictures, texts = self.spec.targets[0].contrast
+        pictures, texts = self._drawn[self.kinds[0]].row
         groups, rows = np.unique(numbers // (pictures * texts), return_inverse=True)
         member = numbers % (pictures * texts)
         picture, text = member // texts, member % texts
         sets, kinds = self._sets(groups, split, seed)
         programs = sets.programs.reshape(len(groups) * texts, sets.programs.shape[2])
-        found: dict[str, Tensor] = {}
-        lengths: dict[str, Tensor] = {}
+        found, lengths, known = dict[str, Tensor](), dict[str, Tensor](), None
         scenes = _stacked(sets.scenes)
         shown, said = rows * pictures + picture, rows * texts + text
         if "image" in self.views:
             found["image"] = torch.from_numpy(self._pictures(scenes, groups, kinds, split, seed)[shown])
         if "text" in self.views:
-            made = language_of(self.language).realise(programs, self.vocabulary, length=self._length)
+            wordings = self._wordings(groups, split, seed)
+            made = language_of(self.language).realise(programs, self.vocabulary, length=self._length, uniforms=wordings)
             found["text"] = torch.from_numpy(made.ids.astype(np.uint8)[said])
             lengths["text"] = torch.from_numpy(made.lengths[said])
+            known = _of_other_words(made.ids, rows, text) if self.variant == "related" else None
         if "meaning" in self.views:
             found["meaning"] = torch.from_numpy(programs.astype(np.uint8)[said])
             lengths["meaning"] = torch.from_numpy((programs > 0).sum(1)[said])
@@ -235,12 +246,21 @@ class ShapeWorld(World):
             factors=torch.from_numpy(factors),
             lengths=lengths,
             targets={"agreement": torch.from_numpy(agrees.astype(np.int64))},
+            known={} if known is None else {"agreement": torch.from_numpy(known)},
         )
+
+    def _wordings(self, groups: np.ndarray, split: Split, seed: int) -> np.ndarray | None:
+        """What draws the words of captions, (n * T,): paraphrases have others, -1 are the usual ones."""
+        if self.variant != "related":
+            return None
+        wordings = np.full((len(groups), 3), -1.0)
+        wordings[:, 1] = seeds.uniforms(stream_of(seed, split, "wordings"), groups, 1)[:, 0]
+        return wordings.ravel()
 
     def scenes(self, indices: np.ndarray, *, split: Split, seed: int) -> Scenes:
         """The scenes of samples of these numbers (B,) of a split."""
         numbers = self.numbers(indices, split)
-        pictures, texts = self.spec.targets[0].contrast
+        pictures, texts = self._drawn[self.kinds[0]].row
         groups, rows = np.unique(numbers // (pictures * texts), return_inverse=True)
         return _stacked(self._sets(groups, split, seed)[0].scenes)[rows * pictures + numbers % (pictures * texts) // texts]
 
@@ -356,6 +376,13 @@ class ShapeWorld(World):
         columns = [change, agrees.astype(np.int64), np.searchsorted(self._counts, entities)]
         columns += [kinds] if len(self.kinds) > 1 else []
         return np.concatenate([describe(programs, self._caption_factors), np.stack(columns, 1)], 1)
+
+
+def _of_other_words(ids: np.ndarray, rows: np.ndarray, text: np.ndarray) -> np.ndarray:
+    """Which samples have a text, (B,) bool: a paraphrase in the words of its caption is none."""
+    texts = ids.reshape(-1, 3, ids.shape[1])
+    different = (texts[:, 0] != texts[:, 1]).any(1)
+    return np.asarray(different[rows] | (text != 1))
 
 
 def _stacked(scenes: Sequence[Scenes]) -> Scenes:

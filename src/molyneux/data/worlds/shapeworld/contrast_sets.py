@@ -8,19 +8,21 @@ from typing import Literal
 
 import numpy as np
 
-from molyneux.core import Factor, seeds
+from molyneux.core import Factor, Target, seeds
 from molyneux.data.worlds.shapeworld.kinds import KINDS, Kind
 from molyneux.data.worlds.shapeworld.meaning.captioners import Captioner, ComposedCaptioner
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import attempted, filled, substream
 from molyneux.data.worlds.shapeworld.meaning.constraints import CaptionConstraint
 from molyneux.data.worlds.shapeworld.meaning.description import describe
+from molyneux.data.worlds.shapeworld.meaning.foils import GROWTH
+from molyneux.data.worlds.shapeworld.meaning.related import related
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.minimal_pairs import FOIL_TRIES, INDEPENDENT, TRIES, MinimalPairs, balanced, contrasted
 from molyneux.data.worlds.shapeworld.sampling import sample_scenes
 from molyneux.data.worlds.shapeworld.scenes import Scenes
 from molyneux.data.worlds.shapeworld.settings import SceneSettings
 
-Variant = Literal["balanced", "foils", "published"]
+Variant = Literal["balanced", "foils", "published", "related"]
 """How captions that are false come about; see `ShapeWorld`."""
 
 RESTRICTED_TRIES = 4095
@@ -66,9 +68,16 @@ class CaptionedScenes:
         self._foils = about.foils
 
     @property
-    def contrast(self) -> tuple[int, int]:
+    def row(self) -> tuple[int, int]:
         """Scenes and captions of a set."""
-        return (1, 1) if self.variant == "published" else (2, 2)
+        return {"published": (1, 1), "related": (1, 3)}.get(self.variant, (2, 2))
+
+    @property
+    def target(self) -> Target:
+        """What is to be predicted, and how samples stand in a row."""
+        if self.variant == "related":
+            return Target("agreement", "agreement", meanings=("same", "opposite"))
+        return Target("agreement", "agreement", contrast=self.row)
 
     @property
     def changes(self) -> tuple[str, ...]:
@@ -80,7 +89,7 @@ class CaptionedScenes:
     @property
     def length(self) -> int:
         """Most symbols of a caption in Polish notation."""
-        return self.captioner.length + (5 if self.variant == "foils" else 0)
+        return self.captioner.length + (GROWTH if self.variant in ("foils", "related") else 0)
 
     def draw(
         self, settings: SceneSettings, stream: np.ndarray, indices: np.ndarray, accept: Accept, *, restricted: bool = False
@@ -98,8 +107,8 @@ class CaptionedScenes:
             ConfigError: none was found in a bounded number of trials.
         """
         tries = RESTRICTED_TRIES if restricted else FOIL_TRIES if self.variant == "foils" else TRIES
-        if self.variant == "published":
-            return self._published(settings, stream, indices, accept, tries, restricted=restricted)
+        if self.variant in ("published", "related"):
+            return self._one_by_one(settings, stream, indices, accept, tries, restricted=restricted)
         assert isinstance(self.captioner, ComposedCaptioner)
         yes = np.ones(1, bool)
 
@@ -112,7 +121,7 @@ class CaptionedScenes:
             pairs = balanced(settings, self.captioner, stream, indices, accept=taken, tries=tries)
         return _sets(pairs)
 
-    def _published(
+    def _one_by_one(
         self, settings: SceneSettings, stream: np.ndarray, indices: np.ndarray, accept: Accept, tries: int, *, restricted: bool
     ) -> ContrastSets:
         patience = 1 if restricted else _PATIENCE
@@ -130,6 +139,10 @@ class CaptionedScenes:
         arrays, _ = filled(draw, len(indices), tries=tries, what="scene with a caption")
         names = [field.name for field in fields(Scenes)]
         scenes = Scenes(**dict(zip(names, arrays, strict=False)))
+        if self.variant == "related":
+            programs = related(scenes, arrays[-3], substream(stream, "related"), indices, self.captioner.semantics)
+            agrees = np.stack([arrays[-1], arrays[-1], ~arrays[-1]], 1)[:, None]
+            return ContrastSets((scenes,), programs, agrees, arrays[-2].astype(np.int64))
         return ContrastSets((scenes,), arrays[-3][:, None], arrays[-1][:, None, None], arrays[-2].astype(np.int64))
 
 

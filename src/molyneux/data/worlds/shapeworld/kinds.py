@@ -78,7 +78,7 @@ class AgreementKind:
             variant: of the data; foils have negations and other symbols of the same family.
             colours: of the scenes.
         """
-        families = {*self.families, *(_FOIL_FAMILIES if variant == "foils" else ())}
+        families = {*self.families, *_MORE_FAMILIES.get(variant, ())}
         if variant == "foils" and "left" in self.families:
             families.add("relation")
         nouns = {"any", "both", *SHAPES, *colours, *self.scenes.colours}
@@ -90,13 +90,20 @@ class AgreementKind:
 
     def longest_caption(self, variant: str, language: str) -> int:
         """Most words of its captions; foils may be denied as a whole."""
-        return self.longest[language] + (_DENIAL[language] if variant == "foils" else 0)
+        return self.longest[language] + {"foils": _DENIAL[language], "related": _PARAPHRASE[language]}.get(variant, 0)
 
 
-_FOIL_FAMILIES = ("not", "not-true")
+_MORE_FAMILIES = {
+    "foils": ("not", "not-true"),
+    "related": ("not-true", "there-is", "exists", "bare-two", "count", "ratio"),
+}
+"""Symbols of captions that are changed, besides those of the kind."""
 
 _DENIAL = {"english": 6, "german": 6}
 """Words that a denial and a negation add."""
+
+_PARAPHRASE = {"english": 12, "german": 12}
+"""Words that a denial and another wording add at most."""
 
 
 def _family(name: str, kind: str) -> str:

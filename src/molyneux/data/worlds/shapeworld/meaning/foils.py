@@ -33,6 +33,7 @@ from molyneux.data.worlds.shapeworld.meaning.captioners.rewriting import (
     exchange_clauses,
     exchange_nouns,
 )
+from molyneux.data.worlds.shapeworld.meaning.programs import well_typed
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.meaning.trees import DISTANCE_SELECTORS, RELATIONS, SELECTORS
 from molyneux.data.worlds.shapeworld.meaning.truth import truth
@@ -137,6 +138,7 @@ def _changed(
                 its = Seen(*(array[mine] for array in about))
                 changed, done[mine] = change.apply(programs[rows[mine]], its, drawn[mine, 1 + PICKS : 1 + PICKS + change.numbers])
                 out[mine, : changed.shape[1]] = changed
+        done &= well_typed(out)
         some = np.flatnonzero(done)
         wanted = -values[rows[some]] if flipped else values[rows[some]]
         different = (out[some, : programs.shape[1]] != programs[rows[some]]).any(1) | out[some, programs.shape[1] :].any(1)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 from functools import cache
+from typing import get_args
 
 import numpy as np
 
 from molyneux.core import DataError
 from molyneux.core.compiled import compiled
-from molyneux.data.worlds.shapeworld.meaning.trees import CODES, COMPARATORS, PADDING, SYMBOLS, Symbol, Tree
+from molyneux.data.worlds.shapeworld.meaning.trees import CODES, COMPARATORS, PADDING, SYMBOLS, Sort, Symbol, Tree, fits_sort
 from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
 
 COLOUR_CODES = np.array([CODES[name] for name in COLOURS], np.int16)
@@ -181,6 +182,56 @@ def structures(programs: np.ndarray) -> np.ndarray:
     symbols[np.isin(programs, SHAPE_CODES)] = SHAPE_CODES[0]
     weights = np.cumprod(np.full(programs.shape[1], _STRUCTURE_BASE, np.uint64))
     return np.asarray((symbols * weights).sum(1, dtype=np.uint64))
+
+
+def well_typed(programs: np.ndarray) -> np.ndarray:
+    """Which rows of codes are statements whose arguments have the sorts that their symbols ask for, (n,) bool.
+
+    Args:
+        programs: (n, L), padded with 0 at the end.
+    """
+    out = np.zeros(len(programs), np.bool_)
+    _check(np.ascontiguousarray(programs, np.int64), *_sort_tables(), out)
+    return out
+
+
+@cache
+def _sort_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """By code: arity, sort, and sorts of up to three arguments; and which sort (first) may have another one (second)."""
+    sorts = list(get_args(Sort))
+    arity, own, wanted = (
+        np.zeros(len(CODES) + 1, np.int64),
+        np.zeros(len(CODES) + 1, np.int64),
+        np.zeros((len(CODES) + 1, 3), np.int64),
+    )
+    for name, code in CODES.items():
+        arity[code], own[code] = len(SYMBOLS[name].arguments), sorts.index(SYMBOLS[name].sort)
+        wanted[code, : arity[code]] = [sorts.index(sort) for sort in SYMBOLS[name].arguments]
+    fits = np.array([[fits_sort(want, have) for have in sorts] for want in sorts])
+    return arity, own, wanted, fits
+
+
+@compiled
+def _check(
+    programs: np.ndarray, arity: np.ndarray, own: np.ndarray, wanted: np.ndarray, fits: np.ndarray, out: np.ndarray
+) -> None:
+    statement = own[len(own) - 1]  # the last symbol is a connective
+    stack = np.empty(programs.shape[1] + 4, np.int64)
+    for row in range(len(programs)):
+        top, sound = 0, True
+        for place in range(programs.shape[1] - 1, -1, -1):
+            code = programs[row, place]
+            if code == 0 and top == 0:
+                continue
+            if code <= 0 or code >= len(arity) or top < arity[code]:
+                sound = False
+                break
+            for argument in range(arity[code]):
+                sound = sound and fits[wanted[code, argument], stack[top - 1 - argument]]
+            top -= arity[code]
+            stack[top] = own[code]
+            top += 1
+        out[row] = sound and top == 1 and fits[statement, stack[0]]
 
 
 @compiled

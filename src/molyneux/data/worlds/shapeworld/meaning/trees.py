@@ -146,6 +146,11 @@ CODES = {name: code for code, name in enumerate(SYMBOLS, 1)}
 _COMMUTATIVE = frozenset(("and", "or", "either", "iff"))
 
 
+def fits_sort(wanted: Sort, sort: Sort) -> bool:
+    """Whether a tree of a sort may stand where another one, or a wider one, is asked for."""
+    return sort == wanted or sort in _KINDS_OF.get(wanted, ())
+
+
 @dataclass(frozen=True)
 class Tree:
     """The meaning of a caption, or a part of it.
@@ -165,9 +170,7 @@ class Tree:
         if self.symbol not in SYMBOLS:
             raise DataError(f"unknown symbol {self.symbol!r} of a caption's meaning; {nearest(str(self.symbol), SYMBOLS)}")
         wanted, got = SYMBOLS[self.symbol].arguments, tuple(child.sort for child in self.children)
-        fits = len(wanted) == len(got) and all(
-            have == want or have in _KINDS_OF.get(want, ()) for want, have in zip(wanted, got, strict=True)
-        )
+        fits = len(wanted) == len(got) and all(fits_sort(want, have) for want, have in zip(wanted, got, strict=True))
         if not fits:
             raise DataError(f"{self.symbol} takes {_sorts(wanted)}, got {_sorts(got)}")
 
