@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from molyneux.core import ConfigError, Source
+from molyneux.core import Condition, ConfigError, Source
 from molyneux.core.config import Factory
 from molyneux.data import CdSprites, GeBiD, Missing, ShapeWorld, Subset, generate
 from molyneux.data.imperfections import Erasing, GaussianNoise
@@ -72,7 +72,8 @@ def test_conditions_are_the_samples_as_they_are_and_then_those_of_the_settings()
         ConditionSettings(missing=("image",)),
         ConditionSettings(split="heldout"),
     )
-    found = conditions("test", asked, lambda split: world.source(split, 8, seed=1), seed=1)
+    samples = Samples(DataSettings(world=Factory(CdSprites, {"level": 2})), 1)
+    found = conditions("test", asked, lambda split: world.source(split, 8, seed=1), samples)
     assert [condition.about for condition in found] == [
         {},
         {"corruption": GaussianNoise.name, "strength": "0"},
@@ -89,7 +90,28 @@ def test_conditions_are_the_samples_as_they_are_and_then_those_of_the_settings()
     assert torch.equal(lacking.views["text"], plain.views["text"])
     assert heldout.factors is not None
     with pytest.raises(ConfigError, match="unknown modality 'sound'"):
-        conditions("test", [ConditionSettings(missing=("sound",))], lambda split: world.source(split, 8), seed=1)
+        conditions("test", [ConditionSettings(missing=("sound",))], lambda split: world.source(split, 8), samples)
+
+
+def test_a_condition_may_be_another_world_with_the_same_modalities() -> None:
+    usual = {"kind": "spatial", "vocabulary": "whole", "longest": 20, "image_size": 16}
+    samples = Samples(DataSettings(world=Factory(ShapeWorld, usual), test=24), 1)
+
+    def found(**changes: Any) -> list[Condition]:
+        other = ConditionSettings(world=Factory(ShapeWorld, usual | changes), name="other")
+        return conditions("validation", [other], lambda split: samples.evaluated(split, samples.whole), samples)
+
+    base, turned = found(only={"change": ("mirrored",)})
+    assert turned.about == {"partition": "other"}
+    assert len(turned.source) == len(base.source) == 2000
+    assert turned.source.spec.modalities == base.source.spec.modalities
+    change = turned.source.spec.factor_index("change")
+    assert len(turned.source.batch(np.arange(24)).factors[:, change].unique()) == 1
+    assert found(variant="related")[1].source.spec.targets[0].meanings == ("same", "opposite")
+    with pytest.raises(ConfigError, match=r"conditions\.0: world: expected the modalities of the samples as they are.*\(text\)"):
+        found(vocabulary="own")
+    with pytest.raises(ConfigError, match="a name for a condition with another world"):
+        ConditionSettings(world=Factory(ShapeWorld, usual))
 
 
 def test_the_condition_of_the_training_split_has_samples_that_were_not_trained_on(settings: dict[str, Any]) -> None:

@@ -270,7 +270,7 @@ def _check_measuring(experiment: Experiment) -> None:
     if problems := _problems_of(lambda: measured(settings.split).batch(np.arange(1)), "measure.split: "):
         raise ConfigError(problems)
     spec = measured(settings.split).spec
-    problems = _problems_of(lambda: conditions(settings.split, settings.conditions, measured, experiment.seed), "measure.")
+    problems = _problems_of(lambda: conditions(settings.split, settings.conditions, measured, samples), "measure.")
     problems += _problems_of(lambda: find_readers(experiment.data.dataset, spec, settings.judges), "measure.")
     if problems:
         raise ConfigError(problems)

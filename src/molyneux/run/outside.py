@@ -135,9 +135,7 @@ def _resolved(model: str, experiment: Experiment) -> dict[str, Any]:
 def _evaluations(experiment: Experiment, model: Any, name: str) -> list[Evaluation]:
     """The model under each condition, the samples as they are first."""
     settings, samples = experiment.measure, experiment.samples
-    found = conditions(
-        settings.split, settings.conditions, lambda split: samples.evaluated(split, samples.whole), experiment.seed
-    )
+    found = conditions(settings.split, settings.conditions, lambda split: samples.evaluated(split, samples.whole), samples)
     source = found[0].source
     readers = find_readers(experiment.data.dataset, source.spec, settings.judges)
     origin = {**provenance(experiment), "split": settings.split, "model": type(model).__name__, "loaded_by": name}

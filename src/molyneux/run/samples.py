@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from molyneux.core import About, Condition, ConfigError, DataError, Source, Spec, SpecError, StoreError, about_names, store
-from molyneux.data import Lacking, Missing, Split, StoredSource, Subset, Views
+from molyneux.core.config import Factory
+from molyneux.data import Lacking, Missing, Split, StoredSource, Subset, Views, World
 from molyneux.data.dataset import SPLITS
 from molyneux.data.imperfections import Corrupted
 from molyneux.run.sections import ConditionSettings, DataSettings
@@ -75,6 +76,14 @@ class Samples:
             )
         return Subset(stored or self._drawn("train", end), np.arange(start, end))
 
+    def of_world(self, world: Factory[World], split: Split) -> Source:
+        """Samples of another world to measure on, as many as of the split, with the modalities in use.
+
+        Raises:
+            ConfigError: the world refuses its settings or has no such split.
+        """
+        return self.measured(world.make("world").source(split, self.asked(split), seed=self.seed))
+
     def has(self, split: Split) -> bool:
         """Whether there is such a split: a published data set that only tests has no other."""
         return self.settings.stored is not None or self.settings.dataset is None or split in self.settings.dataset.splits
@@ -129,27 +138,28 @@ class Samples:
 
 
 def conditions(
-    split: Split, others: Sequence[ConditionSettings], source: Callable[[Split], Source], seed: int
+    split: Split, others: Sequence[ConditionSettings], source: Callable[[Split], Source], samples: Samples
 ) -> list[Condition]:
     """What a model is measured under: first the samples as they are, then every condition that the settings name.
 
     `about` is empty for the first; then `{"corruption": "blur", "strength": "0.5"}`, with the modality or modalities where the
-    corruption names them, `{"missing": ("image",)}` or `{"split": "heldout"}`.
+    corruption names them, `{"missing": ("image",)}`, `{"split": "heldout"}` or `{"partition": "foils"}`, the name of another world.
 
     Args:
         split: of the samples as they are.
         others: the conditions, in their order.
         source: gives the samples of a split.
-        seed: of what corruptions draw.
+        samples: of the experiment; its seed is that of what corruptions draw.
 
     Raises:
-        ConfigError: with all of these: a corruption fits no modality, a missing modality is unknown, or there is no such split.
+        ConfigError: with all of these: a corruption fits no modality, a missing modality is unknown, there is no such split, or
+            another world has other modalities.
     """
     base, problems = source(split), list[str]()
     found = [Condition(base)]
     for number, item in enumerate(others):
         try:
-            found += _conditions(item, base, source, seed)
+            found += _conditions(item, base, source, samples, split)
         except (ConfigError, SpecError) as error:
             problems += [f"conditions.{number}: {problem}" for problem in getattr(error, "problems", [str(error)])]
     abouts = [tuple(sorted(condition.about.items())) for condition in found]
@@ -161,18 +171,38 @@ def conditions(
     return found
 
 
-def _conditions(item: ConditionSettings, base: Source, source: Callable[[Split], Source], seed: int) -> Iterator[Condition]:
+def _conditions(
+    item: ConditionSettings, base: Source, source: Callable[[Split], Source], samples: Samples, split: Split
+) -> Iterator[Condition]:
     """What one entry of the settings stands for: a corruption for a condition at each strength."""
     if item.corruption is not None:
         names = item.corruption.modalities
         where: About = {} if names is None else {"corrupted": about_names(names)}
         for strength in item.strengths:
             about = {"corruption": item.corruption.name, **where, "strength": f"{strength:g}"}
-            yield Condition(Corrupted(base, item.corruption, strength, seed=seed), about, reference=base)
+            yield Condition(Corrupted(base, item.corruption, strength, seed=samples.seed), about, reference=base)
     elif item.split is not None:
         yield Condition(source(item.split), {"split": item.split})
+    elif item.world is not None:
+        other = samples.of_world(item.world, split)
+        _require_alike(base.spec, other.spec)
+        yield Condition(other, {"partition": item.name})
     else:
         yield Condition(Lacking(base, item.missing), {"missing": tuple(item.missing)})
+
+
+def _require_alike(spec: Spec, other: Spec) -> None:
+    """Raise ConfigError unless a model that was made for one Spec can be measured on samples of another."""
+    differ = [item.name for item in spec.modalities if item not in other.modalities]
+    if differ or len(spec.modalities) != len(other.modalities):
+        what = ", ".join(differ) or f"{', '.join(other.names)} in place of {', '.join(spec.names)}"
+        raise ConfigError(
+            f"world: expected the modalities of the samples as they are, with the same shapes and symbols, got others ({what}): "
+            "give both worlds the same settings of what they show"
+        )
+    tasks = [{target.name: (target.task, target.symbols) for target in one.targets} for one in (spec, other)]
+    if tasks[0] != tasks[1]:
+        raise ConfigError(f"world: expected the targets {', '.join(tasks[0]) or 'none'}, got {', '.join(tasks[1]) or 'none'}")
 
 
 def digest(source: Source, *, samples: int = 1_000) -> str:

@@ -113,7 +113,7 @@ class LearnSettings(Training):
 
 @dataclass(frozen=True, kw_only=True)
 class ConditionSettings:
-    """Under what the model is measured, beside the samples as they are: exactly one of the three.
+    """Under what the model is measured, beside the samples as they are: exactly one of the four.
 
     Args:
         corruption: what damages the samples, at each of the `strengths`.
@@ -121,17 +121,23 @@ class ConditionSettings:
         missing: the modalities that every sample lacks.
         split: another split than that of the section. `train` has samples of the training split that were not trained on: those
             after the first `data.train`, as many as `data.test` says.
+        world: another world with the same modalities, such as a partition of the one that the model was trained on.
+        name: what the condition with another world is called.
     """
 
     corruption: Corruption | None = None
     strengths: tuple[Annotated[float, Field(ge=0)], ...] = ()
     missing: tuple[str, ...] = ()
     split: ConditionSplit | None = None
+    world: Annotated[Factory[World], Supplied(package="molyneux.data")] | None = None
+    name: str = ""
 
     def __post_init__(self) -> None:
         problems = []
-        if (self.corruption is not None) + bool(self.missing) + (self.split is not None) != 1:
-            problems.append("expected exactly one of corruption, missing and split: make a condition of each")
+        if (self.corruption is not None) + bool(self.missing) + (self.split is not None) + (self.world is not None) != 1:
+            problems.append("expected exactly one of corruption, missing, split and world: make a condition of each")
+        if (self.world is not None) != bool(self.name.strip()):
+            problems.append("name: expected a name for a condition with another world, and only there")
         if (self.corruption is not None) != bool(self.strengths):
             given = "without strengths" if self.corruption is not None else "without a corruption"
             problems.append(f"strengths: expected strengths with a corruption and only there, got one {given}")
