@@ -22,6 +22,7 @@ from molyneux.learn.predictors import (
     TextOnly,
     VAEAgreement,
 )
+from molyneux.learn.pretrained import Answerer, DualEncoder, ImageTextMatcher, PictureTextModel
 from molyneux.learn.trainer import FitProgress, fit
 from molyneux.learn.training import Stage, Training
 from molyneux.learn.vaes import AE, DMVAE, HSVAE, MMVAE, MVAE, VAE, MoPoE, MultimodalVAE
@@ -34,13 +35,16 @@ __all__ = [
     "MMVAE",
     "MVAE",
     "VAE",
+    "Answerer",
     "Attention",
     "CoAttention",
     "CompactBilinear",
     "Constant",
+    "DualEncoder",
     "FiLM",
     "FitProgress",
     "History",
+    "ImageTextMatcher",
     "JoinedVectors",
     "JointTransformer",
     "Judge",
@@ -48,6 +52,7 @@ __all__ = [
     "MultimodalVAE",
     "PictureInLSTM",
     "PictureOnly",
+    "PictureTextModel",
     "Predictor",
     "RelationNetwork",
     "StackedAttention",
