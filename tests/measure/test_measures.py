@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from torch.distributions import Categorical
+from torch.distributions import Bernoulli, Categorical
 
 import molyneux.measure
 from molyneux.core import Score, Target
@@ -25,7 +25,10 @@ class Able:
     """What makes an oracle satisfy every protocol."""
 
     def predict(self, batch, observed=None):
-        return {"shape": Categorical(torch.ones(len(batch), 3))}
+        return {"shape": Categorical(torch.ones(len(batch), 3)), "size": Bernoulli(torch.full((len(batch),), 0.6))}
+
+    def compare(self, batch, observed=None):
+        return {"size": Categorical(torch.ones(len(batch) // 4, 2, 2))}
 
     def log_likelihood(self, batch, k, generator=None):
         return torch.zeros(len(batch))
@@ -36,15 +39,14 @@ def evaluation(tiny):
     class Everything(Able, tiny.Oracle):
         pass
 
-    source = tiny.Source(
-        tiny.rows(150), spec=replace(tiny.spec, targets=(Target("shape", "class", ("square", "ellipse", "heart")),))
-    )
+    targets = (Target("shape", "class", ("square", "ellipse", "heart")), Target("size", "agreement", contrast=(2, 2)))
+    source = tiny.Source(tiny.rows(152), spec=replace(tiny.spec, targets=targets))
     return tiny.evaluation(Everything(), source=source)
 
 
 def test_public_names_are_sorted():
     assert list(molyneux.measure.__all__) == sorted(molyneux.measure.__all__)
-    assert len(MEASURES) == 15
+    assert len(MEASURES) == 16
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.__name__)

@@ -8,7 +8,7 @@ from molyneux.measure.homotopy import Homotopy
 from molyneux.measure.likelihood import Likelihood
 from molyneux.measure.measures import Measure, Measurement, evaluate
 from molyneux.measure.posterior_gap import PosteriorGap
-from molyneux.measure.prediction import Breakdown, Calibration, Downstream, LatentProbe, Prediction
+from molyneux.measure.prediction import Breakdown, Calibration, Downstream, ForcedChoice, LatentProbe, Prediction
 from molyneux.measure.projection import Projection
 from molyneux.measure.reconstruction import Reconstruction
 from molyneux.measure.scores import apart, over_seeds
@@ -21,6 +21,7 @@ __all__ = [
     "Disentanglement",
     "Downstream",
     "Evaluation",
+    "ForcedChoice",
     "Galleries",
     "Homotopy",
     "LatentProbe",

@@ -3,7 +3,18 @@
 from molyneux.measure.prediction.breakdown import Breakdown, Calibration
 from molyneux.measure.prediction.classifiers import FewShot, few_shot, net_predictions
 from molyneux.measure.prediction.downstream import Downstream
+from molyneux.measure.prediction.forced_choice import ForcedChoice
 from molyneux.measure.prediction.prediction import Prediction
 from molyneux.measure.prediction.probe import LatentProbe
 
-__all__ = ["Breakdown", "Calibration", "Downstream", "FewShot", "LatentProbe", "Prediction", "few_shot", "net_predictions"]
+__all__ = [
+    "Breakdown",
+    "Calibration",
+    "Downstream",
+    "FewShot",
+    "ForcedChoice",
+    "LatentProbe",
+    "Prediction",
+    "few_shot",
+    "net_predictions",
+]
