@@ -34,7 +34,7 @@ def test_a_dual_encoder_is_measured_with_a_threshold_of_the_training_samples(fol
     assert accuracies["text"].value == pytest.approx(50.0)  # each caption is true once and false once
     assert accuracies["image"].value == pytest.approx(50.0)
     origin = accuracies["text"].origin
-    assert origin["architecture"] == "CLIPModel"
+    assert (origin["architecture"], origin["model"], origin["loaded_by"]) == ("CLIPModel", "DualEncoder", "clip")
     assert origin["threshold_samples"] == 40
     assert len(origin["weights"]) == 64
     assert found.settings["learn"]["model"] == {

@@ -73,7 +73,7 @@ def measure_model(
         with suppress(NotApplicableError):  # its scores will say why
             made.post_fit(experiment.samples.source("train"), seed=experiment.seed)
     told.begin("measure", "measuring")
-    found = evaluate(experiment.measure.measures, _evaluations(experiment, made, model), progress=told.advance)
+    found = evaluate(experiment.measure.measures, _evaluations(experiment, made, maker.name), progress=told.advance)
     if out is None:
         return Outcome(Path(), found.scores, (), experiment.resolved)
     _write(experiment, found, source.spec, out)
@@ -91,7 +91,7 @@ class Maker:
     """What makes a model from outside.
 
     Args:
-        name: as the user has it.
+        name: as records have it, which have no paths.
         plain: class or function, and settings, as plain data.
         title: what the experiment is called where the user does not say.
         measures: what is measured where the user does not say.
@@ -143,7 +143,7 @@ def _folder_maker(folder: Path, settings: Mapping[str, Any]) -> Maker:
         with _renamed("model.init_args.", "model."):
             return built.value.make("model", spec=spec, folder=folder)
 
-    return Maker(str(folder), plain, folder.resolve().name, PAIR_MEASURES, make)
+    return Maker(folder.resolve().name, plain, folder.resolve().name, PAIR_MEASURES, make)
 
 
 @contextmanager

@@ -34,7 +34,7 @@ def ids(model, *words):
     return torch.tensor(known)
 
 
-def test_the_logit_is_that_of_the_next_word_whatever_the_batch(tiny, model):
+def test_the_logit_is_that_of_the_next_word_whatever_the_batch(tiny, folder, model):
     given = tiny.batch()
     pairs, expected = model.pairs(given), []
     for picture, text in zip(pairs.picture, pairs.text, strict=True):
@@ -47,8 +47,8 @@ def test_the_logit_is_that_of_the_next_word_whatever_the_batch(tiny, model):
     logits = torch.stack(expected)
     assert logits.std() > 1e-3
     for size in (1, 3, 32):
-        model.batch_size = size
-        assert torch.allclose(model.predict(given)["agreement"].logits, logits, atol=1e-5)
+        one = Answerer(tiny.SPEC, folder("llava"), batch_size=size)
+        assert torch.allclose(one.predict(given)["agreement"].logits, logits, atol=1e-5)
     assert isinstance(model, Predicts)
     assert isinstance(model, Compares)
 
@@ -123,6 +123,23 @@ def test_a_choice_is_averaged_over_both_orders(tiny, model):
     assert torch.allclose(model.compare(given[turned])["agreement"].logits, found.logits.flip(-1), atol=1e-6)
     blind = model.compare(given, ["image"])["agreement"].probs
     assert torch.equal(blind, torch.full_like(blind, 0.5))
+
+
+def test_choices_are_scored(tiny, model):
+    from molyneux.measure import Evaluation, ForcedChoice
+
+    given = tiny.batch()
+    found = model.compare(given)["agreement"].logits
+    right = (found.argmax(-1) == torch.arange(2)).double()
+    scores = {
+        (score.name, score.about["source"]): score
+        for score in ForcedChoice()(Evaluation(model, tiny.Samples(given), seed=1, batch_size=7)).scores
+    }
+    assert scores["forced_choice.accuracy", ("image", "text")].value == pytest.approx(100 * right.mean().item())
+    assert scores["forced_choice.set_accuracy", ("image", "text")].value == pytest.approx(100 * right.prod(1).mean().item())
+    assert scores["forced_choice.accuracy", "text"].value == 50.0
+    assert scores["forced_choice.set_accuracy", "text"].value == 0.0
+    assert scores["forced_choice.set_accuracy", "image"].value == 25.0
 
 
 def test_what_cannot_be_chosen_from_is_refused(tiny, folder, model):

@@ -7,6 +7,7 @@ import torch
 from molyneux.core import Encodes, NotApplicableError, Predicts, Representation, Spec
 from molyneux.core.views import text_sentences
 from molyneux.learn import DualEncoder
+from molyneux.learn.pretrained import picture_text_model
 
 
 def direct(tiny, path, kind, **padding):
@@ -69,13 +70,23 @@ def test_what_is_missing_is_the_mean_colour_and_the_empty_text(tiny, folder):
         model.encode(given, [])
 
 
-def test_each_picture_and_text_is_encoded_once(tiny, folder):
+def test_each_picture_text_and_pair_is_computed_once(tiny, folder, monkeypatch):
     model, given = DualEncoder(tiny.SPEC, folder("clip"), threshold=0.0, batch_size=2), tiny.batch()
     seen = []
     model.model.vision_model.register_forward_hook(lambda module, *rest: seen.append("picture"))
     model.model.text_model.register_forward_hook(lambda module, *rest: seen.append("text"))
-    model.agreement(given)  # four pictures and four texts in eight samples
+    first = model.agreement(given[:6])  # four pictures and four texts in six samples
     assert seen == ["picture"] * 2 + ["text"] * 2
+    seen.clear()
+    assert torch.equal(model.agreement(given)[:6], first)  # two pairs more, of one picture and two texts
+    assert seen == ["picture", "text"]
+    seen.clear()
+    model.predict(given)
+    assert seen == []
+    monkeypatch.setattr(picture_text_model, "KEPT", 7)  # there is no room for all
+    model.agreement(tiny.batch(2))
+    assert torch.allclose(model.agreement(given)[:6], first)
+    assert seen
 
 
 def test_the_threshold_is_fitted_to_training_samples(tiny, folder):
@@ -104,7 +115,7 @@ def test_samples_without_a_target_have_codes(tiny, folder):
 
 def test_a_temperature_divides(tiny, folder):
     model, given = DualEncoder(tiny.SPEC, folder("clip"), threshold=0.0), tiny.batch()
-    before = model.agreement(given)
+    before = DualEncoder(tiny.SPEC, folder("clip")).agreement(given)
     scale = model.model.logit_scale.detach().exp()
     del model.model.logit_scale
     model.model.temperature = torch.nn.Parameter(1 / scale)
@@ -112,11 +123,9 @@ def test_a_temperature_divides(tiny, folder):
 
 
 def test_the_best_threshold_is_that_of_all_cuts():
-    from molyneux.learn.pretrained.picture_text_model import best_threshold
-
     rng = np.random.default_rng(0)
     for size in (1, 2, 7, 40):
         logits, agree = rng.integers(0, 6, size).astype(float), rng.random(size) < 0.5
         cuts = np.arange(-1.5, 7)
         best = max(((logits > cut) == agree).mean() for cut in cuts)
-        assert ((logits > best_threshold(logits, agree)) == agree).mean() == best
+        assert ((logits > picture_text_model.best_threshold(logits, agree)) == agree).mean() == best

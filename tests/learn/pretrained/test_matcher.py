@@ -26,7 +26,7 @@ def test_logits_are_those_of_the_class_whatever_the_batch(tiny, folder, name, ki
     logits = torch.stack(found)
     assert logits.std() > 1e-4
     for size in (1, 3, 32):
-        model.batch_size = size
+        model = ImageTextMatcher(tiny.SPEC, folder(name), batch_size=size)
         assert torch.allclose(model.predict(given)["agreement"].logits, logits, atol=1e-5)
     assert isinstance(model, Predicts)
     assert not isinstance(model, Encodes)

@@ -5,11 +5,11 @@ from pathlib import Path
 from molyneux.core import ConfigError
 from molyneux.learn.pretrained.answerer import Answerer
 from molyneux.learn.pretrained.dual_encoder import DualEncoder
-from molyneux.learn.pretrained.folder import is_pretrained, read_architecture
+from molyneux.learn.pretrained.folder import read_architecture
 from molyneux.learn.pretrained.matcher import ImageTextMatcher
 from molyneux.learn.pretrained.picture_text_model import PictureTextModel
 
-__all__ = ["Answerer", "DualEncoder", "ImageTextMatcher", "PictureTextModel", "is_pretrained", "pretrained_class"]
+__all__ = ["Answerer", "DualEncoder", "ImageTextMatcher", "PictureTextModel", "pretrained_class"]
 
 
 def pretrained_class(folder: Path) -> type[PictureTextModel]:

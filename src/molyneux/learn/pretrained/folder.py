@@ -41,11 +41,6 @@ def transformers() -> Any:
         ) from error
 
 
-def is_pretrained(folder: Path) -> bool:
-    """Whether a folder has the configuration of a model of `transformers`."""
-    return store.is_file(folder / _CONFIG)
-
-
 def read_architecture(folder: Path) -> type:
     """The class of the model in a folder, after a look at the files that it needs.
 
@@ -55,7 +50,7 @@ def read_architecture(folder: Path) -> type:
     """
     if not folder.is_dir():
         raise ConfigError(f"expected a folder with the files of a model of transformers, got {folder}, which is not there")
-    if not is_pretrained(folder):
+    if not store.is_file(folder / _CONFIG):
         run = ": a run of this package is measured by molyneux measure RUN" if store.is_file(folder / "config.yaml") else ""
         raise ConfigError(f"expected a folder with {_CONFIG}, as save_pretrained of transformers writes it, got {folder}{run}")
     config = _read(folder / _CONFIG)

@@ -21,7 +21,7 @@ class Pairs:
     Args:
         pictures: P different pictures.
         texts: T different texts.
-        picture: (B,) numbers of pictures.
+        picture: (B,) numbers of pictures, of each sample or pair.
         text: (B,) numbers of texts.
     """
 
@@ -34,6 +34,12 @@ class Pairs:
         """Different pairs (N, 2) of a picture and a text, those of one picture in a row; and which of them samples have, (B,)."""
         found, places = np.unique(np.stack([self.picture, self.text], 1), axis=0, return_inverse=True)
         return found, places.ravel()
+
+    def only(self, chosen: np.ndarray) -> tuple[Pairs, np.ndarray]:
+        """Just the pictures and texts that pairs (N, 2) have, and the numbers of these pairs among them."""
+        (pictures, first), (texts, second) = (np.unique(column, return_inverse=True) for column in chosen.T)
+        own = Pairs([self.pictures[number] for number in pictures], [self.texts[number] for number in texts], first, second)
+        return own, np.stack([first, second], 1)
 
 
 def read_pairs(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -26,6 +27,9 @@ Threshold = float | Literal["fitted"]
 
 THRESHOLD_SAMPLES = 2_000
 """Training samples that a threshold is fitted to, at most."""
+
+KEPT = 200_000
+"""Pairs of which the logits are kept, at most."""
 
 
 class Shared(TypedDict, total=False):
@@ -95,6 +99,7 @@ class PictureTextModel(nn.Module, ABC):
         self.weights, self._samples = fingerprint(folder), 0
         self.threshold: float | None = None if threshold == "fitted" else float(threshold)
         self.blank = mean_picture(self.processor.image_processor, self.image)
+        self._kept: dict[tuple[bytes, str], float] = {}
 
     @classmethod
     @abstractmethod
@@ -122,12 +127,22 @@ class PictureTextModel(nn.Module, ABC):
 
     @torch.no_grad()
     def agreement(self, batch: Batch, observed: Collection[str] | None = None) -> Tensor:
-        """Logits (B,) of agreement before the threshold, which tell samples apart without it."""
-        if not len(batch):
-            return torch.zeros(0, device=batch.views[self.image.name].device)
+        """Logits (B,) of agreement before the threshold, which tell samples apart without it.
+
+        Those of the last pairs (`KEPT`) are kept, for several measures ask for the same ones: the model does not change.
+        """
         pairs = self.pairs(batch, observed)
         chosen, places = pairs.distinct()
-        return self.logits(pairs, chosen)[torch.from_numpy(places)].float().to(batch.views[self.image.name].device)
+        marks = [hashlib.blake2b(picture.tobytes(), digest_size=16).digest() for picture in pairs.pictures]
+        keys = [(marks[picture], pairs.texts[text]) for picture, text in chosen]
+        new = np.array([place for place, key in enumerate(keys) if key not in self._kept], np.int64)
+        if len(self._kept) + len(new) > KEPT:
+            self._kept, new = {}, np.arange(len(keys))
+        if len(new):
+            found = self.logits(*pairs.only(chosen[new])).tolist()
+            self._kept.update(zip([keys[place] for place in new], found, strict=True))
+        logits = torch.tensor([self._kept[keys[place]] for place in places], dtype=torch.float32)
+        return logits.to(batch.views[self.image.name].device)
 
     def post_fit(self, source: Source, *, seed: int) -> None:
         """Fit the threshold, where it is to be fitted: the one that is right on most of the first training samples.
