@@ -11,7 +11,7 @@ import pytest
 import molyneux
 
 SOURCE = Path(molyneux.__file__)
-HEAVY = ("lightning", "matplotlib", "numba", "numpy", "optuna", "rich", "scipy", "sklearn", "torch", "yaml")
+HEAVY = ("lightning", "matplotlib", "numba", "numpy", "optuna", "rich", "scipy", "sklearn", "torch", "transformers", "yaml")
 
 
 def test_every_name_can_be_imported_and_is_what_the_rooms_export() -> None:
@@ -53,9 +53,9 @@ def test_nothing_heavy_is_imported_early(what: str) -> None:
 
 
 def test_commands_wait_for_no_statistics() -> None:
-    """scikit-learn and scipy.stats take seconds to import, which only the measures that use them need."""
+    """scikit-learn, scipy.stats and transformers take seconds to import, which only what uses them needs."""
     code = "import sys, molyneux.cli.commands, molyneux.cli.worlds\nprint([n for n in sys.modules if n in {}])"
-    late = ("lightning", "matplotlib", "optuna", "scipy.stats", "sklearn")
+    late = ("lightning", "matplotlib", "optuna", "scipy.stats", "sklearn", "transformers")
     done = subprocess.run([sys.executable, "-c", code.format(late)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

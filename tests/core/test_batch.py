@@ -200,6 +200,18 @@ def test_strings_lose_only_trailing_padding():
     assert views.text_lengths(TEXT, ids).tolist() == [4, 0]
 
 
+def test_sentences_are_ordinary_writing():
+    symbols = ("<pad>", "<eos>", "there", "is", "a", "square", ",", ".", "n't", "(", ")")
+    said = Modality("said", "text", (9,), "int64", symbols, 0, None, 1)
+    rows = [[2, 3, 4, 5, 7, 1, 0, 0, 0], [4, 5, 6, 3, 8, 9, 5, 10, 7], [1, 0, 0, 0, 0, 0, 0, 0, 0], [5, 1, 5, 5, 5, 5, 5, 5, 5]]
+    expected = ["There is a square.", "A square, isn't (square).", "", "Square"]
+    assert views.text_sentences(said, torch.tensor(rows)) == expected
+    assert views.text_sentences(said, torch.tensor(rows), torch.tensor([2, 9, 9, 9]))[0] == "There is"
+    letters = torch.tensor([[0, 1, 0, 2, 0]])
+    assert views.text_strings(TEXT, letters) == [" a b"]
+    assert views.text_sentences(TEXT, letters) == ["A b"]
+
+
 def test_a_text_ends_at_its_end():
     said = Modality("said", "text", (4,), "int64", ("<pad>", "<bos>", "<eos>", "big", "heart"), 0, 1, 2)
     ids = torch.tensor([[3, 4, 2, 0], [3, 2, 4, 2], [3, 4, 3, 4], [2, 0, 0, 0], [3, 0, 0, 0]])

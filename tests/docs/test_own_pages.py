@@ -10,7 +10,9 @@ import pytest
 import torch
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*(ROOT / "docs").glob("your-own-*.md"), ROOT / "docs" / "measure-your-own-model.md"])
+PAGES = sorted(
+    page for pattern in ("your-own-*.md", "measure-your-*.md", "probe-your-*.md") for page in (ROOT / "docs").glob(pattern)
+)
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"# ([\w-]+\.(?:py|yaml))( \(needs MOLYNEUX_DATA\))?\n")
 SMALL = {
@@ -23,8 +25,14 @@ MODEL = shlex.split("--data.train 300 --data.test 100 --quiet")
 """What makes the commands short."""
 
 
-def test_there_are_four() -> None:
-    assert [page.stem for page in PAGES] == ["measure-your-own-model", "your-own-data", "your-own-measure", "your-own-model"]
+def test_there_are_five() -> None:
+    assert [page.stem for page in PAGES] == [
+        "measure-your-own-model",
+        "probe-your-vision-language-model",
+        "your-own-data",
+        "your-own-measure",
+        "your-own-model",
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

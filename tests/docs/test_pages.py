@@ -18,7 +18,7 @@ from molyneux.report.published import published
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-OWN = ("measure-your-own-model", "your-own-data", "your-own-measure", "your-own-model")
+OWN = ("measure-your-own-model", "probe-your-vision-language-model", "your-own-data", "your-own-measure", "your-own-model")
 """Pages whose blocks need each other: see `test_own_pages`."""
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 READS_FILES = ("ag-news",)

@@ -29,6 +29,9 @@ class Able:
         said = torch.linspace(-1, 1, len(batch))
         return {"shape": Categorical(torch.ones(len(batch), 3)), "fits": Bernoulli(logits=said), "true": Bernoulli(logits=said)}
 
+    def compare(self, batch, observed=None):
+        return {"fits": Categorical(torch.ones(len(batch) // 2, 1, 2))}
+
     def log_likelihood(self, batch, k, generator=None):
         return torch.zeros(len(batch))
 
@@ -52,7 +55,7 @@ def evaluation(tiny):
 
 def test_public_names_are_sorted():
     assert list(molyneux.measure.__all__) == sorted(molyneux.measure.__all__)
-    assert len(MEASURES) == 18
+    assert len(MEASURES) == 19
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.__name__)

@@ -157,14 +157,16 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_measure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = "With --model, any setting of the file can be given too: --measure.split validation --data.test 1000"
+    parser.epilog = (
+        "With --model, any setting of the file can be given too: --measure.split validation --data.test 1000. Settings of a "
+        "model in a folder begin with model: --model.batch-size 8 --model.threshold 0."
+    )
     parser.add_argument(
         "run", type=_path, nargs="?", metavar="RUN", help="folder of a run or an export, or the file of an experiment"
     )
     parser.add_argument("--again", action="store_true", help="measure a second time and compare with the stored scores")
-    parser.add_argument(
-        "--model", metavar="MODULE:FUNCTION", help="a function that gets the Spec of the samples and returns a model"
-    )
+    model = "a function that gets the Spec of the samples and returns a model, or a folder of a model of transformers"
+    parser.add_argument("--model", metavar="MODULE:FUNCTION|FOLDER", help=model)
     data = "with --model: a file with the sections data and measure, as of an experiment, or the name of a world"
     parser.add_argument("--data", metavar="FILE", help=data)
     parser.add_argument("--out", type=_path, help="with --model: a new folder for scores and report (default: none is written)")

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
-from torch.distributions import Distribution
+from torch.distributions import Categorical, Distribution
 
 from molyneux.core.batch import Batch, Source
 
@@ -197,6 +197,27 @@ class Predicts(Protocol):
 
         Batch shape (B,): Categorical for `class`, Bernoulli for `agreement`, independent Bernoulli for `multilabel`, and a
         distribution over numbers of the target's shape for `number`. Presence masks and lengths are respected.
+        """
+        ...
+
+
+@runtime_checkable
+class Compares(Protocol):
+    """Chooses among texts: says which of several texts goes with a picture, with all of them in view at once."""
+
+    def compare(self, batch: Batch, observed: Collection[str] | None = None) -> dict[str, Categorical]:
+        """For each target of task `agreement` with contrast sets of several texts, which of these goes with each picture.
+
+        Args:
+            batch: S whole contrast sets in a row, S * P * T samples, where `Target.contrast` is (P, T).
+            observed: the modalities that may be used, all of the batch's by default. Presence masks and lengths are respected.
+
+        Returns:
+            By the name of the target, batch shape (S, P) over T texts in their order. The order in which a model is shown the
+            texts makes no difference.
+
+        Raises:
+            NotApplicableError: no target has such contrast sets. DataError: the samples are no whole sets.
         """
         ...
 

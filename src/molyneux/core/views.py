@@ -6,6 +6,8 @@ everything else is float32 in both.
 
 from __future__ import annotations
 
+import re
+
 import torch
 from torch import Tensor
 
@@ -68,11 +70,39 @@ def padded(modality: Modality, ids: Tensor) -> Tensor:
     return ids.where(counted_positions(modality, ids), modality.end if modality.padding is None else modality.padding)
 
 
-def text_strings(modality: Modality, ids: Tensor) -> list[str]:
+def text_strings(modality: Modality, ids: Tensor, lengths: Tensor | None = None) -> list[str]:
     """The strings of text ids (B, L), without `end` and trailing padding.
 
     Symbols longer than one character are words and get spaces.
+
+    Args:
+        modality: a text.
+        ids: the texts.
+        lengths: what the batch says of their lengths (`Batch.lengths`).
     """
     joint = "" if all(len(symbol) == 1 for symbol in modality.symbols) else " "
-    rows, lengths = ids.tolist(), text_lengths(modality, ids).tolist()
-    return [joint.join(modality.symbols[i] for i in row[:length]) for row, length in zip(rows, lengths, strict=True)]
+    rows, ends = ids.tolist(), text_lengths(modality, ids, lengths).tolist()
+    return [joint.join(modality.symbols[i] for i in row[:length]) for row, length in zip(rows, ends, strict=True)]
+
+
+def text_sentences(modality: Modality, ids: Tensor, lengths: Tensor | None = None) -> list[str]:
+    """The texts of `text_strings` as sentences, for models that read ordinary writing.
+
+    They begin with a capital letter and have single spaces, none of them before punctuation. Nothing else is changed; a text
+    without a full stop gets none, and an empty text stays empty.
+    """
+    return [_sentence(text) for text in text_strings(modality, ids, lengths)]
+
+
+def _sentence(text: str) -> str:
+    """A text as a sentence.
+
+    >>> _sentence("there is a red square , or not .")
+    'There is a red square, or not.'
+    """
+    closed = _BEFORE_CLOSING.sub("", _AFTER_OPENING.sub("", " ".join(text.split())))
+    return closed[:1].upper() + closed[1:]
+
+
+_BEFORE_CLOSING = re.compile(r" (?=[.,;:!?%)\]}]|n't\b|'(?:s|re|ve|ll|d|m)\b)")
+_AFTER_OPENING = re.compile(r"(?<=[(\[{]) ")

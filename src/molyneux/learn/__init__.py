@@ -23,6 +23,7 @@ from molyneux.learn.predictors import (
     TextOnly,
     VAEAgreement,
 )
+from molyneux.learn.pretrained import Answerer, DualEncoder, ImageTextMatcher, PictureTextModel
 from molyneux.learn.trainer import FitProgress, fit
 from molyneux.learn.training import Stage, Training
 from molyneux.learn.vaes import AE, DMVAE, HSVAE, MMVAE, MVAE, VAE, MoPoE, MultimodalVAE
@@ -35,13 +36,16 @@ __all__ = [
     "MMVAE",
     "MVAE",
     "VAE",
+    "Answerer",
     "Attention",
     "CoAttention",
     "CompactBilinear",
     "Constant",
+    "DualEncoder",
     "FiLM",
     "FitProgress",
     "History",
+    "ImageTextMatcher",
     "JoinedVectors",
     "JointTransformer",
     "Judge",
@@ -50,6 +54,7 @@ __all__ = [
     "NeuralModules",
     "PictureInLSTM",
     "PictureOnly",
+    "PictureTextModel",
     "Predictor",
     "RelationNetwork",
     "StackedAttention",

@@ -14,6 +14,7 @@ from torch import nn
 
 from molyneux.core import (
     About,
+    Compares,
     ConfigError,
     Decodes,
     Encodes,
@@ -29,6 +30,7 @@ from molyneux.core import (
 from molyneux.measure.evaluation import Evaluation
 
 _ABILITIES: dict[type, str] = {
+    Compares: "chooses among texts (method `compare`)",
     Decodes: "decodes codes into views (methods `decode` and `prior`)",
     Encodes: "encodes samples into codes (method `encode`)",
     Likelihood: "estimates log-likelihoods (method `log_likelihood`)",

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from torch import nn
 
-from molyneux.core import ConfigError, MolyneuxError, Spec, save_exhibits, store
-from molyneux.core.config import Factory, build, override, read_document
+from molyneux.core import ConfigError, MolyneuxError, NotApplicableError, Spec, save_exhibits, store
+from molyneux.core.config import Factory, Supplied, build, override, read_document
 from molyneux.data.folders import appearing_folder, require_free
+from molyneux.learn.pretrained import PictureTextModel, pretrained_class
 from molyneux.measure import Evaluation, Measurement, evaluate
 from molyneux.run.experiment import Experiment, with_lists, with_sizes
 from molyneux.run.folder import write_settings
@@ -26,6 +28,10 @@ MEASURES = ("coherence", "likelihood", "reconstruction", "latent_probe", "predic
 """What is measured where nothing else is asked for; what a model cannot do is recorded as not applicable."""
 
 
+PAIR_MEASURES = ("prediction", "contrasts", "consistency", "breakdown", "calibration", "forced_choice")
+"""The same for a folder of `transformers`, whose models say whether pictures and texts agree."""
+
+
 def measure_model(
     model: str,
     data: Mapping[str, Any],
@@ -34,32 +40,40 @@ def measure_model(
     out: Path | None = None,
     progress: RunProgress | None = None,
 ) -> Outcome:
-    """Measure a model that a function of the user's own loads.
+    """Measure a model that a function of the user's own loads, or one in a folder of `transformers`.
 
     Args:
         model: `module:function`. The function is called with the `Spec` of the samples and returns a model: any object with the
             methods of `core.Encodes`, `Decodes`, `Likelihood`, `Predicts` or `Representation`, such as `learn.WrappedEncoder`.
+            Or a folder, as `save_pretrained` of `transformers` writes it: what it holds decides between `learn.DualEncoder`,
+            `ImageTextMatcher` and `Answerer`. What these fit, they fit to training samples.
         data: the sections `data` and, where wanted, `seed`, `measure` and `report` of an experiment file; `learn` is not read.
+            The section `model` has settings of a model in a folder.
         overrides: pairs of a dotted path of a setting and its value.
         out: a new folder for scores and report; without it nothing is written.
         progress: is called as it goes.
 
     Raises:
-        ConfigError: settings that cannot be used, or a function that is not there or fails.
+        ConfigError: settings that cannot be used, a function that is not there or fails, or a folder that no class takes.
         ConflictError: something stands at `out`. StoreError, DataError: samples are not there, or are not what they should be.
     """
     told = progress or Silent()
     if out is not None:
         require_free(out)
-    load = find_loader(model)
-    experiment = _experiment(model, data, overrides)
+    tree = _tree(data, overrides)
+    maker = find_maker(model, tree.pop("model", {}))
+    experiment = _experiment(maker, tree)
     source = experiment.samples.measured(experiment.samples.whole(experiment.measure.split))
-    made = _loaded(load, model, source.spec)
-    resolved, kind = _resolved(model, experiment), Factory[Any](type(made))
-    experiment = replace(experiment, learn=LearnSettings(model=kind))
+    told.begin("measure", "loading the model")
+    made = maker.make(source.spec)
+    resolved = {**experiment.resolved, "learn": {"model": maker.plain}}
+    experiment = replace(experiment, learn=LearnSettings(model=Factory[Any](type(made))))
     object.__setattr__(experiment, "resolved", resolved)
+    if isinstance(made, PictureTextModel):
+        with suppress(NotApplicableError):  # its scores will say why
+            made.post_fit(experiment.samples.source("train"), seed=experiment.seed)
     told.begin("measure", "measuring")
-    found = evaluate(experiment.measure.measures, _evaluations(experiment, made, model), progress=told.advance)
+    found = evaluate(experiment.measure.measures, _evaluations(experiment, made, maker.name), progress=told.advance)
     if out is None:
         return Outcome(Path(), found.scores, (), experiment.resolved)
     _write(experiment, found, source.spec, out)
@@ -72,15 +86,82 @@ def read_data(path: Path) -> dict[str, Any]:
     return {"name": path.stem, **tree}
 
 
+@dataclass(frozen=True)
+class Maker:
+    """What makes a model from outside.
+
+    Args:
+        name: as records have it, which have no paths.
+        plain: class or function, and settings, as plain data.
+        title: what the experiment is called where the user does not say.
+        measures: what is measured where the user does not say.
+        make: gives the model for samples of a Spec.
+    """
+
+    name: str
+    plain: Mapping[str, Any]
+    title: str
+    measures: Sequence[str]
+    make: Callable[[Spec], Any]
+
+
+def find_maker(name: str, settings: Mapping[str, Any]) -> Maker:
+    """What makes the model that a word on the command line names: `module:function`, or a folder of `transformers`.
+
+    Args:
+        name: the word.
+        settings: of the model, where it is in a folder.
+
+    Raises:
+        ConfigError: it is neither, or settings that cannot be used.
+    """
+    folder = Path(name)
+    if folder.is_dir():
+        return _folder_maker(folder, settings)
+    module, colon, function = name.partition(":")
+    if not colon or not module or not function:
+        raise ConfigError(f"--model: expected module:function, such as my_models:load, or a folder of transformers, got {name!r}")
+    if settings:
+        raise ConfigError(
+            f"model: expected settings ({', '.join(settings)}) of a folder alone: let the function {function} set them"
+        )
+    load = find_loader(name)
+    plain = {"class_path": name.replace(":", "."), "init_args": {}}
+    return Maker(name, plain, module, MEASURES, lambda spec: _loaded(load, name, spec))
+
+
+def _folder_maker(folder: Path, settings: Mapping[str, Any]) -> Maker:
+    """What makes the model in a folder."""
+    with _renamed("", "--model: "):
+        kind: Any = pretrained_class(folder)
+    choice: Any = Annotated[Factory[kind], Supplied(("spec", "folder"), "molyneux.learn")]
+    with _renamed("model.init_args.", "model."):
+        built = build(choice, {"class_path": f"molyneux.learn.{kind.__name__}", "init_args": dict(settings)}, "model")
+    plain = {**built.plain, "init_args": {"folder": str(folder), **built.plain["init_args"]}}
+
+    def make(spec: Spec) -> Any:
+        with _renamed("model.init_args.", "model."):
+            return built.value.make("model", spec=spec, folder=folder)
+
+    return Maker(folder.resolve().name, plain, folder.resolve().name, PAIR_MEASURES, make)
+
+
+@contextmanager
+def _renamed(old: str, new: str) -> Iterator[None]:
+    """The problems of a ConfigError with another beginning: that by which the user named the place."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError([new + one.removeprefix(old) if one.startswith(old) else one for one in error.problems]) from error
+
+
 def find_loader(name: str) -> Any:
     """The function that `module:function` names.
 
     Raises:
-        ConfigError: it is not of that form, cannot be imported, or is not there.
+        ConfigError: it cannot be imported, or is not there.
     """
-    module, colon, function = name.partition(":")
-    if not colon or not module or not function:
-        raise ConfigError(f"--model: expected module:function, such as my_models:load, got {name!r}")
+    module, _, function = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), function, None)
     except Exception as error:  # the module's own code may raise anything
@@ -102,18 +183,25 @@ def _loaded(load: Any, name: str, spec: Spec) -> Any:
     return made.eval() if isinstance(made, nn.Module) else made
 
 
-def _experiment(model: str, data: Mapping[str, Any], overrides: Sequence[tuple[str, Any]]) -> Experiment:
-    """The experiment with a model that is put in later."""
+def _tree(data: Mapping[str, Any], overrides: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """The sections of a file with what the command line says; with no other section than there are."""
     tree = with_lists({name: value for name, value in data.items() if name != "learn"})
     for path, value in overrides:
         tree = with_lists(override(tree, path, value))
-    if unknown := sorted(tree.keys() - {"name", "seed", "data", "measure", "report"}):
-        raise ConfigError([f"{name}: unknown section; expected data, measure, report, seed or name" for name in unknown])
+    if unknown := sorted(tree.keys() - {"name", "seed", "data", "measure", "model", "report"}):
+        raise ConfigError([f"{name}: unknown section; expected data, measure, model, report, seed or name" for name in unknown])
     if "data" not in tree:
         raise ConfigError("data: is missing: name a world, or the user's own data")
-    tree = with_sizes({"measure": {"measures": list(MEASURES)}, "report": {}, **tree})
+    if not isinstance(tree.get("model", {}), Mapping):
+        raise ConfigError(f"model: expected settings of the model, got {tree['model']!r}")
+    return tree
+
+
+def _experiment(maker: Maker, tree: Mapping[str, Any]) -> Experiment:
+    """The experiment with a model that is put in later."""
+    tree = with_sizes({"measure": {"measures": list(maker.measures)}, "report": {}, **tree})
     parts = {name: build(kind, tree[name], name) for name, kind in _SECTIONS.items()}
-    seed, name = tree.get("seed", 1), str(tree.get("name") or model.partition(":")[0])
+    seed, name = tree.get("seed", 1), str(tree.get("name") or maker.title)
     if type(seed) is not int or seed < 0:
         raise ConfigError(f"seed: expected an integer of at least 0, got {seed!r}")
     learn = LearnSettings(model=Factory[Any](nn.Module))
@@ -127,18 +215,14 @@ def _experiment(model: str, data: Mapping[str, Any], overrides: Sequence[tuple[s
 _SECTIONS: Mapping[str, type] = {"data": DataSettings, "measure": MeasureSettings, "report": ReportSettings}
 
 
-def _resolved(model: str, experiment: Experiment) -> dict[str, Any]:
-    resolved = dict(experiment.resolved)
-    return {**resolved, "learn": {"model": {"class_path": model.replace(":", "."), "init_args": {}}}}
-
-
 def _evaluations(experiment: Experiment, model: Any, name: str) -> list[Evaluation]:
     """The model under each condition, the samples as they are first."""
     settings, samples = experiment.measure, experiment.samples
     found = conditions(settings.split, settings.conditions, lambda split: samples.evaluated(split, samples.whole), samples)
     source = found[0].source
     readers = find_readers(experiment.data.dataset, source.spec, settings.judges)
-    origin = {**provenance(experiment), "split": settings.split, "model": type(model).__name__, "loaded_by": name}
+    about = model.origin if isinstance(model, PictureTextModel) else {}
+    origin = {**provenance(experiment), "split": settings.split, "model": type(model).__name__, "loaded_by": name, **about}
     plain = Evaluation(
         model,
         source,

@@ -143,7 +143,8 @@ def conditions(
     """What a model is measured under: first the samples as they are, then every condition that the settings name.
 
     `about` is empty for the first; then `{"corruption": "blur", "strength": "0.5"}`, with the modality or modalities where the
-    corruption names them, `{"missing": ("image",)}`, `{"split": "heldout"}` or `{"partition": "foils"}`, the name of another world.
+    corruption names them, `{"missing": ("image",)}`, `{"split": "heldout"}` or, with the name of another world,
+    `{"partition": "foils"}`.
 
     Args:
         split: of the samples as they are.

@@ -5,6 +5,7 @@ from molyneux.measure.prediction.classifiers import FewShot, few_shot, net_predi
 from molyneux.measure.prediction.consistency import Consistency
 from molyneux.measure.prediction.contrasts import Contrasts
 from molyneux.measure.prediction.downstream import Downstream
+from molyneux.measure.prediction.forced_choice import ForcedChoice
 from molyneux.measure.prediction.prediction import Prediction
 from molyneux.measure.prediction.probe import LatentProbe
 from molyneux.measure.prediction.systematicity import Systematicity
@@ -16,6 +17,7 @@ __all__ = [
     "Contrasts",
     "Downstream",
     "FewShot",
+    "ForcedChoice",
     "LatentProbe",
     "Prediction",
     "Systematicity",
