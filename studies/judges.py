@@ -4,29 +4,36 @@
 
 Every reader of CdSprites+ and GeBiD, at every level, reads true views, softened ones and each kind of `wrong_pictures`. The
 record, in `studies/results/readers`, says per kind how many views were accepted (every factor read), per factor how many were
-read, and how many of those that show it were read correctly. Choices were made with `--seed 1`.
+read, and how many of those that show it were read correctly. Pictures of CdSprites+ are also shown in sizes near to the world's,
+drawn by the world itself (`size: 0.95`), and in single shapes near to its shapes (`near: drop`), with what these were read as.
+Choices were made with `--seed 1`. With `--only`, other rows of an existing record stay.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 from PIL import Image, ImageDraw
-from wrong_pictures import CONTOURS, PICTURES, Contours, Drawn, Pictures, blends
+from wrong_pictures import CONTOURS, LIKE, NEAR, PICTURES, Contours, Drawn, Pictures, blends
 
 from molyneux.core import Reader, Score
 from molyneux.data import CdSprites, GeBiD, World
 from molyneux.learn.judges import Judge, load_judge
-from molyneux.report import StudyRun, save_study
+from molyneux.report import StudyRun, load_study, save_study
 
 RESULTS = Path(__file__).parent / "results" / "readers" / "records.jsonl"
 WORLDS = {"cdsprites-v1": CdSprites, "gebid-v1": GeBiD}
 LEVELS = range(1, 6)
+MODALITIES, READERS = ("image", "touch"), ("exact", "judge")
+KINDS = ("true", "soft", *dict.fromkeys((*PICTURES, *CONTOURS)), "size")
+SCALES = (0.86, 0.89, 0.95, 1.05, 1.12, 1.16, 1.2)
+"""Sizes in those of the world."""
+ALIKE = (*NEAR, *LIKE, "blur 0.2", "shaded")
 SHOWN = 12
 """Views of each kind on a contact sheet."""
 
@@ -50,6 +57,21 @@ def kinds_of(world: World, modality: str, level: int, *, count: int, seed: int) 
         yield kind, blends(view, codes["shape"], seed=seed) if kind == "blends" else drawer.draw(kind, count)
 
 
+def close_kinds(world: World, modality: str, level: int, *, count: int, seed: int) -> Iterator[tuple[str, Drawn]]:
+    """Pictures of CdSprites+ in other sizes, as the world draws them, and single shapes that resemble its own."""
+    if (world.name, modality) != ("cdsprites-v1", "image"):
+        return
+    for scale in SCALES:
+        other = CdSprites(level=level, modalities=("image",), sizes={"small": 0.5 * scale, "big": scale})
+        batch = other.source("test", count, seed=seed).batch(np.arange(count))
+        names = ("big",) if level == 1 else other.spec.factor("size").values
+        sizes = batch.factors[:, other.spec.factor_index("size")].numpy() if level > 1 else np.zeros(count, int)
+        for code, name in enumerate(names):
+            yield f"size: {name} {scale}", Drawn(batch.views["image"].numpy()[sizes == code], {})
+    for name in ALIKE:
+        yield f"near: {name}", Pictures(world.name, level, seed=seed + 1000).alike(name, count)
+
+
 def soften(view: np.ndarray, seed: int) -> np.ndarray:
     """True pictures blurred by half a pixel to one pixel and a little noisy, as good models make them."""
     from scipy.ndimage import gaussian_filter
@@ -66,8 +88,8 @@ def readers_of(world: World, modality: str, judges: dict[tuple[str, str], Judge]
     return {**found, **({} if judge is None else {"judge": judge.reader(world.spec, modality, world.visible(modality))})}
 
 
-def scores_of(reader: Reader, world: World, drawn: Drawn) -> tuple[list[Score], np.ndarray]:
-    """What a reader said, and its codes."""
+def scores_of(reader: Reader, world: World, drawn: Drawn, *, named: bool) -> tuple[list[Score], np.ndarray]:
+    """What a reader said, and its codes; where `named`, also which shapes it accepted."""
     started = time.perf_counter()
     reading = reader.read(torch.from_numpy(drawn.views))
     speed = len(drawn.views) / (time.perf_counter() - started)
@@ -81,6 +103,10 @@ def scores_of(reader: Reader, world: World, drawn: Drawn) -> tuple[list[Score], 
             values = world.spec.factor(name).values
             right = np.array([code >= 0 and values[code] == true for code, true in zip(read, drawn.truth[name], strict=True)])
             scores.append(Score("reading.correct", share(right), {"factor": name}, n=count, unit="%"))
+        if named and name == "shape":
+            for code, value in enumerate(world.spec.factor(name).values):
+                taken = share((codes >= 0).all(1) & (read == code))
+                scores.append(Score("reading.accepted_as", taken, {name: value}, n=count, unit="%", higher_is_better=None))
     return scores, codes
 
 
@@ -116,42 +142,53 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=77, help="of every view (default: 77)")
     parser.add_argument("--sheets", type=Path, help="folder for contact sheets")
     parser.add_argument("--judges", type=Path, nargs="*", default=(), help="files of judges instead of those of the package")
-    parser.add_argument("--only", nargs="*", help="worlds, modalities, levels or readers, such as cdsprites-v1 image 4 exact")
+    parser.add_argument("--only", nargs="*", help="worlds, modalities, levels, readers or kinds, such as image 4 exact near")
     options = parser.parse_args()
     torch.set_num_threads(1)
     given = [Judge.load(path) for path in options.judges]
     judges = {(judge.record.world, judge.record.modality.name): judge for judge in given} or shipped()
+    only = Only(options.only or ())
     runs = []
-    for name, level, modality in ((n, lv, m) for n in WORLDS for m in ("image", "touch") for lv in LEVELS):
-        if options.only and any(
-            set(options.only) & set(group) and value not in options.only
-            for value, group in ((name, WORLDS), (modality, ("image", "touch")), (str(level), [str(lv) for lv in LEVELS]))
-        ):
+    for name, level, modality in ((n, lv, m) for n in WORLDS for m in MODALITIES for lv in LEVELS):
+        if not (only.has(name, WORLDS) and only.has(modality, MODALITIES) and only.has(str(level), map(str, LEVELS))):
             continue
         world = WORLDS[name](level=level, modalities=(modality,))
-        readers = readers_of(world, modality, judges)
-        if options.only and set(options.only) & {"exact", "judge"}:
-            readers = {key: reader for key, reader in readers.items() if key in options.only}
+        readers = {key: reader for key, reader in readers_of(world, modality, judges).items() if only.has(key, READERS)}
         rows = []
-        for kind, drawn in kinds_of(world, modality, level, count=options.count, seed=options.seed) if readers else ():
-            found = {}
-            for key, reader in readers.items():
-                scores, found[key] = scores_of(reader, world, drawn)
-                settings = {
-                    "world": name,
-                    "level": level,
-                    "modality": modality,
-                    "reader": key,
-                    "kind": kind,
-                    "seed": options.seed,
-                }
-                runs.append(StudyRun(settings, tuple(scores)))
-                shown = {" ".join([s.name.split(".")[1], *s.about.values()]): round(s.value, 1) for s in scores}
-                print(name, level, modality, key, kind, shown, flush=True)
-            rows.append((kind, drawn.views, list(found.values()), next(iter(readers.values())).factors))
+        for drawn_by in (kinds_of, close_kinds) if readers else ():
+            for kind, drawn in drawn_by(world, modality, level, count=options.count, seed=options.seed):
+                if not only.has(kind.split(":")[0], KINDS):
+                    continue
+                found = {}
+                for key, reader in readers.items():
+                    scores, found[key] = scores_of(reader, world, drawn, named=kind.startswith("near:"))
+                    place = {"world": name, "level": level, "modality": modality, "reader": key, "kind": kind}
+                    runs.append(StudyRun({**place, "seed": options.seed}, tuple(scores)))
+                    shown = {" ".join([s.name.split(".")[1], *s.about.values()]): round(s.value, 1) for s in scores}
+                    print(*place.values(), shown, flush=True)
+                rows.append((kind, drawn.views, list(found.values()), next(iter(readers.values())).factors))
         if options.sheets and modality == "image" and rows:
             sheet(options.sheets / f"{name}-{level}.png", world, rows)
-    save_study(options.out, runs)
+    save_study(options.out, merged(load_study(options.out), runs) if options.only and options.out.exists() else runs)
+
+
+class Only:
+    """What is read: everything of a group of which nothing is named, or what is named."""
+
+    def __init__(self, named: Sequence[str]) -> None:
+        self._named = set(named)
+
+    def has(self, value: str, group: Iterable[str]) -> bool:
+        """Whether a value of a group is read."""
+        return value in self._named or not self._named & set(group)
+
+
+def merged(old: Sequence[StudyRun], new: Sequence[StudyRun]) -> list[StudyRun]:
+    """All runs, new ones in place of old ones of the same settings, in the order in which everything is read."""
+    runs = {tuple(sorted(run.settings.items())): run for run in (*old, *new)}.values()
+    kinds = list(dict.fromkeys(run.settings["kind"] for run in runs))
+    orders = {"world": list(WORLDS), "modality": list(MODALITIES), "level": list(LEVELS), "kind": kinds, "reader": list(READERS)}
+    return sorted(runs, key=lambda run: [order.index(run.settings[name]) for name, order in orders.items()])
 
 
 def shipped() -> dict[tuple[str, str], Judge]:

@@ -6,6 +6,8 @@ least a quarter of the length), `averages` (over two thirds of the rotation afte
 length), `plain`, which are right: true figures of worlds with textures, without any, and `near`, shapes that resemble one of the
 world (squares with round corners, trapezoids, drops, beans, ellipses of another ratio).
 
+`Pictures.alike` draws one such shape alone, of `NEAR` or `LIKE`, and figures between right and wrong: `blur 0.2`, `shaded`.
+
 A bank gives views and, for what they show, the true values by factor; True views come from the world that is read.
 """
 
@@ -107,6 +109,15 @@ NEAR: Mapping[str, Parts] = {
     "wide ellipse": [([(0.7 * x, y) for x, y in arc(0, 360)], 1)],
 }  # fmt: skip
 """Shapes that resemble one of a world."""
+
+LIKE: Mapping[str, Parts] = {
+    **{f"ellipse {ratio}:1": [([(ratio * x, y) for x, y in arc(0, 360)], 1)] for ratio in (0.65, 0.75, 0.8, 0.85, 0.9, 0.95)},
+    "stadium": [([*arc(180, 360, 0.25, 0.0, -0.25), *arc(0, 180, 0.25, 0.0, 0.25)], 1)],
+    "slim heart": [([(0.8 * x, y) for x, y in heart()], 1)],
+    "plus": [(box(1, 0.4), 1), (box(0.4, 1), 1)],
+    "cut square": [([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.2), (0.2, 0.5), (-0.5, 0.5)], 1)],
+}
+"""More of them, which are drawn one by one."""
 
 
 @dataclass(frozen=True)
@@ -224,6 +235,27 @@ class Pictures:
         made = [getattr(self, f"_{kind}")() for _ in range(count)]
         return Drawn(np.stack([view for view, _ in made]), {name: [truth[name] for _, truth in made] for name in made[0][1]})
 
+    def alike(self, name: str, count: int) -> Drawn:
+        """Pictures of one shape of `NEAR` or `LIKE`; `blur 0.2`, by a fifth of the length; `shaded`, from full light to 5 %."""
+        views = []
+        for _ in range(count):
+            scene = self._scene()
+            if name == "shaded":
+                cover = self._figure(scene) * self._slope(scene)
+            elif name == "blur 0.2":
+                cover = _blurred(self._figure(scene), 0.2 * self._length(scene))
+            else:
+                cover = self._alike(name, scene, turned=True)
+            views.append(self._painted(cover, scene, self._textured())[0])
+        return Drawn(np.stack(views), {})
+
+    def _slope(self, scene: Mapping) -> np.ndarray:
+        """(SIDE, SIDE) of 1 falling to 0.05 across the figure, in a drawn direction."""
+        angle, length = self.rng.uniform(0, 2 * math.pi), self._length(scene)
+        y, x = np.mgrid[:SIDE, :SIDE] + 0.5
+        along = math.cos(angle) * (x - scene["x"]) + math.sin(angle) * (y - scene["y"])
+        return np.clip(0.525 - 0.95 * along / length, 0.05, 1.0)
+
     def _noise(self) -> tuple[np.ndarray, dict[str, str]]:
         choice = self.rng.integers(6)
         if choice == 0:
@@ -277,8 +309,7 @@ class Pictures:
     def _blurs(self) -> tuple[np.ndarray, dict[str, str]]:
         scene = self._scene()
         cover = self._figure(scene)
-        sigma = self.rng.uniform(0.26, 0.4) * self._length(scene)
-        soft = np.asarray(Image.fromarray(np.rint(255 * cover).astype(np.uint8)).filter(ImageFilter.GaussianBlur(sigma))) / 255
+        soft = _blurred(cover, self.rng.uniform(0.26, 0.4) * self._length(scene))
         return self._painted(soft, scene, self._textured(), ("shape", "size"))
 
     def _averages(self) -> tuple[np.ndarray, dict[str, str]]:
@@ -317,7 +348,7 @@ class Pictures:
 
     def _alike(self, name: str, scene: Mapping, *, turned: bool) -> np.ndarray:
         """A foreign shape about as large by area as a figure of the scene's size that is no stroke."""
-        parts = [(arc(0, 360), 1)] if name == "disc" else self.foreign[name]
+        parts = [(arc(0, 360), 1)] if name == "disc" else {**self.foreign, **LIKE}[name]
         known = [shape for shape in self.look.shapes if shape != "spiral"]
         areas = [_area(self.look.shapes[shape]) * self.look.lengths[shape] ** 2 for shape in known]
         length = math.sqrt(np.mean(areas) / _area(parts)) * self.look.sizes[scene["size"]]
@@ -441,6 +472,10 @@ def _area(parts: Parts) -> float:
     for polygon, filled in parts:
         ImageDraw.Draw(canvas).polygon([(200 + 200 * x, 200 + 200 * y) for x, y in polygon], fill=filled)
     return float(np.asarray(canvas).sum()) / 200**2
+
+
+def _blurred(cover: np.ndarray, sigma: float) -> np.ndarray:
+    return np.asarray(Image.fromarray(np.rint(255 * cover).astype(np.uint8)).filter(ImageFilter.GaussianBlur(sigma))) / 255
 
 
 def _stored(view: np.ndarray) -> np.ndarray:

@@ -116,6 +116,28 @@ def test_the_reference_shows_the_classes_of_a_family_first(tmp_path, script):
     assert "__all__" not in module.members
 
 
+def test_the_reference_knows_the_settings_of_dataclasses(tmp_path, monkeypatch):
+    """What dataclasses are is found out before names of other projects, `dataclass` among them, are left out."""
+    griffe = pytest.importorskip("griffe", reason="part of the extra docs")
+    monkeypatch.chdir(ROOT)
+    found = re.search(r"^            extensions: \[(.+)\]$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    extensions = griffe.load_extensions(*(name.strip() for name in found[1].split(",")))
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack" / "__init__.py").write_text(
+        "from dataclasses import dataclass\n__all__ = ['One']\n@dataclass(frozen=True)\nclass One:\n    width: int\n"
+    )
+    module = griffe.GriffeLoader(search_paths=[tmp_path], extensions=extensions).load("pack")
+    assert [parameter.name for parameter in module["One"].parameters] == ["self", "width"]
+    assert "dataclass" not in module.members
+
+
+def test_warnings_of_the_site_are_counted():
+    """With `--quiet`, mkdocs drops warnings before `--strict` counts them."""
+    built = re.search(r"mkdocs build (.+)", (ROOT / "Makefile").read_text(encoding="utf-8"))[1].split()
+    assert "--strict" in built
+    assert not {"--quiet", "-q"} & set(built)
+
+
 def test_the_citation_file_names_the_package():
     told = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {"cff-version", "message", "title", "authors", "type", "license"} <= set(told)

@@ -113,6 +113,17 @@ def test_a_predictor_sees_only_what_is_observed() -> None:
         WrappedPredictor(SPEC, Sum(), target="kinds")
 
 
+def test_a_module_that_fails_is_named_with_the_shapes_it_was_given() -> None:
+    narrow = nn.Linear(7, 2)
+    with pytest.raises(SpecError, match=r"^the encoder of left failed on \(5, 3\): RuntimeError: mat1 and mat2 shapes"):
+        WrappedEncoder(SPEC, {"left": narrow}).encode(batch())
+    model = WrappedAutoencoder(SPEC, {"left": nn.Identity()}, dict.fromkeys(SPEC.names, narrow), latent_dim=3)
+    with pytest.raises(SpecError, match=r"^the decoder of right failed on \(4, 3\): RuntimeError"):
+        model.decode(Codes(torch.zeros(1, 4, 3)), ("right",))
+    with pytest.raises(SpecError, match=r"^the module failed on \(5, 3\) and \(5, 3\): TypeError: .*argument"):
+        WrappedPredictor(SPEC, narrow, inputs=("left", "right")).predict(batch())
+
+
 def test_weights_are_read_and_nothing_else_is(tmp_path: Path) -> None:
     source, target = nn.Linear(3, 2), nn.Linear(3, 2)
     save_file(dict(source.state_dict()), tmp_path / "w.safetensors")

@@ -61,13 +61,21 @@ def export(arguments: Arguments) -> int:
 
 
 def _from_outside(arguments: Arguments) -> int:
+    """Status 1 if nothing could be measured."""
     options = arguments.options
     with shown(quiet=options.quiet or arguments.json) as progress:
         outcome = measure_model(
             options.model, _data(options.data), overrides=values(arguments), out=options.out, progress=progress
         )
     print_outcome(arguments, outcome)
-    return 0
+    if any(score.value is not None for score in outcome.scores):
+        return 0
+    notes = "; ".join(dict.fromkeys(score.note for score in outcome.scores if score.note))
+    complain(
+        f"molyneux: nothing could be measured{f' ({notes})' if notes else ''}: let {options.model} return a model that encodes, "
+        "decodes or predicts, such as molyneux.learn.WrappedEncoder, or name other measures under measure.measures"
+    )
+    return 1
 
 
 def _data(name: str) -> dict[str, Any]:

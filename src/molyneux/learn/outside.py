@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -18,6 +19,7 @@ from molyneux.core import (
     ConfigError,
     CorruptFileError,
     Modality,
+    MolyneuxError,
     NotApplicableError,
     Posterior,
     Spec,
@@ -59,7 +61,8 @@ class WrappedEncoder(nn.Module):
         """The posterior of codes given the modalities `observed`: a point, or a normal distribution with `variances`.
 
         Raises:
-            NotApplicableError: there is no encoder for any of them. SpecError: codes of another shape than (B, D).
+            NotApplicableError: there is no encoder for any of them. SpecError: an encoder fails, or gives codes of another shape
+                than (B, D).
         """
         names = [name for name in self.encoders.keys() if observed is None or name in observed]  # noqa: SIM118 - no mapping
         if not names:
@@ -75,7 +78,7 @@ class WrappedEncoder(nn.Module):
 
     def _encoded(self, name: str, batch: Batch) -> tuple[Tensor, Tensor]:
         """Codes and log-variances of one modality, (B, D) each."""
-        given = self.encoders[name](_view(self.spec.modality(name), batch))
+        given = _called(self.encoders[name], f"the encoder of {name}", _view(self.spec.modality(name), batch))
         pair = given if self.variances else (given, torch.zeros_like(given) if isinstance(given, Tensor) else given)
         if not (isinstance(pair, Sequence) and len(pair) == 2 and all(isinstance(part, Tensor) for part in pair)):
             wanted = "means and log-variances, two tensors" if self.variances else "codes, one tensor"
@@ -132,7 +135,7 @@ class WrappedAutoencoder(WrappedEncoder):
         """The distribution of each modality (all, or those in `only`) given codes (..., B, D); batch shape (..., B).
 
         Raises:
-            SpecError: a decoder gives views of another shape.
+            SpecError: a decoder fails, or gives views of another shape.
         """
         names = [name for name in self.spec.names if only is None or name in only]
         return {name: self._decoded(self.spec.modality(name), codes.shared) for name in names}
@@ -142,7 +145,7 @@ class WrappedAutoencoder(WrappedEncoder):
         return Posterior(DiagonalNormal.standard((size, self.latent_dim), self.anchor))
 
     def _decoded(self, modality: Modality, codes: Tensor) -> ViewDistribution:
-        raw = self.decoders[modality.name](codes.flatten(0, -2)).float()
+        raw = _called(self.decoders[modality.name], f"the decoder of {modality.name}", codes.flatten(0, -2)).float()
         shape = (*modality.shape, len(modality.symbols)) if modality.symbols else modality.shape
         if tuple(raw.shape[1:]) != shape:
             raise SpecError(f"expected views (N, {', '.join(map(str, shape))}) of {modality.name}, got {tuple(raw.shape)}")
@@ -184,7 +187,7 @@ class WrappedPredictor(nn.Module):
         for name in self.inputs:
             view = _view(self.spec.modality(name), batch)
             given.append(view if observed is None or name in observed else torch.zeros_like(view))
-        return {self.target.name: self._distribution(self.module(*given).float(), len(batch))}
+        return {self.target.name: self._distribution(_called(self.module, "the module", *given).float(), len(batch))}
 
     def _distribution(self, raw: Tensor, size: int) -> Distribution:
         target = self.target
@@ -240,6 +243,24 @@ def _by_modality(spec: Spec, modules: Mapping[str, nn.Module]) -> ModalityDict[n
     for name, module in modules.items():
         found[spec.modality(name).name] = module
     return found
+
+
+def _called(module: nn.Module, what: str, *given: Tensor) -> Any:
+    """What a module from outside gives.
+
+    Raises:
+        SpecError: it fails; says on what it was called.
+    """
+    try:
+        return module(*given)
+    except MolyneuxError:
+        raise
+    except Exception as error:  # the user's own code may raise anything
+        shapes = " and ".join(str(tuple(view.shape)) for view in given)
+        raise SpecError(
+            f"{what} failed on {shapes}: {type(error).__name__}: {str(error).partition(chr(10))[0]}: expected a module that "
+            "takes tensors of this shape"
+        ) from error
 
 
 def _view(modality: Modality, batch: Batch) -> Tensor:

@@ -27,14 +27,15 @@ Keep = Literal["best", "last"]
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """One stage of a training, such as pre-training or fusion. What is None is as in the `Training`.
+    """One stage of a training, such as pre-training or fusion.
+
+    The other settings have the meaning that they have in `Training`; what is None is as there.
 
     Args:
         name: passed to the model in `Progress.stage`; unique in a training.
         parameters: patterns of the names of the parameters that train, such as `encoders.*`; the others keep their values.
         epochs: passes over the training source.
         steps: optimiser steps of the stage.
-        optimizer, learning_rate, betas, weight_decay, schedule, warmup_steps, clip, patience: as in `Training`.
     """
 
     name: str
@@ -134,8 +135,9 @@ class Training:
         """The settings of one stage, as those of a training without stages.
 
         >>> training = Training(epochs=9, stages=(Stage(name="pretrain", learning_rate=0.1), Stage(name="fuse", epochs=2)))
-        >>> [(part.epochs, part.learning_rate) for part in map(training.of_stage, training.stages)]
-        [(9, 0.1), (2, 0.001)]
+        >>> pretrain, fuse = (training.of_stage(stage) for stage in training.stages)
+        >>> pretrain.epochs, pretrain.learning_rate, fuse.epochs, fuse.learning_rate
+        (9, 0.1, 2, 0.001)
         """
         own = {item.name: getattr(stage, item.name) for item in fields(stage) if item.name not in ("name", "parameters")}
         changes: dict[str, Any] = {name: value for name, value in own.items() if value is not None}

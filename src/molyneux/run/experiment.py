@@ -56,6 +56,8 @@ class Experiment:
         learn: the model.
         measure: the measures.
         report: the forms of the report.
+
+    Attributes:
         resolved: all settings with their defaults filled in, as plain data.
     """
 

@@ -174,9 +174,14 @@ def open_experiment(path: Path) -> Experiment:
     """The experiment whose folder this is. It is trusted: no model is built, no sample read and no judge loaded.
 
     Raises:
-        StoreError: it is no folder of a run. CorruptFileError: `config.yaml` is missing or was altered.
-        ConfigError: its settings are no longer valid.
+        StoreError: it is no folder of a run, or one of the scores of a model from outside. CorruptFileError: `config.yaml` is
+            missing or was altered. ConfigError: its settings are no longer valid.
     """
+    if loader := _loaded_by(path):
+        raise StoreError(
+            f"{path} holds scores of a model that {loader} loads, and not the model: it cannot be exported, trained or measured "
+            f"again; measure the model anew with molyneux measure --model {loader} --data ... --out another folder"
+        )
     return parse_experiment(stored_settings(path))
 
 
@@ -204,6 +209,15 @@ def _identity(path: Path) -> dict[str, Any] | None:
     if not _is_run(path):
         return None
     return {name: value for name, value in stored_settings(path).items() if name != "name"}
+
+
+def _loaded_by(path: Path) -> str:
+    """The function that loaded the model whose scores are in a folder; empty for the model of a run."""
+    stage = path / "measure"
+    try:
+        return str(store.read_stage(stage)["details"].get("loaded_by", "")) if store.made_by(stage) else ""
+    except CorruptFileError:  # what reads the scores says so
+        return ""
 
 
 def _is_run(path: Path) -> bool:

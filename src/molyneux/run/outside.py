@@ -76,7 +76,7 @@ def measure_model(
     found = evaluate(experiment.measure.measures, _evaluations(experiment, made, maker.name), progress=told.advance)
     if out is None:
         return Outcome(Path(), found.scores, (), experiment.resolved)
-    _write(experiment, found, source.spec, out)
+    _write(experiment, found, source.spec, out, loaded_by=model)
     return report_run(out, progress=told)
 
 
@@ -237,7 +237,7 @@ def _evaluations(experiment: Experiment, model: Any, name: str) -> list[Evaluati
     return [replace(plain, source=item.source, reference=item.reference, about=item.about) for item in found]
 
 
-def _write(experiment: Experiment, found: Measurement, spec: Spec, out: Path) -> None:
+def _write(experiment: Experiment, found: Measurement, spec: Spec, out: Path, *, loaded_by: str) -> None:
     """Scores, exhibits and settings as in the folder of a run, so that reports and tables read them."""
     with appearing_folder(out) as part:
         write_settings(part, experiment.resolved)
@@ -248,4 +248,6 @@ def _write(experiment: Experiment, found: Measurement, spec: Spec, out: Path) ->
         save_exhibits(part / "measure", found.exhibits)
         store.write_lines(part / "measure" / "scores.jsonl", [score.to_json() for score in found.scores])
         settings = {"measure": experiment.resolved["measure"], "model": experiment.resolved["learn"]["model"]}
-        store.Stage(part / "measure", settings).finish({"scores": len(found.scores), "machine": machine()})
+        store.Stage(part / "measure", settings).finish(
+            {"scores": len(found.scores), "machine": machine(), "loaded_by": loaded_by}
+        )

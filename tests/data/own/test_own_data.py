@@ -131,6 +131,11 @@ def test_missing_values_are_masks_and_absent_codes(tmp_path: Path) -> None:
         ({"digit": np.arange(60.0) / 7}, {"labels": ("digit",)}, "expected integers or words, got float64"),
         ({"x": np.where(np.eye(60, 3) > 0, np.nan, 1.0)}, {"labels": ("digit",)}, "array 'x', row 0: expected finite numbers"),
         ({"x": np.array([{}] * 60)}, {"labels": ("digit",)}, "Python objects, which are not read"),
+        (
+            {"digit": np.where(np.arange(60) == 3, np.nan, DIGIT)},
+            {"labels": ("digit",)},
+            "row 3, label 'digit': expected an integer, got nan: write -1 where there is no label",
+        ),
         ({"x": np.zeros((60, 9), np.uint8)}, {"labels": ("digit",)}, r"cannot tell what uint8 \(60, 9\) is"),
         ({"x": np.full((60, 3, 4, 4), 9.0)}, {"labels": ("digit",)}, "floats from 0 to 1, got float64 from 9 to 9"),
         ({"image": None, "text": None, "x": None}, {"labels": ("digit",)}, "expected an array that is a modality, got labels"),
@@ -147,6 +152,9 @@ def test_bad_arrays_are_told_in_a_sentence(tmp_path: Path, changes: Any, setting
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
+    (tmp_path / "junk.npz").write_bytes(b"no archive at all")
+    with pytest.raises(DataError, match=r"junk\.npz: .*junk\.npz is no \.npz file"):
+        ArrayDataset(path=tmp_path / "junk.npz", labels=("digit",)).splits  # noqa: B018
     with pytest.raises(StoreError, match=r"expected arrays in .*nothing\.npz, which is not there"):
         ArrayDataset(path=tmp_path / "nothing.npz").splits  # noqa: B018
     with pytest.raises(StoreError, match=r"expected \.npy files in"):

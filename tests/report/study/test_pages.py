@@ -8,6 +8,7 @@ import pytest
 
 from molyneux.core import ConfigError, CorruptFileError, DataError, Score, StoreError
 from molyneux.report import (
+    StudyRun,
     chosen_tables,
     load_study,
     save_study,
@@ -78,6 +79,20 @@ def test_findings_name_the_best_model_beside_the_best_published_one_and_guessing
     assert found["Level 1: text → image"] == ["80.3 ▲", "DMVAE", "\u2013", "52 (3) % (MVAE)", "3.3"]
     assert found["Level 3: image → text"] == ["97.3 ▲", "DMVAE", "\u2013", "59 (4) % (MVAE)", "3.3"]
     assert set(found) == {f"Level {n}: {way}" for n in (1, 3) for way in ("image → text", "text → image", "prior → image + text")}
+
+
+def test_without_intervals_no_mean_is_called_apart_from_others():
+    means = {"A": 0.2, "B": 0.9}
+    runs = [
+        StudyRun({"name": name, "seed": 1, "model": name}, (Score("ranking.agreement", mean, {"code": "shared"}, n=100),))
+        for name, mean in means.items()
+    ]
+    (table,) = chosen_tables(runs, [("ranking.agreement", {"code": "shared"})])
+    assert [row[1].tone for row in table.rows[:2]] == ["", ""]
+    known = [replace(run.scores[0], interval=(run.scores[0].value - 0.1, run.scores[0].value + 0.1)) for run in runs]
+    sure = [replace(run, scores=(score,)) for run, score in zip(runs, known, strict=True)]
+    (table,) = chosen_tables(sure, [("ranking.agreement", {"code": "shared"})])
+    assert [row[1].tone for row in table.rows[:2]] == ["", "strong"]
 
 
 def test_ties_are_told_as_ties(study_of, tmp_path):

@@ -93,10 +93,10 @@ class ArrayDataset(OwnDataset):
                 if path.suffix == ".npy":
                     found[path.stem] = np.load(path, mmap_mode="r", allow_pickle=False)
                     continue
+                if not zipfile.is_zipfile(path):
+                    raise ValueError(f"{path.name} is no .npz file")
                 with path.open("rb") as stream:
                     opened = np.load(stream, allow_pickle=False)
-                    if isinstance(opened, np.ndarray):
-                        raise ValueError("one array instead of an archive")
                     found |= {name: opened[name] for name in opened.files}
         except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
             what = "Python objects, which are not read" if "pickle" in str(error) else f"a file that cannot be read ({error})"

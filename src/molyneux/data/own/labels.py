@@ -26,8 +26,8 @@ def make_labels(name: str, values: np.ndarray, where: Where, *, names: Sequence[
         DataError: labels that are neither, that have one value only or a different one in nearly every row, or an integer
             without a name.
     """
-    if values.dtype.kind == "f" and np.isfinite(values).all() and not (values % 1).any():
-        values = values.astype(np.int64)
+    if values.dtype.kind == "f":
+        values = _whole(name, values, where)
     if values.dtype.kind not in "biuU":
         raise DataError(
             f"{where(0)}, label {name!r}: expected integers or words, got {values.dtype}: name it under number_targets"
@@ -77,6 +77,17 @@ def number_target(name: str, values: np.ndarray, where: Where) -> Answers:
     if not known.any():
         raise DataError(f"{where(0)}, target {name!r}: expected numbers, got none in any row: leave it out of number_targets")
     return Answers(Target(name, "number"), np.where(known, numbers, 0), known)
+
+
+def _whole(name: str, values: np.ndarray, where: Where) -> np.ndarray:
+    """Labels that are stored as floats as integers; as they are where they are no whole numbers."""
+    finite = np.isfinite(values)
+    if (values[finite] % 1).any():
+        return values
+    if not finite.all():
+        row = int(np.flatnonzero(~finite)[0])
+        raise DataError(f"{where(row)}, label {name!r}: expected an integer, got {values[row]}: write -1 where there is no label")
+    return values.astype(np.int64)
 
 
 def _named(name: str, values: np.ndarray, known: np.ndarray, where: Where, names: Sequence[str]) -> np.ndarray:

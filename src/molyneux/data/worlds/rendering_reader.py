@@ -52,7 +52,7 @@ TEXTURED, PLAIN = 0.5, 0.9
 
 _CHUNK = 256
 
-_COMPONENTS = 320
+_COMPONENTS = 224
 """Dimensions in which pictures are compared, and of how many reference pictures they are the principal components."""
 _SAMPLED = 1200
 
@@ -135,11 +135,11 @@ class RenderingReader:
     """Reads a figure on black or grey ground by its nearest reference picture; satisfies `core.Reader`.
 
     A picture is compared, by the cosine of its smoothed brightness, with renderings of all figures (rotated, slightly soft, up to
-    5 % larger or smaller) and with pictures that are no figure of the world: other sizes, foreign shapes, soft blobs and means
-    over rotations. It is read as a heart if a rendering of a heart is nearest and near enough. Colours are compared in the same
-    way with those of the world and with mixtures of two. Grey ground is taken away first: the difference of a pixel's largest
-    and smallest channel is that of the figure's colour, as far as the figure covers the pixel. Nothing is learned, and true
-    views are read without error.
+    5 % larger or smaller) and with pictures that are no figure of the world: sizes from 12 % away, foreign shapes, ellipses of
+    other axes, soft blobs and means over rotations. It is read as a heart if a rendering of a heart is nearest and near enough.
+    Colours are compared in the same way with those of the world and with mixtures of two. Grey ground is taken away first: the
+    difference of a pixel's largest and smallest channel is that of the figure's colour, as far as the figure covers the pixel.
+    Nothing is learned, and true views are read without error.
 
     Args:
         kinds: the figures; codes of shape and size are those of the factors.

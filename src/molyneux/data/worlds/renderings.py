@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from molyneux.data.worlds.raster import SHAPES, Figures, masks
+from molyneux.data.worlds.raster import ELLIPSE_RATIO, SHAPES, Figures, masks
 
 SMOOTHING = 0.7
 """Standard deviation in pixels of the Gaussian that all pictures are smoothed with, against the steps of borders. This and all
@@ -24,21 +24,31 @@ lengths are those of a 64-pixel picture."""
 TURNS, FAR = 60, 0.23
 """Rotations of a figure in a full turn; a multiple for one that reaches farther than this, in sides of the picture."""
 
-_READ = ((1.0, 0.0), (1.0, 0.08), (1.0, 0.16), (0.95, 0.08), (1.05, 0.08))
-"""What is read: sizes in those of the world, and standard deviations of Gaussian blur in square roots of the figure's area."""
+_CRISP = (0.95, 1.0, 1.05)
+"""Sizes, in those of the world, of figures with crisp borders that are read."""
+
+_READ = ((1.0, 0.0), (1.0, 0.08), (1.0, 0.16), (0.95, 0.08))
+"""What else is read: sizes and standard deviations of Gaussian blur in square roots of the figure's area. Evening makes soft
+figures larger: 1.05 would look as a crisp figure of 1.15 does."""
 
 _SOFT = 0.16
 
-_OFFSETS = (-1 / 3, 0.0, 1 / 3)
-"""Places within a pixel, along each axis, at which figures are drawn without smooth borders, as worlds draw them."""
+_FINE, _OFFSETS = (-0.4, -0.2, 0.0, 0.2, 0.4), (-1 / 3, 0.0, 1 / 3)
+"""Places within a pixel, along each axis, at which figures of the world and of the nearest wrong sizes are drawn crisply."""
 
 _SMALL = 0.25
-"""Length of figures, in sides of the picture, up to which that matters."""
+"""Length of figures, in sides of the picture, up to which these places matter."""
+
+_NEAREST, _NEXT = (1 / 1.12, 1.12), (1 / 1.16, 1.16, 1.2)
+"""The nearest wrong sizes, in those of the world, and the next ones."""
+
+_OVALS, _OVAL_SCALES = (0.48, 0.66, 0.75, 0.82, 0.9), (0.92, 1.0, 1.08)
+"""Short by long axis of ellipses that a world does not have, and lengths in those with the area of its figures."""
 
 _WRONG_BLURS = (0.26, 0.36, 0.5)
 
 _STEP = 1.1
-"""Ratio of neighbouring wrong sizes; the nearest ones are 1.12 times as large or as small as a size of the world."""
+"""Ratio of neighbouring wrong sizes with smooth borders."""
 
 _WINDOWS = (0.6, 0.7, 0.8, 0.9, 1.0)
 """Widths of means over rotations, in rotations after which a figure looks the same."""
@@ -105,9 +115,21 @@ def renderings(kinds: tuple[FigureKind, ...], image_size: int, level: float) -> 
     """
     side = 2 * int(np.ceil(1.05 * max(kind.reach for kind in kinds) * image_size + 2)) + 1
     found = [*_true(kinds, side, image_size), *_wrong(kinds, side, image_size)]
-    pictures = [_ready(pictures.reshape(-1, side, side), level, image_size) for pictures, _ in found]
-    codes = [np.tile(code, (len(part), 1)) for part, (_, code) in zip(pictures, found, strict=True)]
+    pictures = [_ready(group.pictures.reshape(-1, side, side), level, image_size, crisp=group.crisp) for group in found]
+    codes = [np.tile(group.code, (len(part), 1)) for part, group in zip(pictures, found, strict=True)]
     return Renderings(np.concatenate(pictures), np.concatenate(codes), side)
+
+
+class _Group(NamedTuple):
+    """Pictures (n, side, side) and their code of shape and size.
+
+    Pixels of crisp figures are covered or not; where figures are `crisp`, partly covered pixels are means of them over places
+    within a pixel, and are not evened.
+    """
+
+    pictures: np.ndarray
+    code: tuple[int, int]
+    crisp: bool = False
 
 
 def evened(light: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
@@ -120,33 +142,53 @@ def evened(light: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
     return np.maximum(even - HAZE, 0.0) / (1 - HAZE), brightest
 
 
-def _true(kinds: tuple[FigureKind, ...], side: int, image_size: int) -> Iterator[tuple[np.ndarray, tuple[int, int]]]:
+def _true(kinds: tuple[FigureKind, ...], side: int, image_size: int) -> Iterator[_Group]:
     for kind in kinds:
-        for x, y in product(_OFFSETS, _OFFSETS) if kind.length < _SMALL else ():
-            yield _draw(kind, side, image_size, place=(x, y), anti_alias=False), (kind.shape, kind.size)
+        code = (kind.shape, kind.size)
+        yield from _at_places(kind, _FINE, code, side, image_size)
+        for ratio in _CRISP:
+            yield _Group(_draw(kind.scaled(ratio), side, image_size), code, crisp=True)
         for ratio, blur in _READ:
-            yield _blurred(_draw(kind.scaled(ratio), side, image_size), blur), (kind.shape, kind.size)
+            yield _Group(_blurred(_draw(kind.scaled(ratio), side, image_size), blur), code)
 
 
-def _wrong(kinds: tuple[FigureKind, ...], side: int, image_size: int) -> Iterator[tuple[np.ndarray, tuple[int, int]]]:
+def _at_places(
+    kind: FigureKind, places: tuple[float, ...], code: tuple[int, int], side: int, image_size: int
+) -> Iterator[_Group]:
+    for place in product(places, places) if kind.length < _SMALL else ():
+        yield _Group(_draw(kind, side, image_size, place=place, anti_alias=False), code)
+
+
+def _wrong(kinds: tuple[FigureKind, ...], side: int, image_size: int) -> Iterator[_Group]:
     """Blurred figures, other sizes and foreign shapes, of which nothing is read; means over rotations, which have a size."""
     for kind in kinds:
         turned = _draw(kind, side, image_size)
         for blur in _WRONG_BLURS:
-            yield _blurred(turned, blur), (-1, -1)
+            yield _Group(_blurred(turned, blur), (-1, -1))
         for mean in _turned_means(turned):
-            yield mean, (-1, kind.size)
-            yield _blurred(mean, _SOFT), (-1, kind.size)
-    for first in {kind.shape: kind for kind in kinds}.values():
-        lengths = np.array([kind.length for kind in kinds if kind.shape == first.shape])
-        for length in _wrong_lengths(lengths):
-            turned = _draw(first.scaled(length / first.length), side, image_size)
-            for blur in (0.0, _SOFT):
-                yield _blurred(turned, blur), (-1, -1)
+            yield _Group(mean, (-1, kind.size))
+            yield _Group(_blurred(mean, _SOFT), (-1, kind.size))
+    for shape in {kind.shape for kind in kinds}:
+        yield from _wrong_sizes([kind for kind in kinds if kind.shape == shape], side, image_size)
     yield from _foreign(kinds, side, image_size)
+    yield from _ovals(kinds, side, image_size)
 
 
-def _foreign(kinds: tuple[FigureKind, ...], side: int, image_size: int) -> Iterator[tuple[np.ndarray, tuple[int, int]]]:
+def _wrong_sizes(kinds: list[FigureKind], side: int, image_size: int) -> Iterator[_Group]:
+    """Figures of one shape in other sizes than the world's: crisp and close to them, smooth and blurred in all others."""
+    lengths = np.array([kind.length for kind in kinds])
+    for kind, ratio in product(kinds, (*_NEAREST, *_NEXT)):
+        wrong = kind.scaled(ratio)
+        if np.abs(np.log(wrong.length / lengths)).min() > np.log(1.119):
+            yield from _at_places(wrong, _OFFSETS if ratio in _NEAREST else (), (-1, -1), side, image_size)
+            yield _Group(_draw(wrong, side, image_size), (-1, -1), crisp=True)
+    for length in _wrong_lengths(lengths):
+        turned = _draw(kinds[0].scaled(length / kinds[0].length), side, image_size)
+        for blur in (0.0, _SOFT):
+            yield _Group(_blurred(turned, blur), (-1, -1))
+
+
+def _foreign(kinds: tuple[FigureKind, ...], side: int, image_size: int) -> Iterator[_Group]:
     known = {kind.outline for kind in kinds}
     for size in {kind.size for kind in kinds}:
         areas = [_draw(kind, side, image_size)[0].sum() for kind in kinds if kind.size == size]
@@ -157,7 +199,30 @@ def _foreign(kinds: tuple[FigureKind, ...], side: int, image_size: int) -> Itera
             fitting = (np.mean(areas) / _draw(unit, side, image_size)[0].sum()) ** 0.5
             for ratio in (0.8, 0.9, 1.0, 1.1, 1.25) if name == "circle" else (0.87, 1.0, 1.15):
                 code = size if name == "circle" and 0.85 < ratio < 1.2 else -1
-                yield _blurred(_draw(unit.scaled(fitting * ratio), side, image_size), 0.08), (-1, code)
+                yield _Group(_blurred(_draw(unit.scaled(fitting * ratio), side, image_size), 0.08), (-1, code))
+
+
+def _ovals(kinds: tuple[FigureKind, ...], side: int, image_size: int) -> Iterator[_Group]:
+    """Ellipses of other axes than the world's: nearly round ones resemble hearts, by their area and outline."""
+    known = [1.0 if SHAPES[kind.outline] == "circle" else ELLIPSE_RATIO for kind in kinds]
+    ratios = [ratio for ratio in _OVALS if np.abs(np.log(np.divide(ratio, known))).min() > np.log(1.15)]
+    for size in {kind.size for kind in kinds}:
+        area = np.mean([_draw(kind, side, image_size)[0].sum() for kind in kinds if kind.size == size])
+        for ratio, scale in product(ratios, _OVAL_SCALES):
+            covered = _oval(scale * (area / (np.pi * ratio)) ** 0.5, ratio, side)
+            for blur in (0.0, 0.08):
+                yield _Group(_blurred(covered, blur), (-1, -1), crisp=not blur)
+
+
+def _oval(radius: float, ratio: float, side: int) -> np.ndarray:
+    """(n, side, side) float32: turned ellipses with smooth borders, from the longer radius in pixels."""
+    middle = np.arange(side) + 0.5 - side / 2
+    angle = np.arange(TURNS // 2)[:, None, None] * (2 * np.pi / TURNS)
+    x = middle * np.cos(angle) + middle[:, None] * np.sin(angle)
+    y = middle[:, None] * np.cos(angle) - middle * np.sin(angle)
+    far = np.hypot(x, y / ratio) / radius
+    slope = np.hypot(x, y / ratio**2) / (np.maximum(far, 1e-6) * radius**2)
+    return np.clip(0.5 - (far - 1) / np.maximum(slope, 1e-6), 0, 1).astype(np.float32)
 
 
 def _wrong_lengths(lengths: np.ndarray) -> np.ndarray:
@@ -178,7 +243,7 @@ def _draw(
     angles = np.arange(turns) * (2 * np.pi / turns)
     scale, middle = image_size / side, np.arange(side) + 0.5 - side / 2
 
-    def figures(centre: np.ndarray) -> np.ndarray:
+    def figures(centre: np.ndarray, anti_alias: bool) -> np.ndarray:
         drawn = Figures(
             np.full(turns, kind.outline),
             centre / side,
@@ -188,11 +253,11 @@ def _draw(
         )
         return masks(drawn, side, anti_alias=anti_alias) / np.float32(255)
 
-    first = figures(np.full((turns, 2), 0.5 * side))
+    first = figures(np.full((turns, 2), 0.5 * side), anti_alias=True)
     area = np.maximum(first.sum((1, 2)), 1e-6)
     centre = np.stack([(first.sum(1) * middle).sum(1) / area, (first.sum(2) * middle).sum(1) / area], 1)
-    turned = figures(0.5 * side - centre + place)
-    return turned[: _period(turned)] if anti_alias else turned
+    turned = figures(0.5 * side - centre + place, anti_alias)
+    return turned[: _period(first)]
 
 
 def _period(turned: np.ndarray) -> int:
@@ -224,10 +289,10 @@ def _blurred(pictures: np.ndarray, share: float) -> np.ndarray:
     return np.asarray(gaussian_filter(pictures, share * pictures[0].sum() ** 0.5, axes=(1, 2), truncate=3))
 
 
-def _ready(pictures: np.ndarray, level: float, image_size: int) -> np.ndarray:
-    """Evened, centred, smoothed and of norm 1, (n, side * side) float32."""
-    flat = evened(pictures.reshape(len(pictures), -1).astype(np.float32), level)[0].reshape(pictures.shape)
-    light = torch.from_numpy(flat)
+def _ready(pictures: np.ndarray, level: float, image_size: int, *, crisp: bool) -> np.ndarray:
+    """Evened unless `crisp`, centred, smoothed and of norm 1, (n, side * side) float32."""
+    flat = pictures.reshape(len(pictures), -1).astype(np.float32)
+    light = torch.from_numpy(flat if crisp else evened(flat, level)[0]).view(pictures.shape)
     smooth = centred(light, centroid(light), pictures.shape[-1], SMOOTHING * image_size / 64).flatten(1)
     return np.asarray(functional.normalize(smooth, dim=1).numpy())
 

@@ -78,8 +78,8 @@ class Cyclical:
         rising: share of a cycle in which it rises (the paper's R).
         start: the weight at the beginning of each cycle.
 
-    >>> [Cyclical(2, value=1.0).at(Progress(step, 100)) for step in (0, 10, 25, 50, 60, 99)]
-    [0.0, 0.4, 1.0, 0.0, 0.4, 1.0]
+    >>> tuple(Cyclical(2, value=1.0).at(Progress(step, 100)) for step in (0, 10, 25, 50, 60, 99))
+    (0.0, 0.4, 1.0, 0.0, 0.4, 1.0)
     """
 
     cycles: int

@@ -39,7 +39,8 @@ class CoAttention(PictureTextPredictor):
         order: "parallel" (equations 3 to 5) or "alternating" (equation 6).
         attention: units of each attention.
         guided: whether the attentions of the alternating order guide each other.
-        trunk, words: encoders of the picture and the text, whose parts have the same width.
+        trunk: encoder of the picture.
+        words: encoder of the text, whose parts have the same width.
         head: see `Head`.
         initialisation: "he", or "published" for the weights that ShapeWorld's published code starts with.
     """

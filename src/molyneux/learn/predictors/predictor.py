@@ -156,8 +156,9 @@ class PictureTextPredictor(JoiningPredictor):
         spec: see `Predictor`.
         trunk: encoder of the picture.
         words: encoder of the text.
-        image, text: names of the modalities of kind image and text; needed only where the samples have several of a kind. A text
-            may be any sequence of symbols, such as a formula in Polish notation.
+        image: name of the modality of kind image; needed only where the samples have several.
+        text: name of the modality of kind text, as `image`. A text may be any sequence of symbols, such as a formula in Polish
+            notation.
     """
 
     def __init__(self, spec: Spec, trunk: ViewEncoder, words: ViewEncoder, *, image: str = "", text: str = "") -> None:

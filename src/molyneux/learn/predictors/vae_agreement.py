@@ -53,7 +53,8 @@ class VAEAgreement(Predictor):
         vae: class and settings of the VAE; without a prior that is fitted after training.
         k: codes of each estimate.
         calibration: training samples that the probability is fitted to, at most.
-        image, text: names of the modalities; needed only where the samples have several of a kind.
+        image: name of the modality of kind image; needed only where the samples have several.
+        text: name of the modality of kind text, as `image`.
 
     Raises:
         ConfigError: settings that cannot be used. SpecError: another target.

@@ -58,7 +58,8 @@ class Autoencoder(nn.Module, ABC):
         latent_dim: dimensions of the shared code.
         private_dim: dimensions of the private codes, one number for all or numbers by modality (0 for what is not named); only
             for models that have private codes.
-        nets, likelihoods: by modality; the default of its kind for what is not named.
+        nets: by modality; the default of its kind for what is not named.
+        likelihoods: by modality; the default of its kind for what is not named.
         scales: weights of the modalities' log-likelihoods in the loss.
         prior: what is fitted to the codes after training, to generate from and to weigh codes by in `log_likelihood`; None
             keeps the prior of the loss.

@@ -58,7 +58,9 @@ class Networks(nn.Module):
         spec: what the batches look like.
         dims: the latent groups. An encoder gives the parameters of the shared code first, then those of the private one.
         numbers: outputs of an encoder for each dimension of a code.
-        nets, likelihoods, scales: see `Autoencoder`.
+        nets: see `Autoencoder`.
+        likelihoods: see `Autoencoder`.
+        scales: see `Autoencoder`.
     """
 
     def __init__(

@@ -54,7 +54,7 @@ def results_table(
     rows: list[tuple[Entry, ...]] = []
     for group, cells in zip(part.groups, zip(*columns, strict=True), strict=True):
         own = group.published_as(published)
-        strong = [[cell] == top for cell, top in zip(cells, best, strict=True)]
+        strong = [cell is not None and [cell] == top and cell.interval is not None for cell, top in zip(cells, best, strict=True)]
         entries = [entry_of(cell, published, own, strong=bold) for cell, bold in zip(cells, strong, strict=True)]
         rows.append((Entry(part.label(group)), *entries))
         rows += _published_rows(published, group, part.groups, cells)
