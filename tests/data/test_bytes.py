@@ -13,7 +13,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from molyneux.data import CdSprites, GeBiD, GeBiDNoise, Letters, Missing, Noise, PartsOfSpeech, Ynoc
+from molyneux.data import (
+    CdSprites,
+    GeBiD,
+    GeBiDNoise,
+    HeldOut,
+    Letters,
+    Missing,
+    Noise,
+    PartsOfSpeech,
+    SceneSettings,
+    ShapeWorld,
+    Ynoc,
+)
+from molyneux.data.worlds.shapeworld.kinds import KINDS
 
 STORED = Path(__file__).with_name("bytes.json")
 SAMPLES = np.random.default_rng(0).permutation(100)
@@ -51,6 +64,32 @@ def worlds():
     yield "pos", PartsOfSpeech(), PLAIN
     labelled = PartsOfSpeech(factors="positions", nuisances=("structure", "kind"), cap=100, limit=7)
     yield "pos positions", labelled, PLAIN
+    yield from shape_worlds()
+
+
+def shape_worlds():
+    """Every kind and variant of ShapeWorld with all views, the paper's in full size, and settings of scenes."""
+    views = ("image", "text", "meaning", "scene")
+    for kind in KINDS:
+        papers = kind in ("oneshape", "multishape", "spatial", "quantification")
+        for variant in ("balanced", "foils", "published"):
+            world = ShapeWorld(kind=kind, variant=variant, views=views, image_size=64 if papers else 24)
+            yield f"shapeworld {kind} {variant}", world, (*PLAIN, "iid") if papers else ("train",)
+    held_out = {
+        "validation": HeldOut(counts=(3,), patterns=(("left",),)),
+        "test": HeldOut(places=((0, 0, 0.4, 1),), lengths=(9, 11)),
+    }
+    mixed = partial(ShapeWorld, kind=("spatial", "oneshape", "count"), views=views, image_size=24)
+    yield "shapeworld mixed", mixed(), ("train", "test")
+    yield "shapeworld part", mixed(variant="foils", only={"kind": ["count"], "change": ["number changed"]}), ("train",)
+    for attributes in ("random", "reinforced", "limited", "framed", "clustered"):
+        scenes = SceneSettings(
+            counts=(3, 4, 6), attributes=attributes, overlap=0.4, outside=0.2, colours=("red", "green", "white")
+        )
+        world = ShapeWorld(
+            kind="relational", scenes=scenes, **held_out, language="german", noise=0.05, views=views, image_size=24
+        )
+        yield f"shapeworld {attributes}", world, PLAIN
 
 
 def batches():

@@ -8,6 +8,7 @@ from typing import Literal
 
 from molyneux.data.worlds.shapeworld.meaning import captioners
 from molyneux.data.worlds.shapeworld.meaning.captioners import Captioner, ComposedCaptioner, Logical, Mixture
+from molyneux.data.worlds.shapeworld.meaning.captioners.quantities import UNSAID
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS
 from molyneux.data.worlds.shapeworld.scenes import SHAPES
@@ -85,7 +86,7 @@ class AgreementKind:
         return tuple(
             name
             for name, symbol in SYMBOLS.items()
-            if name in nouns or name in families or _family(name, symbol.kind) in families
+            if name not in UNSAID and (name in nouns or name in families or _family(name, symbol.kind) in families)
         )
 
     def longest_caption(self, variant: str, language: str) -> int:

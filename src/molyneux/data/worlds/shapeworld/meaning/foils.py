@@ -24,6 +24,7 @@ from molyneux.data.worlds.shapeworld.meaning.captioners.changes import (
     quantifiers,
 )
 from molyneux.data.worlds.shapeworld.meaning.captioners.parts import PICKS, Seen, seen
+from molyneux.data.worlds.shapeworld.meaning.captioners.quantities import suitable
 from molyneux.data.worlds.shapeworld.meaning.captioners.rewriting import (
     AddAttribute,
     AddObject,
@@ -142,7 +143,7 @@ def _changed(
         some = np.flatnonzero(done)
         wanted = -values[rows[some]] if flipped else values[rows[some]]
         different = (out[some, : programs.shape[1]] != programs[rows[some]]).any(1) | out[some, programs.shape[1] :].any(1)
-        done[some] = (truth(out[some], scenes, semantics, rows=rows[some]) == wanted) & different
+        done[some] = suitable(out[some]) & (truth(out[some], scenes, semantics, rows=rows[some]) == wanted) & different
         return out, which.astype(np.int16), done
 
     return redrawn(propose, stream, indices, numbers=numbers, length=length, rounds=_ROUNDS)

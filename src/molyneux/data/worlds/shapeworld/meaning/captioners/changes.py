@@ -14,6 +14,7 @@ import numpy as np
 
 from molyneux.core import ConfigError, nearest
 from molyneux.data.worlds.shapeworld.meaning.captioners.parts import Seen, kth_of
+from molyneux.data.worlds.shapeworld.meaning.captioners.quantities import UNSAID
 from molyneux.data.worlds.shapeworld.meaning.programs import COLOUR_CODES, SHAPE_CODES, ends, packed
 from molyneux.data.worlds.shapeworld.meaning.trees import CODES, SYMBOLS
 from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
@@ -231,7 +232,8 @@ def quantifiers(by: str) -> dict[str, tuple[str, ...]]:
         by: "closest": the next smaller and larger quantity; "quantity": any other one; "range": another comparator; "any".
     """
     alternatives: dict[str, tuple[str, ...]] = {}
-    counted = [symbol for symbol in SYMBOLS.values() if symbol.kind in ("count", "ratio", "difference", "quotient")]
+    kinds = ("count", "ratio", "difference", "quotient")
+    counted = [symbol for symbol in SYMBOLS.values() if symbol.kind in kinds and symbol.name not in UNSAID]
     for symbol in counted:
         alike = [other for other in counted if other.kind == symbol.kind and other != symbol]
         same_range = [other for other in alike if other.comparator == symbol.comparator]

@@ -11,6 +11,7 @@ from molyneux.data.worlds.shapeworld.edits import EDITS
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import Captioner, Captions, Proposed, redrawn, substream
 from molyneux.data.worlds.shapeworld.meaning.captioners.changes import Change
 from molyneux.data.worlds.shapeworld.meaning.captioners.parts import PICKS, Part, Seen, chosen, seen
+from molyneux.data.worlds.shapeworld.meaning.captioners.quantities import suitable
 from molyneux.data.worlds.shapeworld.meaning.programs import packed
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.meaning.truth import truth
@@ -95,7 +96,7 @@ class ChangedCaptioner(ComposedCaptioner):
                 its = Seen(*(array[false] for array in about))
                 changed, which, done = self._falsified(programs[false], its, numbers[false, self.numbers :])
                 programs[false], kinds[false] = changed, which + 1
-                correct[false] = done & (truth(changed, scenes, self.semantics, rows=rows[false]) < 0)
+                correct[false] = done & suitable(changed) & (truth(changed, scenes, self.semantics, rows=rows[false]) < 0)
             return programs, kinds, correct
 
         return redrawn(propose, stream, indices, numbers=self.numbers + self._changing, length=self.length)

@@ -15,8 +15,9 @@ import numpy as np
 
 from molyneux.core import ConfigError
 from molyneux.core.compiled import compiled
+from molyneux.data.worlds.shapeworld.meaning.captioners.quantities import BOUNDS, suits
 from molyneux.data.worlds.shapeworld.meaning.programs import COLOUR_CODES, SHAPE_CODES
-from molyneux.data.worlds.shapeworld.meaning.trees import CODES
+from molyneux.data.worlds.shapeworld.meaning.trees import CODES, SYMBOLS
 from molyneux.data.worlds.shapeworld.scenes import Scenes
 
 SUBJECT, REFERENCE, THIRD, SAME_SHAPE, SAME_COLOUR, TOUCHING, OTHER = range(7)
@@ -283,19 +284,31 @@ class Bound(Part):
     """A number bound and a quantifier with its nouns: the bound is how many entities of the scene the first noun fits.
 
     Args:
-        quantifier: one column.
+        families: names of quantifiers; the family is a form, and those of it that suit the number are equally likely.
         nouns: the first is counted.
     """
 
-    def __init__(self, quantifier: Part, nouns: Nouns) -> None:
-        self._row = Row(quantifier, nouns)
-        super().__init__(1 + self._row.width, forms=self._row.forms, values=self._row.values)
+    def __init__(self, families: Sequence[Sequence[str]], nouns: Nouns) -> None:
+        super().__init__(2 + nouns.width, forms=1 + nouns.forms, values=1 + nouns.values)
+        self._nouns, self._families = nouns, len(families)
+        chosen_by = [
+            [[CODES[name] for name in names if suits(SYMBOLS[name], int(bound.quantity))] for bound in BOUNDS]
+            for names in families
+        ]
+        self._counts = np.array([[len(codes) for codes in row] for row in chosen_by])
+        self._codes = np.zeros((*self._counts.shape, self._counts.max()), np.int16)
+        for family, row in enumerate(chosen_by):
+            for number, codes in enumerate(row):
+                self._codes[family, number, : len(codes)] = codes
 
     def fill(self, seen: Seen, forms: np.ndarray, values: np.ndarray) -> np.ndarray:
         """See `Part.fill`."""
-        row = self._row.fill(seen, forms, values)
-        colour, shape = row[:, 3:4], row[:, 4:5]
+        described = self._nouns.fill(seen, forms[:, 1:], values[:, 1:])
+        colour, shape = described[:, 2:3], described[:, 3:4]
         fitting = seen.present & ((colour == 0) | (seen.colour == colour))
         fitting &= (shape == 0) | (shape == CODES["any"]) | (seen.shape == shape)
         number = np.clip(fitting.sum(1), 2, 8) - 2
-        return np.concatenate([(CODES["of-2"] + number).astype(np.int16)[:, None], row], 1)
+        family = np.minimum((forms[:, 0] * self._families).astype(np.int64), self._families - 1)
+        which = (values[:, 0] * self._counts[family, number]).astype(np.int64)
+        symbols = np.stack([CODES["of-2"] + number, self._codes[family, number, which]], 1)
+        return np.concatenate([symbols.astype(np.int16), described], 1)

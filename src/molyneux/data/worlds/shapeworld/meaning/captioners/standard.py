@@ -34,6 +34,7 @@ from molyneux.data.worlds.shapeworld.meaning.captioners.parts import (
     Row,
     Symbol,
 )
+from molyneux.data.worlds.shapeworld.meaning.captioners.quantities import UNSAID
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.meaning.trees import DISTANCE_SELECTORS, RELATIONS, SELECTORS, SYMBOLS
 from molyneux.data.worlds.shapeworld.scenes import SHAPES
@@ -64,9 +65,6 @@ RELATION_FAMILIES = {
     "distance": ("closer", "farther"),
 }
 """Relations by what they compare."""
-
-TAUTOLOGIES = ("count-geq-0", "ratio-geq-0", "ratio-leq-1")
-"""Quantifiers that are true of everything: they never say anything."""
 
 BARE_QUANTIFIERS = ("ratio-eq-0", "bare-the", "exists", "bare-two", "bare-most", "ratio-eq-1")
 """The six of the paper: "no", "the", "a", "two", "most" and "all"."""
@@ -189,7 +187,7 @@ def number_bound(semantics: Semantics | None = None, colours: Sequence[str] = PU
         (Replace("off by two", bounds((-2, 2))), 1.0),
         (Replace("random", others([f"of-{number}" for number in range(2, 9)])), 1.0),
     ]
-    return ChangedCaptioner(Bound(_quantifier(("count", "ratio")), _counted()), changes, semantics, COUNT_EDITS)
+    return ChangedCaptioner(Bound([_named("count"), _named("ratio")], _counted()), changes, semantics, COUNT_EDITS)
 
 
 def comparison(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> ChangedCaptioner:
@@ -224,11 +222,12 @@ def _quantifier(kinds: Sequence[str]) -> Part:
     unknown = [kind for kind in kinds if kind not in ("count", "ratio", "bare")]
     if unknown or not kinds:
         raise ConfigError(f"kinds: {nearest(unknown[0], ('count', 'ratio', 'bare')) if unknown else 'expected at least one'}")
-    names = {
-        kind: [symbol.name for symbol in SYMBOLS.values() if symbol.kind == kind and symbol.name not in TAUTOLOGIES]
-        for kind in ("count", "ratio")
-    }
-    return OneOf(*(Symbol(*{**names, "bare": BARE_QUANTIFIERS}[kind]) for kind in kinds))
+    return OneOf(*(Symbol(*(BARE_QUANTIFIERS if kind == "bare" else _named(kind))) for kind in kinds))
+
+
+def _named(kind: str) -> list[str]:
+    """The quantifiers of a kind that captions have."""
+    return [symbol.name for symbol in SYMBOLS.values() if symbol.kind == kind and symbol.name not in UNSAID]
 
 
 def _relations(families: Sequence[str], nouns: dict[str, float]) -> Part:
