@@ -1,11 +1,13 @@
 """Intervals of shares and of means over runs, against SciPy and against what they must cover."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from molyneux.core import ConfigError, DataError, Score
-from molyneux.core.intervals import across_seeds, pooled, share_interval, student
+from molyneux.core.intervals import across_seeds, difference_interval, pooled, share_interval, student
 
 
 def share(right: int, n: int) -> Score:
@@ -81,3 +83,15 @@ def test_the_interval_over_seeds_covers_the_mean_of_all_seeds():
         low <= 99.5 <= high for low, high in (across_seeds([share(int(k), 200) for k in row]) for row in rng.binomial(200, truth))
     ]
     assert np.mean(hits) >= 0.93
+
+
+def test_the_interval_of_a_difference_covers_the_truth_and_is_that_of_hypotenuses():
+    first, second = Score("a", 80.0, interval=(72.0, 86.0)), Score("a", 60.0, interval=(50.0, 69.0))
+    assert difference_interval(first, second) == pytest.approx((20 - math.hypot(8, 9), 20 + math.hypot(6, 10)))
+    assert difference_interval(first, Score("a", 60.0)) is None
+    rng, n, hits = np.random.default_rng(0), (60, 90), 0
+    for right in zip(rng.binomial(n[0], 0.9, 400), rng.binomial(n[1], 0.6, 400), strict=True):
+        shares = [Score("a", count / size, interval=share_interval(count, size)) for count, size in zip(right, n, strict=True)]
+        low, high = difference_interval(*shares)
+        hits += low <= 0.3 <= high
+    assert hits / 400 >= 0.95

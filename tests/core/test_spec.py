@@ -14,6 +14,7 @@ SPEC = Spec(
         Target("genres", "multilabel", ("drama", "crime", "war")),
         Target("force", "number", shape=(3,), bounds=(0.0, None)),
         Target("true", "agreement", contrast=(2, 2)),
+        Target("said", "agreement", meanings=("same", "opposite")),
     ),
     (Quantity("angle", (0.0, 360.0), "degrees", periodic=True),),
 )
@@ -36,13 +37,15 @@ def test_sizes_and_names():
         ("uint8", (3,)),
         ("float32", (3,)),
         ("int64", ()),
+        ("int64", ()),
     ]
+    assert [target.row_size for target in SPEC.targets] == [1, 1, 1, 4, 3]
 
 
 def test_the_size_of_contrast_sets():
     pair = Target("pair", "agreement", contrast=(1, 3))
-    assert SPEC.set_size == 4
-    assert [Spec((IMAGE,), targets=targets).set_size for targets in ((), (pair,), (pair, *SPEC.targets))] == [1, 3, 12]
+    assert SPEC.row_size == 4
+    assert [Spec((IMAGE,), targets=targets).row_size for targets in ((), (pair,), (pair, *SPEC.targets))] == [1, 3, 12]
 
 
 @pytest.mark.parametrize("name", ["left-camera", "BRK.B", "a/../../x", 'x"><script>', "längs der Achse"])
@@ -68,6 +71,9 @@ def test_names_are_what_data_sets_call_things(name):
         (lambda: Modality("t", "label", (), "uint8", ("a", "b"), arities=(0, 1)), "one for each of the 0 symbols"),
         (lambda: Target("a", "agreement", contrast=(2, 0)), "contrast set of two numbers"),
         (lambda: Target("a", "number", contrast=(2, 2)), "belong to the task agreement"),
+        (lambda: Target("a", "agreement", meanings=("same", "reverse")), "out of opposite, same, got"),
+        (lambda: Target("a", "class", ("x", "y"), meanings=("same",)), "agreement without contrast sets, got class"),
+        (lambda: Target("a", "agreement", contrast=(1, 2), meanings=("same",)), r"got agreement with \(1, 2\)"),
         (lambda: Spec((IMAGE,), (Factor("a", ("x",)),), quantities=(Quantity("a", (0, 1)),)), "differ"),
         (lambda: SPEC.target("anser"), 'did you mean "answer"'),
         (lambda: Modality("a", "imag", (3, 8, 8)), 'did you mean "image"'),

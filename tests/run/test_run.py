@@ -74,7 +74,7 @@ def test_a_run_is_taken_up_again(finished: Outcome, copy: Path, tmp_path: Path) 
 def test_a_model_learns_and_is_measured_under_every_condition(settings: dict[str, Any], tmp_path: Path) -> None:
     noise = {"corruption": "GaussianNoise", "strengths": [0.0, 1.0]}
     training = [("learn.epochs", 20), ("learn.model.reconstruct", "all"), ("learn.model.beta", 0.01)]
-    conditions = ("measure.conditions", [noise, {"missing": ["word"]}, {"split": "validation"}])
+    conditions = ("measure.conditions", [noise, {"missing": ["word"]}, {"split": "validation"}, {"split": "train"}])
     longer = read_experiment(settings, [*training, conditions])
     scores = run_experiment(longer, tmp_path / "run", steps=("data", "learn", "measure")).scores
     values: dict[str, list[tuple[str, float]]] = {}
@@ -84,13 +84,15 @@ def test_a_model_learns_and_is_measured_under_every_condition(settings: dict[str
             values.setdefault(str(about), []).append((score.origin["split"], score.value or 0.0))
     name = next(score.about["corruption"] for score in scores if "corruption" in score.about)
     corrupted = [{"corruption": name, "strength": strength} for strength in ("0", "1")]
-    assert list(values) == [str(about) for about in ({}, *corrupted, {"missing": ("word",)}, {"split": "validation"})]
-    plain, none, noisy, lacking, validation = values.values()
+    assert list(values) == [
+        str(about) for about in ({}, *corrupted, {"missing": ("word",)}, {"split": "validation"}, {"split": "train"})
+    ]
+    plain, none, noisy, lacking, validation, train = values.values()
     assert min(value for _, value in plain) > 90
     assert plain == none
     assert min(value for _, value in noisy) < 90
     assert lacking == plain[:1]  # nothing is generated from words that are not there
-    assert {split for split, _ in validation} == {"validation"}
+    assert [{split for split, _ in found} for found in (validation, train)] == [{"validation"}, {"train"}]
     with pytest.raises(ConfigError, match=r"measure\.conditions\.0: unknown modality 'sound'"):
         read_experiment(settings, [("measure.conditions", [{"missing": ["sound"]}])])
 

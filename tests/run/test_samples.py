@@ -8,10 +8,12 @@ import pytest
 import torch
 
 from molyneux.core import ConfigError, Source
-from molyneux.data import CdSprites, GeBiD, Missing, Subset
+from molyneux.core.config import Factory
+from molyneux.data import CdSprites, GeBiD, Missing, ShapeWorld, Subset, generate
 from molyneux.data.imperfections import Erasing, GaussianNoise
-from molyneux.run import ConditionSettings, Outcome, run_experiment
-from molyneux.run.samples import conditions, save_view_digests, train_overlap
+from molyneux.run import ConditionSettings, Outcome, read_experiment, run_experiment
+from molyneux.run.samples import Samples, conditions, save_view_digests, train_overlap
+from molyneux.run.sections import DataSettings
 
 
 def share_of(test: Source, train: Source, name: str) -> float:
@@ -88,3 +90,34 @@ def test_conditions_are_the_samples_as_they_are_and_then_those_of_the_settings()
     assert heldout.factors is not None
     with pytest.raises(ConfigError, match="unknown modality 'sound'"):
         conditions("test", [ConditionSettings(missing=("sound",))], lambda split: world.source(split, 8), seed=1)
+
+
+def test_the_condition_of_the_training_split_has_samples_that_were_not_trained_on(settings: dict[str, Any]) -> None:
+    settings["measure"] = {"measures": ["coherence"], "conditions": [{"split": "train"}]}
+    experiment = read_experiment(settings)
+    trained, unseen = experiment.samples.source("train"), experiment.samples.unseen()
+    assert (len(trained), len(unseen)) == (600, 300)
+    longer = experiment.data.dataset.source("train", 900, seed=experiment.seed).batch(np.arange(600, 900))
+    assert torch.equal(unseen.batch(np.arange(300)).views["point"], longer.views["point"])
+
+
+def test_unseen_samples_begin_with_a_whole_row() -> None:
+    data = DataSettings(world=Factory(ShapeWorld, {"kind": "oneshape"}), train=101, test=30)
+    samples = Samples(data, 1)
+    row = samples.whole("train").spec.targets[0].row_size
+    start = -(-101 // row) * row
+    expected = data.dataset.source("train", 200, seed=1).batch(np.arange(start, start + 30))
+    assert torch.equal(samples.unseen().batch(np.arange(30)).views["text"], expected.views["text"])
+
+
+def test_of_stored_samples_those_are_unseen_that_are_not_asked_for(tmp_path: Path) -> None:
+    world = CdSprites(level=1)
+    for split, size in (("train", 50), ("validation", 10), ("test", 10)):
+        generate(world.source(split, size, seed=1), tmp_path / split)
+    found = Samples(DataSettings(folder=tmp_path, train=44, validation=None, test=None), 1).unseen()
+    assert len(found) == 6
+    assert torch.equal(
+        found.batch(np.arange(6)).views["image"], world.source("train", 50, seed=1).batch(np.arange(44, 50)).views["image"]
+    )
+    with pytest.raises(ConfigError, match=r"beyond the 50 that are trained on, got none: lower data\.train"):
+        Samples(DataSettings(folder=tmp_path, train=None, validation=None, test=None), 1).unseen()

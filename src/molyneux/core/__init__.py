@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     )
     from molyneux.core.reader import NO_LABEL, UNREADABLE, JudgeMaterial, Reader, Reading
     from molyneux.core.score import About, Score, about_names
-    from molyneux.core.spec import Factor, Kind, Modality, Quantity, Spec, Target, Task
+    from molyneux.core.spec import Factor, Kind, Meaning, Modality, Quantity, Spec, Target, Task
 
 __all__ = [
     "NO_LABEL",
@@ -72,6 +72,7 @@ __all__ = [
     "Kind",
     "Likelihood",
     "Loss",
+    "Meaning",
     "Modality",
     "MolyneuxError",
     "NotApplicableError",

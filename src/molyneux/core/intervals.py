@@ -68,6 +68,21 @@ def pooled(scores: Sequence[Score]) -> Interval | None:
     return mean - low, mean + high
 
 
+def difference_interval(first: Score, second: Score) -> Interval | None:
+    """The interval of `first.value - second.value` of two scores from different samples; None where one has no interval.
+
+    The two intervals combine as independent errors (Newcombe, Statistics in Medicine 17, 1998, method 10,
+    and Zou and Donner, Statistics in Medicine 27, 2008, for any intervals).
+    Two exact intervals of shares give one that is a little too wide rather than too narrow.
+    """
+    if first.value is None or second.value is None or first.interval is None or second.interval is None:
+        return None
+    gap, (low, high), (other_low, other_high) = first.value - second.value, first.interval, second.interval
+    down = math.hypot(first.value - low, other_high - second.value)
+    up = math.hypot(high - first.value, second.value - other_low)
+    return gap - down, gap + up
+
+
 def across_seeds(scores: Sequence[Score]) -> Interval | None:
     """The interval of the mean over all possible seeds, from the same score of several runs; for one run, its own interval.
 

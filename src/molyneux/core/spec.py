@@ -19,6 +19,9 @@ set (N, D); tabular (D,); label (); video (T, C, H, W)."""
 Task = Literal["agreement", "class", "multilabel", "number"]
 """Kinds of target. Shapes of one sample: class () and agreement (), int64; multilabel (labels,) uint8; number float32."""
 
+Meaning = Literal["opposite", "same"]
+"""What a text means, beside another one: the same (a paraphrase), or the opposite (a negation), whatever the picture."""
+
 _RANKS: dict[str, int] = {"audio": 2, "image": 3, "label": 0, "series": 2, "set": 2, "tabular": 1, "text": 1, "video": 4}
 _VARIABLE: dict[str, int] = {"audio": 1, "series": 0, "set": 0, "text": 0, "video": 0}
 _BYTES = {"float32": 4, "int64": 8, "uint8": 1}
@@ -170,9 +173,12 @@ class Target:
             each of its texts, texts running fastest. Those with the picture and the text of equal numbers agree. (2, 2) is the
             scheme of Winoground (Thrush et al., CVPR 2022), (1, 2) a picture with a caption and a foil; (1, 1): samples have
             nothing to do with each other. What is first and second is the order of the modalities of the Spec.
+        meanings: of an `agreement` without contrast sets: samples stand in rows of one picture with `1 + len(meanings)` texts,
+            and each text after the first means the same as the first or the opposite of it. ("same", "opposite") is a caption,
+            a paraphrase of it and its negation. A sample whose target is unknown has no such text. None: texts are not related.
 
     Raises:
-        SpecError: symbols, shape, bounds or a contrast set that do not fit the task.
+        SpecError: symbols, shape, bounds, a contrast set or meanings that do not fit the task.
     """
 
     name: str
@@ -181,6 +187,7 @@ class Target:
     shape: tuple[int, ...] = ()
     bounds: tuple[float | None, float | None] = (None, None)
     contrast: tuple[int, int] = (1, 1)
+    meanings: tuple[Meaning, ...] = ()
 
     def __post_init__(self) -> None:
         _check_name("target", self.name)
@@ -200,6 +207,16 @@ class Target:
             raise SpecError(f"target {self.name}: expected a contrast set of two numbers of at least 1, got {self.contrast}")
         if self.task != "agreement" and self.contrast != (1, 1):
             raise SpecError(f"target {self.name}: contrast sets belong to the task agreement, got {self.contrast}")
+        if any(meaning not in get_args(Meaning) for meaning in self.meanings):
+            raise SpecError(f"target {self.name}: expected meanings out of {', '.join(get_args(Meaning))}, got {self.meanings}")
+        if self.meanings and (self.task != "agreement" or self.contrast != (1, 1)):
+            where = "the task agreement without contrast sets"
+            raise SpecError(f"target {self.name}: meanings belong to {where}, got {self.task} with {self.contrast}")
+
+    @property
+    def row_size(self) -> int:
+        """How many samples stand in a row: those of a contrast set, or of a text and those related to it; 1 for single ones."""
+        return math.prod(self.contrast) * (1 + len(self.meanings))
 
     @property
     def dtype(self) -> str:
@@ -253,12 +270,9 @@ class Spec:
         return views + targets + 8 * len(self.factors) + 4 * len(self.quantities)
 
     @property
-    def set_size(self) -> int:
-        """How many samples in a row make a contrast set; 1 where samples have nothing to do with each other.
-
-        Where targets differ in it, the smallest number that holds whole sets of all of them.
-        """
-        return math.lcm(*(math.prod(target.contrast) for target in self.targets))
+    def row_size(self) -> int:
+        """How many samples stand in a row (`Target.row_size`); where targets differ in it, the smallest that holds whole rows."""
+        return math.lcm(*(target.row_size for target in self.targets))
 
     def modality(self, name: str) -> Modality:
         """The modality of that name; raises SpecError with the nearest name."""

@@ -1,6 +1,20 @@
 """Seeds and files become samples."""
 
-from molyneux.data.benchmarks import AGNews, Benchmark, DBpedia, LabelledTexts, YahooAnswers
+from molyneux.data.benchmarks import (
+    CLEVR,
+    CREPE,
+    NLVR,
+    AGNews,
+    Benchmark,
+    CLEVRCoGenT,
+    CLEVRQuestions,
+    DBpedia,
+    LabelledTexts,
+    PictureTexts,
+    SugarCrepe,
+    Winoground,
+    YahooAnswers,
+)
 from molyneux.data.contact import contact_sheet, is_contact_sheet
 from molyneux.data.dataset import Split, SplitDataset, SplitSource, World
 from molyneux.data.exports import export_hdf5, export_parquet, export_png, export_webdataset
@@ -8,17 +22,45 @@ from molyneux.data.own import ArrayDataset, ImageFolder, OwnDataset, TableDatase
 from molyneux.data.sentence_files import export_sentences, load_sentences
 from molyneux.data.sources import ArraySource, Lacking, Missing, Subset, Views, load
 from molyneux.data.stored import StoredSource, generate
-from molyneux.data.worlds import CdSprites, GeBiD, GeBiDNoise, Letters, Noise, PartsOfSpeech, ShapeWorld, Ynoc, ideal_codes
+from molyneux.data.worlds import (
+    CdSprites,
+    GeBiD,
+    GeBiDNoise,
+    HeldOut,
+    Letters,
+    Noise,
+    PartsOfSpeech,
+    SceneSettings,
+    Semantics,
+    ShapeWorld,
+    Tree,
+    Ynoc,
+    dmrs_of,
+    eds_of,
+    ideal_codes,
+    mrs_of,
+    paraphrase,
+    parse,
+    realise_with_ace,
+    say,
+    tree_of_dmrs,
+)
 
 __all__ = [
+    "CLEVR",
+    "CREPE",
+    "NLVR",
     "AGNews",
     "ArrayDataset",
     "ArraySource",
     "Benchmark",
+    "CLEVRCoGenT",
+    "CLEVRQuestions",
     "CdSprites",
     "DBpedia",
     "GeBiD",
     "GeBiDNoise",
+    "HeldOut",
     "ImageFolder",
     "LabelledTexts",
     "Lacking",
@@ -27,18 +69,26 @@ __all__ = [
     "Noise",
     "OwnDataset",
     "PartsOfSpeech",
+    "PictureTexts",
+    "SceneSettings",
+    "Semantics",
     "ShapeWorld",
     "Split",
     "SplitDataset",
     "SplitSource",
     "StoredSource",
     "Subset",
+    "SugarCrepe",
     "TableDataset",
+    "Tree",
     "Views",
+    "Winoground",
     "World",
     "YahooAnswers",
     "Ynoc",
     "contact_sheet",
+    "dmrs_of",
+    "eds_of",
     "export_hdf5",
     "export_parquet",
     "export_png",
@@ -49,4 +99,10 @@ __all__ = [
     "is_contact_sheet",
     "load",
     "load_sentences",
+    "mrs_of",
+    "paraphrase",
+    "parse",
+    "realise_with_ace",
+    "say",
+    "tree_of_dmrs",
 ]

@@ -54,7 +54,7 @@ def training_order(size: int, batch_size: int, *, seed: int, epoch: int, first: 
     """The batches of one epoch: every sample once, in an order drawn for the epoch.
 
     The incomplete batch at the end is left out, so that every step averages over as many samples. Epochs count from 0 over all
-    stages; the first batch belongs to step `first`. So many samples in a row stay `together` (`Spec.set_size`): a world draws a
+    stages; the first batch belongs to step `first`. So many samples in a row stay `together` (`Spec.row_size`): a world draws a
     contrast set once, and a model encodes its views once. An incomplete set comes last.
     """
     sets = seeds.generator(seed, "learn", "order", epoch).permutation(size // together)

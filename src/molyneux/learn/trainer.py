@@ -190,7 +190,7 @@ class _Fitting:
         state, size = self.state, self.training.batch_size
         epoch = state.history.epochs - state.epochs_before
         first = epoch * (len(self._reader) // size)
-        together, epochs = self._reader.source.spec.set_size, state.history.epochs
+        together, epochs = self._reader.source.spec.row_size, state.history.epochs
         order = training_order(len(self._reader), size, seed=self.seed, epoch=epochs, first=first, together=together)
         rest = [positions for positions in order if state.step <= positions.number < steps.steps]
         resumed = time.perf_counter()

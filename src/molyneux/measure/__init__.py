@@ -8,7 +8,16 @@ from molyneux.measure.homotopy import Homotopy
 from molyneux.measure.likelihood import Likelihood
 from molyneux.measure.measures import Measure, Measurement, evaluate
 from molyneux.measure.posterior_gap import PosteriorGap
-from molyneux.measure.prediction import Breakdown, Calibration, Downstream, LatentProbe, Prediction
+from molyneux.measure.prediction import (
+    Breakdown,
+    Calibration,
+    Consistency,
+    Contrasts,
+    Downstream,
+    LatentProbe,
+    Prediction,
+    Systematicity,
+)
 from molyneux.measure.projection import Projection
 from molyneux.measure.reconstruction import Reconstruction
 from molyneux.measure.scores import apart, over_seeds
@@ -18,6 +27,8 @@ __all__ = [
     "Calibration",
     "CodeUse",
     "Coherence",
+    "Consistency",
+    "Contrasts",
     "Disentanglement",
     "Downstream",
     "Evaluation",
@@ -31,6 +42,7 @@ __all__ = [
     "Prediction",
     "Projection",
     "Reconstruction",
+    "Systematicity",
     "Traversals",
     "apart",
     "evaluate",

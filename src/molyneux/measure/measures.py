@@ -79,6 +79,13 @@ class Measure(ABC):
     def measure(self, evaluation: Evaluation) -> Measurement:
         """What `__call__` does once the protocols are checked."""
 
+    def across(self, scores: Sequence[Score]) -> Measurement:
+        """What there is to say about all conditions together, from the scores of all measures under all conditions; called last.
+
+        Nothing, unless a measure compares conditions.
+        """
+        return Measurement()
+
     def check(self, spec: Spec) -> None:  # noqa: B027 (most measures suit every Spec)
         """Raise ConfigError where settings do not fit the samples; called before anything is measured."""
 
@@ -140,6 +147,9 @@ def evaluate(
         except NotApplicableError as error:
             found = Measurement((not_applicable(measure, str(error), origin=evaluation.provenance()),))
         total += _under(found, evaluation.about, exhibits=number == 0 or measure.exhibits_each)
+    scores = total.scores
+    for measure in measures:
+        total += measure.across(scores)
     if progress is not None:
         progress(len(work), len(work), "")
     return total

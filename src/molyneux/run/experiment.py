@@ -265,7 +265,7 @@ def _check_measuring(experiment: Experiment) -> None:
     settings, samples = experiment.measure, experiment.samples
 
     def measured(split: Split) -> Source:
-        return samples.measured(samples.whole(split))
+        return samples.evaluated(split, samples.whole)
 
     if problems := _problems_of(lambda: measured(settings.split).batch(np.arange(1)), "measure.split: "):
         raise ConfigError(problems)

@@ -135,14 +135,16 @@ def _resolved(model: str, experiment: Experiment) -> dict[str, Any]:
 def _evaluations(experiment: Experiment, model: Any, name: str) -> list[Evaluation]:
     """The model under each condition, the samples as they are first."""
     settings, samples = experiment.measure, experiment.samples
-    found = conditions(settings.split, settings.conditions, lambda split: samples.measured(samples.whole(split)), experiment.seed)
+    found = conditions(
+        settings.split, settings.conditions, lambda split: samples.evaluated(split, samples.whole), experiment.seed
+    )
     source = found[0].source
     readers = find_readers(experiment.data.dataset, source.spec, settings.judges)
     origin = {**provenance(experiment), "split": settings.split, "model": type(model).__name__, "loaded_by": name}
     plain = Evaluation(
         model,
         source,
-        train=samples.source("train"),
+        train=samples.source("train") if samples.has("train") else None,
         readers=readers.judges,
         exact=readers.exact,
         seed=experiment.seed,

@@ -30,19 +30,58 @@ class Samples:
         Raises:
             StoreError, CorruptFileError: stored samples are not there or damaged. ConfigError: there are too few.
         """
-        dataset, size = self.settings.dataset, self.asked(split)
+        size = self.asked(split)
         if self.settings.stored is None:
-            if dataset is None:
-                raise ConfigError("data.world: is missing: name a world such as CdSprites")
-            return dataset.source(split, size, seed=self.seed)
+            return self._drawn(split, size)
         stored = StoredSource(self.settings.stored / split, verify=False)
         if size is not None and len(stored) < size:
             raise ConfigError(f"data.{split}: expected at most the {len(stored)} samples stored in {stored.folder}, got {size}")
         return stored if size is None or len(stored) == size else Subset(stored, np.arange(size))
 
+    def _drawn(self, split: Split, size: int | None) -> Source:
+        """The first samples of a split of the data set."""
+        if self.settings.dataset is None:
+            raise ConfigError("data.world: is missing: name a world such as CdSprites")
+        return self.settings.dataset.source(split, size, seed=self.seed)
+
+    def evaluated(self, split: Split, whole: Callable[[Split], Source]) -> Source:
+        """The samples of a split that a model is measured on, those of the training split being `unseen`.
+
+        Args:
+            split: its name.
+            whole: gives the samples of other splits with all their modalities.
+        """
+        return self.measured(self.unseen() if split == "train" else whole(split))
+
+    def unseen(self) -> Source:
+        """Samples of the training split with all their modalities that were not trained on, as many as are asked for of `test`.
+
+        They come after those that are trained on, from the next whole row of samples that stand in rows (`Target.row_size`).
+
+        Raises:
+            StoreError, CorruptFileError: as `whole`. ConfigError: all samples of the split are trained on.
+        """
+        trained, wanted, source = self.size("train"), self.asked("test"), self.whole("train")
+        stored = None if self.settings.stored is None else StoredSource(self.settings.stored / "train", verify=False)
+        dataset = None if stored is not None else self.settings.dataset
+        available = len(stored) if stored is not None else dataset.splits["train"] if dataset is not None else len(source)
+        row = source.spec.row_size
+        start = -(-trained // row) * row
+        end = min(size for size in (available, None if wanted is None else start + wanted) if size is not None)
+        if end <= start:
+            raise ConfigError(
+                f"split: expected samples of the split train beyond the {trained:,} that are trained on, got none: lower "
+                "data.train, or leave this condition out"
+            )
+        return Subset(stored or self._drawn("train", end), np.arange(start, end))
+
+    def has(self, split: Split) -> bool:
+        """Whether there is such a split: a published data set that only tests has no other."""
+        return self.settings.stored is not None or self.settings.dataset is None or split in self.settings.dataset.splits
+
     def asked(self, split: Split) -> int | None:
-        """How many samples of a split the settings ask for, None for all; `heldout` has as many as `test`."""
-        asked: int | None = getattr(self.settings, "test" if split == "heldout" else split)
+        """How many samples of a split the settings ask for, None for all; others than the usual three have as many as `test`."""
+        asked: int | None = getattr(self.settings, split if split in SPLITS else "test")
         return asked
 
     def size(self, split: Split) -> int:

@@ -20,6 +20,7 @@ from molyneux.measure import Measure
 Count = Annotated[int, Field(ge=1, le=10**12)]
 """A number of samples."""
 EvaluationSplit = Literal["heldout", "test", "validation"]
+ConditionSplit = Literal["heldout", "test", "train", "validation"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,13 +119,14 @@ class ConditionSettings:
         corruption: what damages the samples, at each of the `strengths`.
         strengths: from 0 (nothing changes) to 1; needed with a corruption.
         missing: the modalities that every sample lacks.
-        split: another split than that of the section.
+        split: another split than that of the section. `train` has samples of the training split that were not trained on: those
+            after the first `data.train`, as many as `data.test` says.
     """
 
     corruption: Corruption | None = None
     strengths: tuple[Annotated[float, Field(ge=0)], ...] = ()
     missing: tuple[str, ...] = ()
-    split: EvaluationSplit | None = None
+    split: ConditionSplit | None = None
 
     def __post_init__(self) -> None:
         problems = []

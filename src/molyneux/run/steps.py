@@ -241,7 +241,7 @@ def evaluations(run: Run) -> list[Evaluation]:
     """The trained model of a run with the samples and readers it is measured with: one for each condition, the first without."""
     experiment, settings = run.experiment, run.experiment.measure
     measured_on = conditions(
-        settings.split, settings.conditions, lambda split: experiment.samples.measured(run.whole(split)), experiment.seed
+        settings.split, settings.conditions, lambda split: experiment.samples.evaluated(split, run.whole), experiment.seed
     )
     source = measured_on[0].source
     model = make_model(experiment.learn, source.spec, experiment.seed)

@@ -1,6 +1,8 @@
 """Small files in the layout of the publishers."""
 
 import csv
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,3 +50,13 @@ def kind(request):
 @pytest.fixture
 def files():
     return write
+
+
+@pytest.fixture(scope="session")
+def foils():
+    """The module that writes small files in the layouts of pictures with texts."""
+    path = Path(__file__).with_name("foils.py")
+    found = spec_from_file_location("foils", path)
+    module = module_from_spec(found)
+    found.loader.exec_module(module)
+    return module

@@ -1,6 +1,26 @@
 """Benchmarks: published data sets that lie in files; nothing is downloaded."""
 
 from molyneux.data.benchmarks.benchmark import Benchmark
+from molyneux.data.benchmarks.clevr import CLEVR, CLEVRCoGenT, CLEVRQuestions
+from molyneux.data.benchmarks.crepe import CREPE
 from molyneux.data.benchmarks.labelled_texts import AGNews, DBpedia, LabelledTexts, YahooAnswers
+from molyneux.data.benchmarks.nlvr import NLVR
+from molyneux.data.benchmarks.picture_texts import PictureTexts
+from molyneux.data.benchmarks.sugarcrepe import SugarCrepe
+from molyneux.data.benchmarks.winoground import Winoground
 
-__all__ = ["AGNews", "Benchmark", "DBpedia", "LabelledTexts", "YahooAnswers"]
+__all__ = [
+    "CLEVR",
+    "CREPE",
+    "NLVR",
+    "AGNews",
+    "Benchmark",
+    "CLEVRCoGenT",
+    "CLEVRQuestions",
+    "DBpedia",
+    "LabelledTexts",
+    "PictureTexts",
+    "SugarCrepe",
+    "Winoground",
+    "YahooAnswers",
+]

@@ -73,10 +73,16 @@ class Benchmark(SplitDataset):
     def rows(self, rows: np.ndarray, split: Split) -> Batch:
         """The samples at these rows (B,) of a split, which lie within it, in the order of the files."""
 
+    @property
+    def together(self) -> int:
+        """How many samples stay in a row whatever the seed, such as those of a contrast set; they divide every split."""
+        return 1
+
     def batch(self, indices: np.ndarray, *, split: Split, seed: int) -> Batch:
         """The samples at these positions (B,) of a split in the order of a seed; errors as `SplitDataset.batch` and `paths`."""
-        indices = self.numbers(indices, split)
-        return self.rows(_order(self.name, split, self.size(split) or 0, seed)[indices], split)
+        place, member = np.divmod(self.numbers(indices, split), self.together)
+        order = _order(self.name, split, (self.size(split) or 0) // self.together, seed)
+        return self.rows(order[place] * self.together + member, split)
 
     def paths(self) -> dict[str, Path]:
         """The files that are there, by name.
@@ -104,7 +110,7 @@ def _digest_of(path: Path) -> str:
     return _digest(path, found.st_size, found.st_mtime_ns)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=128)
 def _digest(path: Path, size: int, changed: int) -> str:
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, partial(hashlib.blake2b, digest_size=8)).hexdigest()
@@ -112,7 +118,7 @@ def _digest(path: Path, size: int, changed: int) -> str:
 
 @lru_cache(maxsize=8)
 def _order(name: str, split: Split, size: int, seed: int) -> np.ndarray:
-    """The order in which a source of this seed reads a split: a permutation of its samples, (size,)."""
+    """The order in which a source of this seed reads a split: a permutation of its samples, or of rows of them, (size,)."""
     order = seeds.generator(seed, name, split, "order").permutation(size)
     order.setflags(write=False)
     return order

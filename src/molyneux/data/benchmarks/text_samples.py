@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from molyneux.core import seeds
+from molyneux.core import Modality, seeds
 from molyneux.data.dataset import Split
 from molyneux.data.worlds.sentences import language
 
@@ -20,6 +20,9 @@ Part = tuple[str, np.ndarray]
 UNKNOWN = len(language.SPECIAL)
 SPECIAL = (*language.SPECIAL, "<unk>")
 """The symbols of the worlds of sentences, and one for words that are not in the vocabulary."""
+
+LONGEST = 1_000_000
+"""Words of a text at most."""
 
 _ALONE = r"([^\p{L}\p{M}\p{N}\s])"
 
@@ -124,3 +127,28 @@ def symbol_rows(tokens: Tokens, vocabulary: np.ndarray, *, length: int) -> np.nd
     short = np.flatnonzero(tokens.lengths < length)
     rows[short, tokens.lengths[short]] = language.END
     return rows
+
+
+def word_view(
+    texts: Sequence[str], *, name: str, counted: np.ndarray, fit: np.ndarray, words: int, length: int | None = None
+) -> tuple[Modality, np.ndarray]:
+    """A text modality and the symbols (N, length) of texts in words.
+
+    Args:
+        texts: (N,) what they say.
+        name: of the modality.
+        counted: (N,) bool, the texts whose words have symbols.
+        fit: (N,) bool, the texts that are not cut where no length is given.
+        words: the most frequent words that have a symbol; others are `<unk>`.
+        length: symbols of a view, at which longer texts are cut.
+    """
+    block = pa.array(texts, pa.string())
+    tokens = tokenize([block], length=length or LONGEST, line_break="\n")
+    longest = length or int(tokens.lengths[fit].max(initial=0)) + 1  # one place for the end
+    if tokens.lengths.max(initial=0) > longest:
+        tokens = tokenize([block], length=longest, line_break="\n")
+    vocabulary = most_frequent(tokens, texts=counted, words=words)
+    symbols = (*SPECIAL, *tokens.words.take(pa.array(vocabulary)).to_pylist())
+    dtype = "uint8" if len(symbols) <= 256 else "int64"
+    modality = Modality(name, "text", (longest,), dtype, symbols, language.PADDING, language.BEGIN, language.END)
+    return modality, symbol_rows(tokens, vocabulary, length=longest).astype(dtype)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from io import BytesIO
 from pathlib import Path
 from threading import Lock
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image
 
 from molyneux.core import DataError, Modality
+from molyneux.data.image_files import damaged, in_threads, open_image, read_image
 
 SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp")
 """Names of files that are taken for images."""
@@ -20,7 +18,6 @@ SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".
 KEPT = 1 << 30
 """Bytes of decoded images that are kept in memory; of a larger set, each image is decoded whenever it is needed."""
 
-_THREADS = 4
 _GREY = ("1", "L")
 _MODES = (*_GREY, "P", "PA", "RGB", "RGBA", "LA", "CMYK", "YCbCr")
 
@@ -56,8 +53,7 @@ class Pictures:
         rows = [row for row, content in enumerate(contents) if content is not None]
         if not rows:
             raise DataError(f"{where(0)}: expected at least one image, got none in any row")
-        with ThreadPoolExecutor(_THREADS) as pool:
-            heads = list(pool.map(self._head, rows))
+        heads = list(in_threads(self._head, rows))
         if size is None:
             self._require_one_size(rows, [head[0] for head in heads])
         height, width = size or heads[0][0]
@@ -78,10 +74,9 @@ class Pictures:
 
     def _decode(self, rows: np.ndarray) -> np.ndarray:
         found = np.zeros((len(rows), *self.modality.shape), np.uint8)
-        with ThreadPoolExecutor(_THREADS) as pool:
-            for place, image in enumerate(pool.map(self._image, rows.tolist())):
-                if image is not None:
-                    found[place] = image
+        for place, image in enumerate(in_threads(self._image, rows.tolist())):
+            if image is not None:
+                found[place] = image
         return found
 
     def _head(self, row: int) -> tuple[tuple[int, int], str]:
@@ -92,41 +87,18 @@ class Pictures:
             try:
                 turned = image.getexif().get(0x0112, 1) >= 5
             except (OSError, SyntaxError, ValueError) as error:
-                raise DataError(
-                    f"{self._where(row)}: expected a whole image, got a damaged file ({error}): restore it"
-                ) from error
+                raise damaged(self._where(row), error) from error
             width, height = reversed(image.size) if turned else image.size
             return (height, width), "L" if image.mode in _GREY else image.mode
 
     def _image(self, row: int) -> np.ndarray | None:
-        if self._contents[row] is None:
-            return None
-        channels, height, width = self.modality.shape
-        with self._open(row) as image:
-            try:
-                shown = ImageOps.exif_transpose(image).convert("L" if channels == 1 else "RGB")
-            except (OSError, SyntaxError, ValueError) as error:
-                raise DataError(
-                    f"{self._where(row)}: expected a whole image, got a damaged file ({error}): restore it"
-                ) from error
-            if shown.size != (width, height):
-                shown = shown.resize((width, height), Image.Resampling.LANCZOS)
-            pixels = np.asarray(shown)
-        return pixels[None] if channels == 1 else pixels.transpose(2, 0, 1)
+        content = self._contents[row]
+        return None if content is None else read_image(content, self.modality.shape, self._where(row))
 
     def _open(self, row: int) -> Image.Image:
         content = self._contents[row]
         assert content is not None
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error", Image.DecompressionBombWarning)
-                return Image.open(BytesIO(content) if isinstance(content, bytes) else content)
-        except FileNotFoundError as error:
-            raise DataError(f"{self._where(row)}: expected the image {content!s}, which is not there") from error
-        except UnidentifiedImageError as error:
-            raise DataError(f"{self._where(row)}: expected an image that Pillow reads, got a file of another kind") from error
-        except (OSError, ValueError, Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
-            raise DataError(f"{self._where(row)}: cannot read the image: {error}") from error
+        return open_image(content, self._where(row))
 
     def _require_one_size(self, rows: Sequence[int], sizes: Sequence[tuple[int, int]]) -> None:
         for row, size in zip(rows, sizes, strict=True):

@@ -6,21 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
-import pyarrow as pa
 import torch
 from torch import Tensor
 
 from molyneux.core import Factor, Modality, Reading
 from molyneux.core.views import padded
-from molyneux.data.benchmarks.text_samples import SPECIAL, most_frequent, symbol_rows, tokenize
+from molyneux.data.benchmarks.text_samples import word_view
 from molyneux.data.own.content import ArrayView, Content
-from molyneux.data.worlds.sentences.language import BEGIN, END, PADDING
 
 Unit = Literal["characters", "words"]
 """What a symbol of a text is."""
 
 _BLANK, _UNKNOWN = " ", "\N{REPLACEMENT CHARACTER}"
-_LONGEST = 1_000_000
 _MOST_TEXTS = 10_000
 """Different texts that a reader knows at most."""
 
@@ -45,17 +42,9 @@ def text_view(
 
 
 def _words(name: str, texts: Sequence[str], train: np.ndarray, most: int, length: int | None) -> tuple[Modality, np.ndarray]:
-    tokens = tokenize([pa.array(texts, pa.string())], length=length or _LONGEST, line_break="\n")
     counted = np.zeros(len(texts), bool)
     counted[train] = True
-    longest = length or int(tokens.lengths[train].max(initial=0)) + 1  # one place for the end
-    if tokens.lengths.max(initial=0) > longest:
-        tokens = tokenize([pa.array(texts, pa.string())], length=longest, line_break="\n")
-    vocabulary = most_frequent(tokens, texts=counted, words=most)
-    symbols = (*SPECIAL, *tokens.words.take(pa.array(vocabulary)).to_pylist())
-    dtype = "uint8" if len(symbols) <= 256 else "int64"
-    modality = Modality(name, "text", (longest,), dtype, symbols, PADDING, BEGIN, END)
-    return modality, symbol_rows(tokens, vocabulary, length=longest).astype(dtype)
+    return word_view(texts, name=name, counted=counted, fit=counted, words=most, length=length)
 
 
 def _characters(name: str, texts: Sequence[str], train: np.ndarray, most: int, length: int | None) -> tuple[Modality, np.ndarray]:

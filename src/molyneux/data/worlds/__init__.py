@@ -6,19 +6,45 @@ from molyneux.data.worlds.cdsprites_settings import Noise
 from molyneux.data.worlds.gebid import GeBiD
 from molyneux.data.worlds.gebid_settings import GeBiDNoise
 from molyneux.data.worlds.sentences import Letters, PartsOfSpeech, Ynoc, ideal_codes
-from molyneux.data.worlds.shapeworld import ShapeWorld
+from molyneux.data.worlds.shapeworld import (
+    HeldOut,
+    SceneSettings,
+    Semantics,
+    ShapeWorld,
+    Tree,
+    dmrs_of,
+    eds_of,
+    mrs_of,
+    paraphrase,
+    parse,
+    realise_with_ace,
+    say,
+    tree_of_dmrs,
+)
 
 __all__ = [
     "CdSprites",
     "GeBiD",
     "GeBiDNoise",
+    "HeldOut",
     "Letters",
     "Noise",
     "PartsOfSpeech",
+    "SceneSettings",
+    "Semantics",
     "ShapeWorld",
     "Split",
     "SplitSource",
+    "Tree",
     "World",
     "Ynoc",
+    "dmrs_of",
+    "eds_of",
     "ideal_codes",
+    "mrs_of",
+    "paraphrase",
+    "parse",
+    "realise_with_ace",
+    "say",
+    "tree_of_dmrs",
 ]

@@ -2,8 +2,23 @@
 
 from molyneux.measure.prediction.breakdown import Breakdown, Calibration
 from molyneux.measure.prediction.classifiers import FewShot, few_shot, net_predictions
+from molyneux.measure.prediction.consistency import Consistency
+from molyneux.measure.prediction.contrasts import Contrasts
 from molyneux.measure.prediction.downstream import Downstream
 from molyneux.measure.prediction.prediction import Prediction
 from molyneux.measure.prediction.probe import LatentProbe
+from molyneux.measure.prediction.systematicity import Systematicity
 
-__all__ = ["Breakdown", "Calibration", "Downstream", "FewShot", "LatentProbe", "Prediction", "few_shot", "net_predictions"]
+__all__ = [
+    "Breakdown",
+    "Calibration",
+    "Consistency",
+    "Contrasts",
+    "Downstream",
+    "FewShot",
+    "LatentProbe",
+    "Prediction",
+    "Systematicity",
+    "few_shot",
+    "net_predictions",
+]

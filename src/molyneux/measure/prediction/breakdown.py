@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -12,6 +11,7 @@ import torch
 from molyneux.core import Batch, NotApplicableError, Predicts, Score, Spec, Target
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.prediction.rows import check_names, lowest
 from molyneux.measure.scores import Recorder
 
 _CLASSES = ("class", "agreement")
@@ -40,10 +40,7 @@ class Breakdown(Measure):
 
     def check(self, spec: Spec) -> None:
         """Raise SpecError for factors or targets that do not exist."""
-        for name in self.factors:
-            spec.factor(name)
-        for name in self.targets:
-            spec.target(name)
+        check_names(spec, self.factors, self.targets)
 
     def measure(self, evaluation: Evaluation) -> Measurement:
         """Every target by every factor."""
@@ -66,17 +63,8 @@ class Breakdown(Measure):
                         recorder = Recorder(self.name, evaluation.rng(self.name, *about.values()), about, evaluation.provenance())
                         controls = {"constant": 100 * float(constant[rows].mean())}
                         found.append(recorder.share("accuracy", right[rows], chance=100 / classes, controls=controls))
-                scores += found + _lowest(found)
+                scores += found + lowest(found, "breakdown.lowest")
         return Measurement(tuple(scores))
-
-
-def _lowest(found: Sequence[Score]) -> list[Score]:
-    """The score of the value that is predicted worst, of several."""
-    if len(found) < 2:
-        return []
-    worst = min(found, key=lambda score: score.value if score.value is not None else 100.0)
-    about = {key: word for key, word in worst.about.items() if key != "value"}
-    return [replace(worst, name="breakdown.lowest", about=about, note=f"of the value {worst.about['value']}")]
 
 
 @final

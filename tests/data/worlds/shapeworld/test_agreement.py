@@ -1,34 +1,41 @@
 """`ShapeWorld`: captions agree with pictures in one half of the samples, and nothing but both together tells which."""
 
+import json
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
 
-from molyneux.core import ConfigError
-from molyneux.data import ShapeWorld
-from molyneux.data.worlds.shapeworld.meaning.english import english
+from molyneux.core import ConfigError, Spec
+from molyneux.core import views as core_views
+from molyneux.data import HeldOut, SceneSettings, Semantics, ShapeWorld
+from molyneux.data.worlds.shapeworld.kinds import KINDS
+from molyneux.data.worlds.shapeworld.meaning.captions import parse, say
 from molyneux.data.worlds.shapeworld.meaning.programs import programs_of, trees_of
 from molyneux.data.worlds.shapeworld.meaning.truth import truth
 from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
-from molyneux.data.worlds.shapeworld.settings import TEST_COMBINATIONS, VALIDATION_COMBINATIONS
+from molyneux.data.worlds.shapeworld.settings import TEST_COMBINATIONS, VALIDATION_COMBINATIONS, within_places
 
-KINDS = ("oneshape", "multishape", "spatial", "quantification")
-
-
-@pytest.fixture(params=KINDS)
-def world(request):
-    return ShapeWorld(kind=request.param)
+PAPER = ("oneshape", "multishape", "spatial", "quantification")
+ALL_VIEWS = ("image", "text", "meaning", "scene")
 
 
-def words_of(world, batch):
-    symbols = world.spec.modality("text").symbols
-    captions = zip(batch.views["text"].tolist(), batch.lengths["text"].tolist(), strict=True)
-    return [[symbols[one] for one in row[: length - 1]] for row, length in captions]
+def expected(batch):
+    return np.where(batch.targets["agreement"].numpy() == 1, 1, -1)
 
 
-def test_half_agree_and_every_caption_and_picture_does_so_once(world):
+def sentences(world, batch):
+    return core_views.text_strings(world.spec.modality("text"), batch.views["text"])
+
+
+@pytest.mark.parametrize("kind", PAPER)
+def test_half_agree_and_every_caption_and_picture_does_so_once(kind):
+    world = ShapeWorld(kind=kind)
     batch = world.batch(np.arange(400), split="train", seed=1)
     agreement = batch.targets["agreement"].view(-1, 4)
+    assert world.spec.targets[0].contrast == (2, 2)
     assert (agreement == torch.tensor([1, 0, 0, 1])).all()
     text, image = batch.views["text"].view(100, 4, -1), batch.views["image"].flatten(1).view(100, 4, -1)
     assert torch.equal(text[:, 0], text[:, 2])
@@ -37,19 +44,64 @@ def test_half_agree_and_every_caption_and_picture_does_so_once(world):
     assert torch.equal(image[:, 2], image[:, 3])
     assert (image[:, 0] != image[:, 2]).any(1).all()
     assert (text[:, 0] != text[:, 1]).any(1).all()
-    forms = batch.factors[:, 0].view(100, 4)
-    assert (forms == forms[:, :1]).all()
-    assert len(forms[:, 0].unique()) == len(world.skeletons)
 
 
-def test_agreement_is_the_truth_of_the_caption_as_it_is_read(world):
-    batch = world.batch(np.arange(200), split="test", seed=2)
-    numbers = np.arange(50)
-    scenes, _, _ = world._pairs(numbers, "test", 2)
-    rows = np.repeat(numbers, 4) + 50 * np.tile([0, 0, 1, 1], 50)
-    programs = programs_of([english().read(words) for words in words_of(world, batch)])
-    expected = np.where(batch.targets["agreement"].numpy() == 1, 1, -1)
-    assert np.array_equal(truth(programs, scenes[rows]), expected)
+@pytest.mark.parametrize("variant", ["balanced", "foils", "published"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_gives_samples_whose_truth_can_be_evaluated_from_the_views_alone(kind, variant):
+    """Text and scene are read back: parsed, and measured anew from 32-bit numbers; factors of captions are read too."""
+    world = ShapeWorld(kind=kind, variant=variant, views=ALL_VIEWS, image_size=16)
+    split = "test" if kind in PAPER else "train"
+    batch = world.batch(np.arange(40), split=split, seed=2).check(world.spec)
+    assert np.array_equal(world.evaluate(batch).numpy(), expected(batch))
+    reading = world.readers()["text"].read(batch.views["text"])
+    assert torch.equal(reading.codes, batch.factors[:, :4])
+    assert (batch.factors >= 0).all()
+    assert batch.factors[:, world.spec.factor_index("truth")].tolist() == batch.targets["agreement"].tolist()
+    scenes = world.scenes(np.arange(40), split=split, seed=2)
+    programs = np.zeros((40, world.spec.modality("meaning").max_length), np.int16)
+    programs[:] = batch.views["meaning"].numpy()
+    assert np.array_equal(truth(programs, scenes, world.semantics_of_captions), expected(batch))
+    for tree, words in zip(trees_of(programs), sentences(world, batch), strict=True):
+        assert " ".join(say(tree)) == words
+        assert parse(words) == tree
+    counts = world.spec.factor("entities").values
+    assert [counts[code] for code in batch.factors[:, world.spec.factor_index("entities")]] == list(
+        map(str, batch.lengths["scene"].tolist())
+    )
+
+
+@pytest.mark.parametrize("variant", ["balanced", "foils", "published"])
+def test_a_sample_depends_on_its_number_alone(variant):
+    world = ShapeWorld(kind=("spatial", "oneshape", "selection"), variant=variant, views=ALL_VIEWS, image_size=16)
+    whole, rows = world.batch(np.arange(60), split="train", seed=3), np.array([41, 7, 7, 20])
+    part = world.batch(rows, split="train", seed=3)
+    assert whole.tensors().keys() == part.tensors().keys()
+    for name, values in part.tensors().items():
+        assert torch.equal(values, whole.tensors()[name][rows]), name
+    assert len(world.batch(np.zeros(0, np.int64), split="train", seed=3)) == 0
+    kinds = whole.factors[:, world.spec.factor_index("kind")]
+    assert len(kinds.unique()) == 3
+
+
+def test_bytes_do_not_depend_on_the_hash_seed():
+    code = (
+        "import hashlib, numpy as np; from molyneux.data import ShapeWorld; "
+        "w = ShapeWorld(kind=('logical', 'oneshape'), variant='foils', image_size=16); "
+        "b = w.batch(np.arange(16), split='test', seed=1); "
+        "print(w.spec.modality('text').symbols, *(hashlib.sha256(v.numpy().tobytes()).hexdigest() for v in b.tensors().values()))"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed, "PATH": "/usr/bin"},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize("kind", ["oneshape", "spatial"])
@@ -57,53 +109,167 @@ def test_held_out_combinations(kind):
     world = ShapeWorld(kind=kind)
     held = {"validation": VALIDATION_COMBINATIONS, "test": TEST_COMBINATIONS}
     for split in ("train", "validation", "test"):
-        scenes, _, _ = world._pairs(np.arange(3000), split, 0)
+        scenes = world.scenes(np.arange(4000), split=split, seed=0)
+        assert world.scenes_of(split, kind).contains(scenes).all()
         for name, pairs in held.items():
             codes = [SHAPES.index(shape) * 8 + COLOURS.index(colour) for shape, colour in pairs]
             has = (np.isin(scenes.shape * 8 + scenes.colour, codes) & scenes.present).any(1)
-            assert has.all() if name == split else split != "train" or not has.any()
+            assert has.all() if name == split else split in ("validation", "test") or not has.any()
+
+
+def test_published_training_has_the_combinations_that_it_should_not_have():
+    """Sheet, section 5.3: 6 of 56 combinations, about 10.7 % of ONESHAPE's training scenes."""
+    scenes = ShapeWorld(kind="oneshape", variant="published").scenes(np.arange(6000), split="train", seed=0)
+    codes = [SHAPES.index(shape) * 8 + COLOURS.index(colour) for shape, colour in (*VALIDATION_COMBINATIONS, *TEST_COMBINATIONS)]
+    assert np.isin(scenes.shape[:, 0] * 8 + scenes.colour[:, 0], codes).mean() == pytest.approx(0.107, abs=0.012)
+    second = ShapeWorld(kind="spatial", variant="published").scenes(np.arange(300), split="test", seed=0)
+    assert {SHAPES[code] for code in second.shape.ravel()} == {shape for shape, _ in TEST_COMBINATIONS}
+    assert {COLOURS[code] for code in second.colour.ravel()} == {colour for _, colour in TEST_COMBINATIONS}
 
 
 @pytest.mark.parametrize(("kind", "test"), [("multishape", {6}), ("quantification", {8})])
 def test_held_out_numbers(kind, test):
-    world = ShapeWorld(kind=kind)
+    world = ShapeWorld(kind=kind, variant="published")
     values = [int(value) for value in world.spec.factor("entities").values]
-    codes = {split: world.batch(np.arange(400), split=split, seed=0).factors[:, 1].tolist() for split in world.splits}
+    column = world.spec.factor_index("entities")
+    codes = {split: world.batch(np.arange(400), split=split, seed=0).factors[:, column].tolist() for split in world.splits}
     seen = {split: {values[code] for code in found} for split, found in codes.items()}
     assert seen["test"] == test
-    assert not seen["train"] & seen["test"]
-    assert not seen["train"] & seen["validation"]
+    assert not seen["train"] & (seen["test"] | seen["validation"])
 
 
-def test_captions_are_ids_with_an_end_and_a_length(world):
-    modality, batch = world.spec.modality("text"), world.batch(np.arange(100), split="train", seed=4)
-    assert len(modality.symbols) <= 45
-    for row, length, words in zip(batch.views["text"], batch.lengths["text"], words_of(world, batch), strict=True):
-        assert row[length - 1] == modality.end
-        assert (row[length:] == modality.padding).all()
-        assert words[-1] == "."
-        assert english().say(english().read(words)) == words
+def test_held_out_places_sizes_patterns_and_lengths():
+    corner, small = ((0.0, 0.0, 0.5, 0.5),), ((0.1, 0.13),)
+    world = ShapeWorld(
+        kind="relational",
+        validation=HeldOut(patterns=(("left", "red"), ("above",)), lengths=(7, 8)),
+        test=HeldOut(places=corner, sizes=small),
+        views=("text", "meaning"),
+    )
+    assert world.spec.names == ("text", "meaning")
+    train, test = (world.scenes(np.arange(800), split=split, seed=0) for split in ("train", "test"))
+    for scenes, has in ((train, False), (test, True)):
+        inside = (within_places(scenes.centre, corner) & scenes.present).any(1)
+        few = ((scenes.size >= 0.1) & (scenes.size <= 0.13) & scenes.present).any(1)
+        assert inside.all() if has else not inside.any()
+        assert few.all() if has else not few.any()
+    for split, has in (("train", False), ("validation", True)):
+        batch = world.batch(np.arange(400), split=split, seed=0)
+        captions = [set(tree.polish) for tree in trees_of(batch.views["meaning"].numpy().astype(np.int16))]
+        matching = {{"left", "red"} <= caption or "above" in caption for caption in captions}
+        lengths = set(batch.lengths["text"].tolist())
+        assert matching == {has}
+        assert lengths <= {7, 8} if has else not lengths & {7, 8}
 
 
-def test_captions_are_written_as_the_grammar_says_them(world):
-    """The writers fill words into fixed places; the grammar says every caption on its own."""
-    _, captions, forms = world._pairs(np.arange(300), "train", 5)
-    tokens, lengths = world._tokens(captions, np.tile(forms, 2))
-    symbols = world.spec.modality("text").symbols
-    for row, length, tree in zip(tokens.tolist(), lengths.tolist(), trees_of(captions), strict=True):
-        assert [symbols[one] for one in row[: length - 1]] == english().say(tree)
+@pytest.mark.parametrize(
+    ("settings", "only"),
+    [
+        ({"kind": "spatial"}, {"change": ("mirrored", "flipped"), "nouns": ("full",)}),
+        ({"kind": "spatial", "variant": "published"}, {"change": ("direction",)}),
+        ({"kind": "oneshape", "variant": "published"}, {"truth": ("true",), "nouns": ("hypernym",)}),
+        ({"kind": "quantification", "variant": "published"}, {"symbol": ("bare-most",)}),
+        ({"kind": ("count", "logical"), "variant": "foils"}, {"kind": ("count",), "change": ("number changed",)}),
+        ({"kind": "relational"}, {"type": ("relation",), "negated": ("yes",), "symbol": ("closer", "farther")}),
+    ],
+)
+def test_a_partition_is_drawn_alone(settings, only):
+    world = ShapeWorld(**settings, only=only, image_size=16)
+    batch = world.batch(np.arange(40), split="train", seed=0)
+    for name, values in only.items():
+        factor = world.spec.factor(name)
+        codes = set(batch.factors[:, world.spec.factor_index(name)].tolist())
+        assert {factor.values[code] for code in codes} <= set(values)
 
 
-def test_bad_settings():
-    with pytest.raises(ConfigError, match=r"(?s)kind.*image_size: expected at least 8"):
-        ShapeWorld(kind="twoshape", image_size=2)
+def test_noise_is_that_of_the_paper():
+    """Normal, cut off at one standard deviation: what is left of a standard deviation of 0.1 is 0.054."""
+    plain, noisy = (
+        ShapeWorld(kind="oneshape", noise=noise).batch(np.arange(0, 400, 2), split="train", seed=0) for noise in (0, None)
+    )
+    before, after = (batch.views["image"].double() / 255 for batch in (plain, noisy))
+    gray = (before > 0.2) & (before < 0.8)
+    difference = (after - before)[gray]
+    assert difference.abs().max() <= 0.1 + 0.5 / 255
+    assert difference.mean() == pytest.approx(0, abs=1e-3)
+    assert difference.std() == pytest.approx(0.0539, abs=1e-3)
+    assert torch.equal(plain.views["text"], noisy.views["text"])
 
 
-def test_a_caption_that_is_none_of_its_forms_is_unreadable():
-    world = ShapeWorld(kind="oneshape")
-    view = world.batch(np.arange(4), split="train", seed=0).views["text"].clone()
-    view[0, 0] = world.spec.modality("text").symbols.index("a")
-    reading = world.readers()["text"].read(view)
-    assert reading.codes[0] == -1
-    assert "expected" in reading.reasons[0]
-    assert (reading.codes[1:] >= 0).all()
+def test_german_captions_mean_the_same():
+    english, german = (
+        ShapeWorld(kind="logical", language=name, views=ALL_VIEWS, image_size=16) for name in ("english", "german")
+    )
+    batches = [world.batch(np.arange(24), split="train", seed=5) for world in (english, german)]
+    assert torch.equal(batches[0].views["meaning"], batches[1].views["meaning"])
+    assert np.array_equal(german.evaluate(batches[1]).numpy(), expected(batches[1]))
+    assert "ist" in german.spec.modality("text").symbols
+
+
+def test_captions_of_a_model_are_evaluated():
+    world = ShapeWorld(kind="multishape", variant="published", views=ALL_VIEWS, image_size=16)
+    batch = world.batch(np.arange(30), split="train", seed=0)
+    text = batch.views["text"].clone()
+    text[0] = 0
+    text[1, :2] = text[1, :2].flip(0)
+    batch.views["text"][:] = text
+    found = world.evaluate(batch).numpy()
+    assert found[:2].tolist() == [0, 0]
+    assert np.array_equal(found[2:], expected(batch)[2:])
+    reading = world.readers()["text"].read(text)
+    assert (reading.codes[:2] == -1).all()
+    assert "expected" in reading.reasons[1]
+
+
+def test_spec_and_settings_are_plain_data():
+    world = ShapeWorld(kind=("count", "oneshape"), test=HeldOut(counts=(6,)), semantics=Semantics(distance=0.2))
+    assert Spec.from_json(json.loads(json.dumps(world.spec.to_json()))) == world.spec
+    json.dumps(world.settings)
+    assert world.visible("text") == ("type", "symbol", "negated", "nouns")
+    assert world.spec.factor("kind").values == ("count", "oneshape")
+
+
+def test_vocabularies_of_the_paper():
+    """Sheet, section 7: 22, 22, 28 and 38 words and the padding; captions of 6, 6, 12 and 7 words."""
+    for kind, words, longest in zip(PAPER, (22, 22, 28, 38), (6, 6, 12, 7), strict=True):
+        for variant in ("published", "balanced"):
+            text = ShapeWorld(kind=kind, variant=variant).spec.modality("text")
+            assert (len(text.symbols), text.max_length) == (words + 1, longest)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"kind": "twoshape", "image_size": 2, "views": ("sound",)}, r"(?s)unknown kind 'twoshape'.*unknown view.*8 to 1024"),
+        ({"variant": "fair"}, "variant"),
+        ({"kind": ()}, "expected at least one"),
+        ({"noise": 2.0, "longest": 1}, r"(?s)noise: .*longest: "),
+        ({"only": {"colour": ("red",)}}, "unknown factor 'colour'"),
+        ({"only": {"change": ("turned",), "nouns": ()}}, r"(?s)change has no value 'turned'.*expected values of nouns, got none"),
+        ({"only": {"truth": ("true",)}}, "every set has a true and a false caption"),
+        ({"test": HeldOut(counts=(1, 2, 3, 5))}, "every number of entities"),
+        ({"test": HeldOut(patterns=(("redd",),))}, "'redd' is no symbol of meaning"),
+        ({"validation": HeldOut(lengths=(70,))}, "captions have at most 6 words"),
+        ({"kind": "existential", "test": HeldOut(places=((0.5, 0, 0.4, 1),))}, "expected left, top, right and bottom"),
+        (
+            {"scenes": SceneSettings(size=(0.1, 0.2)), "test": HeldOut(sizes=((0.05, 0.3),))},
+            "all widths of 0.1 to 0.2 are excluded",
+        ),
+    ],
+)
+def test_settings_that_cannot_be_used(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        ShapeWorld(**settings)
+
+
+def test_captions_that_are_too_long_are_refused_in_bounded_time():
+    world = ShapeWorld(kind="logical", longest=5)
+    with pytest.raises(ConfigError, match="was found for 2 of 2 samples in 1023 scenes each"):
+        world.batch(np.arange(8), split="train", seed=0)
+
+
+def test_programs_of_sentences_are_those_of_the_samples():
+    world = ShapeWorld(kind="complex", views=("text", "meaning"))
+    batch = world.batch(np.arange(40), split="train", seed=0)
+    read = programs_of([parse(words) for words in sentences(world, batch)], world.spec.modality("meaning").max_length)
+    assert np.array_equal(read, batch.views["meaning"].numpy())

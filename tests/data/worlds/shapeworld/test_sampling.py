@@ -35,7 +35,7 @@ def covered(scenes, row, e, side=200):
 def test_scenes_keep_to_their_settings(name):
     settings = KINDS[name]
     scenes = sample_scenes(settings, STREAM, np.arange(600))
-    assert settings.contains(scenes.present, scenes.shape, scenes.colour).all()
+    assert settings.contains(scenes).all()
     numbers, frequencies = np.unique(scenes.present.sum(1), return_counts=True)
     assert numbers.tolist() == sorted(settings.counts)
     assert frequencies.min() > 0.5 * 600 / len(settings.counts)

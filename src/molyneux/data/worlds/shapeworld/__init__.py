@@ -1,5 +1,25 @@
-"""Scenes of shapes, and captions whose meaning is evaluated on them (ShapeWorld, Kuhnle & Copestake, 2017)."""
+"""Microworlds of shapes with captions that have a formal meaning (after Kuhnle & Copestake, 2017)."""
 
 from molyneux.data.worlds.shapeworld.agreement import ShapeWorld
+from molyneux.data.worlds.shapeworld.meaning.ace import realise_with_ace
+from molyneux.data.worlds.shapeworld.meaning.captions import paraphrase, parse, say
+from molyneux.data.worlds.shapeworld.meaning.dmrs import dmrs_of, eds_of, mrs_of, tree_of_dmrs
+from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
+from molyneux.data.worlds.shapeworld.meaning.trees import Tree
+from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings
 
-__all__ = ["ShapeWorld"]
+__all__ = [
+    "HeldOut",
+    "SceneSettings",
+    "Semantics",
+    "ShapeWorld",
+    "Tree",
+    "dmrs_of",
+    "eds_of",
+    "mrs_of",
+    "paraphrase",
+    "parse",
+    "realise_with_ace",
+    "say",
+    "tree_of_dmrs",
+]

@@ -2,297 +2,368 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, final
+from typing import Any, ClassVar, Literal, final, get_args
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from molyneux.core import Batch, ConfigError, DataError, Factor, Modality, Reader, Reading, Spec, Target, seeds
+from molyneux.core import Batch, ConfigError, Factor, Modality, Reader, Spec, Target, nearest, seeds
 from molyneux.core.errors import choice_problems
 from molyneux.data.dataset import Split, World
+from molyneux.data.worlds.shapeworld.contrast_sets import CaptionedScenes, ContrastSets, Variant, acceptance, joined
 from molyneux.data.worlds.shapeworld.geometry import draw
-from molyneux.data.worlds.shapeworld.meaning.balanced import balanced_captions, numbers_of
-from molyneux.data.worlds.shapeworld.meaning.english import english
-from molyneux.data.worlds.shapeworld.meaning.skeletons import Skeleton, existential, quantified, relational
-from molyneux.data.worlds.shapeworld.meaning.trees import CODES, Tree
-from molyneux.data.worlds.shapeworld.sampling import sample_scenes, stream_of
-from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES, Scenes
-from molyneux.data.worlds.shapeworld.settings import (
-    PAPER_COUNTS,
-    PAPER_SCENES,
-    TEST_COMBINATIONS,
-    VALIDATION_COMBINATIONS,
-    SceneSettings,
-)
+from molyneux.data.worlds.shapeworld.kinds import KINDS, Kind
+from molyneux.data.worlds.shapeworld.meaning.captions import LANGUAGES, language_of
+from molyneux.data.worlds.shapeworld.meaning.constraints import CaptionConstraint
+from molyneux.data.worlds.shapeworld.meaning.description import CaptionReader, caption_factors, describe
+from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
+from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS
+from molyneux.data.worlds.shapeworld.meaning.vocabulary import PAPER_UNUSED, Vocabulary
+from molyneux.data.worlds.shapeworld.noise import add_noise
+from molyneux.data.worlds.shapeworld.sampling import stream_of
+from molyneux.data.worlds.shapeworld.scene_view import scene_modality, scenes_of_view, truth_of_captions, view_of_scenes
+from molyneux.data.worlds.shapeworld.scenes import Scenes
+from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings, training_scenes
 
-Kind = Literal["oneshape", "multishape", "spatial", "quantification"]
-"""What captions are about: the four data sets of Kuhnle & Copestake (2017)."""
+View = Literal["image", "text", "meaning", "scene"]
+LanguageName = Literal["english", "german"]
 
-_KINDS: tuple[Kind, ...] = ("oneshape", "multishape", "spatial", "quantification")
-
-_QUANTIFIERS = ("ratio-eq-0", "bare-the", "exists", "bare-two", "bare-most", "ratio-eq-1")
-
-_TRIES = 20
-"""How often the scenes of a pair are drawn anew before the settings are refused."""
-
-_PADDING, _START, _END = range(3)
+_ARITIES = (0, *(len(symbol.arguments) for symbol in SYMBOLS.values()))
 
 
 @final
 class ShapeWorld(World):
-    """Pictures of shapes with captions that agree with them or not, balanced so that text or picture alone tell nothing.
+    """Pictures of shapes with captions that agree with them or not; after Kuhnle & Copestake, ShapeWorld (2017).
 
-    Four samples in a row have two scenes and two captions of one form, each caption true of one scene and false of the other
-    (Winoground: Thrush et al., CVPR 2022). So every caption and every scene occurs once with agreement and once without.
-    Captions that the semantics leaves undetermined do not occur. Numbers of entities and combinations of shape and colour of
-    validation and test are those that Kuhnle & Copestake (2017, table 1) hold out of training; here training does not have them.
+    With `variant="balanced"`, four samples in a row are a contrast set: two scenes and two captions of one form, each true of
+    one scene and false of the other (Winoground: Thrush et al., CVPR 2022). Every caption and every picture is once right and
+    once wrong, so that neither of them alone tells anything. In three quarters of the sets the second scene is the first with
+    one thing changed. `variant="foils"` is the same, but the second caption is the first with one thing changed, such as a
+    relation turned round or a number. `variant="published"` has the sampler of the published data sets, whose captions tell by
+    themselves which are true, with half of the samples true: it is there for comparison only, and its training scenes have the
+    combinations that they should not have, as in the published code.
 
-    Factors are the form of the caption, and the number of entities; the target is `agreement`.
+    Captions that the semantics leaves undetermined do not occur. `validation` and `test` have scenes and captions that training
+    does not have, see `HeldOut`.
+
+    Factors: `type`, `symbol`, `negated` and `nouns` of the caption (see `caption_factors`), `change` (what the scenes of a set
+    differ in, what the foil changes, or what makes the published caption false), `truth`, the number of `entities`, and the
+    `kind` where there are several. The target is `agreement`.
 
     Args:
-        kind: "oneshape": there is a red square; "multishape": the same, of several entities; "spatial": a red square is to the
-            left of a circle; "quantification": most squares are red.
+        kind: what captions are about: one of `Kind`, or several, which are equally likely.
+        variant: see above.
+        only: factors and those of their values that samples have, such as `{"change": ["mirrored"]}`: a partition.
+        scenes: what scenes are drawn from, of all kinds; by default those of the kind.
+        validation: what this split has and training does not; by default that of the kind.
+        test: the same.
+        views: the modalities: `image`; `text`; `meaning`, the caption in Polish notation; `scene`, the entities as a set.
+        language: of the captions.
+        longest: most words of a caption, the full stop included; by default enough for all.
         image_size: side of the pictures in pixels.
+        noise: standard deviation of the noise of pixels, cut off at one of them as in the paper; by default that of the kind.
+        semantics: when a caption is true; by default the paper's for its published data sets, else `Semantics()`.
 
     Raises:
-        ConfigError: an unknown kind, or pictures below 8 pixels.
+        ConfigError: settings that cannot be used; all problems at once.
     """
 
     name: ClassVar[str] = "shapeworld-v1"
     origin: ClassVar[str] = "after ShapeWorld (Kuhnle and Copestake, 2017), generated by this package"
 
-    def __init__(self, *, kind: Kind = "multishape", image_size: int = 64) -> None:
-        problems = choice_problems(kind=(kind, _KINDS))
-        if image_size < 8:
-            problems.append(f"image_size: expected at least 8 pixels, got {image_size}")
+    def __init__(
+        self,
+        *,
+        kind: Kind | Sequence[Kind] = "multishape",
+        variant: Variant = "balanced",
+        only: Mapping[str, Sequence[str]] | None = None,
+        scenes: SceneSettings | None = None,
+        validation: HeldOut | None = None,
+        test: HeldOut | None = None,
+        views: Sequence[View] = ("image", "text"),
+        language: LanguageName = "english",
+        longest: int | None = None,
+        image_size: int = 64,
+        noise: float | None = None,
+        semantics: Semantics | None = None,
+    ) -> None:
+        self.kinds: tuple[Kind, ...] = (kind,) if isinstance(kind, str) else tuple(kind)
+        self.variant, self.only, self.scene_settings = variant, {name: tuple(some) for name, some in (only or {}).items()}, scenes
+        self.views, self.language, self.image_size, self.semantics = tuple(views), language, image_size, semantics
+        self._held_out, self._longest, self._noise = {"validation": validation, "test": test}, longest, noise
+        problems = self._problems()
         if problems:
             raise ConfigError(problems)
-        self.kind, self.image_size = kind, image_size
+        self._unknown_values()
+        for split in self.splits:
+            for name in self.kinds:
+                self._constraint(split, name)
+                self.scenes_of(split, name)
+
+    def _problems(self) -> list[str]:
+        problems = [f"kind: unknown kind {name!r}; {nearest(str(name), KINDS)}" for name in self.kinds if name not in KINDS]
+        problems += ["kind: expected at least one, got none"] * (not self.kinds)
+        problems += ["kind: expected different kinds, got one twice"] * (len(set(self.kinds)) < len(self.kinds))
+        problems += choice_problems(
+            variant=(self.variant, get_args(Variant)),
+            language=(self.language, tuple(LANGUAGES)),
+        )
+        problems += [
+            f"views: unknown view {name!r}; {nearest(str(name), get_args(View))}"
+            for name in self.views
+            if name not in get_args(View)
+        ]
+        problems += ["views: expected at least one, each once"] * (not self.views or len(set(self.views)) < len(self.views))
+        if not 8 <= self.image_size <= 1024:
+            problems.append(f"image_size: expected 8 to 1024 pixels, got {self.image_size}")
+        if self._noise is not None and not 0 <= self._noise <= 1:
+            problems.append(f"noise: expected a standard deviation of 0 to 1, got {self._noise}")
+        if self._longest is not None and self._longest < 4:
+            problems.append(f"longest: expected captions of at least 4 words, got {self._longest}")
+        return problems
+
+    def _unknown_values(self) -> None:
+        """Raise ConfigError for partitions that name no factor or no value of one, or one that is in every set or in none."""
+        problems, factors = [], {factor.name: factor for factor in self.spec.factors}
+        for name, values in self.only.items():
+            if name not in factors:
+                problems.append(f"only: unknown factor {name!r}; {nearest(name, factors)}")
+                continue
+            problems += [
+                f"only: {name} has no value {value!r}; {nearest(value, factors[name].values)}"
+                for value in values
+                if value not in factors[name].values
+            ]
+            if not values:
+                problems.append(f"only: expected values of {name}, got none")
+        if "truth" in self.only and self.variant != "published":
+            problems.append("only: every set has a true and a false caption; truth can be restricted in the variant published")
+        if problems:
+            raise ConfigError(problems)
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """The settings as plain data: with name, split and seed they determine every byte."""
-        return {"kind": self.kind, "image_size": self.image_size}
+        held_out = {split: None if one is None else asdict(one) for split, one in self._held_out.items()}
+        return {
+            "kind": list(self.kinds),
+            "variant": self.variant,
+            "only": {name: list(values) for name, values in self.only.items()},
+            "scenes": None if self.scene_settings is None else asdict(self.scene_settings),
+            **held_out,
+            "views": list(self.views),
+            "language": self.language,
+            "longest": self._length,
+            "image_size": self.image_size,
+            "noise": self._noise,
+            "semantics": None if self.semantics is None else asdict(self.semantics),
+        }
 
     @cached_property
     def spec(self) -> Spec:
-        """The modalities `image` and `text`, the factors `form` and `entities`, and the target `agreement`."""
-        image = Modality("image", "image", (3, self.image_size, self.image_size), "uint8")
-        text = Modality("text", "text", (self._length,), "uint8", self._symbols, _PADDING, _START, _END)
-        counts = sorted({count for split in self.splits for count in self.scene_settings(split).counts})
-        forms = Factor("form", tuple(skeleton.name for skeleton in self.skeletons))
-        return Spec((image, text), (forms, Factor("entities", tuple(map(str, counts)))), (Target("agreement", "agreement"),))
+        """The modalities in `views`, the factors and the target `agreement`."""
+        made = {
+            "image": lambda: Modality("image", "image", (3, self.image_size, self.image_size), "uint8"),
+            "text": lambda: self.vocabulary.modality(self._length, dtype="uint8"),
+            "meaning": lambda: Modality("meaning", "text", (self._symbols,), "uint8", ("<pad>", *SYMBOLS), 0, arities=_ARITIES),
+            "scene": lambda: scene_modality(self._entities),
+        }
+        counts = tuple(map(str, self._counts))
+        kinds = (Factor("kind", self.kinds),) if len(self.kinds) > 1 else ()
+        others = (Factor("change", self._changes), Factor("truth", ("false", "true")), Factor("entities", counts), *kinds)
+        target = Target("agreement", "agreement", contrast=self._drawn[self.kinds[0]].contrast)
+        return Spec(tuple(made[name]() for name in self.views), (*self._caption_factors, *others), (target,))
 
     @cached_property
-    def skeletons(self) -> tuple[Skeleton, ...]:
-        """The forms of its captions."""
-        if self.kind == "spatial":
-            return relational()
-        return quantified(_QUANTIFIERS) if self.kind == "quantification" else existential()
+    def vocabulary(self) -> Vocabulary:
+        """The words of its captions; those of the paper's data sets have unused words too, as there."""
+        unused = {word for name in self.kinds for word in PAPER_UNUSED.get(name, ())}
+        return language_of(self.language).vocabulary(self._meanings, unused=sorted(unused))
 
-    def scene_settings(self, split: Split) -> SceneSettings:
-        """What the scenes of a split are drawn from; raises ConfigError for an unknown split."""
+    def scenes_of(self, split: Split, kind: Kind) -> SceneSettings:
+        """What the scenes of a split and a kind are drawn from; raises ConfigError for an unknown split."""
         self.size(split)
-        usual = PAPER_SCENES[self.kind]
-        if self.kind in PAPER_COUNTS:
-            held_out = dict(zip(("validation", "test"), PAPER_COUNTS[self.kind], strict=True))
-            return replace(usual, counts=held_out.get(split, usual.counts))
-        required = {"validation": VALIDATION_COMBINATIONS, "test": TEST_COMBINATIONS}
-        if split in required:
-            return replace(usual, required=required[split])
-        return replace(usual, excluded=(*VALIDATION_COMBINATIONS, *TEST_COMBINATIONS))
+        usual, held_out = self.scene_settings or KINDS[kind].scenes, self.held_out(kind)
+        if split in held_out:
+            own = held_out[split].scenes(usual)
+            if self.variant == "published" and own.required:  # the other entities have shapes and colours of those held out
+                shapes, colours = (tuple(dict.fromkeys(names)) for names in zip(*own.required, strict=True))
+                own = replace(own, shapes=shapes, colours=colours)
+            return own
+        return usual if self.variant == "published" else training_scenes(usual, list(held_out.values()))
+
+    def held_out(self, kind: Kind) -> Mapping[Split, HeldOut]:
+        """What validation and test of a kind have and training does not have."""
+        defaults = dict(zip(("validation", "test"), KINDS[kind].held_out, strict=True))
+        if self.scene_settings is not None:
+            defaults = dict.fromkeys(defaults, HeldOut())
+        return {split: self._held_out[split] or default for split, default in defaults.items()}
 
     def batch(self, indices: np.ndarray, *, split: Split, seed: int) -> Batch:
         """The samples of these numbers (B,) of a split, in any order; errors as `World.batch`."""
-        numbers, places = np.unique(self.numbers(indices, split) // 4, return_inverse=True)
-        member = self.numbers(indices, split) % 4
-        scenes, captions, forms = self._pairs(numbers, split, seed)
-        chosen, said = places + len(numbers) * (member >= 2), places + len(numbers) * (member % 2)
-        tokens, lengths = self._tokens(captions, np.tile(forms, 2))
-        shown = scenes[chosen]
-        counts = np.array([int(value) for value in self.spec.factor("entities").values])  # rising
-        factors = np.stack([forms[places], np.searchsorted(counts, shown.present.sum(1))], 1)
+        numbers = self.numbers(indices, split)
+        pictures, texts = self.spec.targets[0].contrast
+        groups, rows = np.unique(numbers // (pictures * texts), return_inverse=True)
+        member = numbers % (pictures * texts)
+        picture, text = member // texts, member % texts
+        sets, kinds = self._sets(groups, split, seed)
+        programs = sets.programs.reshape(len(groups) * texts, sets.programs.shape[2])
+        found: dict[str, Tensor] = {}
+        lengths: dict[str, Tensor] = {}
+        scenes = _stacked(sets.scenes)
+        shown, said = rows * pictures + picture, rows * texts + text
+        if "image" in self.views:
+            found["image"] = torch.from_numpy(self._pictures(scenes, groups, kinds, split, seed)[shown])
+        if "text" in self.views:
+            made = language_of(self.language).realise(programs, self.vocabulary, length=self._length)
+            found["text"] = torch.from_numpy(made.ids.astype(np.uint8)[said])
+            lengths["text"] = torch.from_numpy(made.lengths[said])
+        if "meaning" in self.views:
+            found["meaning"] = torch.from_numpy(programs.astype(np.uint8)[said])
+            lengths["meaning"] = torch.from_numpy((programs > 0).sum(1)[said])
+        if "scene" in self.views:
+            found["scene"] = torch.from_numpy(view_of_scenes(scenes)[shown])
+            lengths["scene"] = torch.from_numpy(scenes.present.sum(1)[shown])
+        agrees = sets.agrees[rows, picture, text]
+        factors = self._factors(programs[said], sets.change[rows], agrees, scenes.present.sum(1)[shown], kinds[rows])
         return Batch(
-            {"image": torch.from_numpy(draw(shown, size=self.image_size)), "text": torch.from_numpy(tokens[said])},
-            factors=torch.from_numpy(factors.astype(np.int64)),
-            lengths={"text": torch.from_numpy(lengths[said])},
-            targets={"agreement": torch.from_numpy(np.isin(member, (0, 3)).astype(np.int64))},
+            {name: found[name] for name in self.views},
+            factors=torch.from_numpy(factors),
+            lengths=lengths,
+            targets={"agreement": torch.from_numpy(agrees.astype(np.int64))},
         )
 
-    def _pairs(self, numbers: np.ndarray, split: Split, seed: int) -> tuple[Scenes, np.ndarray, np.ndarray]:
-        """Scenes (first ones, then second ones), captions (the same) and the forms of pairs."""
-        settings, count = self.scene_settings(split), len(numbers)
-        length = max(skeleton.tree.size for skeleton in self.skeletons)
-        kept, forms = np.zeros((2, count, length), np.int16), np.zeros(count, np.int64)
-        scenes = [sample_scenes(settings, self._stream(seed, split, side, 0), numbers) for side in range(2)]
-        left = np.arange(count)
-        for attempt in range(_TRIES):
-            if attempt:
-                for side in range(2):
-                    drawn = sample_scenes(settings, self._stream(seed, split, side, attempt), numbers[left])
-                    for field in fields(drawn):
-                        getattr(scenes[side], field.name)[left] = getattr(drawn, field.name)
-            key = seeds.key(seed, self.name, self.kind, split, "captions", attempt)
-            uniforms = seeds.uniforms(key, numbers[left], numbers_of(self.skeletons))
-            pairs = balanced_captions(scenes[0][left], scenes[1][left], self.skeletons, uniforms)
-            rows = left[pairs.found]
-            kept[0, rows], kept[1, rows] = pairs.first[pairs.found], pairs.second[pairs.found]
-            forms[rows], left = pairs.skeleton[pairs.found], left[~pairs.found]
-            if not len(left):
-                both = {field.name: np.concatenate([getattr(one, field.name) for one in scenes]) for field in fields(Scenes)}
-                return Scenes(**both), kept.reshape(2 * count, length), forms
-        raise DataError(f"{self.name}: no captions that tell the scenes of pair {numbers[left[0]]} apart in {_TRIES} trials")
+    def scenes(self, indices: np.ndarray, *, split: Split, seed: int) -> Scenes:
+        """The scenes of samples of these numbers (B,) of a split."""
+        numbers = self.numbers(indices, split)
+        pictures, texts = self.spec.targets[0].contrast
+        groups, rows = np.unique(numbers // (pictures * texts), return_inverse=True)
+        return _stacked(self._sets(groups, split, seed)[0].scenes)[rows * pictures + numbers % (pictures * texts) // texts]
 
-    def _stream(self, seed: int, split: Split, side: int, attempt: int) -> np.ndarray:
-        return stream_of(seed, split, self.kind, side, attempt)
+    def evaluate(self, batch: Batch) -> Tensor:
+        """Whether the captions of a batch are true of its scenes: 1, 0 (undetermined) or -1; (B,) int8.
+
+        Texts are parsed, so captions that a model has written can be evaluated too; one that is no sentence of the language is 0.
+
+        Args:
+            batch: with the views `scene` and `text`.
+        """
+        scenes = scenes_of_view(batch.views["scene"].numpy(), batch.lengths["scene"].numpy())
+        modality = self.vocabulary.modality(batch.views["text"].shape[1], dtype="uint8")
+        return torch.from_numpy(
+            truth_of_captions(modality, batch.views["text"], scenes, language_of(self.language), self.semantics_of_captions)
+        )
+
+    def visible(self, modality: str) -> tuple[str, ...]:
+        """A caption shows what kind of caption it is, a picture its number of entities."""
+        captions = tuple(factor.name for factor in self._caption_factors)
+        return captions if modality in ("text", "meaning") else ("entities",)
+
+    def readers(self) -> Mapping[str, Reader]:
+        """The parser of captions, which reads what kind of caption they are."""
+        if "text" not in self.views:
+            return {}
+        return {"text": CaptionReader(self.spec.modality("text"), self._caption_factors, language_of(self.language))}
+
+    @property
+    def semantics_of_captions(self) -> Semantics:
+        """When its captions are true."""
+        return self._drawn[self.kinds[0]].captioner.semantics
 
     @cached_property
-    def _symbols(self) -> tuple[str, ...]:
-        return ("<pad>", "<bos>", "<eos>", *sorted({word for words in self._examples for word in words}))
+    def _drawn(self) -> dict[Kind, CaptionedScenes]:
+        return {name: CaptionedScenes(name, self.variant, self.semantics) for name in self.kinds}
+
+    @cached_property
+    def _changes(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(change for drawn in self._drawn.values() for change in drawn.changes))
+
+    @cached_property
+    def _meanings(self) -> tuple[str, ...]:
+        colours = () if self.scene_settings is None else self.scene_settings.colours
+        found = {name for kind in self.kinds for name in KINDS[kind].symbols(self.variant, colours)}
+        return tuple(name for name in SYMBOLS if name in found)
+
+    @cached_property
+    def _caption_factors(self) -> tuple[Factor, ...]:
+        return caption_factors(self._meanings)
 
     @cached_property
     def _length(self) -> int:
-        return 1 + max(map(len, self._examples))
+        return self._longest or max(KINDS[name].longest_caption(self.variant, self.language) for name in self.kinds)
 
     @cached_property
-    def _examples(self) -> list[list[str]]:
-        """A sentence for every symbol at every open place of the forms."""
-        grammar = english()
-        return [grammar.say(tree) for skeleton in self.skeletons for tree in _variants(skeleton)]
+    def _symbols(self) -> int:
+        return max(drawn.length for drawn in self._drawn.values())
 
     @cached_property
-    def _writers(self) -> list[list[Writer]]:
-        ids = {word: place for place, word in enumerate(self._symbols)}
-        return [[Writer(skeleton, chosen, ids) for chosen in _choices(skeleton)] for skeleton in self.skeletons]
+    def _counts(self) -> tuple[int, ...]:
+        found = {count for split in self.splits for name in self.kinds for count in self.scenes_of(split, name).counts}
+        fewer = {count - 1 for count in found if count > 1} if self.variant != "published" else set()  # an entity may be removed
+        return tuple(sorted(found | fewer))
 
-    def _tokens(self, captions: np.ndarray, forms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Ids (n, T) uint8 of captions of these forms with their end, and lengths (n,) int64."""
-        tokens, lengths = np.full((len(captions), self._length), _PADDING, np.uint8), np.zeros(len(captions), np.int64)
-        for form, writers in enumerate(self._writers):
-            for writer in writers:
-                rows = np.flatnonzero((forms == form) & writer.writes(captions))
-                words = writer.write(captions[rows])
-                tokens[rows, : words.shape[1]], lengths[rows] = words, words.shape[1]
-        return tokens, lengths
+    @cached_property
+    def _entities(self) -> int:
+        return max(self._counts)
 
-    def visible(self, modality: str) -> tuple[str, ...]:
-        """A caption shows its form, a picture its number of entities."""
-        return ("form",) if modality == "text" else ("entities",)
+    def _constraint(self, split: Split, kind: Kind) -> CaptionConstraint:
+        """The captions that a split may have."""
+        held_out, language = self.held_out(kind), language_of(self.language)
+        if split in held_out:
+            own = held_out[split]
+            return CaptionConstraint(language, self._length, required_patterns=own.patterns, required_lengths=own.lengths)
+        patterns = [group for one in held_out.values() for group in one.patterns]
+        lengths = [length for one in held_out.values() for length in one.lengths]
+        return CaptionConstraint(language, self._length, excluded_patterns=patterns, excluded_lengths=lengths)
 
-    def readers(self) -> Mapping[str, Reader]:
-        """The parser of captions, which reads their form."""
-        return {"text": FormReader(self.spec, self.skeletons)}
+    def _sets(self, groups: np.ndarray, split: Split, seed: int) -> tuple[ContrastSets, np.ndarray]:
+        """The contrast sets of these numbers (n,), and the kind of each, (n,)."""
+        which = np.zeros(len(groups), np.int64)
+        if len(self.kinds) > 1:
+            uniforms = seeds.uniforms(stream_of(seed, split, "kinds"), groups, 1)[:, 0]
+            places = [place for place, name in enumerate(self.kinds) if name in self.only.get("kind", self.kinds)]
+            which = np.array(places)[np.minimum((uniforms * len(places)).astype(np.int64), len(places) - 1)]
+        parts = []
+        for place, name in enumerate(self.kinds):
+            rows = np.flatnonzero(which == place)
+            if len(rows) or (place == 0 and not len(groups)):
+                drawn, stream = self._drawn[name], stream_of(seed, split, name, self.variant)
+                constraint = self._constraint(split, name)
+                accept = acceptance(constraint, self._caption_factors, self.only, drawn.changes)
+                few = bool(self.only or constraint.required_patterns or constraint.required_lengths)
+                found = drawn.draw(self.scenes_of(split, name), stream, groups[rows], accept, restricted=few)
+                found.change[:] = np.array([self._changes.index(one) for one in drawn.changes])[found.change]
+                parts.append((rows, found))
+        return joined(parts, len(groups), entities=self._entities, length=self._symbols), which
 
+    def _pictures(self, scenes: Scenes, groups: np.ndarray, kinds: np.ndarray, split: Split, seed: int) -> np.ndarray:
+        """Pictures (n * P, 3, S, S) of scenes, with noise."""
+        images = draw(scenes, size=self.image_size)
+        each = len(scenes) // max(1, len(groups))
+        levels = np.array([KINDS[name].noise if self._noise is None else self._noise for name in self.kinds])[kinds].repeat(each)
+        numbers = (groups[:, None] * each + np.arange(each)).ravel()
+        add_noise(images, levels, stream_of(seed, split, "noise"), numbers)
+        return images
 
-class Writer:
-    """Writes captions of one form and one set of choices: the words of each noun have fixed places.
-
-    Args:
-        skeleton: the form.
-        chosen: the symbols at the places of its choices.
-        ids: the id of each word.
-    """
-
-    def __init__(self, skeleton: Skeleton, chosen: Sequence[str], ids: Mapping[str, int]) -> None:
-        self._places = [(place, CODES[name]) for (place, _), name in zip(skeleton.choices, chosen, strict=True)]
-        polish = _filled(skeleton, chosen)
-        self._base = _said(polish, ids)
-        self._parts = []
-        for noun in skeleton.nouns:
-            for place, known in zip(noun, (COLOURS, SHAPES), strict=True):
-                if place is not None:
-                    table = np.tile(self._base, (len(CODES) + 1, 1))
-                    for name in known:
-                        table[CODES[name]] = _said([*polish[:place], name, *polish[place + 1 :]], ids)
-                    columns = np.flatnonzero((table != self._base).any(0))
-                    self._parts.append((place, columns, table[:, columns]))
-
-    def writes(self, captions: np.ndarray) -> np.ndarray:
-        """Which captions (n, L) of its form have its choices, (n,) bool."""
-        fits = np.ones(len(captions), bool)
-        for place, code in self._places:
-            fits &= captions[:, place] == code
-        return fits
-
-    def write(self, captions: np.ndarray) -> np.ndarray:
-        """Ids (n, T) of captions (n, L), the end last."""
-        tokens = np.tile(self._base, (len(captions), 1))
-        for place, columns, table in self._parts:
-            tokens[:, columns] = table[captions[:, place]]
-        return tokens
+    def _factors(
+        self, programs: np.ndarray, change: np.ndarray, agrees: np.ndarray, entities: np.ndarray, kinds: np.ndarray
+    ) -> np.ndarray:
+        """Codes (B, F) of the factors of samples."""
+        columns = [change, agrees.astype(np.int64), np.searchsorted(self._counts, entities)]
+        columns += [kinds] if len(self.kinds) > 1 else []
+        return np.concatenate([describe(programs, self._caption_factors), np.stack(columns, 1)], 1)
 
 
-def _said(polish: Sequence[str], ids: Mapping[str, int]) -> np.ndarray:
-    return np.array([*(ids[word] for word in english().say(Tree.from_polish(polish))), _END], np.uint8)
-
-
-def _choices(skeleton: Skeleton) -> list[tuple[str, ...]]:
-    """All combinations of the choices of a form."""
-    return list(itertools.product(*(names for _, names in skeleton.choices)))
-
-
-def _filled(skeleton: Skeleton, chosen: Sequence[str]) -> list[str]:
-    """The symbols of a form with these choices."""
-    polish = list(skeleton.tree.polish)
-    for (place, _), name in zip(skeleton.choices, chosen, strict=True):
-        polish[place] = name
-    return polish
-
-
-class FormReader:
-    """Reads the form of a caption by parsing it; satisfies `core.Reader`.
-
-    Args:
-        spec: with the modality `text` and the factor `form`.
-        skeletons: the forms.
-    """
-
-    modality = "text"
-    factors = ("form",)
-
-    def __init__(self, spec: Spec, skeletons: Sequence[Skeleton]) -> None:
-        self._symbols, self._skeletons = spec.modality("text").symbols, tuple(skeletons)
-
-    @property
-    def accuracy(self) -> Mapping[str, float]:
-        """1: it is exact."""
-        return {"form": 1.0}
-
-    def read(self, view: Tensor) -> Reading:
-        """The forms of captions (B, T)."""
-        distinct, rows = np.unique(view.numpy(), axis=0, return_inverse=True)
-        found = [self._form(row) for row in distinct]
-        codes, reasons = np.array([code for code, _ in found], np.int64), [reason for _, reason in found]
-        read = torch.from_numpy(codes[rows.ravel()])[:, None]
-        unread = {place: reasons[row] for place, row in enumerate(rows.ravel().tolist()) if codes[row] < 0}
-        return Reading(read, self.factors, unread)
-
-    def _form(self, ids: np.ndarray) -> tuple[int, str]:
-        words = [self._symbols[one] for one in ids.tolist()]
-        words = words[: words.index("<eos>")] if "<eos>" in words else words
-        try:
-            tree = english().read(words)
-        except DataError as error:
-            return -1, str(error)
-        for number, skeleton in enumerate(self._skeletons):
-            if skeleton.covers(tree):
-                return number, ""
-        return -1, f"the caption {' '.join(words)!r} has none of the forms of this data set"
-
-
-def _variants(skeleton: Skeleton) -> list[Tree]:
-    """The trees of a form with all combinations of its choices, and with every colour and shape at one noun at a time."""
-    found = []
-    for chosen in _choices(skeleton):
-        polish = _filled(skeleton, chosen)
-        found.append(Tree.from_polish(polish))
-        for noun in skeleton.nouns:
-            for place, known in zip(noun, (COLOURS, SHAPES), strict=True):
-                if place is not None:
-                    found += [Tree.from_polish([*polish[:place], name, *polish[place + 1 :]]) for name in known]
-    return found
+def _stacked(scenes: Sequence[Scenes]) -> Scenes:
+    """Scenes of sets of P, (n each), as one batch (n * P,), those of a set next to each other."""
+    arrays = [vars(one) for one in scenes]
+    return Scenes(
+        **{
+            name: np.stack([one[name] for one in arrays], 1).reshape(len(scenes) * len(array), *array.shape[1:])
+            for name, array in arrays[0].items()
+        }
+    )

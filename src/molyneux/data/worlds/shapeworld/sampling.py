@@ -41,6 +41,10 @@ class _Numbers(NamedTuple):
     overlap: float
     provoked: float
     outside: float
+    excluded_places: np.ndarray
+    required_places: np.ndarray
+    excluded_sizes: np.ndarray
+    required_sizes: np.ndarray
 
 
 def sample_scenes(settings: SceneSettings, stream: np.ndarray, indices: np.ndarray) -> Scenes:
@@ -94,6 +98,8 @@ def _numbers(settings: SceneSettings) -> _Numbers:
         float(settings.overlap),
         float(settings.provoked),
         float(settings.outside),
+        *(np.array(places, np.float64).reshape(-1, 4) for places in (settings.excluded_places, settings.required_places)),
+        *(np.array(sizes, np.float64).reshape(-1, 2) for sizes in (settings.excluded_sizes, settings.required_sizes)),
     )
 
 
@@ -159,7 +165,7 @@ def _scene(state: np.ndarray, row: int, count: int, numbers: _Numbers, rows: Row
                 return False
             _measures(state, row, e, numbers, rows)
             _place(state, row, e, numbers, rows, places, provoked)
-            if fits(row, e, rows, numbers.overlap, numbers.outside):
+            if _allowed(row, e, numbers, rows) and fits(row, e, rows, numbers.overlap, numbers.outside):
                 placed = True
                 break
         if not placed:
@@ -171,6 +177,40 @@ def _scene(state: np.ndarray, row: int, count: int, numbers: _Numbers, rows: Row
             weights[rows.shape[row, e]] += more
             weights[:, rows.colour[row, e]] += more
     return True
+
+
+@compiled
+def _allowed(row: int, e: int, numbers: _Numbers, rows: Rows) -> bool:
+    """Whether an entity has no place and no size that is held out, and the first one those that are required."""
+    x, y, size = rows.centre[row, e, 0], rows.centre[row, e, 1], rows.size[row, e]
+    if _within(x, y, numbers.excluded_places) or _between(size, numbers.excluded_sizes):
+        return False
+    if e > 0:
+        return True
+    place = len(numbers.required_places) == 0 or _within(x, y, numbers.required_places)
+    return place and (len(numbers.required_sizes) == 0 or _between(size, numbers.required_sizes))
+
+
+@compiled
+def _within(x: float, y: float, places: np.ndarray) -> bool:
+    found = False
+    for place in range(len(places)):
+        found = found or (places[place, 0] <= x <= places[place, 2] and places[place, 1] <= y <= places[place, 3])
+    return found
+
+
+@compiled
+def _between(size: float, ranges: np.ndarray) -> bool:
+    found = False
+    for place in range(len(ranges)):
+        found = found or ranges[place, 0] <= size <= ranges[place, 1]
+    return found
+
+
+@compiled
+def on_grid(value: float) -> float:
+    """The nearest multiple of 2 ** -20: numbers of a scene are exact in 32 bits, and so are those of its reflections."""
+    return math.floor(value * 1048576.0 + 0.5) / 1048576.0
 
 
 @compiled
@@ -228,16 +268,19 @@ def _attributes(state: np.ndarray, row: int, e: int, frame: int, numbers: _Numbe
 def _measures(state: np.ndarray, row: int, e: int, numbers: _Numbers, rows: Rows) -> None:
     """Draw size, distortion, rotation and shade of an entity."""
     low, high = numbers.size
+    if e == 0 and len(numbers.required_sizes):
+        asked = numbers.required_sizes[_below(state, len(numbers.required_sizes))]
+        low, high = max(low, asked[0]), min(high, asked[1])
     share = _uniform(state)
-    rows.size[row, e] = (
+    rows.size[row, e] = on_grid(
         math.sqrt(low * low + share * (high * high - low * low)) if numbers.uniform_area else low + share * (high - low)
     )
     wide, wider = numbers.distortion
     stretched = rows.shape[row, e] in (1, 7)
     share = _uniform(state)
-    rows.distortion[row, e] = wide + share * (wider - wide) if stretched else 1.0
+    rows.distortion[row, e] = on_grid(wide + share * (wider - wide)) if stretched else 1.0
     share = _uniform(state)
-    rows.rotation[row, e] = share if numbers.rotated else 0.0
+    rows.rotation[row, e] = on_grid(share) % 1.0 if numbers.rotated else 0.0
     shade = (2 * _uniform(state) - 1) * numbers.shade
     if numbers.normal_shade:
         for _ in range(100):
@@ -246,7 +289,7 @@ def _measures(state: np.ndarray, row: int, e: int, numbers: _Numbers, rows: Rows
             if abs(normal) <= 1:
                 shade = normal * numbers.shade
                 break
-    rows.shade[row, e] = shade
+    rows.shade[row, e] = on_grid(shade)
 
 
 @compiled
@@ -257,7 +300,13 @@ def _place(state: np.ndarray, row: int, e: int, numbers: _Numbers, rows: Rows, p
     x, y = _uniform(state), _uniform(state)
     rows.centre[row, e, 0] = margin_x + x * max(0.0, 1 - 2 * margin_x)
     rows.centre[row, e, 1] = margin_y + y * max(0.0, 1 - 2 * margin_y)
-    if numbers.mode == _CLUSTERED:
+    if e == 0 and len(numbers.required_places):
+        asked = numbers.required_places[_below(state, len(numbers.required_places))]
+        rows.centre[row, e, 0], rows.centre[row, e, 1] = (
+            asked[0] + x * (asked[2] - asked[0]),
+            asked[1] + y * (asked[3] - asked[1]),
+        )
+    elif numbers.mode == _CLUSTERED:
         cluster = _below(state, len(places))
         for axis in range(2):
             rows.centre[row, e, axis] = places[cluster, axis] + 0.2 * (rows.centre[row, e, axis] - 0.5)
@@ -266,3 +315,4 @@ def _place(state: np.ndarray, row: int, e: int, numbers: _Numbers, rows: Rows, p
         other_width, other_height = box(row, other, rows)
         rows.centre[row, e, 0] = rows.centre[row, other, 0] + math.cos(angle) * other_width * away
         rows.centre[row, e, 1] = rows.centre[row, other, 1] + math.sin(angle) * other_height * away
+    rows.centre[row, e, 0], rows.centre[row, e, 1] = on_grid(rows.centre[row, e, 0]), on_grid(rows.centre[row, e, 1])

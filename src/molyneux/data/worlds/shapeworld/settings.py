@@ -10,13 +10,16 @@ import numpy as np
 
 from molyneux.core import ConfigError, nearest
 from molyneux.core.errors import choice_problems
-from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
+from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES, Scenes
 
 Attributes = Literal["random", "reinforced", "limited", "framed", "clustered"]
 """How shapes and colours of a scene go together; see `SceneSettings.attributes`."""
 
 Combination = tuple[str, str]
 """A shape and a colour."""
+
+Place = tuple[float, float, float, float]
+"""A part of the scene: left, top, right and bottom, 0..1, y down."""
 
 PUBLISHED_COLOURS = ("red", "green", "blue", "yellow", "magenta", "cyan", "gray")
 """Colours of the published code; the paper of 2017 has white in place of gray."""
@@ -32,6 +35,10 @@ class SceneSettings:
         colours: names of colours.
         excluded: combinations of shape and colour that no scene has.
         required: combinations one of which the first entity has; the others are drawn as without, and may have them too.
+        excluded_places: parts of the scene in which no entity has its centre.
+        required_places: parts of the scene in one of which the first entity has its centre.
+        excluded_sizes: smallest and largest of widths that no entity has.
+        required_sizes: smallest and largest of widths, one of which the first entity has.
         attributes: "random": independent and equal; "reinforced": each entity makes its shape and its colour likelier for
             later ones (an urn); "limited": a scene has few shapes and colours; "framed": a part of the entities is alike and
             the others are not; "clustered": entities gather around a few places.
@@ -57,6 +64,10 @@ class SceneSettings:
     colours: Sequence[str] = PUBLISHED_COLOURS
     excluded: Sequence[Combination] = ()
     required: Sequence[Combination] = ()
+    excluded_places: Sequence[Place] = ()
+    required_places: Sequence[Place] = ()
+    excluded_sizes: Sequence[tuple[float, float]] = ()
+    required_sizes: Sequence[tuple[float, float]] = ()
     attributes: Attributes = "random"
     limits: tuple[int, int] = (2, 4)
     reinforcement: tuple[int, int] = (1, 3)
@@ -87,9 +98,26 @@ class SceneSettings:
         for name in ("shade", "overlap", "provoked", "outside"):
             if not 0 <= getattr(self, name) <= 1:
                 problems.append(f"{name}: expected a number of 0 to 1, got {getattr(self, name)}")
-        problems += self._combination_problems()
+        problems += self._combination_problems() + self._part_problems()
         if problems:
             raise ConfigError(problems)
+
+    def _part_problems(self) -> list[str]:
+        """Problems of the parts of the scene and of the range of widths that are held out."""
+        problems = []
+        for name in ("excluded_places", "required_places"):
+            for place in getattr(self, name):
+                if len(place) != 4 or not (0 <= place[0] < place[2] <= 1 and 0 <= place[1] < place[3] <= 1):
+                    problems.append(f"{name}: expected left, top, right and bottom within 0 to 1, rising, got {tuple(place)}")
+        for name in ("excluded_sizes", "required_sizes"):
+            for sizes in getattr(self, name):
+                if len(sizes) != 2 or not 0 < sizes[0] < sizes[1] <= 1:
+                    problems.append(f"{name}: expected two rising widths of 0 to 1, got {tuple(sizes)}")
+        if not problems and any(low <= self.size[0] and high >= self.size[1] for low, high in self.excluded_sizes):
+            problems.append(f"excluded_sizes: all widths of {self.size[0]} to {self.size[1]} are excluded: leave some")
+        if not problems and any(place[:2] == (0, 0) and place[2:] == (1, 1) for place in map(tuple, self.excluded_places)):
+            problems.append("excluded_places: the whole scene is excluded, so there is no place for an entity: leave some")
+        return problems
 
     def _combination_problems(self) -> list[str]:
         known = set(self.shapes), set(self.colours)
@@ -124,13 +152,93 @@ class SceneSettings:
             allowed[SHAPES.index(shape), COLOURS.index(colour)] = False
         return allowed
 
-    def contains(self, present: np.ndarray, shape: np.ndarray, colour: np.ndarray) -> np.ndarray:
-        """Whether scenes can be drawn, as far as numbers, shapes and colours are concerned: (n,) bool of arrays (n, E)."""
-        fits = self.table()[shape, colour] | ~present
-        first = ~present[:, 0] | self.table(first=True)[shape, colour].any(1) if self.required else np.ones(len(shape), bool)
-        if self.required:
-            fits |= self.table(first=True)[shape, colour]
-        return np.asarray(fits.all(1) & first & np.isin(present.sum(1), np.asarray(self.counts)))
+    def contains(self, scenes: Scenes) -> np.ndarray:
+        """Whether scenes can be drawn, as far as numbers, shapes, colours, places and sizes are concerned, (n,) bool."""
+        usual, first = self.table()[scenes.shape, scenes.colour], self.table(first=True)[scenes.shape, scenes.colour]
+        placed, sized = self._placed(scenes), self._sized(scenes)
+        held_out = (
+            (self.required, first),
+            (self.required_places, within_places(scenes.centre, self.required_places)),
+            (self.required_sizes, within_sizes(scenes.size, self.required_sizes)),
+        )
+        fits = np.isin(scenes.present.sum(1), np.asarray(self.counts)) & (
+            (usual | first & bool(self.required)) | ~scenes.present
+        ).all(1)
+        fits &= (placed & sized | ~scenes.present).all(1)
+        for asked, has in held_out:
+            fits &= (has & scenes.present).any(1) | (not asked)
+        return np.asarray(fits)
+
+    def _placed(self, scenes: Scenes) -> np.ndarray:
+        """Entities that lie where they may, (n, E) bool."""
+        return ~within_places(scenes.centre, self.excluded_places)
+
+    def _sized(self, scenes: Scenes) -> np.ndarray:
+        """Entities of a size that they may have, (n, E) bool."""
+        return ~within_sizes(scenes.size, self.excluded_sizes)
+
+
+def within_places(centre: np.ndarray, places: Sequence[Place]) -> np.ndarray:
+    """Which centres (n, E, 2) lie in one of some parts of the scene, (n, E) bool."""
+    x, y = centre[..., 0], centre[..., 1]
+    inside = [(x >= left) & (x <= right) & (y >= top) & (y <= bottom) for left, top, right, bottom in places]
+    return np.asarray(np.any(inside, 0)) if inside else np.zeros(x.shape, bool)
+
+
+def within_sizes(size: np.ndarray, ranges: Sequence[tuple[float, float]]) -> np.ndarray:
+    """Which sizes (n, E) lie in one of some ranges, (n, E) bool."""
+    inside = [(size >= low) & (size <= high) for low, high in ranges]
+    return np.asarray(np.any(inside, 0)) if inside else np.zeros(size.shape, bool)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What samples of one split have and those of training do not; every level is a distribution that says what it contains.
+
+    Args:
+        combinations: of shape and colour; every scene of the split has an entity with one of them.
+        counts: numbers of entities; all scenes of the split have one of them.
+        places: parts of the scene; every scene of the split has an entity with its centre in one of them.
+        sizes: smallest and largest widths; every scene of the split has an entity of such a width.
+        patterns: groups of symbols of meaning; every caption of the split has all symbols of one of the groups, such as `left`
+            and `circle`.
+        lengths: numbers of words, the full stop included; every caption of the split has one of them.
+    """
+
+    combinations: Sequence[Combination] = ()
+    counts: Sequence[int] = ()
+    places: Sequence[Place] = ()
+    sizes: Sequence[tuple[float, float]] = ()
+    patterns: Sequence[Sequence[str]] = ()
+    lengths: Sequence[int] = ()
+
+    def scenes(self, usual: SceneSettings) -> SceneSettings:
+        """The distribution of the scenes of the split, of that of training without anything held out."""
+        return replace(
+            usual,
+            counts=tuple(self.counts) or usual.counts,
+            required=tuple(self.combinations),
+            required_places=tuple(self.places),
+            required_sizes=tuple(self.sizes),
+        )
+
+
+def training_scenes(usual: SceneSettings, held_out: Sequence[HeldOut]) -> SceneSettings:
+    """The distribution of training scenes: without what any split holds out.
+
+    Raises:
+        ConfigError: nothing is left.
+    """
+    counts = tuple(count for count in usual.counts if not any(count in one.counts for one in held_out))
+    if not counts:
+        raise ConfigError(f"counts: every number of entities ({', '.join(map(str, usual.counts))}) is held out: leave some")
+    return replace(
+        usual,
+        counts=counts,
+        excluded=(*usual.excluded, *(pair for one in held_out for pair in one.combinations)),
+        excluded_places=(*usual.excluded_places, *(place for one in held_out for place in one.places)),
+        excluded_sizes=(*usual.excluded_sizes, *(sizes for one in held_out for sizes in one.sizes)),
+    )
 
 
 _PAPER = SceneSettings(
@@ -155,5 +263,12 @@ PAPER_SCENES = {
 }
 """Training scenes of the data sets of Kuhnle & Copestake (2017), table 1, with the held-out combinations still in them."""
 
-PAPER_COUNTS = {"multishape": ((4,), (6,)), "quantification": ((6,), (8,))}
-"""Numbers of entities of their validation and test scenes, where they differ from those of training."""
+_COMBINATIONS = (HeldOut(combinations=VALIDATION_COMBINATIONS), HeldOut(combinations=TEST_COMBINATIONS))
+
+PAPER_HELD_OUT = {
+    "oneshape": _COMBINATIONS,
+    "multishape": (HeldOut(counts=(4,)), HeldOut(counts=(6,))),
+    "spatial": _COMBINATIONS,
+    "quantification": (HeldOut(counts=(6,)), HeldOut(counts=(8,))),
+}
+"""What their validation and test scenes have and their training scenes do not."""

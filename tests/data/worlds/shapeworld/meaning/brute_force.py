@@ -150,7 +150,8 @@ class Evaluator:
         if not reference[1]:
             return -1
         if not maybe:
-            return -1 if name == "besides" else 0
+            two_valued = name == "besides" or (rules.cone and name in ("left", "right", "above", "below"))
+            return -1 if two_valued else 0
         if any(accepts(name, e, r, rules) for r in yes):
             return 1
         return -1 if all(rejects(name, e, r, rules) for r in maybe) else 0

@@ -1,8 +1,8 @@
-"""English for captions: rules with number agreement, and articles.
+"""English for captions.
 
-Sentences follow those of ShapeWorld, mended where they clash ("fewer than two", "a third of the squares are", "not exactly two").
-Where a statement is part of another one that is part of a third, words close it ("either ..., but not both"), so that
-every sentence has one meaning.
+Sentences are those of ShapeWorld (Kuhnle & Copestake, 2017), mended where they are wrong: "fewer than two", "a third of the
+squares are", "not exactly two". Where a statement joined of others is a part of another one, words close it ("either ... or ...,
+but not both"), so that every sentence has one meaning.
 """
 
 from __future__ import annotations
@@ -10,186 +10,265 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from molyneux.data.worlds.shapeworld.meaning.grammar import Grammar, Rule, rule
-from molyneux.data.worlds.shapeworld.meaning.trees import FACTORS, SYMBOLS, Symbol
+from molyneux.data.worlds.shapeworld.meaning.grammar import Grammar
+from molyneux.data.worlds.shapeworld.meaning.language import Language
+from molyneux.data.worlds.shapeworld.meaning.trees import COMPARATORS, RATIOS
 from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
 
-_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight")
+_NUMERALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight")
 
-_COUNTS = {"lt": "fewer than", "leq": "at most", "eq": "exactly", "neq": "not exactly", "geq": "at least", "gt": "more than"}
-
-_FRACTIONS = {
-    "quarter": "a quarter",
-    "third": "a third",
-    "half": "half",
-    "two-thirds": "two thirds",
-    "three-quarters": "three quarters",
+_FEATURES = {
+    "number": ("sg", "pl"),
+    "initial": ("consonant", "vowel"),
+    "comparator": COMPARATORS,
+    "amount": tuple(map(str, range(6))),
+    "share": tuple(RATIOS),
+    "total": tuple(map(str, range(2, 9))),
 }
 
-_RELATIONS = {
-    "left": "to the left of",
-    "right": "to the right of",
-    "above": "above",
-    "below": "below",
-    "behind": "behind",
-    "in-front": "in front of",
-    "smaller": "smaller than",
-    "bigger": "bigger than",
-    "darker": "darker than",
-    "lighter": "lighter than",
-    "same-shape": "the same shape as",
-    "different-shape": "a different shape from",
-    "same-colour": "the same color as",
-    "different-colour": "a different color from",
+_CATEGORIES = {
+    "article": ("initial",),
+    "noun": ("number", "initial"),
+    "shape": ("number", "initial"),
+    "figure": ("number",),
+    "be": ("number",),
+    "do": ("number",),
+    "exist": ("number",),
+    "have": ("number",),
+    "verb": ("number",),
+    "predicate": ("number",),
+    "comparator": ("comparator",),
+    "numeral": ("amount", "number"),
+    "counted": ("comparator", "amount", "number"),
+    "measure": ("comparator",),
+    "fraction": ("share",),
+    "portion": ("comparator", "share"),
+    "total": ("total",),
+    "part": ("total",),
 }
+
+_CONNECTIVES = """
+sentence = :top .
+top = :clause
+top and = 0:clause and 1:conjuncts
+top or = 0:clause or 1:disjuncts
+top if = if 1:top , then 0:top
+top iff = 0:clause if and only if 1:inner
+top = :compound
+~top either = 0:clause or 1:clause , but not both
+~top or = 0:clause or 1:clause , or both
+~top if = 0:clause if 1:inner
+~top if = if 1:top , 0:top
+conjuncts = :clause
+conjuncts and = 0:clause and 1:conjuncts
+conjuncts = :compound
+disjuncts = :clause
+disjuncts or = 0:clause or 1:disjuncts
+disjuncts = :compound
+inner = :clause
+inner = :compound
+compound not-true = it is not true that 0:inner
+compound and = both 0:inner and 1:inner
+compound either = either 0:inner or 1:inner , but not both
+compound or = either 0:inner or 1:inner , or both
+compound if = if 1:top , then 0:inner
+compound iff = if and only if 0:top , then 1:inner
+~compound not-true = it is not the case that 0:inner
+~compound not-true = it is false that 0:inner
+"""
+
+_EXISTENCE = """
+clause there-is = there is 0:indefinite
+~clause there-is = there exists 0:indefinite
+~clause there-is = 0:indefinite exists
+~clause there-is = 0:existing
+existing both = :article[initial] 1:shape[sg initial] exists that is 0:colour
+clause exists = 0:entity 1:verb[sg]
+~clause exists = there is 0:indefinite that 1:verb[sg]
+entity = :indefinite
+indefinite = :article[initial] :noun[sg initial]
+article[consonant] = a
+article[vowel] = an
+noun[number consonant] any = :figure[number]
+noun[number consonant] = :colour :figure[number]
+noun[number initial] = :shape[number initial]
+noun[number consonant] both = 0:colour 1:shape[number]
+figure[sg] = shape
+figure[pl] = shapes
+"""
+
+_VERBS = """
+verb[number] = :be[number] :predicate[number]
+verb[number] not = :be[number] not 0:predicate[number]
+verb[number] besides = :exist[number] besides 0:entity
+verb[number] not = :do[number] not 0:besides
+besides besides = exist besides 0:entity
+~verb[number] = :have[number] :likeness
+~verb[number] not = :do[number] not have 0:likeness
+predicate[number] = :colour
+predicate[sg] = :indefinite
+predicate[pl] = :noun[pl]
+be[sg] = is
+be[pl] = are
+do[sg] = does
+do[pl] = do
+exist[sg] = exists
+exist[pl] = exist
+have[sg] = has
+have[pl] = have
+"""
+
+_RELATIONS = """
+predicate left = to the left of 0:entity
+predicate right = to the right of 0:entity
+predicate above = above 0:entity
+predicate below = below 0:entity
+predicate behind = behind 0:entity
+predicate in-front = in front of 0:entity
+predicate smaller = smaller than 0:entity
+predicate bigger = bigger than 0:entity
+predicate darker = darker than 0:entity
+predicate lighter = lighter than 0:entity
+predicate = :likeness
+predicate closer = closer to 1:entity than 0:entity is
+predicate farther = farther from 1:entity than 0:entity is
+likeness same-shape = the same shape as 0:entity
+likeness different-shape = a different shape from 0:entity
+likeness same-colour = the same :color as 0:entity
+likeness different-colour = a different :color from 0:entity
+color = color
+~color = colour
+~predicate left = left of 0:entity
+~predicate right = right of 0:entity
+~predicate below = beneath 0:entity
+~predicate bigger = larger than 0:entity
+~predicate farther = further from 1:entity than 0:entity is
+"""
+
+_SELECTORS = """
+entity unique = the only 0:noun[sg]
+entity left-of-two = the left 0:noun[sg]
+entity right-of-two = the right 0:noun[sg]
+entity upper-of-two = the upper 0:noun[sg]
+entity lower-of-two = the lower 0:noun[sg]
+entity smaller-of-two = the smaller 0:noun[sg]
+entity bigger-of-two = the bigger 0:noun[sg]
+entity darker-of-two = the darker 0:noun[sg]
+entity lighter-of-two = the lighter 0:noun[sg]
+entity leftmost = the leftmost 0:noun[sg]
+entity rightmost = the rightmost 0:noun[sg]
+entity uppermost = the uppermost 0:noun[sg]
+entity lowermost = the lowermost 0:noun[sg]
+entity smallest = the smallest 0:noun[sg]
+entity biggest = the biggest 0:noun[sg]
+entity darkest = the darkest 0:noun[sg]
+entity lightest = the lightest 0:noun[sg]
+entity closer-of-two = the 0:noun[sg] closer to 1:entity
+entity farther-of-two = the 0:noun[sg] farther from 1:entity
+entity closest = the 0:noun[sg] closest to 1:entity
+entity farthest = the 0:noun[sg] farthest from 1:entity
+~entity unique = the one 0:noun[sg]
+~entity bigger-of-two = the larger 0:noun[sg]
+~entity uppermost = the topmost 0:noun[sg]
+~entity biggest = the largest 0:noun[sg]
+~entity farther-of-two = the 0:noun[sg] further from 1:entity
+~entity farthest = the 0:noun[sg] furthest from 1:entity
+"""
+
+_QUANTIFIERS = """
+clause bare-the = the 0:noun[sg] 1:verb[sg]
+clause bare-two = two 0:noun[pl] 1:verb[pl]
+clause bare-most = most 0:noun[pl] 1:verb[pl]
+clause count-{comparator}-{amount} = :counted[comparator amount number] 0:noun[number] 1:verb[number]
+clause ratio-eq-0 = no 0:noun[sg] 1:verb[sg]
+clause ratio-eq-1 = all 0:noun[pl] 1:verb[pl]
+clause ratio-neq-0 = some 0:noun[pl] 1:verb[pl]
+clause ratio-neq-1 = not all 0:noun[pl] 1:verb[pl]
+clause ratio-{comparator}-{share} = :portion[comparator share] of the 0:noun[pl] 1:verb[pl]
+clause of-{total} = 0:part[total]
+part[total] bare-two = two of the :total[total] 0:noun[pl] 1:verb[pl]
+part[total] bare-most = most of the :total[total] 0:noun[pl] 1:verb[pl]
+part[total] count-{comparator}-{amount} = :counted[comparator amount number] of the :total[total] 0:noun[pl] 1:verb[number]
+part[total] ratio-eq-0 = none of the :total[total] 0:noun[pl] 1:verb[pl]
+part[total] ratio-eq-1 = all of the :total[total] 0:noun[pl] 1:verb[pl]
+part[total] ratio-neq-0 = some of the :total[total] 0:noun[pl] 1:verb[pl]
+part[total] ratio-neq-1 = not all of the :total[total] 0:noun[pl] 1:verb[pl]
+part[total] ratio-{comparator}-{share} = :portion[comparator share] of the :total[total] 0:noun[pl] 1:verb[pl]
+counted[comparator amount number] = :comparator[comparator] :numeral[amount number]
+portion[comparator share] = :measure[comparator] :fraction[share]
+portion[lt 1] = less than all
+portion[leq 1] = at most all
+portion[geq 0] = at least none
+portion[gt 0] = more than none
+measure[lt] = less than
+measure[leq] = at most
+measure[eq] = exactly
+measure[neq] = not exactly
+measure[geq] = at least
+measure[gt] = more than
+fraction[quarter] = a quarter
+fraction[third] = a third
+fraction[half] = half
+fraction[two-thirds] = two thirds
+fraction[three-quarters] = three quarters
+comparator[lt] = fewer than
+comparator[leq] = at most
+comparator[eq] = exactly
+comparator[neq] = not exactly
+comparator[geq] = at least
+comparator[gt] = more than
+~comparator[lt] = less than
+~comparator[leq] = no more than
+~comparator[geq] = no fewer than
+~clause ratio-eq-0 = no 0:noun[pl] 1:verb[pl]
+~clause ratio-eq-0 = none of the 0:noun[pl] 1:verb[pl]
+~clause ratio-eq-1 = every 0:noun[sg] 1:verb[sg]
+~clause ratio-eq-1 = each 0:noun[sg] 1:verb[sg]
+~clause ratio-eq-1 = all of the 0:noun[pl] 1:verb[pl]
+~clause ratio-neq-0 = some of the 0:noun[pl] 1:verb[pl]
+~clause ratio-neq-1 = not every 0:noun[sg] 1:verb[sg]
+~clause ratio-neq-1 = not all of the 0:noun[pl] 1:verb[pl]
+~clause ratio-{comparator}-half = :measure[comparator] half the 0:noun[pl] 1:verb[pl]
+~part[total] ratio-eq-1 = all :total[total] 0:noun[pl] 1:verb[pl]
+~part[total] ratio-neq-1 = not all :total[total] 0:noun[pl] 1:verb[pl]
+~part[total] ratio-{comparator}-half = :measure[comparator] half the :total[total] 0:noun[pl] 1:verb[pl]
+"""
+
+_COMPARISONS = """
+clause {amount}-more-than = :numeral[amount number] more 0:noun[number] than 1:noun[pl] 2:verb[number]
+clause {amount}-fewer-than = :numeral[amount number] fewer 0:noun[number] than 1:noun[pl] 2:verb[number]
+clause times-lt-half = less than half as many 0:noun[pl] as 1:noun[pl] 2:verb[pl]
+clause times-eq-half = half as many 0:noun[pl] as 1:noun[pl] 2:verb[pl]
+clause times-gt-half = more than half as many 0:noun[pl] as 1:noun[pl] 2:verb[pl]
+clause times-lt-equal = fewer 0:noun[pl] than 1:noun[pl] 2:verb[pl]
+clause times-eq-equal = as many 0:noun[pl] as 1:noun[pl] 2:verb[pl]
+clause times-gt-equal = more 0:noun[pl] than 1:noun[pl] 2:verb[pl]
+clause times-lt-twice = less than twice as many 0:noun[pl] as 1:noun[pl] 2:verb[pl]
+clause times-eq-twice = twice as many 0:noun[pl] as 1:noun[pl] 2:verb[pl]
+clause times-gt-twice = more than twice as many 0:noun[pl] as 1:noun[pl] 2:verb[pl]
+~clause times-eq-half = exactly half as many 0:noun[pl] as 1:noun[pl] 2:verb[pl]
+~clause times-eq-equal = exactly as many 0:noun[pl] as 1:noun[pl] 2:verb[pl]
+~clause times-eq-twice = exactly twice as many 0:noun[pl] as 1:noun[pl] 2:verb[pl]
+~clause {amount}-fewer-than = :numeral[amount number] less 0:noun[number] than 1:noun[pl] 2:verb[number]
+"""
 
 
 @lru_cache(maxsize=1)
-def english() -> Grammar:
-    """The grammar of English captions."""
-    clauses = [
-        rule("there-is", "there is a 0:noun.sg"),
-        rule("exists", "0:entity 1:verb.sg"),
-        rule("bare-the", "the 0:noun.sg 1:verb.sg"),
-        *_quantifiers(),
-        *_comparisons(),
-        *(rule(f"of-{number}", f"0:of.{number}") for number in range(2, 9)),
-    ]
-    rules = {
-        "sentence": [
-            rule("", "0:clause"),
-            rule("and", "0:clause and 1:clause", simple=True),
-            rule("or", "0:clause or 1:clause", simple=True),
-            rule("if", "0:clause if 1:clause", simple=True),
-            rule("iff", "0:clause if and only if 1:clause", simple=True),
-            rule("", "0:compound"),
-        ],
-        "inner": [rule("", "0:clause"), rule("", "0:compound")],
-        "compound": [
-            rule("not-true", "it is not true that 0:inner"),
-            rule("and", "both 0:inner and 1:inner"),
-            rule("either", "either 0:inner or 1:inner , but not both"),
-            rule("or", "either 0:inner or 1:inner , or both"),
-            rule("if", "if 1:inner , then 0:inner"),
-            rule("iff", "exactly if 1:inner , then 0:inner"),
-        ],
-        "clause": clauses,
-        "entity": [rule("", "a 0:noun.sg"), *_selectors()],
-        "colour": [rule(colour, colour) for colour in COLOURS],
-        **{f"shape.{number}": [rule(shape, _plural(shape, number)) for shape in SHAPES] for number in ("sg", "pl")},
-        **{f"noun.{number}": list(_nouns(number)) for number in ("sg", "pl")},
-        **{f"verb.{number}": list(_verbs(number)) for number in ("sg", "pl")},
-        **{f"predicate.{number}": list(_predicates("", number)) for number in ("sg", "pl")},
-        "besides": [rule("besides", "0:entity")],
-        **{f"of.{number}": list(_quantifiers(f"of the {_NUMBERS[number]}")) for number in range(2, 9)},
-    }
-    return Grammar("English", rules, joined=_with_articles, split=_without_articles, forms=("an",))
+def english() -> Language:
+    """English captions."""
+    texts = (_CONNECTIVES, _EXISTENCE, _VERBS, _RELATIONS, _SELECTORS, _QUANTIFIERS, _COMPARISONS)
+    rules = [line for text in texts for line in text.strip().splitlines()]
+    return Language(Grammar("English", features=_FEATURES, categories=_CATEGORIES, rules=[*rules, *_lexicon()]))
 
 
-def _nouns(number: str) -> Iterator[Rule]:
-    """What kind of entity is meant."""
-    yield rule("any", _plural("shape", number))
-    yield from (rule(colour, f"{colour} {_plural('shape', number)}") for colour in COLOURS)
-    yield from (rule(shape, _plural(shape, number)) for shape in SHAPES)
-    yield rule("both", f"0:colour 1:shape.{number}")
-
-
-def _plural(word: str, number: str) -> str:
-    if number == "sg":
-        return word
-    return f"{word}es" if word.endswith("s") else f"{word}s"
-
-
-def _verbs(number: str) -> Iterator[Rule]:
-    """What is said of entities, and that it is not so."""
-    to_be = "is" if number == "sg" else "are"
-    yield from _predicates(to_be, number)
-    exist = ("exists", "does not exist") if number == "sg" else ("exist", "do not exist")
-    yield rule("besides", f"{exist[0]} besides 0:entity")
-    yield rule("not", f"{to_be} not 0:predicate.{number}")
-    yield rule("not", f"{exist[1]} besides 0:besides")
-
-
-def _predicates(to_be: str, number: str) -> Iterator[Rule]:
-    """Predicates after a form of "to be" (or after nothing)."""
-    article = "a" if number == "sg" else ""
-    yield rule("any", f"{to_be} {article} {_plural('shape', number)}")
-    yield from (rule(colour, f"{to_be} {colour}") for colour in COLOURS)
-    yield from (rule(shape, f"{to_be} {article} {_plural(shape, number)}") for shape in SHAPES)
-    yield rule("both", f"{to_be} {article} 0:colour 1:shape.{number}")
-    yield from (rule(name, f"{to_be} {words} 0:entity") for name, words in _RELATIONS.items())
-    yield from (
-        rule(name, f"{to_be} {name} {'to' if name == 'closer' else 'from'} 1:entity than 0:entity")
-        for name in ("closer", "farther")
-    )
-
-
-def _selectors() -> Iterator[Rule]:
-    """One entity, picked out of those of a noun."""
-    for symbol in (symbol for symbol in SYMBOLS.values() if symbol.kind == "selector"):
-        word = "only" if symbol.name == "unique" else symbol.name.removesuffix("-of-two")
-        if len(symbol.arguments) == 2:
-            yield rule(symbol.name, f"the 0:noun.sg {word} {'to' if word.startswith('close') else 'from'} 1:entity")
-        else:
-            yield rule(symbol.name, f"the {word} 0:noun.sg")
-
-
-def _quantifiers(of: str = "") -> Iterator[Rule]:
-    """Quantifiers of a noun; `of`: of how many, such as "of the three"."""
-    plural = f"{of} 0:noun.pl 1:verb.pl"
-    yield rule("bare-two", f"two {plural}")
-    yield rule("bare-most", f"most {plural}")
-    for symbol in SYMBOLS.values():
-        if symbol.kind == "count":
-            one = symbol.quantity == 1
-            noun = "0:noun.sg" if one and not of else f"{of} 0:noun.pl"
-            yield rule(symbol.name, f"{_counted(symbol)} {noun} {'1:verb.sg' if one else '1:verb.pl'}")
-        elif symbol.kind == "ratio":
-            yield rule(symbol.name, _share(symbol, of))
-
-
-def _counted(symbol: Symbol) -> str:
-    return f"{_COUNTS[symbol.comparator]} {_NUMBERS[int(symbol.quantity)]}"
-
-
-def _share(symbol: Symbol, of: str) -> str:
-    """The words of a ratio quantifier."""
-    comparator, name = symbol.comparator, symbol.name.split("-", 2)[2]
-    words = "less than" if comparator == "lt" else _COUNTS[comparator]
-    if name in _FRACTIONS:
-        return f"{words} {_FRACTIONS[name]} {of or 'of the'} 0:noun.pl 1:verb.pl"
-    if name == "1":
-        words = {"eq": "", "neq": "not"}.get(comparator, words)
-        return f"{words} all {of} 0:noun.pl 1:verb.pl"
-    if comparator == "eq" and not of:
-        return "no 0:noun.sg 1:verb.sg"
-    words = {"eq": "none", "neq": "some"}.get(comparator, f"{words} none")
-    return f"{words} {of or ('' if comparator == 'neq' else 'of the')} 0:noun.pl 1:verb.pl"
-
-
-def _comparisons() -> Iterator[Rule]:
-    """How many more, and how many times as many."""
-    for symbol in (symbol for symbol in SYMBOLS.values() if symbol.kind == "difference"):
-        count, more = abs(int(symbol.quantity)), "more" if symbol.quantity > 0 else "fewer"
-        number = "sg" if count == 1 else "pl"
-        yield rule(symbol.name, f"{_NUMBERS[count]} {more} 0:noun.{number} than 1:noun.pl 2:verb.{number}")
-    for name in FACTORS:
-        for comparator in ("lt", "eq", "gt"):
-            words = {"lt": "less than", "eq": "exactly", "gt": "more than"}[comparator]
-            text = f"{words} {name} as many 0:noun.pl as 1:noun.pl 2:verb.pl"
-            if name == "equal":
-                many = {"lt": ("fewer", "than"), "eq": ("as many", "as"), "gt": ("more", "than")}[comparator]
-                text = f"{many[0]} 0:noun.pl {many[1]} 1:noun.pl 2:verb.pl"
-            yield rule(f"times-{comparator}-{name}", text)
-
-
-def _with_articles(words: list[str]) -> list[str]:
-    """The words with "an" for "a" before a vowel."""
-    following = [*words[1:], ""]
-    return [
-        "an" if word == "a" and after[:1] in "aeiou" and after else word for word, after in zip(words, following, strict=True)
-    ]
-
-
-def _without_articles(words: list[str]) -> list[str]:
-    return ["a" if word == "an" else word for word in words]
+def _lexicon() -> Iterator[str]:
+    """Rules of colours, shapes and numerals."""
+    yield from (f"colour {colour} = {colour}" for colour in COLOURS)
+    yield "~colour gray = grey"
+    for shape in SHAPES:
+        initial = "vowel" if shape[0] in "aeiou" else "consonant"
+        plural = f"{shape}es" if shape.endswith("s") else f"{shape}s"
+        yield f"shape[sg {initial}] {shape} = {shape}"
+        yield f"shape[pl {initial}] {shape} = {plural}"
+    yield from (f"numeral[{amount} {'sg' if amount == 1 else 'pl'}] = {_NUMERALS[amount]}" for amount in range(6))
+    yield from (f"total[{total}] = {_NUMERALS[total]}" for total in range(2, 9))

@@ -1,200 +1,262 @@
-"""A grammar that says trees of meaning and reads them back: one set of rules for both directions.
+"""Feature grammars of captions: one set of rules from which sentences are made and by which they are read.
 
-A rule belongs to a category and a symbol and is a row of words and slots: the rule for `exists` in the category `clause` of
-English is `0:entity 1:verb.sg`, the first argument as an entity, then the second as a verb phrase in the singular. Where a
-symbol has several rules in a category, the first that fits is what a tree is said by; the others are read too, as paraphrases.
+A rule says how a tree of meaning is said as a constituent of some category:
+
+    clause exists = 0:entity 1:verb[sg]
+    verb[number] not = :be[number] not 0:predicate[number]
+    entity = :article[initial] :noun[sg initial]
+    be[sg] = is
+
+Before `=` stand the category with its features and the symbol at the root of the tree, if the rule is for one symbol; after it
+stand words and slots. A slot `1:verb[sg]` says the second argument as a verb phrase in the singular; without a number, it says
+the same tree in another category (`:noun`), or words that have no meaning of their own (`:article`). In brackets, the value of a
+feature stands for itself, and the name of a feature for any value, the same throughout the rule; a feature that is not named may
+have any value. Features may be parts of a symbol too: `count-{comparator}-{amount}`. Of the rules that fit a tree, the first one
+says it; the others, and those that begin with `~`, are paraphrases, which are read as well.
+
+Features have few values, so every rule is a finite number of productions of a context-free grammar, which `Productions` holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
+from typing import NamedTuple
 
-from molyneux.core import DataError
-from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS, Tree
+from molyneux.core import ConfigError
+from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS
 
-Part = str | tuple[int, str]
-"""A word, or the number of an argument and the category that it is said in."""
+_HEAD = re.compile(r"(?P<optional>~)?(?P<category>\w+)(?:\[(?P<features>[^\]]*)\])?(?: (?P<symbol>\S+))?")
+_SLOT = re.compile(r"(?P<argument>\d*):(?P<category>\w+)(?:\[(?P<features>[^\]]*)\])?")
+_PARTS = re.compile(r"\d*:\w+(?:\[[^\]]*\])?|\S+")
+
+START = "sentence"
+"""The category of whole sentences."""
+
+
+class Slot(NamedTuple):
+    """A constituent within a production: of which argument (None: of the same tree), and its nonterminal."""
+
+    argument: int | None
+    nonterminal: int
+
+
+Part = str | Slot
+"""A word or a slot."""
+
+
+class Production(NamedTuple):
+    """A rule with a value for every feature.
+
+    Args:
+        head: nonterminal that it makes.
+        symbol: at the root of the tree; empty for any.
+        parts: words and slots in their order.
+        preferred: whether it may say a tree when no paraphrase is asked for.
+    """
+
+    head: int
+    symbol: str
+    parts: tuple[Part, ...]
+    preferred: bool
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """The slots among its parts."""
+        return tuple(part for part in self.parts if isinstance(part, Slot))
 
 
 @dataclass(frozen=True)
-class Rule:
-    """How a symbol is said in a category.
+class _Constituent:
+    """A category with features as a rule has them: each a value, or the name of a feature."""
 
-    Args:
-        symbol: its name; empty for a rule that says its only argument, the same tree, in another category.
-        parts: words and slots in their order.
-        simple: whether it is for trees whose arguments are no connectives or negated statements.
-    """
+    category: str
+    features: tuple[str, ...] = ()
+    argument: int | None = None
 
+
+@dataclass(frozen=True)
+class _Rule:
+    head: _Constituent
     symbol: str
-    parts: tuple[Part, ...]
-    simple: bool = False
+    parts: tuple[str | _Constituent, ...]
+    preferred: bool
+    text: str
 
 
 class Grammar:
-    """Rules by category.
+    """The rules of a language.
 
     Args:
         name: of the language.
-        rules: by category, in order of preference.
-        joined: changes the words of a sentence as the language asks for, such as "a" to "an".
-        split: undoes it.
-        forms: the words that `joined` makes and no rule has.
+        features: values of each feature.
+        categories: features of the categories that have any.
+        rules: a rule a line, in order of preference.
+
+    Raises:
+        ConfigError: a line is no rule, or names a feature or a category that there is not.
     """
 
     def __init__(
         self,
         name: str,
-        rules: Mapping[str, Sequence[Rule]],
         *,
-        joined: Callable[[list[str]], list[str]] = list,
-        split: Callable[[list[str]], list[str]] = list,
-        forms: Sequence[str] = (),
+        features: Mapping[str, Sequence[str]],
+        categories: Mapping[str, Sequence[str]],
+        rules: Sequence[str],
     ) -> None:
-        self.name, self.rules, self._joined, self._split, self._forms = name, dict(rules), joined, split, tuple(forms)
+        self.name, self._features = name, {feature: tuple(values) for feature, values in features.items()}
+        self._categories = {category: tuple(names) for category, names in categories.items()}
+        self._rules = [self._rule(line) for line in rules]
 
     @cached_property
-    def words(self) -> tuple[str, ...]:
-        """Every word that a sentence can have, sorted, the full stop included."""
-        found = {part for rules in self.rules.values() for rule in rules for part in rule.parts if isinstance(part, str)}
-        return tuple(sorted({*found, *self._forms, "."}))
+    def productions(self) -> Productions:
+        """The productions that sentences can be made with."""
+        numbers: dict[tuple[str, tuple[str, ...]], int] = {(START, ()): 0}
+        found = [made for rule in self._rules for made in self._instances(rule, numbers)]
+        return Productions(_useful(found), len(numbers))
 
-    def say(self, tree: Tree, *, paraphrase: Callable[[int], int] | None = None) -> list[str]:
-        """The words of the sentence that says a statement, the full stop last.
+    def _rule(self, line: str) -> _Rule:
+        left, equals, right = line.partition(" = ")
+        head = _HEAD.fullmatch(left.strip())
+        if head is None or not equals:
+            raise ConfigError(f"{self.name}: expected a rule 'category symbol = words and slots', got {line!r}")
+        parts = tuple(self._part(part, line) for part in _PARTS.findall(right))
+        constituent = self._constituent(head, line, None)
+        return _Rule(constituent, head["symbol"] or "", parts, not head["optional"], line)
 
-        Args:
-            tree: a statement.
-            paraphrase: picks one of so many rules by number, for a paraphrase; the first by default.
+    def _part(self, text: str, line: str) -> str | _Constituent:
+        slot = _SLOT.fullmatch(text)
+        return text if slot is None else self._constituent(slot, line, int(slot["argument"]) if slot["argument"] else None)
 
-        Raises:
-            DataError: the tree is no statement.
-        """
-        if tree.sort not in ("statement", "quantified"):
-            raise DataError(f"expected a statement, got a {tree.sort}: {tree}")
-        return self._joined([*self._say("sentence", tree, paraphrase), "."])
+    def _constituent(self, match: re.Match[str], line: str, argument: int | None) -> _Constituent:
+        category, names = match["category"], tuple((match["features"] or "").split())
+        own = self._categories.get(category, ())
+        for name in names:
+            if name not in own and not any(name in self._features[feature] for feature in own):
+                raise ConfigError(f"{self.name}: {category} has no feature or value {name!r} in {line!r}")
+        return _Constituent(category, names, argument)
 
-    def _say(self, category: str, tree: Tree, paraphrase: Callable[[int], int] | None) -> list[str]:
-        fitting = [rule for rule in self.rules[category] if _fits(rule, tree, self.rules)]
-        if not fitting:
-            raise DataError(f"{self.name} cannot say {tree} as {category}")
-        rule = fitting[0 if paraphrase is None else paraphrase(len(fitting))]
-        words: list[str] = []
-        for part in rule.parts:
-            if isinstance(part, str):
-                words.append(part)
-            else:
-                words += self._say(part[1], tree.children[part[0]] if rule.symbol else tree, paraphrase)
-        return words
-
-    def read(self, words: Sequence[str]) -> Tree:
-        """The meaning of a sentence.
-
-        Args:
-            words: with the full stop at the end; capital letters make no difference.
-
-        Raises:
-            DataError: no sentence of the language: says where it stops and what could follow.
-        """
-        found = self.readings(words)
-        if len(found) > 1:
-            raise DataError(f"{' '.join(words)!r} has several meanings: {'; '.join(map(str, found))}")
-        return found[0]
-
-    def readings(self, words: Sequence[str]) -> list[Tree]:
-        """All meanings of a sentence, at least one; errors as `read`."""
-        lowered = self._split([word.lower() for word in words])
-        reader = _Reader(self.rules, [*lowered[:-1], "."] if lowered and lowered[-1] == "." else [*lowered, ""])
-        complete = [tree for tree, end in reader.read("sentence", 0) if end == len(lowered) - 1]
-        if lowered and lowered[-1] == "." and complete:
-            return list(dict.fromkeys(complete))
-        place, expected = reader.farthest, sorted(reader.expected)
-        if lowered and lowered[-1] != "." and any(end == len(lowered) for _, end in reader.read("sentence", 0)):
-            place, expected = len(lowered), ["."]
-        before = " ".join(lowered[:place]) or "the beginning"
-        got = repr(lowered[place]) if place < len(lowered) else "nothing"
-        raise DataError(f"no sentence of {self.name}: after {before!r}, expected {_listed(expected)}, got {got}")
-
-
-def _fits(rule: Rule, tree: Tree, rules: Mapping[str, Sequence[Rule]]) -> bool:
-    """Whether a rule says a tree, as far as its symbol and those of its arguments are concerned."""
-    slots = [part for part in rule.parts if not isinstance(part, str)]
-    if not rule.symbol:
-        return any(_fits(inner, tree, rules) for inner in rules[slots[0][1]])
-    if rule.symbol != tree.symbol or (rule.simple and any(map(is_compound, tree.children))):
-        return False
-    return all(_is_of(category, tree.children[number], rules) for number, category in slots)
-
-
-def _is_of(category: str, tree: Tree, rules: Mapping[str, Sequence[Rule]]) -> bool:
-    """Whether a category has a rule for the symbol of a tree."""
-    for rule in rules[category]:
-        if rule.symbol == tree.symbol:
-            return True
-        if not rule.symbol and _is_of(next(part[1] for part in rule.parts if not isinstance(part, str)), tree, rules):
-            return True
-    return False
-
-
-def is_compound(tree: Tree) -> bool:
-    """Whether a statement is joined of statements or denies one."""
-    return "statement" in SYMBOLS[tree.symbol].arguments
-
-
-def _listed(words: Sequence[str], most: int = 12) -> str:
-    shown = ", ".join(repr(word) for word in words[:most])
-    return f"{shown} or {len(words) - most} other words" if len(words) > most else shown
-
-
-class _Reader:
-    """Reads a row of words by categories; what is found once is remembered."""
-
-    def __init__(self, rules: Mapping[str, Sequence[Rule]], words: Sequence[str]) -> None:
-        self._rules, self._words = rules, words
-        self._found: dict[tuple[str, int], list[tuple[Tree, int]]] = {}
-        self.farthest = 0
-        self.expected: set[str] = set()
-
-    def read(self, category: str, start: int) -> list[tuple[Tree, int]]:
-        """Trees of a category that begin at a word, each with the place after its last word."""
-        place = (category, start)
-        if place not in self._found:
-            self._found[place] = []
-            self._found[place] = [pair for rule in self._rules[category] for pair in self._by(rule, start)]
-        return self._found[place]
-
-    def _by(self, rule: Rule, start: int) -> Iterator[tuple[Tree, int]]:
-        for slots, end in self._parts(rule.parts, start):
-            if not rule.symbol:
-                yield slots[0], end
+    def _instances(self, rule: _Rule, numbers: dict[tuple[str, tuple[str, ...]], int]) -> Iterator[Production]:
+        """The productions of a rule; nonterminals get numbers as they occur."""
+        constituents = (rule.head, *(part for part in rule.parts if isinstance(part, _Constituent)))
+        named = {name for constituent in constituents for name in constituent.features} | set(re.findall(r"{(\w+)}", rule.symbol))
+        shared = [feature for feature in self._features if feature in named]
+        for values in product(*(self._features[feature] for feature in shared)):
+            given = dict(zip(shared, values, strict=True))
+            symbol = rule.symbol.format(**given)
+            if symbol and symbol not in SYMBOLS:
                 continue
-            tree = Tree(rule.symbol, tuple(slots[number] for number in sorted(slots)))
-            if not (rule.simple and any(map(is_compound, tree.children))):
-                yield tree, end
+            choices: list[list[Part]] = [
+                [part] if isinstance(part, str) else list(self._slots(part, given, numbers)) for part in rule.parts
+            ]
+            for head in self._slots(rule.head, given, numbers):
+                for parts in product(*choices):
+                    yield Production(head.nonterminal, symbol, tuple(parts), rule.preferred)
 
-    def _parts(self, parts: Sequence[Part], start: int) -> Iterator[tuple[dict[int, Tree], int]]:
-        if not parts:
-            yield {}, start
-            return
-        first, rest = parts[0], parts[1:]
-        if isinstance(first, str):
-            if start < len(self._words) and self._words[start] == first:
-                yield from self._parts(rest, start + 1)
-            elif start >= self.farthest:
-                self.expected = {first} if start > self.farthest else self.expected | {first}
-                self.farthest = start
-            return
-        for tree, end in self.read(first[1], start):
-            for slots, last in self._parts(rest, end):
-                yield {first[0]: tree, **slots}, last
+    def _slots(
+        self, constituent: _Constituent, given: Mapping[str, str], numbers: dict[tuple[str, tuple[str, ...]], int]
+    ) -> Iterator[Slot]:
+        """A constituent with every value that it may have of each of its features."""
+        options = []
+        for feature in self._categories.get(constituent.category, ()):
+            fixed = [name for name in constituent.features if name in self._features[feature]]
+            options.append(fixed or ([given[feature]] if feature in constituent.features else self._features[feature]))
+        for values in product(*options):
+            yield Slot(constituent.argument, numbers.setdefault((constituent.category, values), len(numbers)))
 
 
-def rule(symbol: str, text: str, *, simple: bool = False) -> Rule:
-    """A rule from words and slots, `number:category`, with spaces between; a rule without a symbol says the same tree."""
-    return Rule(symbol, tuple(map(_part, text.split())), simple)
+def _useful(productions: Sequence[Production]) -> list[Production]:
+    """The productions that some sentence is made with, in their order."""
+    finished: set[int] = set()
+    while True:
+        more = {made.head for made in productions if all(slot.nonterminal in finished for slot in made.slots)}
+        if more <= finished:
+            break
+        finished |= more
+    kept = [made for made in productions if all(slot.nonterminal in finished for slot in made.slots)]
+    slots: dict[int, set[int]] = defaultdict(set)
+    for made in kept:
+        slots[made.head].update(slot.nonterminal for slot in made.slots)
+    reached, waiting = {0}, [0]
+    while waiting:
+        new = slots[waiting.pop()] - reached
+        reached |= new
+        waiting += new
+    return [made for made in dict.fromkeys(kept) if made.head in reached]
 
 
-def _part(word: str) -> Part:
-    number, colon, category = word.partition(":")
-    return (int(number), category) if colon and number.isdigit() else word
+class Productions:
+    """A context-free grammar with symbols of meaning; nonterminal 0 makes sentences.
+
+    Args:
+        productions: in order of preference.
+        nonterminals: how many there are.
+    """
+
+    def __init__(self, productions: Sequence[Production], nonterminals: int) -> None:
+        self.nonterminals = nonterminals
+        self.list = tuple(productions)
+        self.words = tuple(sorted({part for made in self.list for part in made.parts if isinstance(part, str)}))
+        """Every word, sorted."""
+
+    @cached_property
+    def meaningful(self) -> frozenset[int]:
+        """Nonterminals that say a tree; the others are words that depend on features alone."""
+        found: set[int] = set()
+        while more := {
+            made.head
+            for made in self.list
+            if made.head not in found and (made.symbol or any(slot.nonterminal in found for slot in made.slots))
+        }:
+            found |= more
+        return frozenset(found)
+
+    @cached_property
+    def first(self) -> tuple[frozenset[str], ...]:
+        """The words that each nonterminal can begin with."""
+        found: list[set[str]] = [set() for _ in range(self.nonterminals)]
+        grown = True
+        while grown:
+            grown = False
+            for made in self.list:
+                begin = made.parts[0]
+                new = {begin} if isinstance(begin, str) else found[begin.nonterminal]
+                if not new <= found[made.head]:
+                    found[made.head] |= new
+                    grown = True
+        return tuple(map(frozenset, found))
+
+    @cached_property
+    def roots(self) -> tuple[frozenset[str], ...]:
+        """The symbols that may stand at the root of the trees that each nonterminal says; for words without meaning, all."""
+        found = [set() if number in self.meaningful else set(SYMBOLS) for number in range(self.nonterminals)]
+        grown = True
+        while grown:
+            grown = False
+            for made in self.list:
+                new = self.symbols_of(made, found)
+                if not new <= found[made.head]:
+                    found[made.head] |= new
+                    grown = True
+        return tuple(map(frozenset, found))
+
+    @staticmethod
+    def symbols_of(made: Production, roots: Sequence[set[str] | frozenset[str]]) -> set[str]:
+        """The symbols that may stand at the root of the trees that a production says."""
+        own = [roots[slot.nonterminal] for slot in made.slots if slot.argument is None]
+        return set.intersection({made.symbol} if made.symbol else set(SYMBOLS), *map(set, own))
+
+    def words_of(self, symbols: Sequence[str], *, paraphrases: bool = False) -> tuple[str, ...]:
+        """The words, sorted, of the sentences that say trees of these symbols.
+
+        Args:
+            symbols: names.
+            paraphrases: whether those of paraphrases count too.
+        """
+        allowed = [made for made in self.list if (made.preferred or paraphrases) and (not made.symbol or made.symbol in symbols)]
+        return tuple(sorted({part for made in _useful(allowed) for part in made.parts if isinstance(part, str)}))

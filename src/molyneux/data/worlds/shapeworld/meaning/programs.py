@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
+from functools import cache
 
 import numpy as np
 
 from molyneux.core import DataError
+from molyneux.core.compiled import compiled
 from molyneux.data.worlds.shapeworld.meaning.trees import CODES, COMPARATORS, PADDING, SYMBOLS, Symbol, Tree
 from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
+
+COLOUR_CODES = np.array([CODES[name] for name in COLOURS], np.int16)
+SHAPE_CODES = np.array([CODES[name] for name in SHAPES], np.int16)
+"""Codes of colours and shapes, in the order of the scenes' arrays."""
+
+_STRUCTURE_BASE = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Operation(IntEnum):
@@ -89,6 +97,7 @@ OPERATION, DETAIL, DIRECTION, ARITY, COMPARATOR, QUANTITY, OF_TWO = range(7)
 """Columns of `instructions`."""
 
 
+@cache
 def instructions() -> np.ndarray:
     """What each code stands for, (codes, 7): operation, axis or value, direction, arity, comparator, quantity, of two or not."""
     return np.array([(0.0,) * 7, *map(_instruction, SYMBOLS.values())])
@@ -141,3 +150,56 @@ def trees_of(programs: np.ndarray) -> list[Tree]:
     if programs.size and (programs.min() < 0 or programs.max() >= len(names)):
         raise DataError(f"expected codes of 0 to {len(names) - 1}, got {programs.min()} to {programs.max()}")
     return [Tree.from_polish([names[code] for code in row if code != PADDING]) for row in programs.tolist()]
+
+
+def packed(codes: np.ndarray) -> np.ndarray:
+    """Codes (n, L) with the zeros between them moved to the end."""
+    out = np.zeros_like(codes)
+    _pack(codes, out)
+    return out
+
+
+def ends(programs: np.ndarray) -> np.ndarray:
+    """Where the part of a tree that begins at each place ends, (n, L) int64: the place after its last symbol; 0 in the padding.
+
+    Args:
+        programs: (n, L), sound programs.
+    """
+    out = np.zeros(programs.shape, np.int64)
+    _ends(programs, instructions()[:, ARITY].astype(np.int64), out)
+    return out
+
+
+def structures(programs: np.ndarray) -> np.ndarray:
+    """The structure of captions, (n,) uint64: equal for captions that differ in their colours and shapes alone.
+
+    It is a function of the symbols and does not depend on the length of the padding. (A polynomial hash of 64 bits: two of a
+    thousand structures are the same with a probability below 1e-13.)
+    """
+    symbols = programs.astype(np.uint64)
+    symbols[np.isin(programs, COLOUR_CODES)] = COLOUR_CODES[0]
+    symbols[np.isin(programs, SHAPE_CODES)] = SHAPE_CODES[0]
+    weights = np.cumprod(np.full(programs.shape[1], _STRUCTURE_BASE, np.uint64))
+    return np.asarray((symbols * weights).sum(1, dtype=np.uint64))
+
+
+@compiled
+def _pack(codes: np.ndarray, out: np.ndarray) -> None:
+    for row in range(len(codes)):
+        place = 0
+        for column in range(codes.shape[1]):
+            if codes[row, column] != 0:
+                out[row, place] = codes[row, column]
+                place += 1
+
+
+@compiled
+def _ends(programs: np.ndarray, arities: np.ndarray, out: np.ndarray) -> None:
+    for row in range(len(programs)):
+        for place in range(programs.shape[1] - 1, -1, -1):
+            code = programs[row, place]
+            if code != 0:
+                end = place + 1
+                for _ in range(arities[code]):
+                    end = out[row, end] if end < programs.shape[1] else end
+                out[row, place] = end

@@ -37,7 +37,7 @@ class Semantics:
         quantifier: how far a share may be away from one that is no whole number.
         vacuous: see above.
         cone: whether spatial relations have two values, as in the paper of 2017: left is within 45 degrees of the axis, at any
-            distance, and whatever is not left is not left.
+            distance, and what is left of no other entity of the reference is not left, even if there is no other.
 
     Raises:
         ConfigError: a margin below 0, or an unknown choice.

@@ -131,6 +131,12 @@ def _symbols() -> Iterator[Symbol]:
 SYMBOLS = {symbol.name: symbol for symbol in _symbols()}
 """Every symbol by name. The first argument of quantifiers is the noun that is counted; `if` has the consequent first."""
 
+
+def symbols_for(sort: Sort) -> tuple[Symbol, ...]:
+    """The symbols that a tree may have at its root where an argument has to be of a sort."""
+    return tuple(symbol for symbol in SYMBOLS.values() if symbol.sort in (sort, *_KINDS_OF.get(sort, ())))
+
+
 PADDING = 0
 """Code of what follows the end of a shorter tree; the codes of symbols begin with 1, in the order of `SYMBOLS`."""
 

@@ -70,23 +70,29 @@ class _Rules(NamedTuple):
     cone: bool
 
 
-def truth(programs: np.ndarray, scenes: Scenes, semantics: Semantics | None = None) -> np.ndarray:
+def truth(
+    programs: np.ndarray, scenes: Scenes, semantics: Semantics | None = None, *, rows: np.ndarray | None = None
+) -> np.ndarray:
     """Whether captions are true of scenes, one of each: agrees (1), undetermined (0), disagrees (-1).
 
     Args:
         programs: (n, L) int16, codes of statements in Polish notation, padded with 0 at the end.
-        scenes: n of them.
+        scenes: n of them, or any number with `rows`.
         semantics: margins and decisions; those of `Semantics()` by default.
+        rows: (n,) of which scene each caption is evaluated; one scene may have several.
 
     Returns:
         (n,) int8.
 
     Raises:
-        DataError: not as many captions as scenes, or codes that are no statement.
+        DataError: not as many captions as scenes, rows that are not there, or codes that are no statement.
     """
-    if programs.ndim != 2 or len(programs) != len(scenes):
-        raise DataError(f"expected one row of codes for each of {len(scenes)} scenes, got {programs.shape}")
-    return _evaluated(programs, np.arange(len(scenes)), scenes, semantics)
+    chosen = np.arange(len(scenes)) if rows is None else np.asarray(rows, np.int64)
+    if programs.ndim != 2 or len(programs) != len(chosen):
+        raise DataError(f"expected one row of codes for each of {len(chosen)} scenes, got {programs.shape}")
+    if len(chosen) and not 0 <= chosen.min() <= chosen.max() < len(scenes):
+        raise DataError(f"expected rows of 0 to {len(scenes) - 1}, got {chosen.min()} to {chosen.max()}")
+    return _evaluated(programs, chosen, scenes, semantics)
 
 
 def truth_table(programs: np.ndarray, scenes: Scenes, semantics: Semantics | None = None) -> np.ndarray:
@@ -229,7 +235,8 @@ def _related(e: int, reference: np.ndarray, operation: int, symbol: np.ndarray, 
         accepted = accepted or (yes and reference[r] > 0)
         rejected = rejected and no
     if not others:
-        return 0 if reference[e] >= 0 and operation != _BESIDES else -1
+        two_valued = operation == _BESIDES or (rules.cone and operation == _AXIS)
+        return 0 if reference[e] >= 0 and not two_valued else -1
     return 1 if accepted else (-1 if rejected else 0)
 
 

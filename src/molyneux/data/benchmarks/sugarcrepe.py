@@ -1,0 +1,70 @@
+"""SugarCrepe: pictures of COCO, each with a caption and a hard negative that is as fluent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import final
+
+import numpy as np
+
+from molyneux.core import DataError, Factor, Target
+from molyneux.data.benchmarks.json_files import read_document, value
+from molyneux.data.benchmarks.picture_texts import Content, Numbering, PictureTexts, Records
+
+KINDS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
+"""Kinds of foils, each in a file of its own."""
+
+
+@final
+class SugarCrepe(PictureTexts):
+    """Contrast sets of one picture with a caption and a foil; Hsieh et al., SugarCrepe (NeurIPS 2023).
+
+    Layout of the GitHub repository `RAIVNLab/sugar-crepe`, folder `data`: seven files such as `swap_obj.json`, each an object
+    whose values have `filename`, `caption` and `negative_caption`. Pictures are those of COCO's validation set of 2017, by
+    default in the folder `val2017` beside the files; `images` names another place. The only split is `test`.
+
+    The target is `agreement`, with contrast sets of (1, 2): the caption, then the foil. The factor `kind` is the file: what is
+    added, replaced or swapped. See `PictureTexts` for views and settings.
+
+    Args:
+        folder, images, image_size, words, length: see `PictureTexts`.
+    """
+
+    name = "sugarcrepe-v1"
+    licence = "MIT; pictures of COCO under the terms of Flickr"
+    origin = "SugarCrepe (Hsieh, Zhang, Ma, Kembhavi and Krishna, NeurIPS 2023), pictures of COCO 2017"
+    folders = ("sugar-crepe/data", "sugar-crepe", "sugarcrepe")
+    files = tuple(f"{kind}.json" for kind in KINDS)
+    published_as = "the files of the folder data of RAIVNLab/sugar-crepe on GitHub, and the pictures val2017 of cocodataset.org"
+    picture_folder = "val2017"
+
+    def __init__(
+        self,
+        *,
+        folder: Path | None = None,
+        images: Path | None = None,
+        image_size: tuple[int, int] = (224, 224),
+        words: int | None = None,
+        length: int | None = None,
+    ) -> None:
+        super().__init__(folder=folder, images=images, image_size=image_size, words=words, length=length)
+
+    def read(self, paths: Mapping[str, Path]) -> Content:
+        """See `PictureTexts`."""
+        pictures, texts, rows = Numbering(), Numbering(), list[tuple[int, int, int, int]]()
+        for code, kind in enumerate(KINDS):
+            path = paths[f"{kind}.json"]
+            found = read_document(path)
+            if not isinstance(found, dict):
+                raise DataError(f"{path}: expected an object of captions by number, got {type(found).__name__}: restore the file")
+            for number, record in found.items():
+                where = f"{path}, {number}"
+                if not isinstance(record, dict):
+                    raise DataError(f"{where}: expected an object, got {type(record).__name__}: restore the file")
+                name, *said = (value(record, key, str, where) for key in ("filename", "caption", "negative_caption"))
+                rows.append((pictures(name), texts(said[0]), texts(said[1]), code))
+        table = np.array(rows, np.int64).reshape(-1, 4)
+        records = Records(table[:, :1], table[:, 1:3], table[:, 3:])
+        target = Target("agreement", "agreement", contrast=(1, 2))
+        return Content(pictures.names, texts.names, {"test": records}, (Factor("kind", KINDS),), target)

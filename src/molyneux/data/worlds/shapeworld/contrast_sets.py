@@ -1,0 +1,206 @@
+"""Scenes and captions by number: contrast sets of two scenes and two captions, or what the published samplers give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Literal
+
+import numpy as np
+
+from molyneux.core import Factor, seeds
+from molyneux.data.worlds.shapeworld.kinds import KINDS, Kind
+from molyneux.data.worlds.shapeworld.meaning.captioners import Captioner, ComposedCaptioner
+from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import attempted, filled, substream
+from molyneux.data.worlds.shapeworld.meaning.constraints import CaptionConstraint
+from molyneux.data.worlds.shapeworld.meaning.description import describe
+from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
+from molyneux.data.worlds.shapeworld.minimal_pairs import FOIL_TRIES, INDEPENDENT, TRIES, MinimalPairs, balanced, contrasted
+from molyneux.data.worlds.shapeworld.sampling import sample_scenes
+from molyneux.data.worlds.shapeworld.scenes import Scenes
+from molyneux.data.worlds.shapeworld.settings import SceneSettings
+
+Variant = Literal["balanced", "foils", "published"]
+"""How captions that are false come about; see `ShapeWorld`."""
+
+RESTRICTED_TRIES = 4095
+"""Scenes that are drawn for a sample of a partition, before it is refused."""
+
+_PATIENCE = 64
+"""Scenes that the published sampler is given for one truth value, before it is drawn anew."""
+
+Accept = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""Which sets are taken, (m,) bool, by their captions (m, T, L), changes (m,) and truth of the first caption (m,)."""
+
+
+@dataclass(frozen=True)
+class ContrastSets:
+    """Sets of P scenes and T captions each.
+
+    Args:
+        scenes: P batches of n scenes.
+        programs: (n, T, L) int16, captions in Polish notation.
+        agrees: (n, P, T) bool.
+        change: (n,) position in `changes`.
+    """
+
+    scenes: tuple[Scenes, ...]
+    programs: np.ndarray
+    agrees: np.ndarray
+    change: np.ndarray
+
+
+class CaptionedScenes:
+    """Draws the scenes and captions of one kind.
+
+    Args:
+        kind: what captions are about.
+        variant: how false captions come about.
+        semantics: when a caption is true; that of the variant by default.
+    """
+
+    def __init__(self, kind: Kind, variant: Variant, semantics: Semantics | None = None) -> None:
+        self.kind, self.variant, about = kind, variant, KINDS[kind]
+        published = about.published if variant == "published" else None
+        self.captioner: Captioner = (published or about.captioner)(semantics)
+        self._foils = about.foils
+
+    @property
+    def contrast(self) -> tuple[int, int]:
+        """Scenes and captions of a set."""
+        return (1, 1) if self.variant == "published" else (2, 2)
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """What the scenes of a set differ in; kinds of foils; or what was changed in a true caption."""
+        if self.variant == "balanced" and isinstance(self.captioner, ComposedCaptioner):
+            return (INDEPENDENT, *self.captioner.edits)
+        return self._foils if self.variant == "foils" else self.captioner.kinds
+
+    @property
+    def length(self) -> int:
+        """Most symbols of a caption in Polish notation."""
+        return self.captioner.length + (5 if self.variant == "foils" else 0)
+
+    def draw(
+        self, settings: SceneSettings, stream: np.ndarray, indices: np.ndarray, accept: Accept, *, restricted: bool = False
+    ) -> ContrastSets:
+        """Sets by number: each is a function of the settings, the stream and its number alone.
+
+        Args:
+            settings: what scenes are drawn from.
+            stream: key of the random numbers.
+            indices: (n,) numbers of sets.
+            accept: which sets are taken.
+            restricted: whether few are, so that more are tried.
+
+        Raises:
+            ConfigError: none was found in a bounded number of trials.
+        """
+        tries = RESTRICTED_TRIES if restricted else FOIL_TRIES if self.variant == "foils" else TRIES
+        if self.variant == "published":
+            return self._published(settings, stream, indices, accept, tries, restricted=restricted)
+        assert isinstance(self.captioner, ComposedCaptioner)
+        yes = np.ones(1, bool)
+
+        def taken(programs: np.ndarray, change: np.ndarray) -> np.ndarray:
+            return accept(programs, change.astype(np.int64), np.broadcast_to(yes, len(change)))
+
+        if self.variant == "foils":
+            pairs = contrasted(settings, self.captioner, stream, indices, kinds=self._foils, accept=taken, tries=tries)
+        else:
+            pairs = balanced(settings, self.captioner, stream, indices, accept=taken, tries=tries)
+        return _sets(pairs)
+
+    def _published(
+        self, settings: SceneSettings, stream: np.ndarray, indices: np.ndarray, accept: Accept, tries: int, *, restricted: bool
+    ) -> ContrastSets:
+        patience = 1 if restricted else _PATIENCE
+
+        def draw(pending: np.ndarray, attempts: np.ndarray) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+            mine, patient = attempted(indices[pending], attempts), attempted(indices[pending], attempts // patience)
+            wanted = seeds.uniforms(substream(stream, "truth"), patient, 1)[:, 0] < 0.5
+            scenes = sample_scenes(settings, substream(stream, "scene"), mine)
+            found = self.captioner.draw(scenes, wanted, substream(stream, "caption"), mine)
+            usable = found.ok.copy()
+            some = np.flatnonzero(usable)
+            usable[some] = accept(found.programs[some][:, None], found.kind[some].astype(np.int64), wanted[some])
+            return (*vars(scenes).values(), found.programs, found.kind, wanted), usable
+
+        arrays, _ = filled(draw, len(indices), tries=tries, what="scene with a caption")
+        names = [field.name for field in fields(Scenes)]
+        scenes = Scenes(**dict(zip(names, arrays, strict=False)))
+        return ContrastSets((scenes,), arrays[-3][:, None], arrays[-1][:, None, None], arrays[-2].astype(np.int64))
+
+
+def acceptance(
+    constraint: CaptionConstraint, factors: Sequence[Factor], only: Mapping[str, Sequence[str]], changes: Sequence[str]
+) -> Accept:
+    """What decides which sets are taken: captions within a constraint, and factors with some of their values.
+
+    Args:
+        constraint: of the captions of a split.
+        factors: those of `caption_factors`.
+        only: values by the name of a factor of captions, `change` or `truth`; other factors do not matter here.
+        changes: names of the changes of sets.
+    """
+    columns = {factor.name: column for column, factor in enumerate(factors)}
+
+    def accept(programs: np.ndarray, change: np.ndarray, truth: np.ndarray) -> np.ndarray:
+        count, texts = programs.shape[:2]
+        flat = programs.reshape(count * texts, programs.shape[2])
+        fits = constraint.contains(flat)
+        codes = describe(flat, factors)
+        for name, values in only.items():
+            if name in columns:
+                fits &= np.isin(codes[:, columns[name]], [factors[columns[name]].code(value) for value in values])
+        taken = fits.reshape(count, texts).all(1)
+        if "change" in only:
+            taken &= np.isin(change, [place for place, one in enumerate(changes) if one in only["change"]])
+        if "truth" in only:
+            taken &= np.isin(truth, [value == "true" for value in only["truth"]])
+        return np.asarray(taken)
+
+    return accept
+
+
+def _sets(pairs: MinimalPairs) -> ContrastSets:
+    agrees = np.broadcast_to(np.eye(2, dtype=bool), (len(pairs.kind), 2, 2))
+    return ContrastSets(pairs.scenes, pairs.programs, agrees, pairs.kind.astype(np.int64))
+
+
+def joined(parts: Sequence[tuple[np.ndarray, ContrastSets]], count: int, *, entities: int, length: int) -> ContrastSets:
+    """Sets of several kinds in one: each part at its rows, with room for so many entities and symbols.
+
+    Args:
+        parts: rows (m,) and the sets that stand there, which all have equally many scenes and captions.
+        count: n, of all parts together.
+        entities: most entities of a scene.
+        length: most symbols of a caption.
+    """
+    pictures, texts = len(parts[0][1].scenes), parts[0][1].programs.shape[1]
+    scenes = [_blank(parts[0][1].scenes[0], count, entities) for _ in range(pictures)]
+    programs = np.zeros((count, texts, length), np.int16)
+    agrees, change = np.zeros((count, pictures, texts), bool), np.zeros(count, np.int64)
+    for rows, part in parts:
+        for whole, some in zip(scenes, part.scenes, strict=True):
+            for name, array in vars(some).items():
+                own = whole[name]  # a scene of this kind may have fewer entities
+                if array.ndim == 1 or array.shape[1:] == own.shape[1:]:
+                    own[rows] = array
+                elif name == "overlap":
+                    own[rows, : array.shape[1], : array.shape[2]] = array
+                else:
+                    own[rows, : array.shape[1]] = array
+        programs[rows, :, : part.programs.shape[2]] = part.programs[:, :, :length]
+        agrees[rows], change[rows] = part.agrees, part.change
+    return ContrastSets(tuple(Scenes(**one) for one in scenes), programs, agrees, change)
+
+
+def _blank(like: Scenes, count: int, entities: int) -> dict[str, np.ndarray]:
+    """The arrays of `count` empty scenes of at most so many entities."""
+    shapes: Mapping[str, tuple[int, ...]] = {"centre": (entities, 2), "overlap": (entities, entities)}
+    return {
+        name: np.full((count, *shapes.get(name, (entities,))), 1 if name in ("size", "distortion") else 0, array.dtype)
+        for name, array in vars(like).items()
+    }

@@ -1,0 +1,97 @@
+"""Scenes as a modality: the entities as a set of numbers, from which the truth of captions can be evaluated again."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from molyneux.core import DataError, Modality, views
+from molyneux.core.compiled import compiled
+from molyneux.data.worlds.shapeworld.meaning.language import Language
+from molyneux.data.worlds.shapeworld.meaning.programs import programs_of
+from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
+from molyneux.data.worlds.shapeworld.meaning.truth import truth
+from molyneux.data.worlds.shapeworld.placement import Rows, fits
+from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES, Scenes
+
+ATTRIBUTES = ("shape", "colour", "x", "y", "size", "distortion", "rotation", "shade")
+"""The numbers of an entity: positions in `SHAPES` and `COLOURS`, then as in `Scenes`. Entities stand in the order of drawing."""
+
+
+def scene_modality(entities: int) -> Modality:
+    """The modality `scene` of sets of at most so many entities, (entities, 8) float32; the length is how many there are."""
+    return Modality("scene", "set", (entities, len(ATTRIBUTES)))
+
+
+def view_of_scenes(scenes: Scenes) -> np.ndarray:
+    """The entities of scenes, (n, E, 8) float32; exact, for numbers of scenes have few digits. 0 where there is none."""
+    numbers = [scenes.shape, scenes.colour, scenes.centre[..., 0], scenes.centre[..., 1], scenes.size, scenes.distortion]
+    view = np.stack([*numbers, scenes.rotation, scenes.shade], -1).astype(np.float32)
+    return np.where(scenes.present[..., None], view, np.float32(0))
+
+
+def scenes_of_view(view: np.ndarray, lengths: np.ndarray) -> Scenes:
+    """The scenes of sets of entities, with their overlaps measured anew.
+
+    Args:
+        view: (n, E, 8), as `view_of_scenes` gives it.
+        lengths: (n,) how many entities there are.
+
+    Raises:
+        DataError: another shape, or shapes and colours that there are not.
+    """
+    if view.ndim != 3 or view.shape[2] != len(ATTRIBUTES) or lengths.shape != (len(view),):
+        raise DataError(f"expected entities (n, E, {len(ATTRIBUTES)}) and lengths (n,), got {view.shape} and {lengths.shape}")
+    count, entities = view.shape[:2]
+    present = np.arange(entities) < lengths[:, None]
+    numbers = np.where(present[..., None], view.astype(np.float64), 0.0)
+    for column, known in enumerate((SHAPES, COLOURS)):
+        values = numbers[..., column]
+        if not (np.isin(values, np.arange(len(known)))).all():
+            raise DataError(f"expected {ATTRIBUTES[column]}s as numbers of 0 to {len(known) - 1}, got others")
+    sizes = np.where(present[..., None], numbers[..., 4:6], 1.0)
+    rows = Rows(
+        present,
+        numbers[..., 0].astype(np.int8),
+        numbers[..., 1].astype(np.int8),
+        np.ascontiguousarray(numbers[..., 2:4]),
+        np.ascontiguousarray(sizes[..., 0]),
+        np.ascontiguousarray(sizes[..., 1]),
+        np.ascontiguousarray(numbers[..., 6]),
+        np.ascontiguousarray(numbers[..., 7]),
+        np.zeros((count, entities, entities)),
+    )
+    _measure(rows)
+    return Scenes(**rows._asdict())
+
+
+def truth_of_captions(modality: Modality, texts: Tensor, scenes: Scenes, language: Language, semantics: Semantics) -> np.ndarray:
+    """Whether captions (B, T) as ids are true of scenes, one each, (B,) int8; 0 also for what is no sentence of the language."""
+    distinct, rows = np.unique(texts.numpy(), axis=0, return_inverse=True)
+    programs: list[np.ndarray | None] = []
+    for text in views.text_strings(modality, torch.from_numpy(distinct)):
+        try:
+            programs.append(programs_of([language.read(text)])[0])
+        except DataError:
+            programs.append(None)
+    out = np.zeros(len(texts), np.int8)
+    readable = np.array([programs[row] is not None for row in rows.ravel()], bool)
+    if readable.any():
+        longest = max(len(program) for program in programs if program is not None)
+        codes = np.zeros((len(distinct), longest), np.int16)
+        for row, program in enumerate(programs):
+            if program is not None:
+                codes[row, : len(program)] = program
+        chosen = np.flatnonzero(readable)
+        out[chosen] = truth(codes[rows.ravel()[chosen]], scenes, semantics, rows=chosen)
+    return out
+
+
+@compiled
+def _measure(rows: Rows) -> None:
+    """Measure the overlaps of entities."""
+    for row in range(len(rows.present)):
+        for e in range(rows.present.shape[1]):
+            if rows.present[row, e]:
+                fits(row, e, rows, 2.0, 2.0)
