@@ -2,24 +2,25 @@
 
     python benchmarks/predictors.py [--quick] [--out FOLDER]
 
-64x64 pixels, captions of 6 to 12 words of a vocabulary of 28, batches of 128; 32 bits, and bf16 with channels last; one thread
-and two. Samples are contrast sets of two pictures and two captions, whose views are encoded once; beside them, on one thread,
-samples that have nothing to do with each other. A step is: gradients to zero, loss, backward, Adam. Two models stand beside a
-plain version with the same weights: the LSTM that reads the picture beside every word, and the relation network whose first
+64x64 pixels, captions of 6 to 12 words of a vocabulary of 28, batches of 128; 32 bits, and bf16 with channels last; one thread,
+by the time of the processor. Samples are contrast sets of two pictures and two captions, whose views are encoded once; beside
+them samples that have nothing to do with each other. A step is: gradients to zero, loss, backward, Adam. Two models stand beside
+a plain version with the same weights: the LSTM that reads the picture beside every word, and the relation network whose first
 layer reads every pair of regions.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
 import torch
 from record import Record, Value, options
-from timing import peak_memory
+from timing import interleaved, peak_memory
 from torch import Tensor
-from training import Effort, Step, on_threads
+from training import Step
 
 from molyneux.core import Batch, Modality, Spec, Target
 from molyneux.learn import keep_freed_memory
@@ -43,10 +44,10 @@ from molyneux.learn.predictors import (
 )
 
 WHAT = (
-    "One training step of each predictor on pictures of 64x64 pixels and captions of up to 12 words, batches of 128 in contrast "
-    "sets of two pictures and two captions: weights, samples per second, and peak memory of weights, gradients, moments and "
-    "activations; `no sets`: samples per second, on one thread, where all pictures and captions differ; `times plain` compares, "
-    "on one thread, with a version that computes for every word, or every pair of regions, what is the same for all"
+    "One training step of each predictor on pictures of 64x64 pixels and captions of up to 12 words, batches of 128, one thread: "
+    "weights, samples per second of the processor in contrast sets of two pictures and two captions and where all views differ, "
+    "and peak memory of weights, gradients, moments and activations; `times plain` compares with a version that computes for "
+    "every word, or every pair of regions, what is the same for all"
 )
 WORDS, LONGEST, SIDE = 28, 12, 64
 
@@ -98,11 +99,11 @@ def main() -> None:
     arguments = options(__doc__).parse_args()
     record = Record("predictors", WHAT, arguments.out)
     torch.set_num_threads(1)
-    effort = Effort((1,), 1, 0.0) if arguments.quick else Effort((1, 2), 2, 0.5)
+    rounds, seconds = (1, 0.0) if arguments.quick else (3, 0.5)
     keep_freed_memory()
     batch = samples(4, side=16) if arguments.quick else samples(128)
     for bf16 in (False, True):
-        for row in rows(effort, batch, bf16=bf16):
+        for row in rows(batch, bf16=bf16, rounds=rounds, seconds=seconds):
             record.add(row)
     record.write()
 
@@ -133,22 +134,20 @@ def in_sets(batch: Batch) -> Batch:
     return replace(batch, views={name: view[shown[name]] for name, view in batch.views.items()})
 
 
-def rows(effort: Effort, batch: Batch, *, bf16: bool) -> Iterator[dict[str, Value]]:
-    """One row for each model; a model and its plain version are measured in turns."""
+def rows(batch: Batch, *, bf16: bool, rounds: int, seconds: float) -> Iterator[dict[str, Value]]:
+    """One row for each model; a model and its plain version, in sets and not, are measured in turns."""
     for name in (name for name in MODELS if not name.endswith(", plain")):
         pair = [key for key in (f"{name}, plain", name) if key in MODELS]
         made = {key: peak_memory(partial(begin, key, in_sets(batch), bf16)) for key in pair}
         steps = {key: step for key, (step, _) in made.items()}
-        times = {threads: on_threads(threads, steps, effort) for threads in effort.threads}
-        alone = on_threads(1, {key: begin(key, batch, bf16) for key in pair}, effort)
+        works = {**steps, **{f"{key}, no sets": begin(key, batch, bf16) for key in pair}}
+        took = interleaved(works, rounds=rounds, seconds=seconds, warm=True, timer=time.process_time)
         for key in pair:
             weights = sum(parameter.numel() for parameter in steps[key].model.parameters())
             row: dict[str, Value] = {"model": key, "weights": weights, "arithmetic": "bf16" if bf16 else "32 bits"}
-            for threads, took in times.items():
-                row[f"samples/s, {threads} thread{'s' * (threads > 1)}"] = len(batch) / took[key]
-            row["no sets"] = len(batch) / alone[key]
+            row |= {"samples/s, contrast sets": len(batch) / took[key], "samples/s": len(batch) / took[f"{key}, no sets"]}
             row["memory, MiB"] = made[key][1]
-            yield row if len(pair) == 1 else {**row, "times plain": times[1][pair[0]] / times[1][key]}
+            yield row if len(pair) == 1 else {**row, "times plain": took[pair[0]] / took[key]}
 
 
 def begin(name: str, batch: Batch, bf16: bool) -> Step:

@@ -15,9 +15,12 @@ from torch.profiler import ProfilerActivity, profile
 
 T = TypeVar("T")
 Work = Callable[[], object]
+Timer = Callable[[], float]
 
 
-def interleaved(works: Mapping[str, Work], *, rounds: int, seconds: float, warm: bool = False) -> dict[str, float]:
+def interleaved(
+    works: Mapping[str, Work], *, rounds: int, seconds: float, warm: bool = False, timer: Timer = time.perf_counter
+) -> dict[str, float]:
     """Median seconds of a call of each function.
 
     The functions take turns, so that other load on the machine affects all of them alike.
@@ -27,24 +30,25 @@ def interleaved(works: Mapping[str, Work], *, rounds: int, seconds: float, warm:
         rounds: turns of each function.
         seconds: length of a turn; at least one call is made.
         warm: whether all have been called before; if not, a first call of each does not count.
+        timer: the clock; `time.process_time` counts the processor's time alone, where other processes compete for it.
     """
     took: dict[str, list[float]] = {name: [] for name in works}
     for work in () if warm else works.values():
         work()
     for _ in range(rounds):
         for name, work in works.items():
-            end = time.perf_counter() + seconds
-            took[name].append(clock(work))
-            while time.perf_counter() < end:
-                took[name].append(clock(work))
+            end = timer() + seconds
+            took[name].append(clock(work, timer))
+            while timer() < end:
+                took[name].append(clock(work, timer))
     return {name: median(times) for name, times in took.items()}
 
 
-def clock(work: Work) -> float:
+def clock(work: Work, timer: Timer = time.perf_counter) -> float:
     """Seconds of one call."""
-    start = time.perf_counter()
+    start = timer()
     work()
-    return time.perf_counter() - start
+    return timer() - start
 
 
 def peak_memory(work: Callable[[], T]) -> tuple[T, float]:
