@@ -43,7 +43,7 @@ def study(name: str) -> str:
 
 
 def heat(names: str) -> str:
-    """Accuracy by kinds of samples as coloured tables, of the studies of `shapeworld-figure6+shapeworld-structure` that have records.
+    """Accuracy by kinds of samples as coloured tables, of those of several studies, such as `a+b`, that have records.
 
     Without any, the published numbers of the world that the name begins with.
     """

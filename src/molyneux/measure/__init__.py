@@ -8,7 +8,7 @@ from molyneux.measure.homotopy import Homotopy
 from molyneux.measure.likelihood import Likelihood
 from molyneux.measure.measures import Measure, Measurement, evaluate
 from molyneux.measure.posterior_gap import PosteriorGap
-from molyneux.measure.prediction import Breakdown, Calibration, Downstream, LatentProbe, Prediction
+from molyneux.measure.prediction import Breakdown, Calibration, Downstream, LatentProbe, Prediction, WrongAnswers
 from molyneux.measure.projection import Projection
 from molyneux.measure.reconstruction import Reconstruction
 from molyneux.measure.scores import apart, over_seeds
@@ -32,6 +32,7 @@ __all__ = [
     "Projection",
     "Reconstruction",
     "Traversals",
+    "WrongAnswers",
     "apart",
     "evaluate",
     "over_seeds",

@@ -59,7 +59,7 @@ ADDED_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     **{f"molyneux.learn.{name}": {"objective": None} for name in ("DMVAE", "MMVAE", "MVAE", "MoPoE")},
     "molyneux.data.ShapeWorld": {"captions": 1, "pictures": 1},
 }
-"""Arguments of models and worlds that earlier versions did not have, by class, with the value that gives what those versions did."""
+"""Arguments that earlier versions did not have, by class, with the value that gives what those versions did."""
 
 
 CHANGED_ARGUMENTS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {

@@ -5,5 +5,6 @@ from molyneux.measure.prediction.classifiers import FewShot, few_shot, net_predi
 from molyneux.measure.prediction.downstream import Downstream
 from molyneux.measure.prediction.prediction import Prediction
 from molyneux.measure.prediction.probe import LatentProbe
+from molyneux.measure.prediction.wrong_answers import WrongAnswers
 
 __all__ = ["Breakdown", "Calibration", "Downstream", "FewShot", "LatentProbe", "Prediction", "few_shot", "net_predictions"]

@@ -72,7 +72,7 @@ class Breakdown(Measure):
         """Every target by every factor, and by those that are crossed."""
         spec = evaluation.spec
         factors = [spec.factor(name) for name in self.factors] or list(spec.factors)
-        targets = _targets(spec, self.targets)
+        targets = targets_with_classes(spec, self.targets)
         if not factors:
             raise NotApplicableError("breakdown needs factors: choose a source that has some")
         groups = [(factor,) for factor in factors] + [tuple(map(spec.factor, names)) for names in self.crossed]
@@ -148,8 +148,8 @@ class Calibration(Measure):
     def measure(self, evaluation: Evaluation) -> Measurement:
         """Every target."""
         scores: list[Score] = []
-        for target in _targets(evaluation.spec, self.targets):
-            pairs = [(found, truth) for found, truth, _ in _probabilities(evaluation, target)]
+        for target in targets_with_classes(evaluation.spec, self.targets):
+            pairs = [(found, truth) for found, truth, _ in probabilities_of(evaluation, target)]
             if not pairs:
                 raise NotApplicableError(f"the target {target.name} is known of no sample")
             given, truth = (np.concatenate(side) for side in zip(*pairs, strict=True))
@@ -191,7 +191,7 @@ def log_loss(given: np.ndarray, truth: np.ndarray) -> np.ndarray:
     return np.asarray(-np.log(np.maximum(chosen, np.finfo(np.float32).tiny)))
 
 
-def _targets(spec: Spec, names: Sequence[str]) -> list[Target]:
+def targets_with_classes(spec: Spec, names: Sequence[str]) -> list[Target]:
     """The targets that have classes, of those named or of all."""
     found = [target for target in ([spec.target(name) for name in names] or spec.targets) if target.task in _CLASSES]
     if not found:
@@ -201,14 +201,14 @@ def _targets(spec: Spec, names: Sequence[str]) -> list[Target]:
 
 def _answers(evaluation: Evaluation, target: Target) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of samples whose target is known: whether the answer is right (N,), the true class (N,), factor codes (N, F)."""
-    parts = [(found.argmax(1) == truth, truth, codes) for found, truth, codes in _probabilities(evaluation, target)]
+    parts = [(found.argmax(1) == truth, truth, codes) for found, truth, codes in probabilities_of(evaluation, target)]
     if not parts:
         raise NotApplicableError(f"the target {target.name} is known of no sample")
     right, truth, codes = (np.concatenate(side) for side in zip(*parts, strict=True))
     return right, truth, codes
 
 
-def _probabilities(evaluation: Evaluation, target: Target) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def probabilities_of(evaluation: Evaluation, target: Target) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Predicted probabilities (B, K), the true classes (B,) and factor codes (B, F) of samples whose target is known."""
     for _, batch in evaluation.batches():
         known = batch.known_mask(target.name)

@@ -13,8 +13,8 @@ from molyneux.report.page import FORMATS, Drawings, Headline, Page, Section, wri
 from molyneux.report.plots import DotRow, Panel, Scale, dot_panel
 from molyneux.report.records import StudyRun
 from molyneux.report.settings import split_of, train_overlap_of
-from molyneux.report.study.heatmap import blank_tables, heat_tables
 from molyneux.report.study.groups import Group, Key, Part, divide
+from molyneux.report.study.heatmap import blank_tables, heat_tables
 from molyneux.report.study.seeds import OverSeeds, above, best_of, over_seeds, published_interval
 from molyneux.report.study.tables import (
     NOTE,
