@@ -21,7 +21,8 @@ from molyneux.core import Score, store
 from molyneux.core.errors import MolyneuxError
 from molyneux.measure import evaluate
 from molyneux.report import StudyRun, flatten, load_study, portable, save_study
-from molyneux.run import Experiment, load_study as read_study
+from molyneux.run import Experiment
+from molyneux.run import load_study as read_study
 from molyneux.run.experiment import parse_experiment
 from molyneux.run.folder import RunFolder, stored_settings
 from molyneux.run.records import current_settings

@@ -7,4 +7,14 @@ from molyneux.measure.prediction.prediction import Prediction
 from molyneux.measure.prediction.probe import LatentProbe
 from molyneux.measure.prediction.wrong_answers import WrongAnswers
 
-__all__ = ["Breakdown", "Calibration", "Downstream", "FewShot", "LatentProbe", "Prediction", "few_shot", "net_predictions"]
+__all__ = [
+    "Breakdown",
+    "Calibration",
+    "Downstream",
+    "FewShot",
+    "LatentProbe",
+    "Prediction",
+    "WrongAnswers",
+    "few_shot",
+    "net_predictions",
+]
