@@ -12,8 +12,8 @@ from molyneux.report.numbers import write
 from molyneux.report.published import FEWEST_STEPS
 from molyneux.report.published_breakdowns import Cell, NamedBreakdown, NamedRow, named_breakdowns
 from molyneux.report.records import StudyRun
-from molyneux.report.settings import split_of, steps_of, world_of
-from molyneux.report.study.groups import Axis, find_axes, group_runs, label
+from molyneux.report.settings import model_of, split_of, steps_of, world_of
+from molyneux.report.study.groups import Axis, Group, find_axes, group_runs, label
 from molyneux.report.study.seeds import OverSeeds, over_seeds
 from molyneux.report.tables import Column, Entry, Table
 from molyneux.report.tables.heatmap import BREAKDOWN, COLOURS, WHOLE, heat, mean_share, pooled_share
@@ -128,13 +128,13 @@ def _tables(runs: Sequence[StudyRun], axes: Sequence[Axis], title: str) -> list[
     targets = dict.fromkeys(
         wording.value_text(score.about.get("target")) for run in runs for score in run.scores if score.name == BREAKDOWN
     )
-    groups = sorted(group_runs(runs, axes), key=lambda group: _place(label(group, axes), named))
+    groups = sorted(group_runs(runs, axes), key=lambda group: _place(_label(group, axes), named))
     tables = []
     for target in targets:
         measured = {id(run): _Measured(run, target) for run in runs}
         splits = _splits(list(measured.values()), named)
         columns = [
-            _Column(label(group, axes), split, tuple(measured[id(run)] for run in group.runs))
+            _Column(_label(group, axes), split, tuple(measured[id(run)] for run in group.runs))
             for group in groups
             for split in splits
         ]
@@ -143,6 +143,12 @@ def _tables(runs: Sequence[StudyRun], axes: Sequence[Axis], title: str) -> list[
         about = f"{whole}: {target}" if len(targets) > 1 and whole else whole or target
         tables.append(_table(None if short else named, about, columns, rows, title))
     return tables
+
+
+def _label(group: Group, axes: Sequence[Axis]) -> str:
+    """Label of a group; where there is only one, the name of its runs or of their model."""
+    run = group.runs[0]
+    return label(group, axes) if axes else str(run.settings.get("name") or model_of(run.settings, run.scores) or "all runs")
 
 
 def _place(name: str, named: NamedBreakdown | None) -> int:

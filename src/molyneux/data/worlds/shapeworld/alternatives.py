@@ -49,9 +49,7 @@ def group_problems(captions: int, pictures: int, variant: str, only: Collection[
         if type(numbers[name]) is not int or not 1 <= numbers[name] <= MOST
     ]
     if several and variant != "published":
-        problems.append(
-            f"{several[0]}: only the variant published has it, not {variant}: leave it out"
-        )
+        problems.append(f"{several[0]}: only the variant published has it, not {variant}: leave it out")
     if len(several) > 1:
         problems.append("captions: expected 1 with several pictures of one caption: choose one of both")
     halves = [name for name in ("truth", "change") if name in only]
