@@ -19,7 +19,16 @@ from shown import LEADING, SHOWN
 
 from molyneux.core import store
 from molyneux.core.config import read_document
-from molyneux.report import StudyRun, chosen_tables, load_study, study_findings, study_tables, to_markdown
+from molyneux.report import (
+    StudyRun,
+    chosen_tables,
+    load_study,
+    study_breakdowns,
+    study_findings,
+    study_tables,
+    to_html,
+    to_markdown,
+)
 from molyneux.report.published import published
 from molyneux.report.tables import Column, Entry, Table
 
@@ -31,6 +40,16 @@ PLACE = re.compile(r"(<!-- begin: (?P<name>[\w.+-]+) -->\n).*?(<!-- end: (?P=nam
 def study(name: str) -> str:
     """All tables of a study; empty where it has no records yet."""
     return "\n".join(to_markdown(table) for table in study_tables(runs)) if (runs := runs_of(name)) else ""
+
+
+def heat(names: str) -> str:
+    """Accuracy by kinds of samples as coloured tables, of those of several studies, such as `a+b`, that have records.
+
+    Without any, the published numbers of the world that the name begins with.
+    """
+    found = [run for name in names.split("+") for run in runs_of(name)]
+    tables = study_breakdowns(found, names.partition("-")[0])
+    return "\n".join(to_html(table) for table in tables)
 
 
 def findings(name: str) -> str:
@@ -147,6 +166,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "compared": compared,
     "cost": cost,
     "findings": findings,
+    "heat": heat,
     "leading": leading,
     "readers": readers,
     "study": study,

@@ -60,7 +60,7 @@ def foils(*, size: int, seed: int, quick: bool) -> Iterator[Row]:
         size = size // 4 * 4
         blind_world = world_of(kind, "foils")
         train = texts_of(blind_world, size // 8 * 4, split="train", seed=seed)
-        test = texts_of(blind_world, size, split="iid", seed=seed)
+        test = texts_of(blind_world, size, split="train", seed=seed + 1000)
         changes = blind_world.spec.factor("change").values
         for name, answer in blind(blind_world, train, test, quick=quick, seed=seed).items():
             for code, change in enumerate(changes):
@@ -80,7 +80,7 @@ def read(kind: str, size: int, *, seed: int) -> dict[str, np.ndarray]:
     world = ShapeWorld(kind=kind, variant="foils", views=("text", "scene"))  # type: ignore[arg-type]
     models: dict[str, Predicts] = {"perfect reader": PerfectReader(world), "random": RandomScorer(seed)}
     scores: dict[str, list[np.ndarray]] = defaultdict(list)
-    for batch in batches(world, size, split="iid", seed=seed):
+    for batch in batches(world, size, split="train", seed=seed + 1000):
         for name, model in models.items():
             scores[name].append(model.predict(batch)["agreement"].logits.numpy())  # type: ignore[attr-defined]
     return {

@@ -110,7 +110,7 @@ def meanings(size: int, seed: int) -> Iterator[tuple[str, np.ndarray]]:
             sets = np.arange(-(-each // 4))
             numbers = (4 * sets[:, None] + np.arange(2)).ravel()  # both captions of a set with its first scene
             found += [
-                world.batch(part, split="iid", seed=seed).views["meaning"].numpy().astype(np.int16)
+                world.batch(part, split="train", seed=seed + 1000).views["meaning"].numpy().astype(np.int16)
                 for part in np.array_split(numbers, max(1, len(numbers) // 4000))
             ]
         width = max(array.shape[1] for array in found)
@@ -150,7 +150,7 @@ def held_out(*, size: int, seed: int, quick: bool) -> Iterator[Row]:
     for kind in PAPER:
         world = ShapeWorld(kind=kind)
         levels = world.held_out(kind)
-        for split in ("train", "iid", "validation", "test"):
+        for split in ("train", "validation", "test"):
             count = size if split == "train" else size // 10
             totals, contained = Counter[str](), 0
             for start in range(0, count, 8000):

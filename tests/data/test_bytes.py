@@ -74,7 +74,7 @@ def shape_worlds():
         papers = kind in ("oneshape", "multishape", "spatial", "quantification")
         for variant in ("balanced", "foils", "published"):
             world = ShapeWorld(kind=kind, variant=variant, views=views, image_size=64 if papers else 24)
-            yield f"shapeworld {kind} {variant}", world, (*PLAIN, "iid") if papers else ("train",)
+            yield f"shapeworld {kind} {variant}", world, PLAIN if papers else ("train",)
     held_out = {
         "validation": HeldOut(counts=(3,), patterns=(("left",),)),
         "test": HeldOut(places=((0, 0, 0.4, 1),), lengths=(9, 11)),

@@ -18,6 +18,7 @@ from molyneux.measure.prediction import (
     LatentProbe,
     Prediction,
     Systematicity,
+    WrongAnswers,
 )
 from molyneux.measure.projection import Projection
 from molyneux.measure.reconstruction import Reconstruction
@@ -46,6 +47,7 @@ __all__ = [
     "Reconstruction",
     "Systematicity",
     "Traversals",
+    "WrongAnswers",
     "apart",
     "evaluate",
     "over_seeds",

@@ -241,11 +241,7 @@ def view_cells(
         asked: the factors that count; without any, nothing is said to be right or wrong.
         correct: verdicts known beforehand, in place of the comparison.
     """
-    modality, reader = evaluation.spec.modality(name), evaluation.reader(name)
-    if modality.kind == "text":
-        cells = [Cell(text=text) for text in views.text_strings(modality, made)]
-    else:
-        cells = [_cell(modality, view) for view in made.cpu()]
+    reader, cells = evaluation.reader(name), plain_cells(evaluation.spec.modality(name), made)
     if reader is None:
         return cells
     reading = reader.read(made.cpu())
@@ -254,6 +250,13 @@ def view_cells(
     if correct is None and truth is not None and asked:
         verdicts = read(reader, made, evaluation.spec, truth).select(list(asked)).strict.tolist()
     return [Cell(cell.view, cell.text, text, verdict) for cell, text, verdict in zip(cells, texts, verdicts, strict=True)]
+
+
+def plain_cells(modality: Modality, made: Tensor) -> list[Cell]:
+    """One cell for each view (N, *shape), without a reading."""
+    if modality.kind == "text":
+        return [Cell(text=text) for text in views.text_strings(modality, made)]
+    return [_cell(modality, view) for view in made.cpu()]
 
 
 def _cell(modality: Modality, view: Tensor) -> Cell:

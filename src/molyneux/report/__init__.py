@@ -1,9 +1,10 @@
 """Reports: tables, drawings and pages in Markdown, HTML, LaTeX and CSV from the stored scores of a run or a study."""
 
+from molyneux.report.page import to_html
 from molyneux.report.records import RunRecords, StudyRun, load_study, read_run, save_study, study_run
 from molyneux.report.run_page import summary_table, write_run
 from molyneux.report.settings import flatten, portable
-from molyneux.report.study import chosen_tables, study_findings, study_tables, write_study
+from molyneux.report.study import chosen_tables, study_breakdowns, study_findings, study_tables, write_study
 from molyneux.report.tables import Table, to_csv, to_latex, to_markdown, to_terminal
 
 __all__ = [
@@ -16,11 +17,13 @@ __all__ = [
     "portable",
     "read_run",
     "save_study",
+    "study_breakdowns",
     "study_findings",
     "study_run",
     "study_tables",
     "summary_table",
     "to_csv",
+    "to_html",
     "to_latex",
     "to_markdown",
     "to_terminal",

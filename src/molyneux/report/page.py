@@ -227,6 +227,12 @@ def render_html(page: Page) -> str:
     return _environment().get_template("page.html.j2").render(page=page, css=css, version=__version__)
 
 
+def to_html(table: Table) -> str:
+    """A table as a piece of HTML, with its title and notes; the page it stands on has the style."""
+    module = _environment().get_template("blocks.html.j2").module
+    return re.sub(r"\n\s*\n", "\n", str(module.table(table, False)).strip()) + "\n"  # type: ignore[attr-defined]
+
+
 def render_markdown(page: Page) -> str:
     """The text and tables of a page as Markdown; drawings are linked, galleries become tables of what was read."""
     parts = [f"# {escape_markdown(page.title)}", escape_markdown(" · ".join(page.facts))]

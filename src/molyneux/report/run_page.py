@@ -32,6 +32,8 @@ from molyneux.report.records import RunRecords, read_run
 from molyneux.report.settings import flatten, model_of, short, split_of, train_overlap_of, world_of
 from molyneux.report.tables import (
     base_scores,
+    breakdown_scores,
+    breakdown_tables,
     coherence_scores,
     coherence_summary,
     coherence_table,
@@ -53,8 +55,15 @@ _COHERENCE = (
 )
 _FACTORS = "Coherence of single factors: which parts of the meaning arrive and which are lost."
 _PREDICTIONS = "Targets predicted by the model, beside chance and the controls of each score."
+_BREAKDOWN = "Accuracy on the samples with each value of a factor: which kinds of samples the model gets right."
 _CONDITIONS = "The same samples with corruptions, with missing modalities, or another split, beside the samples as they are."
-_GALLERY_SECTIONS = {"confusion": "factors", "homotopy": "codes", "posterior": "codes", "traversal": "codes"}
+_GALLERY_SECTIONS = {
+    "confusion": "factors",
+    "homotopy": "codes",
+    "posterior": "codes",
+    "traversal": "codes",
+    "wrong": "predictions",
+}
 """Section of a gallery by the first word of its name; all others stand under what the model generates."""
 _SHEET_LIMIT = 600_000
 _BAR_KEYS = (("solid", "accuracy"), ("interval", "95 % interval"), ("chance", "chance"), ("ceiling", "judge ceiling"))
@@ -116,7 +125,8 @@ def run_page(run: RunRecords) -> Page:
     sections = (
         Section("coherence", "Coherence", _COHERENCE, _blocks(coherence)),
         Section("factors", "Factors", _FACTORS, (*_factors(base), *galleries["factors"])),
-        Section("predictions", "Predictions", _PREDICTIONS, tuple(prediction_tables(base))),
+        Section("predictions", "Predictions", _PREDICTIONS, (*prediction_tables(base), *galleries["predictions"])),
+        Section("breakdown", "Accuracy by factor", _BREAKDOWN, tuple(breakdown_tables(run.scores))),
         Section("conditions", "Conditions", _CONDITIONS, tuple(condition_tables(run.scores))),
         Section("generated", "Generated samples", "", tuple(galleries["generated"])),
         Section("measures", "Further measures", "", (*family_tables(_rest(base)), *_shots(base))),
@@ -156,7 +166,9 @@ def _factors(scores: Sequence[Score]) -> tuple[Block, ...]:
 
 
 def _rest(scores: Sequence[Score]) -> list[Score]:
-    shown = {id(score) for score in (*coherence_scores(scores), *factor_scores(scores), *prediction_scores(scores))}
+    shown = {
+        id(score) for shown in (coherence_scores, factor_scores, prediction_scores, breakdown_scores) for score in shown(scores)
+    }
     return [score for score in scores if id(score) not in shown]
 
 
@@ -167,7 +179,7 @@ def _shots(scores: Sequence[Score]) -> tuple[Block, ...]:
 
 def _galleries(run: RunRecords) -> dict[str, list[DrawnGallery]]:
     """The galleries by section."""
-    groups: dict[str, list[DrawnGallery]] = {"factors": [], "generated": [], "codes": []}
+    groups: dict[str, list[DrawnGallery]] = {"factors": [], "predictions": [], "generated": [], "codes": []}
     for gallery in draw_galleries([item for item in run.exhibits if isinstance(item, Gallery)]):
         groups[_GALLERY_SECTIONS.get(gallery.name.partition("_")[0], "generated")].append(gallery)
     return groups

@@ -14,7 +14,8 @@ from molyneux.run.experiment import Experiment
 from molyneux.run.folder import record_machine, remedy
 from molyneux.run.provenance import NAMES, provenance
 
-_RECORDS, _COSTS, _MODEL = "records.jsonl", "costs.jsonl", "learn.model"
+_RECORDS, _COSTS = "records.jsonl", "costs.jsonl"
+_CLASSES = ("data.world", "learn.model")
 
 RENAMED_CLASSES: Mapping[str, str] = {
     "molyneux.learn.objectives.Adversarial": "molyneux.learn.objectives.FactorVAE",
@@ -55,12 +56,14 @@ def _coherence(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 ADDED_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
-    f"molyneux.learn.{name}": {"objective": None} for name in ("DMVAE", "MMVAE", "MVAE", "MoPoE")
+    **{f"molyneux.learn.{name}": {"objective": None} for name in ("DMVAE", "MMVAE", "MVAE", "MoPoE")},
+    "molyneux.data.ShapeWorld": {"captions": 1, "pictures": 1},
 }
-"""Arguments of models that earlier versions did not have, by class, with the value that gives what those versions did."""
+"""Arguments that earlier versions did not have, by class, with the value that gives what those versions did."""
 
 
 CHANGED_ARGUMENTS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "molyneux.measure.Breakdown": lambda arguments: {"crossed": [], **arguments},
     "molyneux.measure.Coherence": _coherence,
     "molyneux.measure.Downstream": lambda arguments: {
         "labels" if name == "factors" else name: arguments[name] for name in arguments
@@ -156,8 +159,10 @@ def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     'molyneux.learn.objectives.CCI'
     """
     moved = {_moved(path): _renamed(value) for path, value in settings.items() if path not in REMOVED_SETTINGS}
-    arguments = ADDED_ARGUMENTS.get(str(moved.get(f"{_MODEL}.class_path")), {})
-    added = {**ADDED_SETTINGS, **{f"{_MODEL}.init_args.{name}": value for name, value in arguments.items()}}
+    added = dict(ADDED_SETTINGS)
+    for place in _CLASSES:
+        arguments = ADDED_ARGUMENTS.get(str(moved.get(f"{place}.class_path")), {})
+        added |= {f"{place}.init_args.{name}": value for name, value in arguments.items()}
     return {**{path: value for path, value in added.items() if path not in moved}, **moved}
 
 

@@ -1,6 +1,6 @@
 """Accuracy by the value of a factor, and calibration, against scikit-learn and samples drawn from the probabilities."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ import torch
 from sklearn import metrics
 from torch.distributions import Bernoulli, Categorical
 
-from molyneux.core import Batch, Factor, Modality, NotApplicableError, Spec, SpecError, Target
+from molyneux.core import Batch, ConfigError, Factor, Modality, NotApplicableError, Score, Spec, SpecError, Target
 from molyneux.measure import Breakdown, Calibration, Evaluation
 from molyneux.measure.prediction.breakdown import brier, calibration_error, log_loss
 
@@ -38,7 +38,7 @@ class Samples:
         rows = np.asarray(indices)
         return Batch(
             {"left": torch.from_numpy(self.views[rows])},
-            factors=torch.from_numpy(self.codes[rows][:, None]),
+            factors=torch.from_numpy(self.codes[rows].reshape(len(rows), -1)),
             targets={"fits": torch.from_numpy(self.fits[rows]), "kind of": torch.from_numpy(self.kinds[rows])},
             known={"fits": torch.from_numpy(self.known[rows])},
         )
@@ -109,9 +109,42 @@ def test_calibration_error_by_hand():
     assert log_loss(given, truth) == pytest.approx(-np.log([0.8, 0.5]))
 
 
+def test_crossed_factors_are_those_of_the_joint_values(samples):
+    rng = np.random.default_rng(1)
+    spec = replace(SPEC, factors=(KIND, Factor("side", ("left", "right"))))
+    sides = rng.integers(-1, 2, len(samples.codes))  # -1: absent
+    both = Samples(samples.views, np.stack([samples.codes, sides], 1), samples.fits, samples.kinds, samples.known, spec)
+    measure = Breakdown(targets=("kind of",), factors=("kind",), crossed=(("side", "kind"),), least=30)
+    scores = {
+        score.about["value"]: score
+        for score in scores_of(measure, both)
+        if score.name == "breakdown.accuracy" and score.about["factor"] == ("side", "kind")
+    }
+    counted = {
+        (side, kind): (sides == code) & (samples.codes == place)
+        for code, side in enumerate(("left", "right"))
+        for place, kind in enumerate(KIND.values)
+    }
+    assert set(scores) == {values for values, rows in counted.items() if rows.sum() >= 30}
+    assert len(scores) == 6
+    for values, score in scores.items():
+        rows = counted[values]
+        right = samples.views[rows].argmax(1) == samples.kinds[rows]
+        assert (score.n, score.value) == (rows.sum(), pytest.approx(100 * right.mean()))
+        assert Score.from_json(score.to_json()) == score
+
+
+@pytest.mark.parametrize("names", [(), ("kind",), ("kind", "kind")])
+def test_fewer_than_two_factors_cannot_be_crossed(names):
+    with pytest.raises(ConfigError, match="at least two different"):
+        Breakdown(crossed=(names,))
+
+
 def test_what_cannot_be_measured(samples):
     with pytest.raises(SpecError, match="kindd"):
         Breakdown(factors=("kindd",)).check(SPEC)
+    with pytest.raises(SpecError, match="sides"):
+        Breakdown(crossed=(("kind", "sides"),)).check(SPEC)
     nothing = Samples(samples.views, samples.codes, samples.fits, samples.kinds, np.zeros(2000, bool))
     with pytest.raises(NotApplicableError, match="known of no sample"):
         Breakdown(targets=("fits",))(Evaluation(Reads(), nothing, seed=3))

@@ -9,6 +9,7 @@ from molyneux.measure.prediction.forced_choice import ForcedChoice
 from molyneux.measure.prediction.prediction import Prediction
 from molyneux.measure.prediction.probe import LatentProbe
 from molyneux.measure.prediction.systematicity import Systematicity
+from molyneux.measure.prediction.wrong_answers import WrongAnswers
 
 __all__ = [
     "Breakdown",
@@ -21,6 +22,7 @@ __all__ = [
     "LatentProbe",
     "Prediction",
     "Systematicity",
+    "WrongAnswers",
     "few_shot",
     "net_predictions",
 ]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Any, ClassVar, final
 
 import numpy as np
 import torch
 
-from molyneux.core import Batch, NotApplicableError, Predicts, Score, Spec, Target
+from molyneux.core import Batch, ConfigError, Factor, NotApplicableError, Predicts, Score, Spec, Target, about_names
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.prediction.rows import check_names, lowest
@@ -26,45 +27,84 @@ class Breakdown(Measure):
     lowest. Chance is a guess with equal probability for every class; the control `constant` predicts the most common class of
     all samples.
 
+    Factors that are `crossed` are also looked at together: `about` then has all of their names as `factor`, and one value of
+    each, in the same order, as `value`.
+
     Args:
         factors: names of factors; all by default.
         targets: names of targets of task class or agreement; all of them by default.
-        least: values with fewer samples are left out.
+        crossed: several names of factors each, such as `[[truth, nouns]]`, whose values are combined.
+        least: values, and combinations of values, with fewer samples are left out.
+
+    Raises:
+        ConfigError: fewer than two factors that are crossed, or one of them twice.
     """
 
     name: ClassVar[str] = "breakdown"
     needs: ClassVar[tuple[type, ...]] = (Predicts,)
 
-    def __init__(self, *, factors: Sequence[str] = (), targets: Sequence[str] = (), least: int = 20) -> None:
+    def __init__(
+        self,
+        *,
+        factors: Sequence[str] = (),
+        targets: Sequence[str] = (),
+        crossed: Sequence[Sequence[str]] = (),
+        least: int = 20,
+    ) -> None:
         self.factors, self.targets, self.least = tuple(factors), tuple(targets), least
+        self.crossed = tuple(tuple(names) for names in crossed)
+        problems = [
+            f"crossed: expected at least two different factors, got {', '.join(names) or 'none'}"
+            for names in self.crossed
+            if len(names) < 2 or len(set(names)) < len(names)
+        ]
+        if problems:
+            raise ConfigError(problems)
 
     def check(self, spec: Spec) -> None:
         """Raise SpecError for factors or targets that do not exist."""
-        check_names(spec, self.factors, self.targets)
+        check_names(spec, (*self.factors, *(name for names in self.crossed for name in names)), self.targets)
 
     def measure(self, evaluation: Evaluation) -> Measurement:
-        """Every target by every factor."""
+        """Every target by every factor, and by those that are crossed."""
         spec = evaluation.spec
         factors = [spec.factor(name) for name in self.factors] or list(spec.factors)
-        targets = _targets(spec, self.targets)
+        targets = targets_with_classes(spec, self.targets)
         if not factors:
             raise NotApplicableError("breakdown needs factors: choose a source that has some")
+        groups = [(factor,) for factor in factors] + [tuple(map(spec.factor, names)) for names in self.crossed]
         scores: list[Score] = []
         for target in targets:
-            right, truth, codes = _answers(evaluation, target, [spec.factor_index(factor.name) for factor in factors])
-            constant = truth == np.bincount(truth).argmax() if len(truth) else truth
-            classes = max(2, len(target.symbols))
-            for column, factor in enumerate(factors):
-                found = []
-                for code, value in enumerate(factor.values):
-                    rows = codes[:, column] == code
-                    if rows.sum() >= max(1, self.least):
-                        about = {"target": target.name, "factor": factor.name, "value": value}
-                        recorder = Recorder(self.name, evaluation.rng(self.name, *about.values()), about, evaluation.provenance())
-                        controls = {"constant": 100 * float(constant[rows].mean())}
-                        found.append(recorder.share("accuracy", right[rows], chance=100 / classes, controls=controls))
+            right, truth, codes = _answers(evaluation, target)
+            for group in groups:
+                columns = codes[:, [spec.factor_index(factor.name) for factor in group]]
+                found = self._by_values(evaluation, target, group, columns, right, truth)
                 scores += found + lowest(found, "breakdown.lowest")
         return Measurement(tuple(scores))
+
+    def _by_values(
+        self,
+        evaluation: Evaluation,
+        target: Target,
+        group: Sequence[Factor],
+        codes: np.ndarray,
+        right: np.ndarray,
+        truth: np.ndarray,
+    ) -> list[Score]:
+        """The accuracy for every combination of the values of some factors, whose codes are (N, factors of the group)."""
+        constant = truth == np.bincount(truth).argmax() if len(truth) else truth
+        chance, found = 100 / max(2, len(target.symbols)), []
+        for values in product(*(factor.values for factor in group)):
+            rows = (codes == [factor.code(value) for factor, value in zip(group, values, strict=True)]).all(1)
+            if rows.sum() < max(1, self.least):
+                continue
+            names = [factor.name for factor in group]
+            about = {"target": target.name, "factor": about_names(names), "value": about_names(values)}
+            rng = evaluation.rng(self.name, target.name, *names, *values)
+            recorder = Recorder(self.name, rng, about, evaluation.provenance())
+            controls = {"constant": 100 * float(constant[rows].mean())}
+            found.append(recorder.share("accuracy", right[rows], chance=chance, controls=controls))
+        return found
 
 
 @final
@@ -95,8 +135,8 @@ class Calibration(Measure):
     def measure(self, evaluation: Evaluation) -> Measurement:
         """Every target."""
         scores: list[Score] = []
-        for target in _targets(evaluation.spec, self.targets):
-            pairs = [(found, truth) for found, truth, _ in _probabilities(evaluation, target)]
+        for target in targets_with_classes(evaluation.spec, self.targets):
+            pairs = [(found, truth) for found, truth, _ in probabilities_of(evaluation, target)]
             if not pairs:
                 raise NotApplicableError(f"the target {target.name} is known of no sample")
             given, truth = (np.concatenate(side) for side in zip(*pairs, strict=True))
@@ -138,7 +178,7 @@ def log_loss(given: np.ndarray, truth: np.ndarray) -> np.ndarray:
     return np.asarray(-np.log(np.maximum(chosen, np.finfo(np.float32).tiny)))
 
 
-def _targets(spec: Spec, names: Sequence[str]) -> list[Target]:
+def targets_with_classes(spec: Spec, names: Sequence[str]) -> list[Target]:
     """The targets that have classes, of those named or of all."""
     found = [target for target in ([spec.target(name) for name in names] or spec.targets) if target.task in _CLASSES]
     if not found:
@@ -146,16 +186,16 @@ def _targets(spec: Spec, names: Sequence[str]) -> list[Target]:
     return found
 
 
-def _answers(evaluation: Evaluation, target: Target, columns: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of samples whose target is known: whether the answer is right (N,), the true class (N,), factor codes (N, columns)."""
-    parts = [(found.argmax(1) == truth, truth, codes[:, columns]) for found, truth, codes in _probabilities(evaluation, target)]
+def _answers(evaluation: Evaluation, target: Target) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of samples whose target is known: whether the answer is right (N,), the true class (N,), factor codes (N, F)."""
+    parts = [(found.argmax(1) == truth, truth, codes) for found, truth, codes in probabilities_of(evaluation, target)]
     if not parts:
         raise NotApplicableError(f"the target {target.name} is known of no sample")
     right, truth, codes = (np.concatenate(side) for side in zip(*parts, strict=True))
     return right, truth, codes
 
 
-def _probabilities(evaluation: Evaluation, target: Target) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def probabilities_of(evaluation: Evaluation, target: Target) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Predicted probabilities (B, K), the true classes (B,) and factor codes (B, F) of samples whose target is known."""
     for _, batch in evaluation.batches():
         known = batch.known_mask(target.name)

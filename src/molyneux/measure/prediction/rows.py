@@ -114,7 +114,9 @@ def lowest(found: Sequence[Score], name: str) -> list[Score]:
     sign = -1.0 if known[0].higher_is_better is False else 1.0
     worst = min(known, key=lambda score: sign * (score.value or 0.0))
     about = {key: word for key, word in worst.about.items() if key != "value"}
-    return [replace(worst, name=name, about=about, note=f"of the value {worst.about['value']}")]
+    value = worst.about["value"]
+    words = value if isinstance(value, str) else ", ".join(value)
+    return [replace(worst, name=name, about=about, note=f"of the value {words}")]
 
 
 def lowest_of_factors(scores: Sequence[Score]) -> list[Score]:

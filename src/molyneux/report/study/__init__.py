@@ -1,5 +1,12 @@
 """Pages and tables of studies: many runs, grouped by the settings that differ and averaged over seeds."""
 
-from molyneux.report.study.pages import chosen_tables, study_findings, study_page, study_tables, write_study
+from molyneux.report.study.pages import (
+    chosen_tables,
+    study_breakdowns,
+    study_findings,
+    study_page,
+    study_tables,
+    write_study,
+)
 
-__all__ = ["chosen_tables", "study_findings", "study_page", "study_tables", "write_study"]
+__all__ = ["chosen_tables", "study_breakdowns", "study_findings", "study_page", "study_tables", "write_study"]

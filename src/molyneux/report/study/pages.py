@@ -14,6 +14,7 @@ from molyneux.report.plots import DotRow, Panel, Scale, dot_panel
 from molyneux.report.records import StudyRun
 from molyneux.report.settings import split_of, train_overlap_of
 from molyneux.report.study.groups import Group, Key, Part, divide
+from molyneux.report.study.heatmap import blank_tables, heat_tables
 from molyneux.report.study.seeds import OverSeeds, above, best_of, over_seeds, published_interval
 from molyneux.report.study.tables import (
     NOTE,
@@ -28,6 +29,7 @@ from molyneux.report.study.tables import (
     seeds_table,
 )
 from molyneux.report.tables import Column, Entry, Strip, Table, base_scores
+from molyneux.report.tables.heatmap import BREAKDOWN
 from molyneux.report.tables.table import DASH, INTERVAL, ceiling, reference_entry
 
 _KEYS = (
@@ -38,6 +40,7 @@ _KEYS = (
 )
 _ABLATIONS = f"Every table varies one setting and holds all others at the values they have most often. {NOTE}"
 _FACTORS = f"Coherence of single factors, in %: which parts of the meaning arrive and which are lost. {NOTE}"
+_BREAKDOWN = "Accuracy on the samples with each value of a factor: which kinds of samples the models get right."
 _CONDITIONS = "Scores of samples with corruptions, with missing modalities, or of another split."
 _AS_ABOVE = "Published numbers come from another protocol, other models and other readers; see the first table."
 _SPREAD_PUBLISHED = "Intervals of published numbers: Student's t from the printed deviation over {} seeds."
@@ -104,6 +107,16 @@ def chosen_tables(
     return tables
 
 
+def study_breakdowns(runs: Sequence[StudyRun], world: str = "") -> list[Table]:
+    """The accuracies by kinds of samples as coloured tables, one for each world and target.
+
+    Args:
+        runs: records of the runs of the study; there may be none.
+        world: the world whose published tables are given where there are none, such as `shapeworld`.
+    """
+    return heat_tables(runs) if runs else blank_tables(world)
+
+
 def study_page(runs: Sequence[StudyRun], name: str) -> Page:
     """The page of a study; errors as `write_study`."""
     parts = _parts(runs)
@@ -114,6 +127,7 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
         Section("shortfalls", "Results not clearly better", "", (short,) if short else ()),
         Section("ablations", "One setting at a time", _ABLATIONS, ablations),
         Section("factors", "Factors", _FACTORS, tuple(table for part in parts for table in _factor_tables(part))),
+        Section("breakdown", "Accuracy by factor", _BREAKDOWN, tuple(heat_tables(runs))),
         Section("conditions", "Conditions", _CONDITIONS, tuple(_condition_table(part) for part in parts if part.conditions)),
         Section("measures", "Further measures", "", tuple(table for part in parts for table in _family_tables(part))),
         Section("spread", "Over seeds", _SPREAD, tuple(_spread(part) for part in parts)),
@@ -168,7 +182,7 @@ def _factor_tables(part: Part) -> list[Table]:
 
 def _family_tables(part: Part) -> list[Table]:
     families: dict[str, list[Key]] = {}
-    for key in part.rest:
+    for key in (key for key in part.rest if key[0] != BREAKDOWN):  # it has coloured tables
         families.setdefault(wording.family(key[0]), []).append(key)
     return [
         measures_table(part.identifier("family", name), part.titled(wording.family_title(name)), part, keys, folded=True)

@@ -2,6 +2,7 @@
 
 from molyneux.report.tables.conditions import base_scores, condition_tables
 from molyneux.report.tables.formats import scores_to_csv, to_csv, to_latex, to_markdown, to_terminal
+from molyneux.report.tables.heatmap import breakdown_scores, breakdown_tables
 from molyneux.report.tables.scores import (
     coherence_scores,
     coherence_summary,
@@ -21,6 +22,8 @@ __all__ = [
     "Strip",
     "Table",
     "base_scores",
+    "breakdown_scores",
+    "breakdown_tables",
     "coherence_scores",
     "coherence_summary",
     "coherence_table",

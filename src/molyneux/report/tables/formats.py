@@ -52,7 +52,7 @@ def escape_markdown(text: str) -> str:
 
 def to_markdown(table: Table) -> str:
     """The table as a Markdown pipe table with its title in bold above it, ending with a line break."""
-    head = "| " + " | ".join(escape_markdown(column.title) for column in table.columns) + " |"
+    head = "| " + " | ".join(escape_markdown(column.whole) for column in table.columns) + " |"
     rule = "|" + "|".join(" ---: " if column.align == "right" else " :--- " for column in table.columns) + "|"
     rows = ["| " + " | ".join(_entry(entry, escape_markdown, "**", "**") for entry in row) + " |" for row in table.rows]
     below = ["", *(f"- {escape_markdown(note)}" for note in table.notes)] if table.notes else []
@@ -77,7 +77,7 @@ def escape_latex(text: str) -> str:
 def to_latex(table: Table) -> str:
     """The table as a LaTeX `table` environment with caption, label and booktabs rules; symbols need the amssymb package."""
     columns = "".join("r" if column.align == "right" else "l" for column in table.columns)
-    head = " & ".join(escape_latex(column.title) for column in table.columns)
+    head = " & ".join(escape_latex(column.whole) for column in table.columns)
     rows = [" & ".join(_entry(entry, escape_latex, r"\textbf{", "}") for entry in row) + r" \\" for row in table.rows]
     notes = [rf"\par\smallskip\footnotesize {escape_latex(note)}" for note in table.notes]
     lines = [
@@ -101,7 +101,7 @@ def to_csv(table: Table) -> str:
     intervals = [any(row[number].interval for row in table.rows) for number in range(len(table.columns))]
     titles: list[str] = []
     for column, interval in zip(table.columns, intervals, strict=True):
-        title = column.title.removesuffix(INTERVAL)
+        title = column.whole.removesuffix(INTERVAL)
         titles += [title, f"{title} low", f"{title} high"] if interval else [title]
     rows = [
         [text for entry, interval in zip(row, intervals, strict=True) for text in _csv_entry(entry, interval)]
@@ -164,7 +164,7 @@ def to_terminal(table: Table) -> RichTable:
 def _terminal_title(column: Column) -> Text:
     """Titles of columns of numbers have one word a line, so that the numbers decide the width."""
     numbers = column.align == "right" and not column.title.endswith(INTERVAL)
-    return Text(column.title.replace(" ", "\n") if numbers else column.title)
+    return Text(column.whole.replace(" ", "\n") if numbers else column.whole)
 
 
 def _terminal_entry(entry: Entry) -> Text:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Literal
 
 from molyneux.core import Score, SpecError
@@ -44,6 +45,7 @@ class Entry:
         tone: `strong` for the main numbers, `muted` for those to compare them with.
         repeated: whether the entry above has the same text; pages then leave it out, CSV does not.
         strip: the number as a mark on a line.
+        heat: how far the number lies between chance, 0, and the best, 1, or the worst, -1: the colour of the entry in web pages.
     """
 
     text: str
@@ -53,6 +55,7 @@ class Entry:
     tone: Tone = ""
     repeated: bool = False
     strip: Strip | None = None
+    heat: float | None = None
 
     @property
     def shown(self) -> str:
@@ -68,10 +71,16 @@ DASH = Entry("–", tone="muted")  # noqa: RUF001
 
 @dataclass(frozen=True)
 class Column:
-    """Title and alignment of a column."""
+    """Title and alignment of a column, and what it has in common with the columns beside it that are of the same group."""
 
     title: str
     align: Align = "right"
+    group: str = ""
+
+    @property
+    def whole(self) -> str:
+        """Group and title in one line."""
+        return " ".join(part for part in (self.group, self.title) if part)
 
 
 @dataclass(frozen=True)
@@ -101,6 +110,17 @@ class Table:
         kept = [number for number, column in enumerate(self.columns) if column.title != title]
         rows = tuple(tuple(row[number] for number in kept) for row in self.rows)
         return replace(self, columns=tuple(self.columns[number] for number in kept), rows=rows)
+
+    @property
+    def spans(self) -> tuple[tuple[str, int], ...]:
+        """The groups of columns with how many columns they span; none where no column is of a group."""
+        spans = [(name, len(list(columns))) for name, columns in groupby(self.columns, lambda column: column.group)]
+        return tuple(spans) if any(name for name, _ in spans) else ()
+
+    @property
+    def heated(self) -> bool:
+        """Whether entries are coloured by their numbers."""
+        return any(entry.heat is not None for row in self.rows for entry in row)
 
     @property
     def grouped(self) -> bool:

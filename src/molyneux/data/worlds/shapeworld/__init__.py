@@ -1,6 +1,7 @@
 """Microworlds of shapes with captions that have a formal meaning (after Kuhnle & Copestake, 2017)."""
 
 from molyneux.data.worlds.shapeworld.agreement import ShapeWorld
+from molyneux.data.worlds.shapeworld.classification import ShapeClasses
 from molyneux.data.worlds.shapeworld.meaning.ace import realise_with_ace
 from molyneux.data.worlds.shapeworld.meaning.captions import paraphrase, parse, say
 from molyneux.data.worlds.shapeworld.meaning.dmrs import dmrs_of, eds_of, mrs_of, tree_of_dmrs
@@ -12,6 +13,7 @@ __all__ = [
     "HeldOut",
     "SceneSettings",
     "Semantics",
+    "ShapeClasses",
     "ShapeWorld",
     "Tree",
     "dmrs_of",

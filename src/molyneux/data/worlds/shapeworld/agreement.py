@@ -14,6 +14,7 @@ from torch import Tensor
 from molyneux.core import Batch, ConfigError, Factor, Modality, Reader, Spec, nearest, seeds
 from molyneux.core.errors import choice_problems
 from molyneux.data.dataset import Split, World
+from molyneux.data.worlds.shapeworld.alternatives import group_problems
 from molyneux.data.worlds.shapeworld.contrast_sets import CaptionedScenes, ContrastSets, Variant, acceptance, joined
 from molyneux.data.worlds.shapeworld.geometry import draw
 from molyneux.data.worlds.shapeworld.kinds import KINDS, Kind
@@ -70,6 +71,8 @@ class ShapeWorld(World):
         image_size: side of the pictures in pixels.
         noise: standard deviation of the noise of pixels, cut off at one of them as in the paper; by default that of the kind.
         semantics: when a caption is true; by default the paper's for its published data sets, else `Semantics()`.
+        captions: so many samples in a row have one scene and captions of it, half of them true; variant `published` only.
+        pictures: so many samples in a row have one caption and scenes, of half of which it is true; variant `published` only.
 
     Raises:
         ConfigError: settings that cannot be used; all problems at once.
@@ -94,11 +97,14 @@ class ShapeWorld(World):
         image_size: int = 64,
         noise: float | None = None,
         semantics: Semantics | None = None,
+        captions: int = 1,
+        pictures: int = 1,
     ) -> None:
         self.kinds: tuple[Kind, ...] = (kind,) if isinstance(kind, str) else tuple(kind)
         self.variant, self.only, self.scene_settings = variant, {name: tuple(some) for name, some in (only or {}).items()}, scenes
         self.views, self.language, self.image_size, self.semantics = tuple(views), language, image_size, semantics
         self._words = vocabulary
+        self.captions, self.pictures = captions, pictures
         self._held_out, self._longest, self._noise = {"validation": validation, "test": test}, longest, noise
         problems = self._problems()
         if problems:
@@ -130,7 +136,7 @@ class ShapeWorld(World):
             problems.append(f"noise: expected a standard deviation of 0 to 1, got {self._noise}")
         if self._longest is not None and self._longest < 4:
             problems.append(f"longest: expected captions of at least 4 words, got {self._longest}")
-        return problems
+        return problems + group_problems(self.captions, self.pictures, self.variant, self.only)
 
     def _unknown_values(self) -> None:
         """Raise ConfigError for partitions that name no factor or no value of one, or one that is in every set or in none."""
@@ -168,6 +174,7 @@ class ShapeWorld(World):
             "image_size": self.image_size,
             "noise": self._noise,
             "semantics": None if self.semantics is None else asdict(self.semantics),
+            **{name: number for name, number in (("captions", self.captions), ("pictures", self.pictures)) if number > 1},
         }
 
     @cached_property
@@ -216,7 +223,7 @@ class ShapeWorld(World):
     def batch(self, indices: np.ndarray, *, split: Split, seed: int) -> Batch:
         """The samples of these numbers (B,) of a split, in any order; errors as `World.batch`."""
         numbers = self.numbers(indices, split)
-        pictures, texts = self._drawn[self.kinds[0]].row
+        pictures, texts = self._group
         groups, rows = np.unique(numbers // (pictures * texts), return_inverse=True)
         member = numbers % (pictures * texts)
         picture, text = member // texts, member % texts
@@ -240,7 +247,9 @@ class ShapeWorld(World):
             found["scene"] = torch.from_numpy(view_of_scenes(scenes)[shown])
             lengths["scene"] = torch.from_numpy(scenes.present.sum(1)[shown])
         agrees = sets.agrees[rows, picture, text]
-        factors = self._factors(programs[said], sets.change[rows], agrees, scenes.present.sum(1)[shown], kinds[rows])
+        factors = self._factors(
+            programs[said], sets.change[rows, picture, text], agrees, scenes.present.sum(1)[shown], kinds[rows]
+        )
         return Batch(
             {name: found[name] for name in self.views},
             factors=torch.from_numpy(factors),
@@ -260,7 +269,7 @@ class ShapeWorld(World):
     def scenes(self, indices: np.ndarray, *, split: Split, seed: int) -> Scenes:
         """The scenes of samples of these numbers (B,) of a split."""
         numbers = self.numbers(indices, split)
-        pictures, texts = self._drawn[self.kinds[0]].row
+        pictures, texts = self._group
         groups, rows = np.unique(numbers // (pictures * texts), return_inverse=True)
         return _stacked(self._sets(groups, split, seed)[0].scenes)[rows * pictures + numbers % (pictures * texts) // texts]
 
@@ -296,7 +305,13 @@ class ShapeWorld(World):
 
     @cached_property
     def _drawn(self) -> dict[Kind, CaptionedScenes]:
-        return {name: CaptionedScenes(name, self.variant, self.semantics) for name in self.kinds}
+        numbers = {"captions": self.captions, "pictures": self.pictures}
+        return {name: CaptionedScenes(name, self.variant, self.semantics, **numbers) for name in self.kinds}
+
+    @property
+    def _group(self) -> tuple[int, int]:
+        """Scenes and captions of samples in a row that belong together."""
+        return self._drawn[self.kinds[0]].group
 
     @cached_property
     def _changes(self) -> tuple[str, ...]:
@@ -356,8 +371,8 @@ class ShapeWorld(World):
                 accept = acceptance(constraint, self._caption_factors, self.only, drawn.changes)
                 few = bool(self.only or constraint.required_patterns or constraint.required_lengths)
                 found = drawn.draw(self.scenes_of(split, name), stream, groups[rows], accept, restricted=few)
-                found.change[:] = np.array([self._changes.index(one) for one in drawn.changes])[found.change]
-                parts.append((rows, found))
+                known = np.array([*(self._changes.index(one) for one in drawn.changes), -1])  # the last one for -1
+                parts.append((rows, replace(found, change=known[found.change])))
         return joined(parts, len(groups), entities=self._entities, length=self._symbols), which
 
     def _pictures(self, scenes: Scenes, groups: np.ndarray, kinds: np.ndarray, split: Split, seed: int) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from molyneux.core import Factor, Target, seeds
+from molyneux.data.worlds.shapeworld.alternatives import several_captions, several_scenes
 from molyneux.data.worlds.shapeworld.kinds import KINDS, Kind
 from molyneux.data.worlds.shapeworld.meaning.captioners import Captioner, ComposedCaptioner
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import attempted, filled, substream
@@ -43,7 +44,7 @@ class ContrastSets:
         scenes: P batches of n scenes.
         programs: (n, T, L) int16, captions in Polish notation.
         agrees: (n, P, T) bool.
-        change: (n,) position in `changes`.
+        change: (n, P, T) position in `changes`; -1 where nothing was changed and the caption is false all the same.
     """
 
     scenes: tuple[Scenes, ...]
@@ -59,25 +60,30 @@ class CaptionedScenes:
         kind: what captions are about.
         variant: how false captions come about.
         semantics: when a caption is true; that of the variant by default.
+        captions: of a scene, in the variant published.
+        pictures: of a caption, in the variant published; one of both is 1.
     """
 
-    def __init__(self, kind: Kind, variant: Variant, semantics: Semantics | None = None) -> None:
+    def __init__(
+        self, kind: Kind, variant: Variant, semantics: Semantics | None = None, *, captions: int = 1, pictures: int = 1
+    ) -> None:
         self.kind, self.variant, about = kind, variant, KINDS[kind]
+        self._captions, self._pictures = captions, pictures
         published = about.published if variant == "published" else None
         self.captioner: Captioner = (published or about.captioner)(semantics)
         self._foils = about.foils
-
-    @property
-    def row(self) -> tuple[int, int]:
-        """Scenes and captions of a set."""
-        return {"published": (1, 1), "related": (1, 3)}.get(self.variant, (2, 2))
 
     @property
     def target(self) -> Target:
         """What is to be predicted, and how samples stand in a row."""
         if self.variant == "related":
             return Target("agreement", "agreement", meanings=("same", "opposite"))
-        return Target("agreement", "agreement", contrast=self.row)
+        return Target("agreement", "agreement", contrast=(1, 1) if self.variant == "published" else (2, 2))
+
+    @property
+    def group(self) -> tuple[int, int]:
+        """Scenes and captions that belong together: of a contrast set, or of several captions of one scene and the reverse."""
+        return {"published": (self._pictures, self._captions), "related": (1, 3)}.get(self.variant, (2, 2))
 
     @property
     def changes(self) -> tuple[str, ...]:
@@ -107,6 +113,8 @@ class CaptionedScenes:
             ConfigError: none was found in a bounded number of trials.
         """
         tries = RESTRICTED_TRIES if restricted else FOIL_TRIES if self.variant == "foils" else TRIES
+        if self.variant == "published" and self.group != (1, 1):
+            return self._alternatives(settings, stream, indices, accept, tries)
         if self.variant in ("published", "related"):
             return self._one_by_one(settings, stream, indices, accept, tries, restricted=restricted)
         assert isinstance(self.captioner, ComposedCaptioner)
@@ -139,11 +147,27 @@ class CaptionedScenes:
         arrays, _ = filled(draw, len(indices), tries=tries, what="scene with a caption")
         names = [field.name for field in fields(Scenes)]
         scenes = Scenes(**dict(zip(names, arrays, strict=False)))
+        change = arrays[-2].astype(np.int64)[:, None, None]
         if self.variant == "related":
             programs = related(scenes, arrays[-3], substream(stream, "related"), indices, self.captioner.semantics)
             agrees = np.stack([arrays[-1], arrays[-1], ~arrays[-1]], 1)[:, None]
-            return ContrastSets((scenes,), programs, agrees, arrays[-2].astype(np.int64))
-        return ContrastSets((scenes,), arrays[-3][:, None], arrays[-1][:, None, None], arrays[-2].astype(np.int64))
+            return ContrastSets((scenes,), programs, agrees, change.repeat(3, 2))
+        return ContrastSets((scenes,), arrays[-3][:, None], arrays[-1][:, None, None], change)
+
+    def _alternatives(
+        self, settings: SceneSettings, stream: np.ndarray, indices: np.ndarray, accept: Accept, tries: int
+    ) -> ContrastSets:
+        def taken(programs: np.ndarray, kinds: np.ndarray, truth: np.ndarray) -> np.ndarray:
+            return accept(programs[:, None], kinds, truth)
+
+        if self._captions > 1:
+            scenes, programs, kinds, agrees = several_captions(
+                settings, self.captioner, stream, indices, self._captions, taken, tries
+            )
+            return ContrastSets((scenes,), programs, agrees[:, None], kinds[:, None])
+        scenes, programs, kinds, agrees = several_scenes(settings, self.captioner, stream, indices, self._pictures, taken, tries)
+        members = tuple(scenes[np.arange(len(indices)) * self._pictures + place] for place in range(self._pictures))
+        return ContrastSets(members, programs[:, None], agrees[..., None], kinds[..., None])
 
 
 def acceptance(
@@ -179,7 +203,8 @@ def acceptance(
 
 def _sets(pairs: MinimalPairs) -> ContrastSets:
     agrees = np.broadcast_to(np.eye(2, dtype=bool), (len(pairs.kind), 2, 2))
-    return ContrastSets(pairs.scenes, pairs.programs, agrees, pairs.kind.astype(np.int64))
+    change = np.broadcast_to(pairs.kind.astype(np.int64)[:, None, None], agrees.shape)
+    return ContrastSets(pairs.scenes, pairs.programs, agrees, change)
 
 
 def joined(parts: Sequence[tuple[np.ndarray, ContrastSets]], count: int, *, entities: int, length: int) -> ContrastSets:
@@ -194,7 +219,7 @@ def joined(parts: Sequence[tuple[np.ndarray, ContrastSets]], count: int, *, enti
     pictures, texts = len(parts[0][1].scenes), parts[0][1].programs.shape[1]
     scenes = [_blank(parts[0][1].scenes[0], count, entities) for _ in range(pictures)]
     programs = np.zeros((count, texts, length), np.int16)
-    agrees, change = np.zeros((count, pictures, texts), bool), np.zeros(count, np.int64)
+    agrees, change = np.zeros((count, pictures, texts), bool), np.zeros((count, pictures, texts), np.int64)
     for rows, part in parts:
         for whole, some in zip(scenes, part.scenes, strict=True):
             for name, array in vars(some).items():
