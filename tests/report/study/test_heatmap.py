@@ -8,7 +8,7 @@ from molyneux.report import StudyRun, study_breakdowns, to_html, to_markdown, wr
 from molyneux.report.published_breakdowns import named_breakdowns
 
 PLACE = "data.world.init_args"
-SPLITS = ("test", "iid", "validation")
+SPLITS = ("test", "train", "validation")
 
 
 def share(name, accuracy, split, n=200, **about):
@@ -66,12 +66,12 @@ def test_published_numbers_stand_below_ours():
     assert table.title == "QUANTIFICATION, published: accuracy, %"
     assert [group for group, _ in table.spans] == ["", "HCA-parallel", "CNN-only"]  # the published model first
     ours, published = row_of(table, "all samples")
-    assert [ours[f"HCA-parallel {split}"].text for split in ("iid", "val.", "test")] == ["71", "72", "70"]
-    assert [published[f"HCA-parallel {split}"].text for split in ("iid", "val.", "test")] == ["76", "77", "78"]
+    assert [ours[f"HCA-parallel {split}"].text for split in ("train", "val.", "test")] == ["71", "72", "70"]
+    assert [published[f"HCA-parallel {split}"].text for split in ("train", "val.", "test")] == ["76", "77", "78"]
     assert published["CNN-only test"].text == ""
     ours, published = row_of(table, "with most")
     assert ours["HCA-parallel test"].value == pytest.approx(40.0)  # true and false captions count half each
-    assert published["HCA-parallel iid"].text == "69"
+    assert published["HCA-parallel train"].text == "69"
     ours, _ = row_of(table, "with no")
     assert ours["HCA-parallel test"].text == "\N{EN DASH}"
     assert any("A dash" in note for note in table.notes)
@@ -115,7 +115,7 @@ def test_short_trainings_are_not_set_beside_published_numbers():
 def test_a_page_without_records_has_the_published_numbers(tmp_path):
     tables = study_breakdowns([], "shapeworld")
     assert len(tables) == 4
-    assert row_of(tables[0], "all samples")[0]["LSTM-only iid"].text == "51"
+    assert row_of(tables[0], "all samples")[0]["LSTM-only train"].text == "51"
     assert study_breakdowns([], "nobody") == []
     runs = [run("LSTM-only", "oneshape", "published", crossed=False)]
     write_study(runs, tmp_path, name="heat")

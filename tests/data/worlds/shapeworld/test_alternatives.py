@@ -61,7 +61,7 @@ def test_one_of_each_is_the_usual_data():
 
 def test_a_partition_of_captions():
     world = world_of("spatial", pictures=6, only={"nouns": ("full",)})
-    batch = world.batch(np.arange(60), split="iid", seed=0)
+    batch = world.batch(np.arange(60), split="train", seed=0)
     assert (batch.factors[:, world.spec.factor_index("nouns")] == 0).all()
     assert (batch.targets["agreement"].view(-1, 6).sum(1) == 3).all()
 

@@ -62,7 +62,7 @@ def test_what_is_held_out_is_in_the_split_and_not_in_training():
         if split == "test":
             assert has.all()
             assert entities == {"4"}
-        elif split in ("train", "iid"):
+        elif split == "train":
             assert not has.any()
             assert entities == {"2", "3"}
     assert world.spec.factor("entities").values == ("2", "3", "4")

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from molyneux.core import Batch, ConfigError, Factor, Modality, Reader, Reading, Spec, Target, nearest
 from molyneux.core.errors import choice_problems
-from molyneux.data.dataset import SPLITS, Split, World
+from molyneux.data.dataset import Split, World
 from molyneux.data.worlds.shapeworld.geometry import draw
 from molyneux.data.worlds.shapeworld.noise import add_noise
 from molyneux.data.worlds.shapeworld.sampling import sample_scenes, stream_of
@@ -26,7 +26,6 @@ ClassView = Literal["image", "scene"]
 
 _NAME = "shapeworld-classes-v1"
 _HELD_OUT = ("validation", "test")
-_FAMILIAR: Split = "iid"
 
 
 @final
@@ -41,8 +40,8 @@ class ShapeClasses(World):
     - `counts`: `counts`, how many entities there are of each class, numbers of shape (classes,).
 
     Factors: the number of `entities`, and of a single one its `shape` and `colour`. `validation` and `test` have what `HeldOut`
-    says and training does not, by default nothing; the split `iid` has new samples of the distribution of training. A class that
-    training never has cannot be learned as a class, so hold out combinations with `multilabel` or `counts`.
+    says and training does not, by default nothing. A class that training never has cannot be learned as a class, so hold out
+    combinations with `multilabel` or `counts`.
 
     Args:
         task: see above.
@@ -110,11 +109,6 @@ class ShapeClasses(World):
             "image_size": self.image_size,
             "noise": self.noise,
         }
-
-    @property
-    def splits(self) -> Mapping[Split, int | None]:
-        """The usual endless ones, and `iid`."""
-        return dict.fromkeys((*SPLITS, _FAMILIAR))
 
     @cached_property
     def classes(self) -> tuple[str, ...]:
