@@ -16,7 +16,6 @@ from PIL import Image
 from molyneux.core import views
 from molyneux.data import ShapeWorld
 from molyneux.data.worlds.shapeworld.kinds import KINDS, Kind
-from molyneux.data.worlds.shapeworld.settings import HeldOut
 
 FOLDER = Path(__file__).parent / "assets" / "shapeworld"
 SHOWN: dict[Kind, int] = {
@@ -43,11 +42,11 @@ SEED, SPLIT, SIZE, GAP = 4, "train", 96, 6
 
 def table(name: str) -> str:
     """Every kind with a contrast set; `name` is where the pages find the pictures."""
-    lines = ["| kind | one contrast set | first picture | second picture | entities | held out |", "|---|---|---|---|---|---|"]
+    lines = ["| kind | one contrast set | true of the first picture | true of the second | entities |", "|---|---|---|---|---|"]
     for kind in KINDS:
         first, second = captions(kind)
         picture = f"![Two scenes of the kind {kind}]({name}/{kind}.webp)"
-        lines.append(f"| `{kind}` | {picture} | {first} | {second} | {_entities(kind)} | {_held_out(kind)} |")
+        lines.append(f"| `{kind}` | {picture} | {first} | {second} | {_entities(kind)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -71,17 +70,6 @@ def _entities(kind: Kind) -> str:
 def _range(counts: list[int]) -> str:
     whole = len(counts) > 2 and counts == list(range(counts[0], counts[-1] + 1))
     return f"{counts[0]}-{counts[-1]}" if whole else ", ".join(map(str, counts))
-
-
-def _held_out(kind: Kind) -> str:
-    """What validation and test have and training does not, by default."""
-    found = {
-        word
-        for held_out in KINDS[kind].held_out
-        for word, values in (("combinations", held_out.combinations), ("numbers of entities", held_out.counts))
-        if values
-    }
-    return ", ".join(sorted(found)) or ("nothing" if KINDS[kind].held_out == (HeldOut(), HeldOut()) else "")
 
 
 def main() -> None:
