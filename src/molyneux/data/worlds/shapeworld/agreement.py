@@ -357,8 +357,8 @@ class ShapeWorld(World):
                 accept = acceptance(constraint, self._caption_factors, self.only, drawn.changes)
                 few = bool(self.only or constraint.required_patterns or constraint.required_lengths)
                 found = drawn.draw(self.scenes_of(split, name), stream, groups[rows], accept, restricted=few)
-                places = np.array([*(self._changes.index(one) for one in drawn.changes), -1])  # the last one for -1
-                parts.append((rows, replace(found, change=places[found.change])))
+                known = np.array([*(self._changes.index(one) for one in drawn.changes), -1])  # the last one for -1
+                parts.append((rows, replace(found, change=known[found.change])))
         return joined(parts, len(groups), entities=self._entities, length=self._symbols), which
 
     def _pictures(self, scenes: Scenes, groups: np.ndarray, kinds: np.ndarray, split: Split, seed: int) -> np.ndarray:

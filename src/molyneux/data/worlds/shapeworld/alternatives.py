@@ -195,9 +195,9 @@ def _fill(
     some = np.flatnonzero(usable)
     target = np.where(wanted.ravel()[missing].repeat(count)[some], 1, -1)
     usable[some] = truth(programs[group[some]], candidates, captioner.semantics, rows=some) == target
-    usable = usable.reshape(len(missing), count)
-    hit = np.flatnonzero(usable.any(1))
-    chosen = hit * count + usable[hit].argmax(1)
+    table = usable.reshape(len(missing), count)
+    hit = np.flatnonzero(table.any(1))
+    chosen = hit * count + table[hit].argmax(1)
     for name, array in vars(candidates).items():
         getattr(scenes, name)[missing[hit]] = array[chosen]
     return np.delete(missing, hit)
