@@ -69,6 +69,10 @@ SHAPES = (
         for shape in ("ellipse", "square", "heart")
     ),
 )
+STRUCTURE = tuple(
+    ("prediction.accuracy", {"source": "meaning", "target": "agreement", **split})
+    for split in ({"split": "train"}, {"split": "validation"}, {})
+)
 SHOWN: dict[str, tuple[Shown, bool]] = {
     "": (USE, True),
     "best": (BEST, False),
@@ -78,6 +82,7 @@ SHOWN: dict[str, tuple[Shown, bool]] = {
     "limits": (LIMITS, False),
     "ranking": (RANKING, False),
     "shapes": (SHAPES, False),
+    "structure": (STRUCTURE, False),
     "published": (metrics("published"), False),
     "recommended": (metrics("recommended"), False),
     "recommended-image": (metrics("recommended", {"source": "image", "code": "shared"}), False),

@@ -15,6 +15,7 @@ from pathlib import Path
 from comparisons import best_by, correlations, dci_together, top_three, trials
 from costs import cost_table
 from readers import accepted, right
+from shapeworld_kinds import table as kinds_table
 from shown import LEADING, SHOWN
 
 from molyneux.core import store
@@ -160,6 +161,11 @@ def _cell(value: str | float) -> str:
     return value if isinstance(value, str) else f"{value:,}"
 
 
+def kinds(_: str) -> str:
+    """The kinds of captions of ShapeWorld with an example each, made by the world itself."""
+    return kinds_table("assets/shapeworld")
+
+
 KINDS: dict[str, Callable[[str], str]] = {
     "benchmark": benchmark,
     "chosen": chosen,
@@ -167,6 +173,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "cost": cost,
     "findings": findings,
     "heat": heat,
+    "kinds": kinds,
     "leading": leading,
     "readers": readers,
     "study": study,

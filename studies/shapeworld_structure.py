@@ -17,7 +17,7 @@ import torch
 from torch.distributions import Bernoulli, Distribution
 
 from molyneux.core import Batch, Spec
-from molyneux.data import ShapeWorld
+from molyneux.data import ShapeWorld, SplitSource
 from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS
 from molyneux.measure import Breakdown, Evaluation, Prediction, evaluate
 from molyneux.report import StudyRun, save_study
@@ -27,6 +27,20 @@ KINDS = ("oneshape", "multishape", "spatial", "quantification")
 VARIANTS = ("published", "balanced")
 SPLITS = ("test", "train", "validation")
 CHUNK = 4096
+
+
+class Unseen:
+    """The last samples of a source."""
+
+    def __init__(self, source: SplitSource, size: int) -> None:
+        self.source, self.size, self.spec = source, size, source.spec
+
+    def __len__(self) -> int:
+        return self.size
+
+    def batch(self, indices: np.ndarray) -> Batch:
+        """The samples at these positions."""
+        return self.source.batch(np.asarray(indices) + len(self.source) - self.size)
 
 
 class StructureTable:
@@ -62,7 +76,7 @@ class StructureTable:
 def study_run(kind: str, variant: str, *, train: int, test: int, seed: int) -> StudyRun:
     """Fit the table and measure it on three splits."""
     world = ShapeWorld(kind=kind, variant=variant, views=("meaning",))
-    source = world.source("train", train, seed=seed)
+    source = world.source("train", train + test, seed=seed)
     model = StructureTable(world.spec)
     for start in range(0, train, CHUNK):
         model.fit(source.batch(np.arange(start, min(start + CHUNK, train))))
@@ -70,7 +84,7 @@ def study_run(kind: str, variant: str, *, train: int, test: int, seed: int) -> S
     evaluations = [
         Evaluation(
             model,
-            world.source(split, test, seed=seed),
+            Unseen(source, test) if split == "train" else world.source(split, test, seed=seed),
             about={} if split == SPLITS[0] else {"split": split},
             seed=seed,
             samples=test,

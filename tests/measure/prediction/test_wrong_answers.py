@@ -12,7 +12,7 @@ from molyneux.measure import Evaluation, WrongAnswers, evaluate
 
 SPEC = Spec(
     (Modality("image", "image", (1, 2, 2), "uint8"), Modality("text", "text", (2,), "uint8", (" ", "a", "b"), 0)),
-    (Factor("kind", ("plain", "odd")),),
+    (Factor("kind", ("plain", "odd")), Factor("always", ("so",))),
     (Target("fits", "agreement"), Target("colour", "class", ("red", "green", "blue"))),
 )
 SIZE = 30
@@ -35,7 +35,7 @@ class Samples:
         text = torch.from_numpy(np.stack([1 + rows % 2, np.ones_like(rows)], 1).astype(np.uint8))
         return Batch(
             {"image": image, "text": text},
-            factors=torch.from_numpy(rows[:, None] % 3 - 1),
+            factors=torch.from_numpy(np.stack([rows % 3 - 1, 0 * rows], 1)),
             targets={"fits": torch.from_numpy(rows % 2), "colour": torch.from_numpy(rows % 3)},
             known={"fits": torch.from_numpy(self.known[rows])},
         )
@@ -63,10 +63,10 @@ def test_the_most_confident_wrong_answers_come_first():
     fits, colour = exhibits(rows=4)
     assert (fits.name, fits.columns) == ("wrong_fits", ("image", "text", "true", "answered", "factors"))
     assert numbers(fits) == [28, 26, 24, 22]  # even ones do not agree, and the answer is always that they do
-    assert [cell.text for cell in fits.rows[0][1:]] == ["aa", "does not agree", "agrees, 79.0 %", "kind plain"]
+    assert [cell.text or cell.reading for cell in fits.rows[0][1:]] == ["aa", "does not agree", "agrees, 79.0 %", "kind plain"]
     assert fits.rows[0][3].correct is False
-    assert fits.rows[1][4].text == "kind odd"
-    assert fits.rows[2][4].text == ""  # absent
+    assert fits.rows[1][4].reading == "kind odd"
+    assert fits.rows[2][4].reading == ""  # absent
     assert "50.0 % of 30 samples" in fits.note
     assert numbers(colour) == [29, 27, 26, 24]
     assert [row[2].text for row in colour.rows] == ["blue", "red", "blue", "red"]

@@ -68,7 +68,7 @@ class WrongAnswers(Measure):
             Cell(text=f"{names[answer[row]]}, {100 * given[row, answer[row]]:.1f} %", correct=False) for row in worst
         ]
         if evaluation.spec.factors:
-            columns["factors"] = [Cell(text=_factors(evaluation.spec, batch, row)) for row in range(len(worst))]
+            columns["factors"] = [Cell(reading=_factors(evaluation.spec, batch, row)) for row in range(len(worst))]
         share = f"{100 * len(wrong) / len(truth):.1f} % of {len(truth):,} samples are answered wrongly"
         note = f"{share}; these are the {len(worst)} of them with the greatest probability of the answer."
         title, rows = f"Wrong answers with the greatest confidence: {target.name}", tuple(zip(*columns.values(), strict=True))
@@ -82,10 +82,8 @@ def _samples(evaluation: Evaluation, target: Target, places: np.ndarray) -> Batc
 
 
 def _factors(spec: Spec, batch: Batch, row: int) -> str:
-    """The factors of a sample in words, without those that are absent."""
+    """The factors of a sample in words, without those that are absent or have one value only."""
     if batch.factors is None:
         return ""
-    codes = batch.factors[row].tolist()
-    return ", ".join(
-        f"{factor.name} {factor.values[code]}" for factor, code in zip(spec.factors, codes, strict=True) if code >= 0
-    )
+    pairs = zip(spec.factors, batch.factors[row].tolist(), strict=True)
+    return ", ".join(f"{factor.name} {factor.values[code]}" for factor, code in pairs if code >= 0 and len(factor.values) > 1)

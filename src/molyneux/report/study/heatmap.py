@@ -139,6 +139,10 @@ def _tables(runs: Sequence[StudyRun], axes: Sequence[Axis], title: str) -> list[
             for split in splits
         ]
         rows = named.rows if named and named.rows else _all_rows(list(measured.values()), named)
+        if named and named.rows and not short:  # the published numbers of models that have no run
+            absent = [name for name in named.models if name not in {column.group for column in columns}]
+            columns += [_Column(name, split, ()) for name in absent for split in named.splits]
+            columns.sort(key=lambda column: _place(column.group, named))
         whole = named.title if named else title
         about = f"{whole}: {target}" if len(targets) > 1 and whole else whole or target
         tables.append(_table(None if short else named, about, columns, rows, title))
@@ -197,9 +201,9 @@ def _table(
 
 
 def _notes(named: NamedBreakdown | None, found: Sequence[OverSeeds], rows: Sequence[Sequence[Entry]]) -> tuple[str, ...]:
-    chances = sorted({over.chance for over in found if over.chance is not None}) or [50.0]
+    chances = dict.fromkeys(write(chance, 1) for chance in sorted(over.chance for over in found if over.chance is not None))
     widths = sorted((over.interval[1] - over.interval[0]) / 2 for over in found if over.interval is not None)
-    notes = [f"{COLOURS} Chance is {' or '.join(write(chance, 1) for chance in chances)} %."]
+    notes = [f"{COLOURS} Chance is {' or '.join(chances or ['50.0'])} %."]
     if widths:
         middle, widest = (write(width, 1) for width in (widths[len(widths) // 2], widths[-1]))
         seeds = sorted({len(over.values) for over in found})
