@@ -115,6 +115,9 @@ def judge_scores(
 ) -> list[Score]:
     """Strict coherence as a judge reads it beside an exact reader, and how often both say the same of all factors.
 
+    Where a model draws nothing that can be read, both say so and agree in all views; so agreement is also told of those views of
+    which at least one of them reads every factor.
+
     Args:
         exact: what the exact reader read in generated views, and in the true views of the same samples (None without).
         judged: the same of the judge.
@@ -122,12 +125,22 @@ def judge_scores(
     """
     made, true = judged
     controls = {"constant": percent(best_constant(made)[0].strict)}
-    agreed = {}
+    agreed, readable = {}, {}
     if true is not None and exact[1] is not None:
         controls[CEILING] = percent(true.strict)
         agreed[CEILING] = percent(_same(exact[1], true))
+        if (shown := _readable(exact[1], true)).any():
+            readable[CEILING] = percent(_same(exact[1], true)[shown])
     strict = recorder.share("strict_judge", made.strict, chance=100 * strict_chance(made), controls=controls)
-    return [strict, recorder.share("readers_agree", _same(exact[0], made), higher_is_better=None, controls=agreed)]
+    same, shown = _same(exact[0], made), _readable(exact[0], made)
+    both = recorder.share("readers_agree", same, higher_is_better=None, controls=agreed)
+    some = recorder.share("readers_agree_readable", same[shown], higher_is_better=None, controls=readable)
+    return [strict, both, some]
+
+
+def _readable(one: Answers, other: Answers) -> np.ndarray:
+    """(N,) whether at least one of two readers reads every factor that is asked for."""
+    return np.asarray(~one.select([factor.name for factor in other.factors]).unreadable | ~other.unreadable)
 
 
 def _same(one: Answers, other: Answers) -> np.ndarray:
