@@ -185,18 +185,20 @@ def confusion(codes: np.ndarray, truth: np.ndarray, values: int) -> np.ndarray:
 
 def confusion_gallery(answers: Answers, direction: Direction) -> Gallery:
     """A gallery with one row for each value asked for: what was read instead, most frequent first."""
-    rows = [row for column, factor in enumerate(answers.factors) for row in _rows(answers, column, factor)]
+    found = [row for column, factor in enumerate(answers.factors) for row in _rows(answers, column, factor)]
+    most = max((len(row) for row in found), default=1)
     source, target = " and ".join(direction.observed), direction.target
     return Gallery(
         name=exhibit_name("confusion", direction.observed, "to", target),
         title=f"Confusions: {target} generated from {source}",
         note="Each row is a true value; the cells are what was read and how often, most frequent first.",
-        columns=("asked for", *(f"read {place}" for place in range(1, _SHOWN + 1))),
-        rows=tuple(rows),
+        columns=("asked for", *(f"read {place}" for place in range(1, most))),
+        rows=tuple((*row, *[Cell()] * (most - len(row))) for row in found),
     )
 
 
 def _rows(answers: Answers, column: int, factor: Factor) -> list[tuple[Cell, ...]]:
+    """Cells of each value that is asked for, only those of what was read."""
     counts = confusion(answers.read[:, column], answers.truth[:, column], len(factor.values))
     names = (*factor.values, "unreadable")
     rows = []
@@ -204,8 +206,7 @@ def _rows(answers: Answers, column: int, factor: Factor) -> list[tuple[Cell, ...
         if not row.sum():
             continue
         cells = [Cell(text=f"{factor.name}: {factor.values[code]}")]
-        for place in np.argsort(-row, kind="stable")[:_SHOWN]:
-            text = f"{names[place]} {100 * row[place] / row.sum():.1f} %" if row[place] else ""
-            cells.append(Cell(text=text, correct=bool(place == code) if row[place] else None))
-        rows.append((*cells, *[Cell()] * (_SHOWN + 1 - len(cells))))
+        for place in np.argsort(-row, kind="stable")[: min(_SHOWN, np.count_nonzero(row))]:
+            cells.append(Cell(text=f"{names[place]} {100 * row[place] / row.sum():.1f} %", correct=bool(place == code)))
+        rows.append(tuple(cells))
     return rows
