@@ -9,30 +9,83 @@ from molyneux.report import StudyRun
 _TRUE = ("true", "soft", "plain")
 """Kinds of views that show figures of the world: as it draws them, a little blurred and noisy, and without texture."""
 
+_EARLIER = (1, 2, 3)
+"""Levels of which studies have records that an earlier reader read."""
+
 
 def accepted(runs: Sequence[StudyRun], before: Sequence[StudyRun], *, world: str, modality: str) -> str:
     """Share of views of each kind of which every factor was read, by reader and level; `before` with earlier readers."""
-    runs = [run for run in runs if (run.settings["world"], run.settings["modality"]) == (world, modality)]
+    runs = [run for run in of(runs, world, modality) if ":" not in run.settings["kind"]]
     if not runs:
         return ""
-    found = {_place(run): _percent(run, "reading.accepted", {}) for run in runs}
-    earlier = {_place(run): _percent(run, "reading.accepted", {}) for run in before if run.settings["world"] == world}
+    earlier = {_place(run): run for run in before if (run.settings["world"], run.settings["modality"]) == (world, modality)}
+    shown = [("exact", level) for level in _EARLIER if any(place[:2] == ("exact", level) for place in earlier)]
+    table = _by_level(runs, {run.settings["kind"]: run.settings["kind"] for run in runs}, earlier, shown)
+    notes = [f"- Views accepted (every factor read), %, of {runs[0].scores[0].n:,} of each kind and level."]
+    if shown:
+        count = next(iter(earlier.values())).scores[0].n
+        notes.append(
+            f"- *Exact before*: the reader that read the records of the studies of CdSprites+, of {count:,} of each kind."
+        )
+    return "\n".join([table, "", *notes, ""])
+
+
+def close(runs: Sequence[StudyRun], *, world: str, modality: str, prefix: str) -> str:
+    """Share of pictures of kinds `prefix: NAME` that were accepted, by reader and level; and which shape most were read as."""
+    runs = [run for run in of(runs, world, modality) if run.settings["kind"].startswith(f"{prefix}: ")]
+    if not runs:
+        return ""
+    kinds = {run.settings["kind"]: run.settings["kind"].partition(": ")[2] for run in runs}
+    most = {kind: _most([run for run in runs if run.settings["kind"] == kind]) for kind in kinds}
+    table = _by_level(runs, kinds, {}, [], last=("accepted as", most) if any(most.values()) else None)
+    return f"{table}\n\n- Pictures accepted (every factor read), %, of at least {_least(runs):,} each.\n"
+
+
+def of(runs: Sequence[StudyRun], world: str, modality: str) -> list[StudyRun]:
+    """The runs of a modality of a world."""
+    return [run for run in runs if (run.settings["world"], run.settings["modality"]) == (world, modality)]
+
+
+def _by_level(
+    runs: Sequence[StudyRun],
+    kinds: Mapping[str, str],
+    earlier: Mapping[tuple[str, int, str], StudyRun],
+    shown: Sequence[tuple[str, int]],
+    *,
+    last: tuple[str, Mapping[str, str]] | None = None,
+) -> str:
+    """Kinds in rows, readers and levels in columns; then earlier readers, and a column of words."""
+    found = {_place(run): run for run in runs}
     readers = sorted({run.settings["reader"] for run in runs}, reverse=True, key=lambda reader: reader == "exact")
-    kinds = list(dict.fromkeys(run.settings["kind"] for run in runs))
     columns = [(reader, level) for reader in readers for level in range(1, 6)]
-    lines = [f"| kind of view | {' | '.join(f'{reader}, level {level}' for reader, level in columns)} | exact before, level 1 |"]
-    lines.append(f"|---|{'---:|' * (len(columns) + 1)}")
-    for kind in kinds:
-        cells = [found.get((modality, reader, level, kind), "") for reader, level in columns]
-        lines.append(f"| {kind} | {' | '.join(cells)} | {earlier.get((modality, 'exact', 1, kind), '')} |")
-    note = f"- Views accepted (every factor read), %, of {runs[0].scores[0].n:,} of each kind and level."
-    return f"{_without_empty(lines)}\n\n{note}\n"
+    heads = [*(f"{reader}, level {level}" for reader, level in columns), *(f"{name} before, level {lv}" for name, lv in shown)]
+    lines = [f"| kind of view | {' | '.join([*heads, last[0] if last else ''])} |", f"|---|{'---:|' * (len(heads) + 1)}"]
+    for kind, name in kinds.items():
+        cells = [_accepted(found.get((*column, kind))) for column in columns]
+        cells += [_accepted(earlier.get((*column, kind))) for column in shown]
+        lines.append(f"| {name} | {' | '.join([*cells, last[1][kind] if last else ''])} |")
+    return _without_empty(lines)
+
+
+def _accepted(run: StudyRun | None) -> str:
+    return _percent(run, "reading.accepted", {}) if run else ""
+
+
+def _least(runs: Sequence[StudyRun]) -> int:
+    return min(run.scores[0].n or 0 for run in runs)
+
+
+def _most(runs: Sequence[StudyRun]) -> str:
+    """The shapes as which at least one in 50 of some level and reader were accepted, the most frequent first."""
+    shares: dict[str, float] = {}
+    for score in (score for run in runs for score in run.scores if score.name == "reading.accepted_as"):
+        shares[score.about["shape"]] = max(shares.get(score.about["shape"], 0.0), score.value or 0.0)
+    return ", ".join(sorted((shape for shape, share in shares.items() if share >= 2), key=lambda shape: -shares[shape]))
 
 
 def right(runs: Sequence[StudyRun], *, world: str, modality: str) -> str:
     """Share of true views of each factor that were read correctly, by reader, kind and level."""
-    runs = [run for run in runs if (run.settings["world"], run.settings["modality"]) == (world, modality)]
-    runs = [run for run in runs if run.settings["kind"] in _TRUE]
+    runs = [run for run in of(runs, world, modality) if run.settings["kind"] in _TRUE]
     scores = [score for run in runs for score in run.scores if score.name == "reading.correct"]
     factors = list(dict.fromkeys(score.about["factor"] for score in scores))
     lines = [f"| reader | kind of view | level | {' | '.join(factors)} |", f"|---|---|---:|{'---:|' * len(factors)}"]
@@ -48,9 +101,8 @@ def _order(row: tuple[str, str, StudyRun]) -> tuple[str, int, int]:
     return reader, _TRUE.index(kind), run.settings["level"]
 
 
-def _place(run: StudyRun) -> tuple[str, str, int, str]:
-    settings = run.settings
-    return settings["modality"], settings["reader"], settings["level"], settings["kind"]
+def _place(run: StudyRun) -> tuple[str, int, str]:
+    return run.settings["reader"], run.settings["level"], run.settings["kind"]
 
 
 def _percent(run: StudyRun, name: str, about: Mapping[str, str]) -> str:

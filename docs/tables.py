@@ -14,7 +14,7 @@ from pathlib import Path
 
 from comparisons import best_by, correlations, dci_together, top_three, trials
 from costs import cost_table
-from readers import accepted, right
+from readers import accepted, close, right
 from shapeworld_kinds import table as kinds_table
 from shown import LEADING, SHOWN
 
@@ -125,13 +125,18 @@ def tried(names: str) -> str:
 
 
 def readers(name: str) -> str:
-    """What readers accept, for `cdsprites-v1.image`, or read correctly, for `cdsprites-v1.image.right`; empty without records."""
+    """What readers accept, for `cdsprites-v1.image`, or read correctly, for `cdsprites-v1.image.right`; empty without records.
+
+    `cdsprites-v1.image.sizes` and `.near` are of sizes and shapes that are close to the world's.
+    """
     world, modality, *what = name.split(".")
     if not records_of("readers").exists():
         return ""
     found = load_study(records_of("readers"))
-    if what:
+    if what == ["right"]:
         return right(found, world=world, modality=modality)
+    if what:
+        return close(found, world=world, modality=modality, prefix={"sizes": "size"}.get(what[0], what[0]))
     return accepted(found, load_study(records_of("readers-before")), world=world, modality=modality)
 
 

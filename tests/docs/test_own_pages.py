@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from molyneux.run.steps import read_scores
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     page for pattern in ("your-own-*.md", "measure-your-*.md", "probe-your-*.md") for page in (ROOT / "docs").glob(pattern)
@@ -63,12 +65,36 @@ def test_blocks_run_in_order(
     assert ran
 
 
-def called(words: list[str]) -> int:
+@pytest.mark.realdata
+@pytest.mark.skipif("MOLYNEUX_DATA" not in os.environ, reason="needs MOLYNEUX_DATA")
+def test_digits_of_mnist_with_words_get_a_strict_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The block that makes the data, the file and the two commands of the page, on a part of the samples and with few steps."""
+    text = (ROOT / "docs" / "your-own-data.md").read_text(encoding="utf-8")
+    blocks = {named[1]: code for _, code in BLOCK.findall(text) if (named := NAMED.match(code))}
+    monkeypatch.chdir(tmp_path)
+    exec(compile(blocks["make_mnist.py"], "make_mnist.py", "exec"), {"__name__": "page"})
+    (tmp_path / "mnist.yaml").write_text(blocks["mnist.yaml"], encoding="utf-8")
+    judge, run = re.findall(r"`(molyneux (?:judge|run) mnist\.yaml[^`]*)`", text)
+    assert called(shlex.split(judge), [*shlex.split("--samples 4000 --quiet")]) == 0
+    small = shlex.split("--data.train 2000 --data.validation 100 --data.test 400 --learn.steps 40 --quiet")
+    assert called(shlex.split(run), small) == 0
+    scores = {
+        (score.name, score.about.get("source"), score.about.get("target")): score for score in read_scores(Path("runs/mnist"))
+    }
+    strict = scores["coherence.strict", "text", "image"]
+    assert strict.value is not None
+    assert 0 <= strict.value <= 100
+    assert strict.chance == pytest.approx(10, abs=0.5)
+    assert strict.controls["judge ceiling"] > 50
+    assert scores["coherence.strict", "image", "text"].value is not None
+
+
+def called(words: list[str], settings: list[str] | None = None) -> int:
     """Exit status of a command, made short, in this process."""
     from molyneux.cli import main
 
     assert words[0] == "molyneux"
-    short = MODEL if "--model" in words else SMALL[words[1]]
+    short = settings or (MODEL if "--model" in words else SMALL[words[1]])
     threads = torch.get_num_threads()
     try:
         return main([*words[1:], *short])

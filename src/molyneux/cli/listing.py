@@ -130,7 +130,11 @@ def _abstention(judge: Judge) -> str:
     """How often a judge abstains, for the worst factor and kind of negatives; nothing if it was not validated for it."""
     levels = [judge.abstention(tuple(level)) for level in judge.record.accuracy.values()]
     true = [share for level in levels for share in level.get("abstains from true views", {}).values()]
-    negatives = [share for level in levels for share in level.get("abstains from negatives", {}).values()]
+    negatives = [(share, name) for level in levels for name, share in level.get("abstains from negatives", {}).items()]
     if not true or not negatives:
         return ""
-    return f"; abstains from at most {max(true):.1%} of true views, from at least {min(negatives):.0%} of any kind of negatives"
+    least, factor = min(negatives)
+    return (
+        f"; abstains from at most {max(true):.1%} of true views; of those that do not show a factor from at least {least:.0%} "
+        f"(the worst kind of altered views, {factor})"
+    )

@@ -34,6 +34,7 @@ MEASURES = {
     "mse": "Mean squared error",
     "r2": "R²",
     "readers_agree": "Readers agree",
+    "readers_agree_readable": "Readers agree (readable views)",
     "sap": "SAP",
     "sliced_wasserstein": "Sliced Wasserstein distance",
     "ssim": "SSIM",

@@ -189,7 +189,7 @@ def test_upright_squares_of_other_sizes_are_refused():
 
 @pytest.mark.parametrize("level", [1, 3, 5])
 def test_the_range_of_sizes_is_the_same_below_and_above(level):
-    """Drawn by the world's own rasteriser: 5 % are within, 12 % outside; small figures have only five to ten pixels a side."""
+    """Drawn by the world's own rasteriser: 5 % are within, 12 % outside; small figures have only 7 to 13 pixels."""
     reader = CdSprites(level=level, modalities=("image",)).readers()["image"]
     big = {0.88: (0.0, 0.01), 0.95: (0.99, 1.0), 1.05: (0.99, 1.0), 1.13: (0.0, 0.01), 1.15: (0.0, 0.01), 1.18: (0.0, 0.01)}
     for size, limits in [("big", big)] + [("small", SMALL)] * (level > 1):

@@ -8,6 +8,8 @@ from sklearn.metrics import accuracy_score
 
 from molyneux.core import Factor, SpecError
 from molyneux.measure.coherence import Answers, best_constant, features_chance, majority, strict_chance
+from molyneux.measure.coherence.scores import judge_scores
+from molyneux.measure.scores import Recorder
 
 VALUES = {"shape": 3, "size": 2, "colour": 5, "position": 4, "background": 2}
 ORDER = {
@@ -92,3 +94,24 @@ def test_majority_skips_what_is_absent():
 def test_shapes_have_to_fit():
     with pytest.raises(SpecError, match=r"shape \(N, 2\)"):
         Answers(factors(("shape", "size")), np.zeros((3, 2)), np.zeros((3, 1)))
+
+
+def test_readers_that_read_nothing_agree_only_where_unreadable_counts():
+    """Of four views, two are unreadable to both; of the others they read one alike, and one reads the other."""
+    truth = np.array([[0, 0], [1, 1], [2, 0], [0, 1]])
+    one, other = truth.copy(), truth.copy()
+    one[:2], other[:2] = -1, -1
+    other[3, 0] = -1
+    exact, judged = (Answers(factors(("shape", "size")), truth, read) for read in (one, other))
+    recorder = Recorder("coherence", np.random.default_rng(0))
+    found = {score.name: score for score in judge_scores((exact, exact), (judged, judged), recorder)}
+    both, readable = found["coherence.readers_agree"], found["coherence.readers_agree_readable"]
+    assert (both.value, both.n, readable.value, readable.n) == (75.0, 4, 50.0, 2)
+    assert (both.controls, readable.controls) == ({"judge ceiling": 75.0}, {"judge ceiling": 50.0})
+    nothing = Answers(exact.factors, truth, np.full_like(truth, -1))
+    found = {score.name: score.value for score in judge_scores((nothing, None), (nothing, None), recorder)}
+    assert found == {
+        "coherence.strict_judge": 0.0,
+        "coherence.readers_agree": 100.0,
+        "coherence.readers_agree_readable": None,
+    }

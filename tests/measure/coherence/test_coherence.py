@@ -229,6 +229,7 @@ def test_confusion_counts_pairs():
 def test_confusions_are_shown_by_direction(tiny):
     measured = Coherence()(tiny.evaluation(tiny.Oracle(tiny.shifted("shape"))))
     gallery = next(item for item in measured.exhibits if item.name == "confusion_text_to_image")
+    assert gallery.columns == ("asked for", "read 1")  # no empty columns: each value is read as one other
     first = gallery.rows[0]
     assert [cell.text for cell in first[:2]] == ["shape: square", "ellipse 100.0 %"]
     assert first[1].correct is False

@@ -48,7 +48,7 @@ class Coherence(Measure):
     - `coherence.strict_forced` % where a reader may abstain: strict coherence as if it had to choose a value, as published
       evaluations do. Means of many images mislead such a reader.
     - `coherence.strict_judge` % where a judge reads beside an exact reader, and `coherence.readers_agree` %: the views of which
-      both say the same, "unreadable" included.
+      both say the same, "unreadable" included; `coherence.readers_agree_readable` %: the same of views of which one reads all.
     - `coherence.diversity`: number of different scenes that joint generation draws (a perplexity).
 
     Each has its chance level (uniform guessing; for letters the best constant text), the best constant answer, and the

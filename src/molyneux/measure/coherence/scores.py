@@ -115,6 +115,9 @@ def judge_scores(
 ) -> list[Score]:
     """Strict coherence as a judge reads it beside an exact reader, and how often both say the same of all factors.
 
+    Where a model draws nothing that can be read, both say so and agree in all views; so agreement is also told of those views of
+    which at least one of them reads every factor.
+
     Args:
         exact: what the exact reader read in generated views, and in the true views of the same samples (None without).
         judged: the same of the judge.
@@ -122,12 +125,22 @@ def judge_scores(
     """
     made, true = judged
     controls = {"constant": percent(best_constant(made)[0].strict)}
-    agreed = {}
+    agreed, readable = {}, {}
     if true is not None and exact[1] is not None:
         controls[CEILING] = percent(true.strict)
         agreed[CEILING] = percent(_same(exact[1], true))
+        if (shown := _readable(exact[1], true)).any():
+            readable[CEILING] = percent(_same(exact[1], true)[shown])
     strict = recorder.share("strict_judge", made.strict, chance=100 * strict_chance(made), controls=controls)
-    return [strict, recorder.share("readers_agree", _same(exact[0], made), higher_is_better=None, controls=agreed)]
+    same, shown = _same(exact[0], made), _readable(exact[0], made)
+    both = recorder.share("readers_agree", same, higher_is_better=None, controls=agreed)
+    some = recorder.share("readers_agree_readable", same[shown], higher_is_better=None, controls=readable)
+    return [strict, both, some]
+
+
+def _readable(one: Answers, other: Answers) -> np.ndarray:
+    """(N,) whether at least one of two readers reads every factor that is asked for."""
+    return np.asarray(~one.select([factor.name for factor in other.factors]).unreadable | ~other.unreadable)
 
 
 def _same(one: Answers, other: Answers) -> np.ndarray:
@@ -172,18 +185,20 @@ def confusion(codes: np.ndarray, truth: np.ndarray, values: int) -> np.ndarray:
 
 def confusion_gallery(answers: Answers, direction: Direction) -> Gallery:
     """A gallery with one row for each value asked for: what was read instead, most frequent first."""
-    rows = [row for column, factor in enumerate(answers.factors) for row in _rows(answers, column, factor)]
+    found = [row for column, factor in enumerate(answers.factors) for row in _rows(answers, column, factor)]
+    most = max((len(row) for row in found), default=1)
     source, target = " and ".join(direction.observed), direction.target
     return Gallery(
         name=exhibit_name("confusion", direction.observed, "to", target),
         title=f"Confusions: {target} generated from {source}",
         note="Each row is a true value; the cells are what was read and how often, most frequent first.",
-        columns=("asked for", *(f"read {place}" for place in range(1, _SHOWN + 1))),
-        rows=tuple(rows),
+        columns=("asked for", *(f"read {place}" for place in range(1, most))),
+        rows=tuple((*row, *[Cell()] * (most - len(row))) for row in found),
     )
 
 
 def _rows(answers: Answers, column: int, factor: Factor) -> list[tuple[Cell, ...]]:
+    """Cells of each value that is asked for, only those of what was read."""
     counts = confusion(answers.read[:, column], answers.truth[:, column], len(factor.values))
     names = (*factor.values, "unreadable")
     rows = []
@@ -191,8 +206,7 @@ def _rows(answers: Answers, column: int, factor: Factor) -> list[tuple[Cell, ...
         if not row.sum():
             continue
         cells = [Cell(text=f"{factor.name}: {factor.values[code]}")]
-        for place in np.argsort(-row, kind="stable")[:_SHOWN]:
-            text = f"{names[place]} {100 * row[place] / row.sum():.1f} %" if row[place] else ""
-            cells.append(Cell(text=text, correct=bool(place == code) if row[place] else None))
-        rows.append((*cells, *[Cell()] * (_SHOWN + 1 - len(cells))))
+        for place in np.argsort(-row, kind="stable")[: min(_SHOWN, np.count_nonzero(row))]:
+            cells.append(Cell(text=f"{names[place]} {100 * row[place] / row.sum():.1f} %", correct=bool(place == code)))
+        rows.append(tuple(cells))
     return rows

@@ -50,11 +50,12 @@ def results_table(
         notes: sentences below, after the meaning of the marks.
     """
     columns = [part.column(key) for key in keys]
-    best = [best_of(column) if len(part.groups) > 1 else [] for column in columns]
+    known = [len(part.groups) > 1 and any(cell is not None and cell.interval for cell in column) for column in columns]
+    best = [best_of(column) if told else [] for column, told in zip(columns, known, strict=True)]
     rows: list[tuple[Entry, ...]] = []
     for group, cells in zip(part.groups, zip(*columns, strict=True), strict=True):
         own = group.published_as(published)
-        strong = [cell is not None and [cell] == top and cell.interval is not None for cell, top in zip(cells, best, strict=True)]
+        strong = [[cell] == top for cell, top in zip(cells, best, strict=True)]
         entries = [entry_of(cell, published, own, strong=bold) for cell, bold in zip(cells, strong, strict=True)]
         rows.append((Entry(part.label(group)), *entries))
         rows += _published_rows(published, group, part.groups, cells)

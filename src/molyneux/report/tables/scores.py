@@ -34,13 +34,14 @@ _COHERENCE = (
     "coherence.strict",
     "coherence.strict_judge",
     "coherence.readers_agree",
+    "coherence.readers_agree_readable",
     "coherence.strict_forced",
     "coherence.features",
     "coherence.letters",
 )
 _MEANING = (
     "Strict: every factor is right. Features: number of right factors. Letters: equal characters at equal places. "
-    "Forced choice: the judge may not abstain, as in published evaluations. "
+    "Forced choice: the reader may not abstain, as in published evaluations. "
     "Judge ceiling: accuracy of the same reader on true views. Intervals: 95 %."
 )
 
