@@ -204,6 +204,15 @@ class ShapeWorld(World):
     def scenes_of(self, split: Split, kind: Kind) -> SceneSettings:
         """What the scenes of a split and a kind are drawn from; raises ConfigError for an unknown split."""
         self.size(split)
+        if (split, kind) not in self._scene_settings:
+            self._scene_settings[split, kind] = self._settings_of(split, kind)
+        return self._scene_settings[split, kind]
+
+    @cached_property
+    def _scene_settings(self) -> dict[tuple[Split, Kind], SceneSettings]:
+        return {}
+
+    def _settings_of(self, split: Split, kind: Kind) -> SceneSettings:
         usual, held_out = self.scene_settings or KINDS[kind].scenes, self.held_out(kind)
         if split in held_out:
             own = held_out[split].scenes(usual)

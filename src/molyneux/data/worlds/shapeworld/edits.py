@@ -58,7 +58,11 @@ def edited(
         else:
             _edit(out, rows, name, settings, numbers[rows])
     placed = np.ones(len(out), bool)
-    _place(Rows(**vars(out)), settings.overlap, settings.outside, placed)
+    before, moved = scenes.overlap, out.present != scenes.present
+    for name in ("shape", "size", "distortion", "rotation"):
+        moved |= getattr(out, name) != getattr(scenes, name)
+    moved |= (out.centre != scenes.centre).any(2)
+    _place(Rows(**vars(out)), moved, before, float(settings.overlap), float(settings.outside), placed)
     placed &= settings.contains(out)
     return out, which, placed & differing(scenes, out).any(1)
 
@@ -105,7 +109,7 @@ def _edit(out: Scenes, rows: np.ndarray, name: str, settings: SceneSettings, num
 
 
 @compiled
-def _place(rows: Rows, overlap: float, outside: float, placed: np.ndarray) -> None:
+def _place(rows: Rows, moved: np.ndarray, before: np.ndarray, overlap: float, outside: float, placed: np.ndarray) -> None:
     """Measure overlaps anew, and put entities in the order of drawing; whether all fit, into `placed`."""
     for row in range(len(placed)):
         rows.overlap[row] = 0
@@ -113,7 +117,7 @@ def _place(rows: Rows, overlap: float, outside: float, placed: np.ndarray) -> No
         for e in range(rows.present.shape[1]):
             if rows.present[row, e]:
                 count += 1
-                if placed[row] and not fits(row, e, rows, overlap, outside):
+                if placed[row] and not fits(row, e, rows, overlap, outside, moved, before):
                     placed[row] = False
         if placed[row] and overlap > 0:
             order(row, count, rows)

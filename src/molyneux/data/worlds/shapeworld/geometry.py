@@ -78,6 +78,48 @@ def distance(shape: int, x: float, y: float, width: float, height: float) -> flo
     return max(outside, 0.0)
 
 
+@compiled
+def inside(shape: int, x: float, y: float, width: float, height: float) -> bool:
+    """Whether a point of a shape's own frame lies in it: whether its `distance` is 0, and faster."""
+    x = abs(x)
+    if shape in (_SQUARE, _RECTANGLE):
+        return x <= width and abs(y) <= height
+    if shape == _CIRCLE:
+        return _within(x, y, width)
+    if shape == _ELLIPSE:
+        return _within(x / width, y / height, 1.0)
+    if shape == _CROSS:
+        y = abs(y)
+        return (x <= width / 3 and y <= height) or (x <= width and y <= height / 3)
+    y += height
+    if y < 0:
+        return False
+    if shape == _SEMICIRCLE:
+        return _within(x, y, width)
+    if shape == _TRIANGLE:
+        return 2 * height * x + width * y - 2 * height * width <= 0
+    corner = 2 * height * _GOLDEN
+    base = width * _GOLDEN
+    lower = (x - base) * corner - (width - base) * y
+    upper = x * (2 * height - corner) + width * (y - corner) - width * (2 * height - corner)
+    return lower <= 0 and upper <= 0
+
+
+@compiled
+def _within(x: float, y: float, radius: float) -> bool:
+    """Whether `hypot(x, y)` is at most the radius; it is only computed where squares cannot tell."""
+    square, bound = x * x + y * y, radius * radius
+    if square < bound * (1 - 1e-12):
+        return True
+    return square <= bound * (1 + 1e-12) and math.hypot(x, y) <= radius
+
+
+@compiled
+def reach(shape: int, width: float, height: float) -> float:
+    """How far a shape reaches from its centre at most; `width` and `height` are half of its extents."""
+    return width if shape in (_CIRCLE, _ELLIPSE) else math.hypot(width, height)
+
+
 def draw(scenes: Scenes, *, size: int = 64, background: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> np.ndarray:
     """Pictures of scenes, (n, 3, size, size) uint8.
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from molyneux.core.compiled import compiled
-from molyneux.data.worlds.shapeworld.geometry import distance, half_extents
+from molyneux.data.worlds.shapeworld.geometry import distance, half_extents, inside, reach
 from molyneux.data.worlds.shapeworld.scenes import AREAS
 
 _GRID = 64
@@ -18,6 +18,13 @@ _SHADE_DIFFERENCE = 0.5
 """Entities of one colour may overlap if their shades differ by as much."""
 
 _AREAS = np.array(AREAS)
+
+_ABOVE = 1 + 1e-9
+"""Beyond a radius for certain, whatever is lost by rounding."""
+
+
+_NONE_MOVED, _UNKNOWN = np.empty((0, 0), np.bool_), np.empty((0, 0, 0))
+"""Overlaps were not measured before."""
 
 
 class Rows(NamedTuple):
@@ -37,35 +44,62 @@ class Rows(NamedTuple):
 @compiled
 def box(row: int, e: int, rows: Rows) -> tuple[float, float]:
     """Half the width and height of the box around an entity as it is rotated."""
-    width, height = _extents(row, e, rows)
-    cos, sin = abs(math.cos(2 * math.pi * rows.rotation[row, e])), abs(math.sin(2 * math.pi * rows.rotation[row, e]))
+    width, height = half_extents(rows.shape[row, e], rows.size[row, e], rows.distortion[row, e])
+    return _around(width, height, math.cos(2 * math.pi * rows.rotation[row, e]), math.sin(2 * math.pi * rows.rotation[row, e]))
+
+
+@compiled
+def _around(width: float, height: float, cos: float, sin: float) -> tuple[float, float]:
+    cos, sin = abs(cos), abs(sin)
     return cos * width + sin * height, sin * width + cos * height
 
 
 @compiled
-def fits(row: int, e: int, rows: Rows, overlap: float, outside: float) -> bool:
-    """Whether an entity lies inside the scene and does not overlap others by more than it may; fills in its overlaps."""
+def fits(
+    row: int, e: int, rows: Rows, overlap: float, outside: float, moved: np.ndarray = _NONE_MOVED, before: np.ndarray = _UNKNOWN
+) -> bool:
+    """Whether an entity lies inside the scene and does not overlap others by more than it may; fills in its overlaps.
+
+    Args:
+        row: of the scene.
+        e: the entity.
+        rows: the scenes.
+        overlap: see `SceneSettings`.
+        outside: the same.
+        moved: (n, E) bool, entities that have moved or have another form since overlaps were measured; (0, 0): all.
+        before: (n, E, E) overlaps that were measured then.
+    """
     width, height = box(row, e, rows)
     x, y = rows.centre[row, e, 0], rows.centre[row, e, 1]
     beyond = x < width or y < height or x > 1 - width or y > 1 - height
     if beyond and (outside <= 0 or _outside(row, e, rows) > outside):
         return False
+    shape, size, distortion, overlaps = rows.shape, rows.size, rows.distortion, rows.overlap
     together, free = 0.0, overlap <= 0
-    own = _AREAS[rows.shape[row, e]] * rows.size[row, e] ** 2 / rows.distortion[row, e]
+    radius = reach(shape[row, e], *half_extents(shape[row, e], size[row, e], distortion[row, e]))
+    own = _AREAS[shape[row, e]] * size[row, e] ** 2 / distortion[row, e]
     for o in range(e):
-        other = _AREAS[rows.shape[row, o]] * rows.size[row, o] ** 2 / rows.distortion[row, o]
         alike = rows.colour[row, e] == rows.colour[row, o]
         alike = free or (alike and abs(rows.shade[row, e] - rows.shade[row, o]) < _SHADE_DIFFERENCE)
-        common = _common(row, e, o, rows, 0.5 / _GRID if free else 0.0, alike)
-        if common > 0 and alike:
-            return False
-        share, covered = min(1.0, common / own), min(1.0, common / other)
-        rows.overlap[row, e, o], rows.overlap[row, o, e] = share, covered
+        if len(moved) and not moved[row, e] and not moved[row, o]:
+            share, covered = before[row, e, o], before[row, o, e]
+        elif free:
+            share = covered = _near(row, e, o, rows)
+        else:
+            span = radius + reach(shape[row, o], *half_extents(shape[row, o], size[row, o], distortion[row, o]))
+            common = 0.0
+            if (x - rows.centre[row, o, 0]) ** 2 + (y - rows.centre[row, o, 1]) ** 2 <= _ABOVE * span**2:
+                common = _common(row, e, o, rows, alike)
+            other = _AREAS[shape[row, o]] * size[row, o] ** 2 / distortion[row, o]
+            share, covered = min(1.0, common / own), min(1.0, common / other)
+        overlaps[row, e, o], overlaps[row, o, e] = share, covered
+        if share <= 0:
+            continue
         together += share
         others = covered
         for p in range(e):
-            others += rows.overlap[row, o, p]
-        if min(share, covered) > overlap or (common > 0 and max(together, others) > overlap):
+            others += overlaps[row, o, p]
+        if alike or min(share, covered) > overlap or max(together, others) > overlap:
             return False
     return True
 
@@ -88,17 +122,9 @@ def _outside(row: int, e: int, rows: Rows) -> float:
 
 
 @compiled
-def _common(row: int, e: int, o: int, rows: Rows, margin: float, any_is_enough: bool) -> float:
-    """Area that two entities have in common, by points of a grid; each is `margin` larger all around.
-
-    Args:
-        row: of the scene.
-        e: one entity.
-        o: another.
-        rows: the scenes.
-        margin: in sides of the scene.
-        any_is_enough: whether to stop at the first point.
-    """
+def _near(row: int, e: int, o: int, rows: Rows) -> float:
+    """1 if two entities are less than a pixel apart, by points of a grid, else 0; each is made larger by half a pixel."""
+    margin = 0.5 / _GRID
     (width, height), (box_x, box_y) = _extents(row, e, rows), box(row, e, rows)
     (there_w, there_h), (there_x, there_y) = _extents(row, o, rows), box(row, o, rows)
     (ax, ay), (bx, by) = rows.centre[row, e], rows.centre[row, o]
@@ -108,7 +134,7 @@ def _common(row: int, e: int, o: int, rows: Rows, margin: float, any_is_enough: 
         return 0.0
     cos, sin = math.cos(2 * math.pi * rows.rotation[row, e]), math.sin(2 * math.pi * rows.rotation[row, e])
     turn_cos, turn_sin = math.cos(2 * math.pi * rows.rotation[row, o]), math.sin(2 * math.pi * rows.rotation[row, o])
-    shape, there, common = rows.shape[row, e], rows.shape[row, o], 0
+    shape, there = rows.shape[row, e], rows.shape[row, o]
     for i in range(math.ceil(top * _GRID), math.floor(bottom * _GRID) + 1):
         for j in range(math.ceil(left * _GRID), math.floor(right * _GRID) + 1):
             x, y = j / _GRID - ax, i / _GRID - ay
@@ -116,6 +142,44 @@ def _common(row: int, e: int, o: int, rows: Rows, margin: float, any_is_enough: 
                 continue
             x, y = j / _GRID - bx, i / _GRID - by
             if distance(there, turn_cos * x + turn_sin * y, turn_cos * y - turn_sin * x, there_w, there_h) <= margin:
+                return 1.0
+    return 0.0
+
+
+@compiled
+def _common(row: int, e: int, o: int, rows: Rows, any_is_enough: bool) -> float:
+    """Area that two entities have in common, by points of a grid.
+
+    Args:
+        row: of the scene.
+        e: one entity.
+        o: another.
+        rows: the scenes.
+        any_is_enough: whether to stop at the first point.
+    """
+    width, height = half_extents(rows.shape[row, e], rows.size[row, e], rows.distortion[row, e])
+    there_w, there_h = half_extents(rows.shape[row, o], rows.size[row, o], rows.distortion[row, o])
+    (ax, ay), (bx, by) = rows.centre[row, e], rows.centre[row, o]
+    shape, there, common = rows.shape[row, e], rows.shape[row, o], 0
+    radius, there_radius = reach(shape, width, height), reach(there, there_w, there_h)
+    cos, sin = math.cos(2 * math.pi * rows.rotation[row, e]), math.sin(2 * math.pi * rows.rotation[row, e])
+    turn_cos, turn_sin = math.cos(2 * math.pi * rows.rotation[row, o]), math.sin(2 * math.pi * rows.rotation[row, o])
+    (box_x, box_y), (there_x, there_y) = _around(width, height, cos, sin), _around(there_w, there_h, turn_cos, turn_sin)
+    left, right = max(ax - box_x, bx - there_x), min(ax + box_x, bx + there_x)
+    top, bottom = max(ay - box_y, by - there_y), min(ay + box_y, by + there_y)
+    if left > right or top > bottom:
+        return 0.0
+    far, there_far = _ABOVE * radius * radius, _ABOVE * there_radius * there_radius
+    for i in range(math.ceil(top * _GRID), math.floor(bottom * _GRID) + 1):
+        y, there_y = i / _GRID - ay, i / _GRID - by
+        for j in range(math.ceil(left * _GRID), math.floor(right * _GRID) + 1):
+            x, there_x = j / _GRID - ax, j / _GRID - bx
+            if x * x + y * y > far or there_x * there_x + there_y * there_y > there_far:
+                continue
+            if not inside(shape, cos * x + sin * y, cos * y - sin * x, width, height):
+                continue
+            turned, upright = turn_cos * there_x + turn_sin * there_y, turn_cos * there_y - turn_sin * there_x
+            if inside(there, turned, upright, there_w, there_h):
                 common += 1
                 if any_is_enough:
                     return 1.0

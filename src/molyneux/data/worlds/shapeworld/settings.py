@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -137,11 +138,18 @@ class SceneSettings:
         return problems
 
     def table(self, *, first: bool = False) -> np.ndarray:
-        """Which combinations an entity may have, (shapes, colours) bool over all of `SHAPES` and `COLOURS`.
+        """Which combinations an entity may have, (shapes, colours) bool over all of `SHAPES` and `COLOURS`; not to be changed.
 
         Args:
             first: those of the first entity, which has a required one.
         """
+        return self._tables[first]
+
+    @cached_property
+    def _tables(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._combinations(first=False), self._combinations(first=True)
+
+    def _combinations(self, *, first: bool) -> np.ndarray:
         allowed = np.zeros((len(SHAPES), len(COLOURS)), bool)
         pairs = (
             self.required if first and self.required else [(shape, colour) for shape in self.shapes for colour in self.colours]

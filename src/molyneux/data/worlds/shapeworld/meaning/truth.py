@@ -16,9 +16,11 @@ from molyneux.core.compiled import compiled
 from molyneux.data.worlds.shapeworld.meaning.counting import balance, bounded, connected, count
 from molyneux.data.worlds.shapeworld.meaning.programs import Operation, instructions
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
-from molyneux.data.worlds.shapeworld.scenes import Scenes
+from molyneux.data.worlds.shapeworld.scenes import AREAS, Scenes
 
 _MALFORMED = -2
+
+_AREAS = np.array(AREAS)
 
 _COLOUR = int(Operation.COLOUR)
 _SHAPE = int(Operation.SHAPE)
@@ -46,13 +48,14 @@ _ANY = int(Operation.ANY)
 
 
 class _Scene(NamedTuple):
-    """The arrays of `Scenes` that meaning is about, or their rows for one scene."""
+    """The arrays of `Scenes` that meaning is about."""
 
     present: np.ndarray
     shape: np.ndarray
     colour: np.ndarray
     centre: np.ndarray
-    area: np.ndarray
+    size: np.ndarray
+    distortion: np.ndarray
     shade: np.ndarray
     overlap: np.ndarray
 
@@ -106,30 +109,25 @@ def _evaluated(programs: np.ndarray, rows: np.ndarray, scenes: Scenes, semantics
     distances = float(chosen.axis_distance), float(chosen.distance), float(chosen.overlap)
     margins = (*distances, float(chosen.area), float(chosen.shade), float(chosen.quantifier))
     rules = _Rules(*margins, published=chosen.vacuous == "published", cone=chosen.cone)
-    every = _Scene(scenes.present, scenes.shape, scenes.colour, scenes.centre, scenes.areas, scenes.shade, scenes.overlap)
-    _evaluate(np.ascontiguousarray(programs, np.int16), rows, every, rules, instructions(), out)
+    measures = scenes.size, scenes.distortion, scenes.shade, scenes.overlap
+    scene = _Scene(scenes.present, scenes.shape, scenes.colour, scenes.centre, *measures)
+    _evaluate(np.ascontiguousarray(programs, np.int16), rows, scene, rules, instructions(), out)
     if (out == _MALFORMED).any():
         raise DataError(f"the codes of row {int((out == _MALFORMED).argmax())} are no statement in Polish notation")
     return out
 
 
 @compiled
-def _evaluate(programs: np.ndarray, rows: np.ndarray, every: _Scene, rules: _Rules, table: np.ndarray, out: np.ndarray) -> None:
-    """The truth of programs (n, L) in the scenes of `rows` (n,), into `out` (n,)."""
-    entities, length = every.present.shape[1], programs.shape[1]
+def _evaluate(programs: np.ndarray, rows: np.ndarray, scene: _Scene, rules: _Rules, table: np.ndarray, out: np.ndarray) -> None:
+    """The truth of programs (n, L) in the scenes of `rows` (n,), into `out` (n,).
+
+    What is called often is written out here: to pass arrays to a function costs more than to evaluate a noun.
+    """
+    entities, length = scene.present.shape[1], programs.shape[1]
     stack = np.empty((length + 3, max(entities, 3)), np.int8)
-    failed = np.zeros(length + 3, np.bool_)
+    found, failed = np.empty(entities, np.int8), np.zeros(length + 3, np.bool_)
     for n in range(len(programs)):
         row, top, sound = rows[n], 0, True
-        scene = _Scene(
-            every.present[row],
-            every.shape[row],
-            every.colour[row],
-            every.centre[row],
-            every.area[row],
-            every.shade[row],
-            every.overlap[row],
-        )
         for place in range(length - 1, -1, -1):
             code = programs[n, place]
             if code == 0 and top == 0:
@@ -137,132 +135,150 @@ def _evaluate(programs: np.ndarray, rows: np.ndarray, every: _Scene, rules: _Rul
             if code <= 0 or code >= len(table) or top < table[code, 3]:
                 sound = False
                 break
-            top -= int(table[code, 3])
-            _step(stack, failed, top, table[code], scene, rules)
+            operation, arity = int(table[code, 0]), int(table[code, 3])
+            top -= arity
+            first, fails = top + max(0, arity - 1), False
+            for argument in range(arity):
+                fails = fails or failed[top + argument]
+            if operation <= _SHAPE:
+                for e in range(entities):
+                    value = scene.colour[row, e] if operation == _COLOUR else scene.shape[row, e]
+                    fits = scene.present[row, e] and (operation == _ANY or value == table[code, 1])
+                    stack[top, e] = 1 if fits else -1
+            elif operation == _BOTH:
+                for e in range(entities):
+                    stack[top, e] = min(stack[first, e], stack[top, e])
+            elif operation == _NOT:
+                for e in range(entities):
+                    stack[top, e] = -stack[top, e] if scene.present[row, e] else -1
+            elif operation <= _SELECT_DISTANCE:
+                if operation < _PROXIMITY:
+                    _relate(found, row, stack[top], operation, table[code], scene, rules)
+                elif operation == _PROXIMITY:
+                    _compare(found, row, stack[first], stack[top], table[code, 2], scene, rules.distance)
+                elif not _select(found, row, stack[first], stack[top], operation, table[code], scene, rules):
+                    fails = fails or not rules.published
+                for e in range(entities):
+                    stack[top, e] = found[e]
+            elif operation <= _EXISTS:
+                value = -1
+                for e in range(entities):
+                    value = max(value, min(stack[first, e], stack[top, e]))
+                stack[top, 0] = 0 if fails else value
+            else:
+                _state(stack, top, first, table[code], entities, rules)
+                if fails and operation <= _QUOTIENT:
+                    stack[top, 0] = 0  # kept as failed: a number bound of it is undetermined too
+                fails = fails and operation <= _QUOTIENT
+            failed[top] = fails
             top += 1
         statement = sound and top == 1 and table[programs[n, 0], 0] >= _THERE_IS
         out[n] = stack[0, 0] if statement else _MALFORMED
 
 
 @compiled
-def _step(stack: np.ndarray, failed: np.ndarray, top: int, symbol: np.ndarray, scene: _Scene, rules: _Rules) -> None:
-    """Replace the arguments of a symbol on the stack, which begin at `top`, the last one first, by its value.
-
-    `failed` says of every value whether something it presupposes does not hold.
-    """
-    operation, arity = int(symbol[0]), int(symbol[3])
-    entities, out = len(scene.present), stack[top]
-    first, last = stack[top + max(0, arity - 1)], stack[top]
-    fails = False
-    for argument in range(arity):
-        fails = fails or failed[top + argument]
-    if operation <= _SHAPE:
-        for e in range(entities):
-            value = scene.colour[e] if operation == _COLOUR else scene.shape[e]
-            out[e] = 1 if scene.present[e] and (operation == _ANY or value == symbol[1]) else -1
-    elif operation == _BOTH:
-        for e in range(entities):
-            out[e] = min(first[e], last[e])
-    elif operation == _NOT:
-        for e in range(entities):
-            out[e] = -first[e] if scene.present[e] else -1
-    elif operation <= _PROXIMITY:
-        found = np.full(entities, -1, np.int8)
-        reference, comparison = first[:entities], last[:entities]
-        for e in range(entities):
-            if scene.present[e]:
-                if operation == _PROXIMITY:
-                    found[e] = _compared(e, reference, comparison, symbol[2], scene.centre, rules.distance)
-                else:
-                    found[e] = _related(e, reference, operation, symbol, scene, rules)
-        out[:entities] = found
-    elif operation <= _SELECT_DISTANCE:
-        found = np.full(entities, -1, np.int8)
-        if not _select(found, first[:entities], last[:entities], operation, symbol, scene, rules):
-            fails = fails or not rules.published
-        out[:entities] = found
+def _state(stack: np.ndarray, top: int, first: int, symbol: np.ndarray, entities: int, rules: _Rules) -> None:
+    """Replace the arguments of a statement on the stack, from `first`, the first one, to `top`, the last, by its truth."""
+    operation, comparator, quantity = int(symbol[0]), int(symbol[4]), symbol[5]
+    margin, published = rules.quantifier, rules.published
+    if operation <= _RATIO:
+        count(stack[top], stack[first], stack[top], operation, comparator, quantity, entities, margin, published)
+    elif operation == _BOUND:
+        stack[top, 0] = bounded(stack[first], quantity)
+    elif operation <= _QUOTIENT:
+        one, other, body = stack[first], stack[top + 1], stack[top]
+        stack[top, 0] = balance(one, other, body, operation, comparator, quantity, entities, margin, published)
     else:
-        if operation <= _EXISTS:
-            value = -1
-            for e in range(entities):
-                value = max(value, min(first[e], last[e]))
-            out[0] = value
-        elif operation <= _RATIO:
-            count(out, first, last, operation, int(symbol[4]), symbol[5], entities, rules.quantifier, rules.published)
-        elif operation == _BOUND:
-            out[0] = bounded(first, symbol[5])
-        elif operation <= _QUOTIENT:
-            out[0] = balance(
-                first, stack[top + 1], last, operation, int(symbol[4]), symbol[5], entities, rules.quantifier, rules.published
-            )
-        if operation > _QUOTIENT:
-            out[0] = connected(operation, first[0], last[0])
-        elif fails:
-            out[0] = 0  # kept as failed: a number bound of it is undetermined too
-        fails = fails and operation <= _QUOTIENT
-    failed[top] = fails
+        stack[top, 0] = connected(operation, stack[first, 0], stack[top, 0])
 
 
 @compiled
-def _related(e: int, reference: np.ndarray, operation: int, symbol: np.ndarray, scene: _Scene, rules: _Rules) -> int:
-    """Value of a relation of entity e to the entities of a noun other than itself."""
-    direction, axis = symbol[2], int(symbol[1])
-    accepted, rejected, others = False, True, False
-    for r in range(len(reference)):
-        if r == e or reference[r] < 0:
+def _area(shape: int, size: float, distortion: float) -> float:
+    """Area of an entity, as `Scenes.areas`."""
+    return float(_AREAS[shape] * (size * size) / distortion)
+
+
+@compiled
+def _relate(
+    found: np.ndarray, row: int, reference: np.ndarray, operation: int, symbol: np.ndarray, scene: _Scene, rules: _Rules
+) -> None:
+    """Value of a relation of each entity to the entities of a noun other than itself, into `found` (E,)."""
+    direction, axis, entities = symbol[2], int(symbol[1]), len(found)
+    shape, colour, centre, size, distortion = scene.shape, scene.colour, scene.centre, scene.size, scene.distortion
+    for e in range(entities):
+        if not scene.present[row, e]:
+            found[e] = -1
             continue
-        others, yes, no = True, False, False
-        if operation == _AXIS:
-            ahead = direction * (scene.centre[e, axis] - scene.centre[r, axis])
-            yes = ahead > max(rules.axis_distance, abs(scene.centre[e, 1 - axis] - scene.centre[r, 1 - axis]))
-            no = not yes if rules.cone else -ahead > rules.axis_distance
-        elif operation == _DEPTH:
-            share, side = min(scene.overlap[e, r], scene.overlap[r, e]), direction * (e - r) > 0
-            yes = share > rules.overlap and side
-            no = not (share > 0 and (share <= rules.overlap or side))
-        elif operation == _SIZE:
-            more = direction * (scene.area[e] - scene.area[r])
-            yes, no = scene.shape[e] == scene.shape[r] and more > rules.area, -more > rules.area
-        elif operation == _SHADE:
-            more = direction * (scene.shade[e] - scene.shade[r])
-            yes, no = scene.colour[e] == scene.colour[r] and more > rules.shade, -more > rules.shade
-        elif operation == _BESIDES:
-            yes = True
+        accepted, rejected, others = False, True, False
+        for r in range(entities):
+            if r == e or reference[r] < 0:
+                continue
+            others, yes, no = True, False, False
+            if operation == _AXIS:
+                ahead = direction * (centre[row, e, axis] - centre[row, r, axis])
+                yes = ahead > max(rules.axis_distance, abs(centre[row, e, 1 - axis] - centre[row, r, 1 - axis]))
+                no = not yes if rules.cone else -ahead > rules.axis_distance
+            elif operation == _DEPTH:
+                share, side = min(scene.overlap[row, e, r], scene.overlap[row, r, e]), direction * (e - r) > 0
+                yes = share > rules.overlap and side
+                no = not (share > 0 and (share <= rules.overlap or side))
+            elif operation == _SIZE:
+                more = _area(shape[row, e], size[row, e], distortion[row, e])
+                more = direction * (more - _area(shape[row, r], size[row, r], distortion[row, r]))
+                yes, no = shape[row, e] == shape[row, r] and more > rules.area, -more > rules.area
+            elif operation == _SHADE:
+                more = direction * (scene.shade[row, e] - scene.shade[row, r])
+                yes, no = colour[row, e] == colour[row, r] and more > rules.shade, -more > rules.shade
+            elif operation == _BESIDES:
+                yes = True
+            else:
+                same = shape[row, e] == shape[row, r] if operation == _SAME_SHAPE else colour[row, e] == colour[row, r]
+                yes = same if direction > 0 else not same
+                no = not yes
+            rejected = rejected and no
+            accepted = yes and reference[r] > 0
+            if accepted:
+                break
+        if others:
+            found[e] = 1 if accepted else (-1 if rejected else 0)
         else:
-            same = scene.shape[e] == scene.shape[r] if operation == _SAME_SHAPE else scene.colour[e] == scene.colour[r]
-            yes = same if direction > 0 else not same
-            no = not yes
-        accepted = accepted or (yes and reference[r] > 0)
-        rejected = rejected and no
-    if not others:
-        two_valued = operation == _BESIDES or (rules.cone and operation == _AXIS)
-        return 0 if reference[e] >= 0 and not two_valued else -1
-    return 1 if accepted else (-1 if rejected else 0)
+            two_valued = operation == _BESIDES or (rules.cone and operation == _AXIS)
+            found[e] = 0 if reference[e] >= 0 and not two_valued else -1
 
 
 @compiled
-def _compared(e: int, reference: np.ndarray, comparison: np.ndarray, direction: float, centre: np.ndarray, margin: float) -> int:
-    """Whether entity e is closer to an entity of the comparison than one of the reference is, or farther from it."""
-    accepted, rejected, pairs, named, compared = False, True, False, False, False
-    for r in range(len(reference)):
+def _compare(
+    found: np.ndarray, row: int, reference: np.ndarray, comparison: np.ndarray, direction: float, scene: _Scene, margin: float
+) -> None:
+    """Whether each entity is closer to an entity of the comparison than one of the reference is, or farther from it."""
+    entities, centre, named, compared = len(found), scene.centre, False, False
+    for r in range(entities):
         named = named or reference[r] >= 0
         compared = compared or comparison[r] >= 0
-    for r in range(len(reference)):
-        for c in range(len(reference)):
-            if e in (r, c) or r == c or reference[r] < 0 or comparison[c] < 0:
+    for e in range(entities):
+        accepted, rejected, pairs = False, True, False
+        for c in range(entities):
+            if accepted or e == c or comparison[c] < 0 or not scene.present[row, e]:
                 continue
-            pairs = True
-            more = direction * (_distance(centre, e, c) - _distance(centre, r, c))
-            accepted = accepted or (more > margin and reference[r] > 0 and comparison[c] > 0)
-            rejected = rejected and -more >= margin
-    if not pairs:
-        return 0 if named and compared else -1
-    return 1 if accepted else (-1 if rejected else 0)
+            away = np.hypot(centre[row, e, 0] - centre[row, c, 0], centre[row, e, 1] - centre[row, c, 1])
+            for r in range(entities):
+                if r in (e, c) or reference[r] < 0:
+                    continue
+                pairs = True
+                more = np.hypot(centre[row, r, 0] - centre[row, c, 0], centre[row, r, 1] - centre[row, c, 1])
+                more = direction * (away - more)
+                accepted = accepted or (more > margin and reference[r] > 0 and comparison[c] > 0)
+                rejected = rejected and -more >= margin
+        if pairs:
+            found[e] = 1 if accepted else (-1 if rejected else 0)
+        else:
+            found[e] = 0 if named and compared and scene.present[row, e] else -1
 
 
 @compiled
 def _select(
     found: np.ndarray,
+    row: int,
     scope: np.ndarray,
     comparison: np.ndarray,
     operation: int,
@@ -272,37 +288,40 @@ def _select(
 ) -> bool:
     """Which entity of a noun a selector picks, into `found` (E,); whether what it presupposes holds."""
     direction, axis, two = symbol[2], int(symbol[1]), symbol[6] > 0
+    found[:] = -1
     point, points, members = -1, 0, 0
     if operation == _SELECT_DISTANCE:
-        for c in range(len(scope)):
+        for c in range(len(found)):
             if comparison[c] >= 0:
                 point, points = c, points + 1
         if points != 1 or comparison[point] < 1:
             return False
-    for e in range(len(scope)):
+    for e in range(len(found)):
         if scope[e] > 0 and e != point:
             members += 1
     if (operation == _UNIQUE and members != 1) or (operation != _UNIQUE and members < 2) or (two and members != 2):
         return False
-    for e in range(len(scope)):
+    for e in range(len(found)):
         if scope[e] <= 0 or e == point:
             continue
         best, beaten = True, False
-        for o in range(len(scope)):
+        for o in range(len(found)):
             if o in (e, point) or scope[o] <= 0:
                 continue
             comparable = True
             if operation == _SELECT_AXIS:
-                more, margin = direction * (scene.centre[e, axis] - scene.centre[o, axis]), rules.axis_distance
-                comparable = not two or more > abs(scene.centre[e, 1 - axis] - scene.centre[o, 1 - axis])
+                more, margin = direction * (scene.centre[row, e, axis] - scene.centre[row, o, axis]), rules.axis_distance
+                aside = abs(scene.centre[row, e, 1 - axis] - scene.centre[row, o, 1 - axis])
+                comparable = not two or more > aside
             elif operation == _SELECT_SIZE:
-                more, margin = direction * (scene.area[e] - scene.area[o]), rules.area
-                comparable = scene.shape[e] == scene.shape[o]
+                more, margin = _area(scene.shape[row, e], scene.size[row, e], scene.distortion[row, e]), rules.area
+                more = direction * (more - _area(scene.shape[row, o], scene.size[row, o], scene.distortion[row, o]))
+                comparable = scene.shape[row, e] == scene.shape[row, o]
             elif operation == _SELECT_SHADE:
-                more, margin = direction * (scene.shade[e] - scene.shade[o]), rules.shade
-                comparable = scene.colour[e] == scene.colour[o]
+                more, margin = direction * (scene.shade[row, e] - scene.shade[row, o]), rules.shade
+                comparable = scene.colour[row, e] == scene.colour[row, o]
             else:
-                more = direction * (_distance(scene.centre, e, point) - _distance(scene.centre, o, point))
+                more = direction * (_distance(row, scene.centre, e, point) - _distance(row, scene.centre, o, point))
                 margin = rules.distance
             best = best and comparable and more > margin
             beaten = beaten or -more > margin
@@ -311,6 +330,6 @@ def _select(
 
 
 @compiled
-def _distance(centre: np.ndarray, a: int, b: int) -> float:
+def _distance(row: int, centre: np.ndarray, a: int, b: int) -> float:
     """Distance of the centres of two entities."""
-    return float(np.hypot(centre[a, 0] - centre[b, 0], centre[a, 1] - centre[b, 1]))
+    return float(np.hypot(centre[row, a, 0] - centre[row, b, 0], centre[row, a, 1] - centre[row, b, 1]))

@@ -19,8 +19,8 @@ from molyneux.data.worlds.shapeworld.scenes import Scenes
 ROUNDS = (1, 2, 4, 8, 16, 32, 64)
 """How many candidates of each caption that is still missing are drawn at once, round after round."""
 
-_MOST_ROWS = 2**15
-"""Candidates that `filled` draws at once at most, unless one each is more."""
+_FEW_ROWS, _MOST_ROWS = 128, 2**15
+"""Candidates that `filled` draws at once at least and at most: a few take as long as one, and one each may be more than most."""
 
 Proposed = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Candidates: codes (n, L), kinds (n,), and whether each is accepted (n,)."""
@@ -140,7 +140,7 @@ def filled(
     out: list[np.ndarray] = []
     done, pending, number, at_once = np.full(count, -1), np.arange(count), 0, 1
     while len(pending) and number < tries:
-        at_once = max(1, min(at_once, tries - number, _MOST_ROWS // len(pending)))
+        at_once = max(1, min(max(at_once, _FEW_ROWS // len(pending)), tries - number, _MOST_ROWS // len(pending)))
         attempts = np.tile(np.arange(number, number + at_once), len(pending))
         arrays, found = draw(pending.repeat(at_once), attempts)
         found = found.reshape(len(pending), at_once)

@@ -152,8 +152,18 @@ def nouns(forms: np.ndarray, shape: np.ndarray, colour: np.ndarray) -> np.ndarra
 
 def chosen(numbers: np.ndarray, weights: Sequence[float]) -> np.ndarray:
     """Positions by weight, (n,) int64, by numbers (n,) of [0, 1)."""
-    bounds = np.cumsum(np.asarray(weights, np.float64))
-    return np.asarray(np.minimum(np.searchsorted(bounds / bounds[-1], numbers, side="right"), len(bounds) - 1))
+    return below(numbers, shares(weights))
+
+
+def shares(weights: Sequence[float]) -> np.ndarray:
+    """The sums of weights up to each, as shares of all, (n,)."""
+    sums = np.cumsum(np.asarray(weights, np.float64))
+    return np.asarray(sums / sums[-1])
+
+
+def below(numbers: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """The first position whose bound is above each number, (n,) int64; the last one if none is."""
+    return np.minimum(bounds.searchsorted(numbers, side="right"), len(bounds) - 1)
 
 
 class Part(ABC):
@@ -182,14 +192,14 @@ class Symbol(Part):
         if not names or (weights is not None and len(weights) != len(names)):
             raise ConfigError(f"expected symbols with as many weights, got {names} and {weights}")
         self._codes = np.array([CODES[name] if name else 0 for name in names], np.int16)
-        self._weights = [1.0] * len(names) if weights is None else list(weights)
+        self._bounds = shares([1.0] * len(names) if weights is None else weights)
 
     def fill(self, seen: Seen, forms: np.ndarray, values: np.ndarray) -> np.ndarray:
         """See `Part.fill`."""
         if len(self._codes) == 1:
             return np.broadcast_to(self._codes, (len(seen.picks), 1))
         numbers = forms if self.forms else values
-        return np.asarray(self._codes[chosen(numbers[:, 0], self._weights)][:, None])
+        return self._codes[below(numbers[:, 0], self._bounds)][:, None]
 
 
 class Nouns(Part):
@@ -212,12 +222,12 @@ class Nouns(Part):
             )
         super().__init__(4 * len(picks), forms=1, values=sum(isinstance(pick, tuple) for pick in picks))
         self._patterns = np.array([[FORMS.index(word) for word in row] for row in rows])
-        self._weights, self._picks = list(patterns.values()), tuple(picks)
+        self._bounds, self._picks = shares(list(patterns.values())), tuple(picks)
         self._before = np.array([CODES[name] if name else 0 for name in before or ("",) * len(picks)], np.int16)
 
     def fill(self, seen: Seen, forms: np.ndarray, values: np.ndarray) -> np.ndarray:
         """See `Part.fill`."""
-        pattern, out = self._patterns[chosen(forms[:, 0], self._weights)], np.empty((len(forms), self.width), np.int16)
+        pattern, out = self._patterns[below(forms[:, 0], self._bounds)], np.empty((len(forms), self.width), np.int16)
         one, value = np.arange(len(forms)), 0
         for place, pick in enumerate(self._picks):
             if isinstance(pick, tuple):
@@ -265,11 +275,11 @@ class OneOf(Part):
             forms=1 + max(part.forms for part in parts),
             values=max(part.values for part in parts),
         )
-        self._parts, self._weights = parts, [1.0] * len(parts) if weights is None else list(weights)
+        self._parts, self._bounds = parts, shares([1.0] * len(parts) if weights is None else weights)
 
     def fill(self, seen: Seen, forms: np.ndarray, values: np.ndarray) -> np.ndarray:
         """See `Part.fill`."""
-        which = chosen(forms[:, 0], self._weights)
+        which = below(forms[:, 0], self._bounds)
         out = np.zeros((len(forms), self.width), np.int16)
         for place, part in enumerate(self._parts):
             rows = np.flatnonzero(which == place)
