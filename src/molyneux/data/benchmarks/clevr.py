@@ -42,7 +42,11 @@ class CLEVRQuestions(PictureTexts):
     settings.
 
     Args:
-        folder, images, image_size, words, length: see `PictureTexts`.
+        folder: see `PictureTexts`.
+        images: see `PictureTexts`.
+        image_size: see `PictureTexts`.
+        words: see `PictureTexts`.
+        length: see `PictureTexts`.
     """
 
     parts: ClassVar[Mapping[Split, str]]

@@ -68,7 +68,11 @@ class CREPE(PictureTexts):
         part: which of the two tests.
         training: of systematicity, the training set of the model: conceptual captions, LAION-400M or YFCC-15M.
         negatives: foils of a set.
-        folder, images, image_size, words, length: see `PictureTexts`.
+        folder: see `PictureTexts`.
+        images: see `PictureTexts`.
+        image_size: see `PictureTexts`.
+        words: see `PictureTexts`.
+        length: see `PictureTexts`.
     """
 
     name = "crepe-v1"

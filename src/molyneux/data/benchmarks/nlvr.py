@@ -34,7 +34,11 @@ class NLVR(PictureTexts):
 
     Args:
         permutations: how many of the six pictures are used.
-        folder, images, image_size, words, length: see `PictureTexts`.
+        folder: see `PictureTexts`.
+        images: see `PictureTexts`.
+        image_size: see `PictureTexts`.
+        words: see `PictureTexts`.
+        length: see `PictureTexts`.
     """
 
     name = "nlvr-v1"

@@ -28,7 +28,11 @@ class SugarCrepe(PictureTexts):
     added, replaced or swapped. See `PictureTexts` for views and settings.
 
     Args:
-        folder, images, image_size, words, length: see `PictureTexts`.
+        folder: see `PictureTexts`.
+        images: see `PictureTexts`.
+        image_size: see `PictureTexts`.
+        words: see `PictureTexts`.
+        length: see `PictureTexts`.
     """
 
     name = "sugarcrepe-v1"

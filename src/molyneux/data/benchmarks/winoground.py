@@ -29,7 +29,11 @@ class Winoground(PictureTexts):
     `PictureTexts` for views and settings.
 
     Args:
-        folder, images, image_size, words, length: see `PictureTexts`.
+        folder: see `PictureTexts`.
+        images: see `PictureTexts`.
+        image_size: see `PictureTexts`.
+        words: see `PictureTexts`.
+        length: see `PictureTexts`.
     """
 
     name = "winoground-v1"

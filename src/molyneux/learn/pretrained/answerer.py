@@ -44,7 +44,8 @@ class Answerer(PictureTextModel):
         folder: of a class that `transformers.AutoModelForImageTextToText` knows, with a decoder alone.
         threshold: see `PictureTextModel`; at 0 the more probable answer counts.
         prompt: has `{caption}` in it.
-        yes, no: words that stand for the two answers.
+        yes: words that stand for this answer.
+        no: words that stand for this answer.
         choice: has `{options}` in it: a line for each text, `A. There is a red square.`
         **shared: see `PictureTextModel`.
     """

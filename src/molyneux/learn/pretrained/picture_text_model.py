@@ -55,7 +55,8 @@ class PictureTextModel(nn.Module, ABC):
         spec: what the batches look like.
         folder: what `save_pretrained` wrote of the model, its tokenizer and its image processor.
         threshold: subtracted from the logit; see `Threshold`. A fitted one is set by `post_fit`.
-        image, text: names of the modalities; needed only where the samples have several of a kind.
+        image: name of the modality; needed only where the samples have several of the kind.
+        text: the same.
         target: name of the target of task agreement; needed only where there are several. Without any, nothing is predicted.
         dtype: arithmetic of the model; see `DType`.
         device: `cpu`, `cuda`, `mps`, `gpu`, or `auto`: CUDA where there is a device, the CPU otherwise.

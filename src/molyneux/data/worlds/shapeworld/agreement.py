@@ -15,7 +15,7 @@ from molyneux.core import Batch, ConfigError, Factor, Modality, Reader, Spec, ne
 from molyneux.core.errors import choice_problems
 from molyneux.data.dataset import Split, World
 from molyneux.data.worlds.shapeworld.alternatives import group_problems
-from molyneux.data.worlds.shapeworld.contrast_sets import CaptionedScenes, ContrastSets, Variant, acceptance, joined
+from molyneux.data.worlds.shapeworld.contrast_sets import CaptionedScenes, ContrastSets, Variant, joined
 from molyneux.data.worlds.shapeworld.geometry import draw
 from molyneux.data.worlds.shapeworld.kinds import KINDS, Kind
 from molyneux.data.worlds.shapeworld.meaning.captions import LANGUAGES, language_of
@@ -25,6 +25,7 @@ from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS
 from molyneux.data.worlds.shapeworld.meaning.vocabulary import PAPER_UNUSED, Vocabulary
 from molyneux.data.worlds.shapeworld.noise import add_noise
+from molyneux.data.worlds.shapeworld.partitions import acceptance, partition_problems
 from molyneux.data.worlds.shapeworld.sampling import stream_of
 from molyneux.data.worlds.shapeworld.scene_view import scene_modality, scenes_of_view, truth_of_captions, view_of_scenes
 from molyneux.data.worlds.shapeworld.scenes import Scenes
@@ -106,10 +107,10 @@ class ShapeWorld(World):
         self._words = vocabulary
         self.captions, self.pictures = captions, pictures
         self._held_out, self._longest, self._noise = {"validation": validation, "test": test}, longest, noise
-        problems = self._problems()
-        if problems:
+        if problems := self._problems():
             raise ConfigError(problems)
-        self._unknown_values()
+        if problems := partition_problems(self.only, self.spec.factors, two_sided=variant in ("balanced", "foils")):
+            raise ConfigError(problems)
         for split in self.splits:
             for name in self.kinds:
                 self._constraint(split, name)
@@ -137,25 +138,6 @@ class ShapeWorld(World):
         if self._longest is not None and self._longest < 4:
             problems.append(f"longest: expected captions of at least 4 words, got {self._longest}")
         return problems + group_problems(self.captions, self.pictures, self.variant, self.only)
-
-    def _unknown_values(self) -> None:
-        """Raise ConfigError for partitions that name no factor or no value of one, or one that is in every set or in none."""
-        problems, factors = [], {factor.name: factor for factor in self.spec.factors}
-        for name, values in self.only.items():
-            if name not in factors:
-                problems.append(f"only: unknown factor {name!r}; {nearest(name, factors)}")
-                continue
-            problems += [
-                f"only: {name} has no value {value!r}; {nearest(value, factors[name].values)}"
-                for value in values
-                if value not in factors[name].values
-            ]
-            if not values:
-                problems.append(f"only: expected values of {name}, got none")
-        if "truth" in self.only and self.variant in ("balanced", "foils"):
-            problems.append("only: every set has a true and a false caption; truth can be restricted in the variant published")
-        if problems:
-            raise ConfigError(problems)
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -231,11 +213,8 @@ class ShapeWorld(World):
 
     def batch(self, indices: np.ndarray, *, split: Split, seed: int) -> Batch:
         """The samples of these numbers (B,) of a split, in any order; errors as `World.batch`."""
-        numbers = self.numbers(indices, split)
+        groups, rows, picture, text = self._members(self.numbers(indices, split))
         pictures, texts = self._group
-        groups, rows = np.unique(numbers // (pictures * texts), return_inverse=True)
-        member = numbers % (pictures * texts)
-        picture, text = member // texts, member % texts
         sets, kinds = self._sets(groups, split, seed)
         programs = sets.programs.reshape(len(groups) * texts, sets.programs.shape[2])
         found, lengths, known = dict[str, Tensor](), dict[str, Tensor](), None
@@ -277,10 +256,14 @@ class ShapeWorld(World):
 
     def scenes(self, indices: np.ndarray, *, split: Split, seed: int) -> Scenes:
         """The scenes of samples of these numbers (B,) of a split."""
-        numbers = self.numbers(indices, split)
+        groups, rows, picture, _ = self._members(self.numbers(indices, split))
+        return _stacked(self._sets(groups, split, seed)[0].scenes)[rows * self._group[0] + picture]
+
+    def _members(self, numbers: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The sets of samples, in which of them each is, and its scene and caption there."""
         pictures, texts = self._group
         groups, rows = np.unique(numbers // (pictures * texts), return_inverse=True)
-        return _stacked(self._sets(groups, split, seed)[0].scenes)[rows * pictures + numbers % (pictures * texts) // texts]
+        return groups, rows, numbers % (pictures * texts) // texts, numbers % texts
 
     def evaluate(self, batch: Batch) -> Tensor:
         """Whether the captions of a batch are true of its scenes: 1, 0 (undetermined) or -1; (B,) int8.

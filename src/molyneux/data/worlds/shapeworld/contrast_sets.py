@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
 import numpy as np
 
-from molyneux.core import Factor, Target, seeds
+from molyneux.core import Target, seeds
 from molyneux.data.worlds.shapeworld.alternatives import several_captions, several_scenes
 from molyneux.data.worlds.shapeworld.kinds import KINDS, Kind
 from molyneux.data.worlds.shapeworld.meaning.captioners import Captioner, ComposedCaptioner
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import attempted, filled, substream
-from molyneux.data.worlds.shapeworld.meaning.constraints import CaptionConstraint
-from molyneux.data.worlds.shapeworld.meaning.description import describe
 from molyneux.data.worlds.shapeworld.meaning.foils import GROWTH
 from molyneux.data.worlds.shapeworld.meaning.related import related
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.minimal_pairs import FOIL_TRIES, INDEPENDENT, TRIES, MinimalPairs, balanced, contrasted
+from molyneux.data.worlds.shapeworld.partitions import Accept
 from molyneux.data.worlds.shapeworld.sampling import sample_scenes
 from molyneux.data.worlds.shapeworld.scenes import Scenes
 from molyneux.data.worlds.shapeworld.settings import SceneSettings
@@ -31,9 +30,6 @@ RESTRICTED_TRIES = 4095
 
 _PATIENCE = 64
 """Scenes that the published sampler is given for one truth value, before it is drawn anew."""
-
-Accept = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-"""Which sets are taken, (m,) bool, by their captions (m, T, L), changes (m,) and truth of the first caption (m,)."""
 
 
 @dataclass(frozen=True)
@@ -168,37 +164,6 @@ class CaptionedScenes:
         scenes, programs, kinds, agrees = several_scenes(settings, self.captioner, stream, indices, self._pictures, taken, tries)
         members = tuple(scenes[np.arange(len(indices)) * self._pictures + place] for place in range(self._pictures))
         return ContrastSets(members, programs[:, None], agrees[..., None], kinds[..., None])
-
-
-def acceptance(
-    constraint: CaptionConstraint, factors: Sequence[Factor], only: Mapping[str, Sequence[str]], changes: Sequence[str]
-) -> Accept:
-    """What decides which sets are taken: captions within a constraint, and factors with some of their values.
-
-    Args:
-        constraint: of the captions of a split.
-        factors: those of `caption_factors`.
-        only: values by the name of a factor of captions, `change` or `truth`; other factors do not matter here.
-        changes: names of the changes of sets.
-    """
-    columns = {factor.name: column for column, factor in enumerate(factors)}
-
-    def accept(programs: np.ndarray, change: np.ndarray, truth: np.ndarray) -> np.ndarray:
-        count, texts = programs.shape[:2]
-        flat = programs.reshape(count * texts, programs.shape[2])
-        fits = constraint.contains(flat)
-        codes = describe(flat, factors)
-        for name, values in only.items():
-            if name in columns:
-                fits &= np.isin(codes[:, columns[name]], [factors[columns[name]].code(value) for value in values])
-        taken = fits.reshape(count, texts).all(1)
-        if "change" in only:
-            taken &= np.isin(change, [place for place, one in enumerate(changes) if one in only["change"]])
-        if "truth" in only:
-            taken &= np.isin(truth, [value == "true" for value in only["truth"]])
-        return np.asarray(taken)
-
-    return accept
 
 
 def _sets(pairs: MinimalPairs) -> ContrastSets:
