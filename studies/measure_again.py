@@ -3,8 +3,9 @@
     python studies/measure_again.py configs/studies/shapeworld-figure6.yaml runs/shapeworld-figure6
 
 For every run of the study whose folder holds a trained model of the same samples and the same training, the measures and
-conditions of the file are taken. A score that is on record in the folder must come out the same, or the script stops. The folders
-are only read. Runs that are not finished are left out; called again, it goes on with those that are new.
+conditions of the file are taken. Settings that are newer than a folder have their defaults there; a score that is stored in the
+folder must come out the same, or the script stops. The folders are only read. Runs that are not finished are left out; called
+again, it goes on with those that are new.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from molyneux.run import Experiment
 from molyneux.run import load_study as read_study
 from molyneux.run.experiment import parse_experiment
 from molyneux.run.folder import RunFolder, stored_settings
-from molyneux.run.records import current_settings
 from molyneux.run.steps import Run, Silent, evaluations, read_scores
 
 _LASTING = ("data.", "learn.", "seed")
@@ -33,15 +33,19 @@ _LASTING = ("data.", "learn.", "seed")
 
 
 def trained(settings: Mapping[str, Any]) -> str:
-    """What identifies samples and training, of nested settings of any version."""
-    flat = current_settings(flatten(settings))
-    return store.fingerprint({path: value for path, value in portable(flat).items() if path.startswith(_LASTING)})
+    """What identifies samples and training, of resolved settings."""
+    return store.fingerprint({path: value for path, value in portable(flatten(settings)).items() if path.startswith(_LASTING)})
 
 
 def identity(settings: Mapping[str, Any]) -> str:
-    """What identifies a run with its measures, of settings of any version."""
-    flat = portable(current_settings(flatten(settings)))
+    """What identifies a run with its measures, of resolved settings."""
+    flat = portable(flatten(settings))
     return store.fingerprint({path: value for path, value in flat.items() if path not in ("name", "report.formats")})
+
+
+def renewed(folder: Path, experiment: Experiment) -> Experiment:
+    """The experiment of a folder with the measures of another, and the defaults of settings that are newer than it."""
+    return parse_experiment({**stored_settings(folder), **{name: experiment.resolved[name] for name in ("name", "measure")}})
 
 
 def measured(folder: Path, experiment: Experiment) -> StudyRun:
@@ -50,7 +54,7 @@ def measured(folder: Path, experiment: Experiment) -> StudyRun:
     Raises:
         MolyneuxError: its files are damaged, or a score that is stored there comes out differently.
     """
-    own = parse_experiment({**stored_settings(folder), **{name: experiment.resolved[name] for name in ("name", "measure")}})
+    own = renewed(folder, experiment)
     store.verify(folder / "model")
     found = evaluate(own.measure.measures, evaluations(Run(RunFolder(folder, own), Silent()))).scores
     new = {_key(score): score.value for score in found}
@@ -82,7 +86,7 @@ def main() -> int:
         if experiment is not None and identity(run.settings) == identity(experiment.resolved):
             runs[trained(run.settings)] = run
     for folder in sorted(path.parent.parent for path in options.runs.glob("*/measure/stage.json")):
-        key = trained(stored_settings(folder))
+        key = trained(renewed(folder, next(iter(wanted.values()))).resolved)
         if key in wanted and key not in runs:
             runs[key] = measured(folder, wanted[key])
             save_study(out, list(runs.values()))
