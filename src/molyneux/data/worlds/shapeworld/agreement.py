@@ -166,7 +166,7 @@ class ShapeWorld(World):
             "image": lambda: Modality("image", "image", (3, self.image_size, self.image_size), "uint8"),
             "text": lambda: self.vocabulary.modality(self._length, dtype="uint8"),
             "meaning": lambda: Modality("meaning", "text", (self._symbols,), "uint8", ("<pad>", *SYMBOLS), 0, arities=_ARITIES),
-            "scene": lambda: scene_modality(self._entities),
+            "scene": lambda: scene_modality(max(self._counts)),
         }
         counts = tuple(map(str, self._counts))
         kinds = (Factor("kind", self.kinds),) if len(self.kinds) > 1 else ()
@@ -333,10 +333,6 @@ class ShapeWorld(World):
         fewer = {count - 1 for count in found if count > 1} if self.variant != "published" else set()  # an entity may be removed
         return tuple(sorted(found | fewer))
 
-    @cached_property
-    def _entities(self) -> int:
-        return max(self._counts)
-
     def _constraint(self, split: Split, kind: Kind) -> CaptionConstraint:
         """The captions that a split may have."""
         held_out, language = self.held_out(kind), language_of(self.language)
@@ -365,7 +361,7 @@ class ShapeWorld(World):
                 found = drawn.draw(self.scenes_of(split, name), stream, groups[rows], accept, restricted=few)
                 known = np.array([*(self._changes.index(one) for one in drawn.changes), -1])  # the last one for -1
                 parts.append((rows, replace(found, change=known[found.change])))
-        return joined(parts, len(groups), entities=self._entities, length=self._symbols), which
+        return joined(parts, len(groups), entities=max(self._counts), length=self._symbols), which
 
     def _pictures(self, scenes: Scenes, groups: np.ndarray, kinds: np.ndarray, split: Split, seed: int) -> np.ndarray:
         """Pictures (n * P, 3, S, S) of scenes, with noise."""
