@@ -222,7 +222,7 @@ def _oval(radius: float, ratio: float, side: int) -> np.ndarray:
     y = middle[:, None] * np.cos(angle) - middle * np.sin(angle)
     far = np.hypot(x, y / ratio) / radius
     slope = np.hypot(x, y / ratio**2) / (np.maximum(far, 1e-6) * radius**2)
-    return np.clip(0.5 - (far - 1) / np.maximum(slope, 1e-6), 0, 1).astype(np.float32)
+    return np.asarray(np.clip(0.5 - (far - 1) / np.maximum(slope, 1e-6), 0, 1), np.float32)
 
 
 def _wrong_lengths(lengths: np.ndarray) -> np.ndarray:
