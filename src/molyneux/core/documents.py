@@ -201,8 +201,11 @@ def _step(node: Any, name: str, following: str, path: str) -> Any:
         raise ConfigError(f"{path}: is {below!r}, which has no setting {following!r}")
     node[place] = below
     if isinstance(below, dict) and "class_path" in below and following not in ("class_path", "init_args"):
-        below["init_args"] = below.get("init_args") or {}
-        return below["init_args"]
+        arguments = below.get("init_args") or {}
+        if not isinstance(arguments, dict):
+            raise ConfigError(f"{path}.init_args: is {arguments!r}, which has no setting {following!r}")
+        below["init_args"] = arguments
+        return arguments
     return below
 
 
