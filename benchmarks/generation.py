@@ -2,12 +2,12 @@
 
     python benchmarks/generation.py [--quick] [--size 200000] [--plain 300] [--folder FOLDER] [--out FOLDER]
 
-Measured, in images per second of processor time and of the clock: making batches (every level, one and
-two threads, GeBiD's spirals, and every kind of ShapeWorld in small and large batches), storing level 5 in the native format (one and two threads, with checksums and fsync; two sizes
-show whether memory grows), and two plain versions in NumPy and Pillow of the published procedure for level 5. The fair comparison
-comes first: textures of 64x64 grey pixels and no files, as the batches are made. The other has textures of 640x480 RGB pixels and
-a PNG file per image, as the published generator works. A row that cannot be measured (threads without cores of their own, no
-space for the samples) says why.
+Measured, in images per second of processor time and of the clock: making batches (every level, one and two threads, GeBiD's
+spirals, and every kind of ShapeWorld in small and large batches), storing level 5 in the native format (one and two threads, with
+checksums and fsync; two sizes show whether memory grows), and two plain versions in NumPy and Pillow of the published procedure
+for level 5. The fair comparison comes first: textures of 64x64 grey pixels and no files, as the batches are made. The other has
+textures of 640x480 RGB pixels and a PNG file per image, as the published generator works. A row that cannot be measured (threads
+without cores of their own, no space for the samples) says why.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ from molyneux.data.worlds.shapeworld.kinds import KINDS
 from molyneux.data.worlds.textures import procedural
 
 WHAT = (
-    "Images of 64x64 RGB pixels (of ShapeWorld: with captions that agree or not) made in a second of processor time and by the clock, and peak memory; `times plain` compares, by "
-    "processor time, with the first row: the plain version that makes the same pictures without files"
+    "Images of 64x64 RGB pixels (of ShapeWorld: with captions that agree or not) made in a second of processor time and by the "
+    "clock, and peak memory; `times plain` compares, by processor time, with the first row: the plain version that makes the "
+    "same pictures without files"
 )
 SIDE = 64
 RATE = "images per processor second"

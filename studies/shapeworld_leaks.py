@@ -34,7 +34,7 @@ PUBLISHED = {
     ("quantification", "validation"): 77.1,
     ("quantification", "test"): 76.5,
 }
-"""Accuracy, %, of the majority label of each structure on captions of the published code."""
+"""Accuracy, %, of the majority label of each structure on captions of the published code, fitted on captions of training."""
 
 
 @dataclass(frozen=True)
@@ -176,10 +176,7 @@ def leaks(*, size: int, seed: int, quick: bool) -> Iterator[Row]:
             test = texts_of(world, size, split=split, seed=seed)
             row = row_of(world, split, test, blind(world, train, test, quick=quick, seed=seed))
             known = PUBLISHED.get((kind, "train" if split == "iid" else split))
-            mine = texts_of(world, size, split="train" if split == "iid" else split, seed=seed + 1)
-            own = 100 * float((table_answers(mine, mine) == mine.agrees).mean())
-            found = {"table fitted on this split, %": own}
-            yield {**row, **found, **({} if known is None else {"published code, %": known})}
+            yield row if known is None else {**row, "structures, published code, %": known}
 
 
 def row_of(world: ShapeWorld, split: str, test: Texts, found: dict[str, np.ndarray]) -> Row:
