@@ -93,7 +93,7 @@ class ShapeWorld(World):
         noise: float | None = None,
         semantics: Semantics | None = None,
     ) -> None:
-        optional = {
+        optional: dict[str, tuple[object, type | tuple[type, ...], str]] = {
             "scenes": (scenes, SceneSettings, "SceneSettings"),
             "validation": (validation, HeldOut, "HeldOut"),
             "test": (test, HeldOut, "HeldOut"),

@@ -199,7 +199,7 @@ class Symbol(Part):
         if len(self._codes) == 1:
             return np.broadcast_to(self._codes, (len(seen.picks), 1))
         numbers = forms if self.forms else values
-        return self._codes[below(numbers[:, 0], self._bounds)][:, None]
+        return np.asarray(self._codes[below(numbers[:, 0], self._bounds)][:, None])
 
 
 class Nouns(Part):
