@@ -1,13 +1,13 @@
-"""Speed of making CdSprites and GeBiD samples, beside plain versions that make one image at a time.
+"""Speed of making CdSprites, GeBiD and ShapeWorld samples, beside plain versions that make one image at a time.
 
     python benchmarks/generation.py [--quick] [--size 200000] [--plain 300] [--folder FOLDER] [--out FOLDER]
 
-Measured, in images per second of processor time and of the clock: making batches (every level, one and
-two threads, and GeBiD's spirals), storing level 5 in the native format (one and two threads, with checksums and fsync; two sizes
-show whether memory grows), and two plain versions in NumPy and Pillow of the published procedure for level 5. The fair comparison
-comes first: textures of 64x64 grey pixels and no files, as the batches are made. The other has textures of 640x480 RGB pixels and
-a PNG file per image, as the published generator works. A row that cannot be measured (threads without cores of their own, no
-space for the samples) says why.
+Measured, in images per second of processor time and of the clock: making batches (every level, one and two threads, GeBiD's
+spirals, and every kind of ShapeWorld in small and large batches), storing level 5 in the native format (one and two threads, with
+checksums and fsync; two sizes show whether memory grows), and two plain versions in NumPy and Pillow of the published procedure
+for level 5. The fair comparison comes first: textures of 64x64 grey pixels and no files, as the batches are made. The other has
+textures of 640x480 RGB pixels and a PNG file per image, as the published generator works. A row that cannot be measured (threads
+without cores of their own, no space for the samples) says why.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ import numpy as np
 from PIL import Image, ImageDraw
 from record import Record, Value, options
 
-from molyneux.data import CdSprites, GeBiD, World, generate
+from molyneux.data import CdSprites, GeBiD, ShapeWorld, World, generate
 from molyneux.data.worlds.cdsprites_settings import BACKGROUNDS, COLOURS, QUADRANTS, STEP
+from molyneux.data.worlds.shapeworld.kinds import KINDS
 from molyneux.data.worlds.textures import procedural
 
 WHAT = (
-    "Images of 64x64 RGB pixels made in a second of processor time and by the clock, and peak memory; `times plain` compares, by "
-    "processor time, with the first row: the plain version that makes the same pictures without files"
+    "Images of 64x64 RGB pixels (of ShapeWorld: with captions that agree or not) made in a second of processor time and by the "
+    "clock, and peak memory; `times plain` compares, by processor time, with the first row: the plain version that makes the "
+    "same pictures without files"
 )
 SIDE = 64
 RATE = "images per processor second"
@@ -56,7 +58,8 @@ def main() -> None:
     plain = plain_rows(arguments.plain or (5 if quick else 300))
     storings = [(size, 1)] if quick else [(count, threads) for count in (size // 10, size) for threads in (1, 2)]
     fair = float(plain[0][RATE])
-    for row in [*plain, *batch_rows(1000 if quick else 20_000), *stored_rows(storings, arguments.folder)]:
+    made = [*batch_rows(1000 if quick else 20_000), *shape_rows(128 if quick else 4000)]
+    for row in [*plain, *made, *stored_rows(storings, arguments.folder)]:
         record.add({**row, "times plain": float(row[RATE]) / fair} if RATE in row else row)
     record.write()
 
@@ -67,6 +70,19 @@ def batch_rows(size: int) -> Iterator[dict[str, Value]]:
         yield batch_row(CdSprites(level=level, threads=threads), level, "in memory", size, threads)
     yield batch_row(GeBiD(level=5), 5, "in memory, GeBiD", size, 1)
     yield batch_row(GeBiD(level=5, shapes=("spiral",)), 5, "in memory, GeBiD, spirals alone", size, 1)
+
+
+def shape_rows(size: int) -> Iterator[dict[str, Value]]:
+    """Every kind of ShapeWorld, in batches of 128 and in one batch."""
+    for kind, batch in product(KINDS, (128, size)):
+        world = ShapeWorld(kind=kind)
+        world.batch(np.arange(64), split="train", seed=2)
+        row: dict[str, Value] = {
+            "way": f"in memory, ShapeWorld, {kind}, batches of {batch}",
+            "images": size,
+            "workers": several(1),
+        }
+        yield {**row, **timed(size, partial(read, world, size, batch))}
 
 
 def batch_row(world: World, level: int, way: str, size: int, threads: int) -> dict[str, Value]:
@@ -84,9 +100,9 @@ def lacking_cores(threads: int) -> str:
     return f"{threads} threads on {cores} core" if threads > cores else ""
 
 
-def read(world: World, size: int) -> None:
-    for part in np.arange(size).reshape(-1, 1000):
-        world.batch(part, split="train", seed=1)
+def read(world: World, size: int, batch: int = 1000) -> None:
+    for start in range(0, size, batch):
+        world.batch(np.arange(start, min(start + batch, size)), split="train", seed=1)
 
 
 def stored_rows(storings: list[tuple[int, int]], folder: Path | None) -> Iterator[dict[str, Value]]:

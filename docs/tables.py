@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
+from checks import checks
 from comparisons import best_by, correlations, dci_together, top_three, trials
 from costs import cost_table
 from readers import accepted, close, right
@@ -140,6 +141,13 @@ def readers(name: str) -> str:
     return accepted(found, load_study(records_of("readers-before")), world=world, modality=modality)
 
 
+def check(name: str) -> str:
+    """What a part of the checks of ShapeWorld found, for `leaks`, or `leaks.published` for one variant; empty without records."""
+    part, _, what = name.partition(".")
+    path = ROOT / "studies" / "results" / "shapeworld-checks" / f"{part}.json"
+    return checks(store.read_json(path), what) if path.exists() else ""
+
+
 def cost(name: str) -> str:
     """What the trainings of a study cost, by variant; empty where none has a cost on record."""
     path = records_of(name).with_name("costs.jsonl")
@@ -173,6 +181,7 @@ def kinds(_: str) -> str:
 
 KINDS: dict[str, Callable[[str], str]] = {
     "benchmark": benchmark,
+    "check": check,
     "chosen": chosen,
     "compared": compared,
     "cost": cost,
@@ -202,8 +211,9 @@ def filled(text: str) -> str:
 
 def made_by(kind: str, subject: str) -> str:
     """The command that makes the records of a table."""
-    if kind in ("benchmark", "readers"):
-        return "make benchmark" if kind == "benchmark" else "python studies/judges.py"
+    scripts = {"readers": "judges.py", "check": f"shapeworld_checks.py --part {subject}"}
+    if kind == "benchmark" or kind in scripts:
+        return "make benchmark" if kind == "benchmark" else f"python studies/{scripts[kind]}"
     subject = subject.rpartition("+")[2]
     script = ROOT / "studies" / f"{subject.replace('-', '_')}.py"
     return f"python studies/{script.name}" if script.exists() else f"molyneux sweep configs/studies/{subject}.yaml"

@@ -97,7 +97,7 @@ PARTS = (
         "image and group score of a reader that evaluates the caption on the scene, and of random numbers (chance: 25, 25 "
         "and 16.7 %)",
         foils,
-        10_000,
-        80,
+        4000,
+        400,
     ),
 )

@@ -34,7 +34,7 @@ PUBLISHED = {
     ("quantification", "validation"): 77.1,
     ("quantification", "test"): 76.5,
 }
-"""Accuracy, %, of the majority label of each structure on captions of the published code."""
+"""Accuracy, %, of the majority label of each structure on captions of the published code, fitted on captions of training."""
 
 
 @dataclass(frozen=True)
@@ -173,13 +173,10 @@ def leaks(*, size: int, seed: int, quick: bool) -> Iterator[Row]:
         world = world_of(kind, "published")
         train = texts_of(world, size, split="train", seed=seed)
         for split in ("train", *(("validation", "test") if kind in ("multishape", "quantification") else ())):
-            test = texts_of(world, size, split=split, seed=seed)
+            test = texts_of(world, size, split=split, seed=seed + 1000)
             row = row_of(world, split, test, blind(world, train, test, quick=quick, seed=seed))
             known = PUBLISHED.get((kind, split))
-            mine = texts_of(world, size, split=split, seed=seed + 1)
-            own = 100 * float((table_answers(mine, mine) == mine.agrees).mean())
-            found = {"table fitted on this split, %": own}
-            yield {**row, **found, **({} if known is None else {"published code, %": known})}
+            yield row if known is None else {**row, "structures, published code, %": known}
 
 
 def row_of(world: ShapeWorld, split: str, test: Texts, found: dict[str, np.ndarray]) -> Row:
@@ -203,7 +200,7 @@ def pictures(*, size: int, seed: int, quick: bool) -> Iterator[Row]:
     for variant in ("balanced", "published"):
         for kind in PAPER:
             world = ShapeWorld(kind=kind, variant=variant, views=("image",))  # type: ignore[arg-type]
-            steps = 3 if quick else 200
+            steps = 3 if quick else 100
             model = trained(PictureOnly, world.source("train", 128 * steps, seed=seed), steps=steps, seed=seed)
             right = 0
             for batch in batches(world, size, split="train", seed=seed + 1000, at_once=1000):
@@ -222,5 +219,5 @@ PARTS = (
         50_000,
         400,
     ),
-    Part("pictures", "Accuracy of the paper's CNN on the picture alone, on new samples", pictures, 10_000, 100),
+    Part("pictures", "Accuracy of the paper's CNN on the picture alone, on new samples", pictures, 4000, 100),
 )

@@ -113,7 +113,7 @@ PARTS = (
         "from the last to the first, and in two processes with every other sample each; and how many of the samples that were "
         "stored and read back have their own label when the sentence is parsed and evaluated on the scene",
         same_bytes,
-        400,
+        120,
         16,
     ),
 )

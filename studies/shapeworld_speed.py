@@ -143,7 +143,7 @@ PARTS = (
         "How long training of CNN+LSTM:Mult, on one thread in batches of 128, waits for samples that are made while it trains; "
         "`batches made ahead` by another thread",
         waiting,
-        100,
+        50,
         4,
     ),
 )

@@ -147,7 +147,11 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     )
     _completed(parser.add_argument("world", metavar="WORLD", help="name of a world, as in molyneux list worlds"), _worlds)
     parser.add_argument("--size", type=int, default=10_000, help="number of samples (default: 10000)")
-    parser.add_argument("--split", default="train", help="train, validation, test or heldout (default: train)")
+    parser.add_argument(
+        "--split",
+        default="train",
+        help="train, validation, test, or another one of the world, such as heldout or iid (default: train)",
+    )
     parser.add_argument("--seed", type=int, default=1, help="root of every random number (default: 1)")
     parser.add_argument("--out", type=_path, help="folder or file to write")
     formats = "native, hdf5, parquet, png, webdataset or, for all splits of a world of sentences, sentences (default: native)"

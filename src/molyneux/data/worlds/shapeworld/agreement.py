@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from molyneux.core import Batch, ConfigError, Factor, Modality, Reader, Spec, nearest, seeds
+from molyneux.core import Batch, ConfigError, DataError, Factor, Modality, Reader, Spec, nearest, seeds
 from molyneux.core.errors import choice_problems
 from molyneux.data.dataset import Split, World
 from molyneux.data.worlds.shapeworld.alternatives import group_problems
@@ -29,6 +29,7 @@ from molyneux.data.worlds.shapeworld.partitions import acceptance, partition_pro
 from molyneux.data.worlds.shapeworld.sampling import stream_of
 from molyneux.data.worlds.shapeworld.scene_view import scene_modality, scenes_of_view, truth_of_captions, view_of_scenes
 from molyneux.data.worlds.shapeworld.scenes import Scenes
+from molyneux.data.worlds.shapeworld.setting_types import type_problems
 from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings, training_scenes
 
 View = Literal["image", "text", "meaning", "scene"]
@@ -101,6 +102,17 @@ class ShapeWorld(World):
         captions: int = 1,
         pictures: int = 1,
     ) -> None:
+        optional: dict[str, tuple[object, type | tuple[type, ...], str]] = {
+            "scenes": (scenes, SceneSettings, "SceneSettings"),
+            "validation": (validation, HeldOut, "HeldOut"),
+            "test": (test, HeldOut, "HeldOut"),
+            "semantics": (semantics, Semantics, "Semantics"),
+            "longest": (longest, int, "a whole number of words"),
+            "noise": (noise, (int, float), "a number"),
+        }
+        problems = type_problems(optional, kind=kind, only=only, views=views, image_size=image_size)
+        if problems:
+            raise ConfigError(problems)
         self.kinds: tuple[Kind, ...] = (kind,) if isinstance(kind, str) else tuple(kind)
         self.variant, self.only, self.scene_settings = variant, {name: tuple(some) for name, some in (only or {}).items()}, scenes
         self.views, self.language, self.image_size, self.semantics = tuple(views), language, image_size, semantics
@@ -135,8 +147,8 @@ class ShapeWorld(World):
             problems.append(f"image_size: expected 8 to 1024 pixels, got {self.image_size}")
         if self._noise is not None and not 0 <= self._noise <= 1:
             problems.append(f"noise: expected a standard deviation of 0 to 1, got {self._noise}")
-        if self._longest is not None and self._longest < 4:
-            problems.append(f"longest: expected captions of at least 4 words, got {self._longest}")
+        if self._longest is not None and not 4 <= self._longest <= 1000:
+            problems.append(f"longest: expected captions of 4 to 1000 words at most, got {self._longest}")
         return problems + group_problems(self.captions, self.pictures, self.variant, self.only)
 
     @property
@@ -271,8 +283,10 @@ class ShapeWorld(World):
         Texts are parsed, so captions that a model has written can be evaluated too; one that is no sentence of the language is 0.
 
         Args:
-            batch: with the views `scene` and `text`.
+            batch: with the views `scene` and `text`; without them, DataError is raised.
         """
+        if missing := [name for name in ("scene", "text") if name not in batch.views]:
+            raise DataError(f"expected the views scene and text, got none of {', '.join(missing)}: name them in `views`")
         scenes = scenes_of_view(batch.views["scene"].numpy(), batch.lengths["scene"].numpy())
         modality = self.vocabulary.modality(batch.views["text"].shape[1], dtype="uint8")
         return torch.from_numpy(

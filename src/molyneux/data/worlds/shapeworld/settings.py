@@ -12,6 +12,7 @@ import numpy as np
 from molyneux.core import ConfigError, nearest
 from molyneux.core.errors import choice_problems
 from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES, Scenes
+from molyneux.data.worlds.shapeworld.setting_types import held_out_problems, is_a, list_problems
 
 Attributes = Literal["random", "reinforced", "limited", "framed", "clustered"]
 """How shapes and colours of a scene go together; see `SceneSettings.attributes`."""
@@ -83,6 +84,9 @@ class SceneSettings:
     outside: float = 0.0
 
     def __post_init__(self) -> None:
+        problems = self._type_problems()
+        if problems:
+            raise ConfigError(problems)
         problems = [f"unknown shape {name!r}; {nearest(name, SHAPES)}" for name in self.shapes if name not in SHAPES]
         problems += [f"unknown colour {name!r}; {nearest(name, COLOURS)}" for name in self.colours if name not in COLOURS]
         problems += choice_problems(attributes=(self.attributes, ("random", "reinforced", "limited", "framed", "clustered")))
@@ -102,6 +106,28 @@ class SceneSettings:
         problems += self._combination_problems() + self._part_problems()
         if problems:
             raise ConfigError(problems)
+
+    def _type_problems(self) -> list[str]:
+        """Settings of a wrong type, which come from code: those of files are checked before."""
+        problems = list_problems(str, "names", shapes=self.shapes, colours=self.colours)
+        problems += [
+            f"{name}: expected at least one, got none" for name in ("shapes", "colours") if getattr(self, name) in ([], ())
+        ]
+        problems += list_problems(int, "whole numbers", counts=self.counts)
+        pairs = {name: getattr(self, name) for name in ("size", "distortion", "limits", "reinforcement")}
+        problems += list_problems((int, float), "two numbers", length=2, **pairs)
+        if not problems:
+            whole = {name: pairs[name] for name in ("limits", "reinforcement")}
+            problems += list_problems(int, "two whole numbers", length=2, **whole)
+        shares = {name: getattr(self, name) for name in ("shade", "overlap", "provoked", "outside")}
+        problems += [
+            f"{name}: expected a number, got {value!r}" for name, value in shares.items() if not is_a(value, (int, float))
+        ]
+        return problems + held_out_problems(
+            {name: getattr(self, name) for name in ("excluded", "required")},
+            {name: getattr(self, name) for name in ("excluded_places", "required_places")},
+            {name: getattr(self, name) for name in ("excluded_sizes", "required_sizes")},
+        )
 
     def _part_problems(self) -> list[str]:
         """Problems of the parts of the scene and of the range of widths that are held out."""
@@ -211,6 +237,9 @@ class HeldOut:
         patterns: groups of symbols of meaning; every caption of the split has all symbols of one of the groups, such as `left`
             and `circle`.
         lengths: numbers of words, the full stop included; every caption of the split has one of them.
+
+    Raises:
+        ConfigError: settings of a wrong type; what the scenes make of them, `ShapeWorld` says.
     """
 
     combinations: Sequence[Combination] = ()
@@ -219,6 +248,17 @@ class HeldOut:
     sizes: Sequence[tuple[float, float]] = ()
     patterns: Sequence[Sequence[str]] = ()
     lengths: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        problems = list_problems(int, "whole numbers", counts=self.counts, lengths=self.lengths)
+        parts = {"combinations": self.combinations}, {"places": self.places}, {"sizes": self.sizes}
+        problems += held_out_problems(*parts)
+        if isinstance(self.patterns, str) or any(list_problems(str, "", x=group) for group in self.patterns):
+            problems.append(f"patterns: expected groups of symbols, as a list of lists, got {self.patterns!r}")
+        elif not problems and min(self.lengths, default=1) < 1:
+            problems.append(f"lengths: expected numbers of words of at least 1, got {tuple(self.lengths)}")
+        if problems:
+            raise ConfigError(problems)
 
     def scenes(self, usual: SceneSettings) -> SceneSettings:
         """The distribution of the scenes of the split, of that of training without anything held out."""

@@ -212,5 +212,5 @@ def test_codes_that_are_no_statement(scene, codes):
 
 
 def test_bad_semantics():
-    with pytest.raises(ConfigError, match=r"area: expected a number of at least 0, got -1.*vacuous"):
+    with pytest.raises(ConfigError, match=r"(?s)area: expected a number of at least 0, got -1.*vacuous"):
         Semantics(area=-1, vacuous="maybe")

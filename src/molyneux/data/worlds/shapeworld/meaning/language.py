@@ -148,6 +148,8 @@ class Language:
 
     def readings(self, sentence: str | Sequence[str]) -> list[Tree]:
         """All meanings of a sentence, at least one; errors as `read`."""
+        if not isinstance(sentence, str) and not (isinstance(sentence, Sequence) and all(isinstance(w, str) for w in sentence)):
+            raise DataError(f"expected a sentence as text or as a list of words, got {str(sentence)[:80]!r}")
         return self._parser.read(words_of(sentence) if isinstance(sentence, str) else sentence)
 
 

@@ -12,6 +12,9 @@ from molyneux.data.worlds.shapeworld.meaning.trees import Tree
 
 Polish = tuple[str, ...]
 
+LONGEST = 150
+"""Most words of a sentence that is read; captions have up to about 40, and clauses within clauses take room."""
+
 
 class Parser:
     """Reads sentences.
@@ -47,6 +50,8 @@ class Parser:
             DataError: no sentence of the language; says where it stops and what could follow.
         """
         lowered = [word.lower() for word in words]
+        if len(lowered) > LONGEST:
+            raise DataError(f"expected a sentence of at most {LONGEST} words, got {len(lowered)}: split it into several")
         reading = _Reading(self, lowered)
         complete = [polish for end, polish in reading.read(0, 0) if end == len(lowered)]
         if complete:

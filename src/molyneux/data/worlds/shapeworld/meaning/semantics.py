@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -54,10 +55,14 @@ class Semantics:
 
     def __post_init__(self) -> None:
         margins = {name: getattr(self, name) for name in ("axis_distance", "distance", "overlap", "area", "shade", "quantifier")}
-        problems = [f"{name}: expected a number of at least 0, got {value}" for name, value in margins.items() if not value >= 0]
+        problems = [
+            f"{name}: expected a number of at least 0, got {value!r}"
+            for name, value in margins.items()
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf
+        ]
         problems += choice_problems(vacuous=(self.vacuous, ("undetermined", "published")))
         if problems:
-            raise ConfigError("; ".join(problems))
+            raise ConfigError(problems)
 
     @classmethod
     def published(cls) -> Semantics:

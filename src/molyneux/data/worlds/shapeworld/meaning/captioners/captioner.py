@@ -22,6 +22,9 @@ ROUNDS = (1, 2, 4, 8, 16, 32, 64)
 _FEW_ROWS, _MOST_ROWS = 128, 2**15
 """Candidates that `filled` draws at once at least and at most: a few take as long as one, and one each may be more than most."""
 
+_HARD, _HARD_ROWS = 16, 1024
+"""After so many tries, the samples of which none was found are tried on a few at a time: so many by tries before."""
+
 Proposed = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Candidates: codes (n, L), kinds (n,), and whether each is accepted (n,)."""
 
@@ -138,8 +141,13 @@ def filled(
         none = np.zeros(0, np.int64)
         return draw(none, none)[0], none
     out: list[np.ndarray] = []
-    done, pending, number, at_once = np.full(count, -1), np.arange(count), 0, 1
-    while len(pending) and number < tries:
+    done, waiting = np.full(count, -1), [(np.arange(count), 0, 1)]
+    while waiting:
+        pending, number, at_once = waiting.pop()
+        few = max(1, _HARD_ROWS // number) if number >= _HARD else len(pending)
+        if len(pending) > few:  # one that has no solution is found out with a few, and the others need not be tried
+            waiting.append((pending[few:], number, at_once))
+            pending = pending[:few]
         at_once = max(1, min(max(at_once, _FEW_ROWS // len(pending)), tries - number, _MOST_ROWS // len(pending)))
         attempts = np.tile(np.arange(number, number + at_once), len(pending))
         arrays, found = draw(pending.repeat(at_once), attempts)
@@ -151,12 +159,14 @@ def filled(
         for whole, array in zip(out, arrays, strict=True):
             whole[rows] = array[first]
         done[rows] = attempts[first]
-        pending, number, at_once = np.delete(pending, hit), number + at_once, 2 * at_once
-    if len(pending):
-        raise ConfigError(
-            f"no {what} was found for {len(pending)} of {count} samples in {tries} scenes each: allow more kinds of captions, or "
-            f"scenes with other numbers of entities"
-        )
+        if len(hit) == len(pending):
+            continue
+        if number + at_once >= tries:
+            raise ConfigError(
+                f"no {what} was found for at least {len(pending) - len(hit)} of {count} samples in {tries} scenes each: allow "
+                f"more kinds of captions, or scenes with other numbers of entities"
+            )
+        waiting.append((np.delete(pending, hit), number + at_once, 2 * at_once))
     return tuple(out), done
 
 
