@@ -15,12 +15,13 @@ from molyneux.core import Batch, ConfigError, DataError, Factor, Modality, Reade
 from molyneux.core.errors import choice_problems
 from molyneux.data.dataset import Split, World
 from molyneux.data.worlds.shapeworld.alternatives import group_problems
-from molyneux.data.worlds.shapeworld.contrast_sets import CaptionedScenes, ContrastSets, Variant, joined
+from molyneux.data.worlds.shapeworld.contrast_sets import CaptionedScenes, ContrastSets, Variant, joined, stacked
 from molyneux.data.worlds.shapeworld.geometry import draw
 from molyneux.data.worlds.shapeworld.kinds import KINDS, Kind
 from molyneux.data.worlds.shapeworld.meaning.captions import LANGUAGES, language_of
 from molyneux.data.worlds.shapeworld.meaning.constraints import CaptionConstraint
 from molyneux.data.worlds.shapeworld.meaning.description import CaptionReader, caption_factors, describe
+from molyneux.data.worlds.shapeworld.meaning.related import of_other_words
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS
 from molyneux.data.worlds.shapeworld.meaning.vocabulary import PAPER_UNUSED, Vocabulary
@@ -230,7 +231,7 @@ class ShapeWorld(World):
         sets, kinds = self._sets(groups, split, seed)
         programs = sets.programs.reshape(len(groups) * texts, sets.programs.shape[2])
         found, lengths, known = dict[str, Tensor](), dict[str, Tensor](), None
-        scenes = _stacked(sets.scenes)
+        scenes = stacked(sets.scenes)
         shown, said = rows * pictures + picture, rows * texts + text
         if "image" in self.views:
             found["image"] = torch.from_numpy(self._pictures(scenes, groups, kinds, split, seed)[shown])
@@ -239,7 +240,7 @@ class ShapeWorld(World):
             made = language_of(self.language).realise(programs, self.vocabulary, length=self._length, uniforms=wordings)
             found["text"] = torch.from_numpy(made.ids.astype(np.uint8)[said])
             lengths["text"] = torch.from_numpy(made.lengths[said])
-            known = _of_other_words(made.ids, rows, text) if self.variant == "related" else None
+            known = of_other_words(made.ids, rows, text) if self.variant == "related" else None
         if "meaning" in self.views:
             found["meaning"] = torch.from_numpy(programs.astype(np.uint8)[said])
             lengths["meaning"] = torch.from_numpy((programs > 0).sum(1)[said])
@@ -269,7 +270,7 @@ class ShapeWorld(World):
     def scenes(self, indices: np.ndarray, *, split: Split, seed: int) -> Scenes:
         """The scenes of samples of these numbers (B,) of a split."""
         groups, rows, picture, _ = self._members(self.numbers(indices, split))
-        return _stacked(self._sets(groups, split, seed)[0].scenes)[rows * self._group[0] + picture]
+        return stacked(self._sets(groups, split, seed)[0].scenes)[rows * self._group[0] + picture]
 
     def _members(self, numbers: np.ndarray) -> tuple[np.ndarray, ...]:
         """The sets of samples, in which of them each is, and its scene and caption there."""
@@ -393,21 +394,3 @@ class ShapeWorld(World):
         columns = [change, agrees.astype(np.int64), np.searchsorted(self._counts, entities)]
         columns += [kinds] if len(self.kinds) > 1 else []
         return np.concatenate([describe(programs, self._caption_factors), np.stack(columns, 1)], 1)
-
-
-def _of_other_words(ids: np.ndarray, rows: np.ndarray, text: np.ndarray) -> np.ndarray:
-    """Which samples have a text, (B,) bool: a paraphrase in the words of its caption is none."""
-    texts = ids.reshape(-1, 3, ids.shape[1])
-    different = (texts[:, 0] != texts[:, 1]).any(1)
-    return np.asarray(different[rows] | (text != 1))
-
-
-def _stacked(scenes: Sequence[Scenes]) -> Scenes:
-    """Scenes of sets of P, (n each), as one batch (n * P,), those of a set next to each other."""
-    arrays = [vars(one) for one in scenes]
-    return Scenes(
-        **{
-            name: np.stack([one[name] for one in arrays], 1).reshape(len(scenes) * len(array), *array.shape[1:])
-            for name, array in arrays[0].items()
-        }
-    )

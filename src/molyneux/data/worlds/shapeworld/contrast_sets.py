@@ -207,3 +207,14 @@ def _blank(like: Scenes, count: int, entities: int) -> dict[str, np.ndarray]:
         name: np.full((count, *shapes.get(name, (entities,))), 1 if name in ("size", "distortion") else 0, array.dtype)
         for name, array in vars(like).items()
     }
+
+
+def stacked(scenes: Sequence[Scenes]) -> Scenes:
+    """Scenes of sets of P, (n each), as one batch (n * P,), those of a set next to each other."""
+    arrays = [vars(one) for one in scenes]
+    return Scenes(
+        **{
+            name: np.stack([one[name] for one in arrays], 1).reshape(len(scenes) * len(array), *array.shape[1:])
+            for name, array in arrays[0].items()
+        }
+    )

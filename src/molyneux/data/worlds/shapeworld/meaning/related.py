@@ -57,3 +57,10 @@ def _opposites() -> np.ndarray:
     for name, code in CODES.items():
         table[code] = CODES.get(opposite_of(name), 0)
     return table
+
+
+def of_other_words(ids: np.ndarray, rows: np.ndarray, text: np.ndarray) -> np.ndarray:
+    """Which samples have a text, (B,) bool: a paraphrase in the words of its caption is none."""
+    texts = ids.reshape(-1, 3, ids.shape[1])
+    different = (texts[:, 0] != texts[:, 1]).any(1)
+    return np.asarray(different[rows] | (text != 1))
