@@ -39,7 +39,7 @@ def held_out_problems(combinations: Mapping[str, object], places: Mapping[str, o
     ):
         for name, values in settings.items():
             listed = not isinstance(values, str) and isinstance(values, Sequence)
-            if not listed or any(list_problems(kinds, "", x=value) for value in values):  # type: ignore[arg-type, attr-defined]
+            if not listed or any(list_problems(kinds, "", x=value) for value in values):  # type: ignore[attr-defined]
                 problems.append(f"{name}: expected {words}, as a list of lists, got {values!r}")
     return problems
 
