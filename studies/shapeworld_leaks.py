@@ -200,7 +200,7 @@ def pictures(*, size: int, seed: int, quick: bool) -> Iterator[Row]:
     for variant in ("balanced", "published"):
         for kind in PAPER:
             world = ShapeWorld(kind=kind, variant=variant, views=("image",))  # type: ignore[arg-type]
-            steps = 3 if quick else 60
+            steps = 3 if quick else 200
             model = trained(PictureOnly, world.source("train", 128 * steps, seed=seed), steps=steps, seed=seed)
             right = 0
             for batch in batches(world, size, split="iid", seed=seed, at_once=1000):
@@ -219,5 +219,5 @@ PARTS = (
         50_000,
         400,
     ),
-    Part("pictures", "Accuracy of the paper's CNN on the picture alone, on new samples", pictures, 2000, 100),
+    Part("pictures", "Accuracy of the paper's CNN on the picture alone, on new samples", pictures, 4000, 100),
 )
