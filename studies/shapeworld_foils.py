@@ -68,6 +68,9 @@ def foils(*, size: int, seed: int, quick: bool) -> Iterator[Row]:
         for name, right in read(kind, size // 2, seed=seed).items():
             for code, change in enumerate(changes):
                 found[change][name].append(right[test.change[: size // 2 : 4] == code])
+    for columns in list(found.values()):
+        for name, parts in columns.items():
+            found["all"][name] += parts
     for change, columns in sorted(found.items()):
         shares = {name: np.concatenate(parts) for name, parts in columns.items()}
         count = len(shares["structures"])
@@ -78,7 +81,10 @@ def foils(*, size: int, seed: int, quick: bool) -> Iterator[Row]:
 def read(kind: str, size: int, *, seed: int) -> dict[str, np.ndarray]:
     """Which sets the perfect reader and random scores get right, by score."""
     world = ShapeWorld(kind=kind, variant="foils", views=("text", "scene"))  # type: ignore[arg-type]
-    models: dict[str, Predicts] = {"perfect reader": PerfectReader(world), "random": RandomScorer(seed)}
+    models: dict[str, Predicts] = {
+        "perfect reader": PerfectReader(world),
+        "random": RandomScorer(100 * seed + list(KINDS).index(kind)),
+    }  # type: ignore[arg-type]
     scores: dict[str, list[np.ndarray]] = defaultdict(list)
     for batch in batches(world, size, split="train", seed=seed + 1000):
         for name, model in models.items():

@@ -200,7 +200,7 @@ def pictures(*, size: int, seed: int, quick: bool) -> Iterator[Row]:
     for variant in ("balanced", "published"):
         for kind in PAPER:
             world = ShapeWorld(kind=kind, variant=variant, views=("image",))  # type: ignore[arg-type]
-            steps = 3 if quick else 100
+            steps = 3 if quick else 200
             model = trained(PictureOnly, world.source("train", 128 * steps, seed=seed), steps=steps, seed=seed)
             right = 0
             for batch in batches(world, size, split="train", seed=seed + 1000, at_once=1000):

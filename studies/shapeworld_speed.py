@@ -91,6 +91,7 @@ def waiting(*, size: int, seed: int, quick: bool) -> Iterator[Row]:
     for kind in PAPER:
         for prefetch in (2, 0):
             source = Timed(ShapeWorld(kind=kind).source("train", 128 * size, seed=seed))  # type: ignore[arg-type]
+            source.source.batch(np.arange(128))  # what has to be compiled or loaded first
             waited = [0.0]
             read = Reader.read
 
