@@ -69,6 +69,7 @@ def test_commands_run(words, workplace, monkeypatch, capsys):
     monkeypatch.setattr(sys, "path", [*sys.path])
     if words[0] == "python":  # a script of a study trains for minutes: only its options are checked
         monkeypatch.setattr(sys, "argv", [words[1], "--help"])
+        monkeypatch.syspath_prepend(str(Path(words[1]).resolve().parent))
         with pytest.raises(SystemExit, match="0"):
             runpy.run_path(words[1], run_name="__main__")
         assert all(word in capsys.readouterr().out for word in words[2:] if word.startswith("--"))
