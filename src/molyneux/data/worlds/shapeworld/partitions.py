@@ -25,16 +25,20 @@ def acceptance(
         only: values by the name of a factor of captions, `change` or `truth`; other factors do not matter here.
         changes: names of the changes of sets.
     """
-    columns = {factor.name: column for column, factor in enumerate(factors)}
+    asked = {
+        column: [factor.code(value) for value in only[factor.name]]
+        for column, factor in enumerate(factors)
+        if factor.name in only
+    }
 
     def accept(programs: np.ndarray, change: np.ndarray, truth: np.ndarray) -> np.ndarray:
         count, texts = programs.shape[:2]
         flat = programs.reshape(count * texts, programs.shape[2])
         fits = constraint.contains(flat)
-        codes = describe(flat, factors)
-        for name, values in only.items():
-            if name in columns:
-                fits &= np.isin(codes[:, columns[name]], [factors[columns[name]].code(value) for value in values])
+        if asked:
+            codes = describe(flat, factors)
+            for column, wanted in asked.items():
+                fits &= np.isin(codes[:, column], wanted)
         taken = fits.reshape(count, texts).all(1)
         if "change" in only:
             taken &= np.isin(change, [place for place, one in enumerate(changes) if one in only["change"]])

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from molyneux.core import ConfigError, seeds
-from molyneux.data.worlds.shapeworld.meaning.programs import structures
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.scenes import Scenes
 
@@ -53,11 +52,6 @@ class Captions:
         self.programs[rows, : found.programs.shape[1]] = found.programs
         self.kind[rows] = found.kind if kinds is None else np.asarray(kinds, np.int16)[found.kind]
         self.ok[rows] = found.ok
-
-    @property
-    def structure(self) -> np.ndarray:
-        """(n,) uint64, equal for captions that differ in shapes and colours alone."""
-        return structures(self.programs)
 
 
 class Captioner(ABC):
