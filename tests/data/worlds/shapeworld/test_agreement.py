@@ -108,6 +108,15 @@ def test_paraphrases_and_negations_have_the_truth_of_their_caption_or_the_opposi
     assert np.array_equal(first, -opposite)
 
 
+def test_without_words_a_paraphrase_of_the_same_tree_is_none():
+    world = ShapeWorld(kind="ratio", variant="related", views=("meaning",))
+    batch = world.batch(np.arange(60), split="train", seed=4)
+    trees = batch.views["meaning"].view(20, 3, -1)
+    different = (trees[:, 0] != trees[:, 1]).any(1)
+    assert torch.equal(batch.known["agreement"].view(20, 3)[:, 1], different)
+    assert not different.all()
+
+
 def test_one_vocabulary_serves_all_kinds_and_variants():
     worlds = [
         ShapeWorld(kind=kind, variant=variant, vocabulary="whole", longest=60, image_size=16)

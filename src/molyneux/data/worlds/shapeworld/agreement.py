@@ -230,7 +230,7 @@ class ShapeWorld(World):
         pictures, texts = self._group
         sets, kinds = self._sets(groups, split, seed)
         programs = sets.programs.reshape(len(groups) * texts, sets.programs.shape[2])
-        found, lengths, known = dict[str, Tensor](), dict[str, Tensor](), None
+        found, lengths, told = dict[str, Tensor](), dict[str, Tensor](), programs
         scenes = stacked(sets.scenes)
         shown, said = rows * pictures + picture, rows * texts + text
         if "image" in self.views:
@@ -240,7 +240,7 @@ class ShapeWorld(World):
             made = language_of(self.language).realise(programs, self.vocabulary, length=self._length, uniforms=wordings)
             found["text"] = torch.from_numpy(made.ids.astype(np.uint8)[said])
             lengths["text"] = torch.from_numpy(made.lengths[said])
-            known = of_other_words(made.ids, rows, text) if self.variant == "related" else None
+            told = made.ids
         if "meaning" in self.views:
             found["meaning"] = torch.from_numpy(programs.astype(np.uint8)[said])
             lengths["meaning"] = torch.from_numpy((programs > 0).sum(1)[said])
@@ -256,7 +256,7 @@ class ShapeWorld(World):
             factors=torch.from_numpy(factors),
             lengths=lengths,
             targets={"agreement": torch.from_numpy(agrees.astype(np.int64))},
-            known={} if known is None else {"agreement": torch.from_numpy(known)},
+            known={"agreement": torch.from_numpy(of_other_words(told, rows, text))} if self.variant == "related" else {},
         )
 
     def _wordings(self, groups: np.ndarray, split: Split, seed: int) -> np.ndarray | None:
