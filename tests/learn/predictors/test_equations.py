@@ -22,7 +22,7 @@ from molyneux.learn.predictors import (
     StackedAttention,
 )
 from molyneux.learn.predictors.compact_bilinear import CountSketch, circular_convolution
-from molyneux.learn.predictors.encoding import attention_weights
+from molyneux.learn.predictors.encoders.encoding import attention_weights
 
 TEXT, PICTURE = "caption 2", "scene.1"
 

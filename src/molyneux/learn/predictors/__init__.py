@@ -4,7 +4,10 @@ from molyneux.learn.predictors.attention import Attention
 from molyneux.learn.predictors.co_attention import CoAttention
 from molyneux.learn.predictors.compact_bilinear import CompactBilinear
 from molyneux.learn.predictors.constant import Constant
-from molyneux.learn.predictors.encoding import Encoder, Encoding, NetVector, ViewEncoder, attended, attention_weights
+from molyneux.learn.predictors.encoders.encoding import Encoder, Encoding, NetVector, ViewEncoder, attended, attention_weights
+from molyneux.learn.predictors.encoders.pictures import PaperCNN, PixelPatches, StridedCNN
+from molyneux.learn.predictors.encoders.symbol_trees import SymbolTrees
+from molyneux.learn.predictors.encoders.texts import BagOfWords, RecurrentWords
 from molyneux.learn.predictors.film import FiLM
 from molyneux.learn.predictors.head import PAPER_HEAD, Answers, Head
 from molyneux.learn.predictors.joined_vectors import JoinedVectors
@@ -12,13 +15,10 @@ from molyneux.learn.predictors.joint_transformer import JointTransformer
 from molyneux.learn.predictors.mac import MAC
 from molyneux.learn.predictors.neural_modules import NeuralModules
 from molyneux.learn.predictors.picture_in_lstm import PictureInLSTM
-from molyneux.learn.predictors.pictures import PaperCNN, PixelPatches, StridedCNN
 from molyneux.learn.predictors.predictor import Inputs, JoiningPredictor, PictureTextPredictor, Predictor
 from molyneux.learn.predictors.published import initialise
 from molyneux.learn.predictors.relation_network import RelationNetwork
 from molyneux.learn.predictors.stacked_attention import StackedAttention
-from molyneux.learn.predictors.symbol_trees import SymbolTrees
-from molyneux.learn.predictors.texts import BagOfWords, RecurrentWords
 from molyneux.learn.predictors.unimodal import PictureOnly, TextOnly
 from molyneux.learn.predictors.vae_agreement import VAEAgreement
 

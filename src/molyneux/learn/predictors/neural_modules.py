@@ -9,11 +9,11 @@ from torch import Tensor, nn
 
 from molyneux.core import Spec
 from molyneux.learn.checks import refuse
-from molyneux.learn.predictors.encoding import Encoding, ViewEncoder
+from molyneux.learn.predictors.encoders.encoding import Encoding, ViewEncoder
+from molyneux.learn.predictors.encoders.pictures import StridedCNN
+from molyneux.learn.predictors.encoders.symbol_trees import SymbolTrees, SymbolTreesEncoder, TreeEncoding
 from molyneux.learn.predictors.head import Head
-from molyneux.learn.predictors.pictures import StridedCNN
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
-from molyneux.learn.predictors.symbol_trees import SymbolTrees, SymbolTreesEncoder, TreeEncoding
 
 TRUNK, WORDS, HEAD = StridedCNN(), SymbolTrees(), Head(128)
 EMPTY = 1e-3

@@ -11,11 +11,11 @@ from torch.nn import functional
 from molyneux.core import Spec, choice_problems
 from molyneux.learn.checks import refuse
 from molyneux.learn.nets.recurrent import RecurrentLayers
-from molyneux.learn.predictors.encoding import Encoding, ViewEncoder
+from molyneux.learn.predictors.encoders.encoding import Encoding, ViewEncoder
+from molyneux.learn.predictors.encoders.texts import BagOfWords, Readout, states_at
 from molyneux.learn.predictors.head import PAPER_HEAD, Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 from molyneux.learn.predictors.published import Initialisation, initialise
-from molyneux.learn.predictors.texts import BagOfWords, Readout, states_at
 from molyneux.learn.predictors.unimodal import PAPER_CNN
 
 WORDS = BagOfWords(32)

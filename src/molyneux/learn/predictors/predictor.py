@@ -16,7 +16,7 @@ from torch.distributions import Distribution
 
 from molyneux.core import Batch, ConfigError, DataError, Loss, Progress, Spec, SpecError, Target, nearest
 from molyneux.learn.by_modality import ModalityDict
-from molyneux.learn.predictors.encoding import Encoder, Encoding, ViewEncoder
+from molyneux.learn.predictors.encoders.encoding import Encoder, Encoding, ViewEncoder
 from molyneux.learn.predictors.head import Answers, Head
 from molyneux.learn.predictors.repeats import draws_noise, repeats_of
 from molyneux.learn.reading import read_view
@@ -70,10 +70,7 @@ class Predictor(nn.Module, ABC):
             DataError: the batch has no samples or no targets.
         """
         self.check_targets(batch)
-        found = self.predict(batch)
-        terms = {name: term for target in self.spec.targets for name, term in _terms(target, found[target.name], batch)}
-        total = torch.stack([term for name, term in terms.items() if name.startswith("nll.")]).sum()
-        return Loss(total, {name: term.detach() for name, term in terms.items()})
+        return target_loss(self.predict(batch), batch, self.spec)
 
     def check_targets(self, batch: Batch) -> None:
         """Raise DataError or SpecError unless the batch has samples, and values of all targets."""
@@ -112,17 +109,29 @@ class JoiningPredictor(Predictor):
 
     def features(self, batch: Batch, observed: Collection[str] | None = None) -> Tensor:
         """See `Predictor`; raises SpecError if the batch does not fit the spec, or a name is unknown."""
+        found = self.encodings(batch, observed)
+        return self.join(found) if len(batch) else self.no_features()
+
+    def no_features(self) -> Tensor:
+        """The features of no samples."""
+        return torch.zeros(0, self.answers.features, device=next(self.parameters()).device)
+
+    def encodings(self, batch: Batch, observed: Collection[str] | None = None) -> dict[str, Encoding]:
+        """The encoding of each modality that has an encoder; blank where it is not `observed`, absent, or there are no samples.
+
+        Raises:
+            SpecError: the batch does not fit the spec, or a name is unknown.
+        """
         chosen = batch.views if observed is None else [self.spec.modality(name).name for name in observed]
         names = [name for name in self.reads if name in chosen]
         if names:
             batch.check(self.spec.restrict(names))
-        if not len(batch):
-            return torch.zeros(0, self.answers.features, device=next(self.parameters()).device)
-        return self.join({name: self._encoded(name, batch, observed=name in names) for name in self.reads})
+        return {name: self._encoded(name, batch, observed=name in names) for name in self.reads}
 
     def _encoded(self, name: str, batch: Batch, *, observed: bool) -> Encoding:
         """The encoding of one modality; only samples that have it pass through its encoder."""
         encoder, present = self.encoders[name], batch.present.get(name)
+        observed = observed and len(batch) > 0
         if present is None and observed:
             return self._call(name, batch)
         blank = encoder.blank(len(batch), like=next(self.parameters()))
@@ -209,6 +218,13 @@ def modality_names(spec: Spec, **chosen: str) -> list[str]:
     if problems:
         raise ConfigError(problems)
     return found
+
+
+def target_loss(found: Mapping[str, Distribution], batch: Batch, spec: Spec) -> Loss:
+    """The loss of distributions of all targets of a batch; see `Predictor.loss`."""
+    terms = {name: term for target in spec.targets for name, term in _terms(target, found[target.name], batch)}
+    total = torch.stack([term for name, term in terms.items() if name.startswith("nll.")]).sum()
+    return Loss(total, {name: term.detach() for name, term in terms.items()})
 
 
 def _terms(target: Target, found: Any, batch: Batch) -> Iterator[tuple[str, Tensor]]:

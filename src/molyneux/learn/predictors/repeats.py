@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import Batch, Target
-from molyneux.learn.predictors.encoding import Encoding
+from molyneux.learn.predictors.encoders.encoding import Encoding
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Repeats:
 
     def spread(self, once: Encoding) -> Encoding:
         """The encoding of all samples, of that of each view once."""
-        return once.map(lambda _, tensor: self._all(tensor))
+        return once.map(self._all)
 
     def _once(self, tensor: Tensor) -> Tensor:
         return in_sets(tensor, self.first, self.second).select(self.axis, 0).flatten(0, 1)

@@ -8,11 +8,11 @@ from torch import Tensor, nn
 
 from molyneux.core import Spec
 from molyneux.learn.checks import refuse
-from molyneux.learn.predictors.encoding import Encoding, ViewEncoder, attended, attention_weights
+from molyneux.learn.predictors.encoders.encoding import Encoding, ViewEncoder, attended, attention_weights
+from molyneux.learn.predictors.encoders.pictures import StridedCNN
+from molyneux.learn.predictors.encoders.texts import RecurrentWords
 from molyneux.learn.predictors.head import Head
-from molyneux.learn.predictors.pictures import StridedCNN
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
-from molyneux.learn.predictors.texts import RecurrentWords
 
 TRUNK, WORDS, HEAD = StridedCNN(), RecurrentWords("gru", width=128), Head(256)
 

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from molyneux.core import Modality, choice_problems
 from molyneux.learn.checks import refuse, too_small
-from molyneux.learn.predictors.encoding import Encoder, Encoding, ViewEncoder
+from molyneux.learn.predictors.encoders.encoding import Encoder, Encoding, ViewEncoder
 from molyneux.learn.predictors.head import he_normal
 
 Norm = Literal["batch", "group"]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Self, get_args
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Self, get_args
 
 import torch
 from torch import Tensor, nn
@@ -27,19 +27,60 @@ class Encoding:
         vector: of each whole view, (B, D); 0 where the view is absent.
         parts: of each view, (B, N, P); 0 where `mask` is False.
         mask: which parts there are, (B, N) bool: words of a text up to its length; none of a view that is absent.
+        present: which samples have the view, (B,) bool; all of them by default.
+        layers: what the hidden layers of the encoder made of the whole view, each (B, D_l), from the first to the vector; 0
+            where the view is absent. An encoder that does not tell has none.
     """
 
     vector: Tensor
     parts: Tensor
     mask: Tensor
+    present: Tensor = field(default=None, kw_only=True)  # type: ignore[assignment]
+    layers: tuple[Tensor, ...] = field(default=(), kw_only=True)
 
-    def map(self, change: Callable[[str, Tensor], Tensor]) -> Self:
-        """The encoding with `change` applied to the name and the values of each of its tensors."""
-        return replace(self, **{item.name: change(item.name, getattr(self, item.name)) for item in fields(self)})
+    def __post_init__(self) -> None:
+        if self.present is None:
+            here = torch.ones(len(self.vector), dtype=torch.bool, device=self.vector.device)
+            object.__setattr__(self, "present", here)
+
+    @property
+    def hidden(self) -> tuple[Tensor, ...]:
+        """The hidden layers; the vector alone where the encoder has none."""
+        return self.layers or (self.vector,)
+
+    def map(self, change: Callable[..., Tensor], *others: Encoding) -> Self:
+        """The encoding with `change` applied to each of its tensors, and to the same tensors of the `others`."""
+
+        def changed(name: str) -> Any:
+            values = [getattr(encoding, name) for encoding in (self, *others)]
+            return tuple(map(change, *values)) if isinstance(values[0], tuple) else change(*values)
+
+        return replace(self, **{item.name: changed(item.name) for item in fields(self)})
 
     def scattered(self, rows: Tensor, blank: Encoding) -> Self:
         """This encoding of some samples, at their positions `rows` (B,) bool in a blank one of all samples."""
-        return self.map(lambda name, some: getattr(blank, name).to(some).index_put((rows,), some))
+        return self.map(lambda some, none: none.to(some).index_put((rows,), some), blank)
+
+
+@dataclass(frozen=True)
+class EncodingSpec:
+    """What the encodings of one modality look like; enough to build a fusion without seeing the encoder.
+
+    Args:
+        name: of the modality.
+        kind: of the modality.
+        vector: numbers of a whole view, D.
+        count: parts of a view at most, N.
+        width: numbers of a part, P.
+        layers: numbers of each hidden layer, the vector last.
+    """
+
+    name: str
+    kind: Kind
+    vector: int
+    count: int
+    width: int
+    layers: tuple[int, ...]
 
 
 class Encoder(nn.Module, ABC):
@@ -50,11 +91,20 @@ class Encoder(nn.Module, ABC):
         vector: numbers of a whole view.
         width: numbers of a part.
         grid: rows and columns of the parts of a picture, which stand row by row; one row for the words of a text.
+        layers: numbers of each hidden layer that the encodings tell, the vector last; none for an encoder that tells none.
     """
 
-    def __init__(self, modality: Modality, *, vector: int, width: int, grid: tuple[int, int]) -> None:
+    def __init__(
+        self, modality: Modality, *, vector: int, width: int, grid: tuple[int, int], layers: tuple[int, ...] = ()
+    ) -> None:
         super().__init__()
-        self.modality, self.vector, self.width, self.grid = modality, vector, width, grid
+        self.modality, self.vector, self.width, self.grid, self.layer_widths = modality, vector, width, grid, layers
+
+    @property
+    def encoding_spec(self) -> EncodingSpec:
+        """What its encodings look like."""
+        count, layers = self.grid[0] * self.grid[1], self.layer_widths or (self.vector,)
+        return EncodingSpec(self.modality.name, self.modality.kind, self.vector, count, self.width, layers)
 
     @abstractmethod
     def forward(self, view: Tensor, lengths: Tensor | None = None) -> Encoding:
@@ -62,10 +112,18 @@ class Encoder(nn.Module, ABC):
 
     def blank(self, size: int, like: Tensor) -> Encoding:
         """The encoding of `size` samples of which none has the view."""
+
+        def zeros(*shape: int, dtype: torch.dtype | None = None) -> Tensor:
+            return torch.zeros(size, *shape, device=like.device, dtype=dtype)
+
         count = self.grid[0] * self.grid[1]
-        mask = torch.zeros(size, count, dtype=torch.bool, device=like.device)
-        zeros = torch.zeros(size, self.vector, device=like.device)
-        return Encoding(zeros, torch.zeros(size, count, self.width, device=like.device), mask)
+        return Encoding(
+            zeros(self.vector),
+            zeros(count, self.width),
+            zeros(count, dtype=torch.bool),
+            present=zeros(dtype=torch.bool),
+            layers=tuple(zeros(width) for width in self.layer_widths),
+        )
 
 
 class ViewEncoder(ABC):

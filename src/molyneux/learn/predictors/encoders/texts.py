@@ -17,7 +17,7 @@ from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.nets.autoregressive import SymbolEmbedding
 from molyneux.learn.nets.net import zeros_beyond
 from molyneux.learn.nets.recurrent import Cell, RecurrentLayers
-from molyneux.learn.predictors.encoding import Encoder, Encoding, ViewEncoder
+from molyneux.learn.predictors.encoders.encoding import Encoder, Encoding, ViewEncoder
 
 Readout = Literal["last", "published"]
 

@@ -12,8 +12,8 @@ from molyneux.core import Modality, SpecError
 from molyneux.core.views import text_lengths
 from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.nets.net import zeros_beyond
-from molyneux.learn.predictors.encoding import Encoder, Encoding, ViewEncoder
-from molyneux.learn.predictors.texts import within, words
+from molyneux.learn.predictors.encoders.encoding import Encoder, Encoding, ViewEncoder
+from molyneux.learn.predictors.encoders.texts import within, words
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class SymbolTreesEncoder(Encoder):
         plain = super().blank(size, like)
         zeros = torch.zeros(plain.mask.shape, dtype=torch.int64, device=like.device)
         arguments = torch.full((*zeros.shape, self.most), -1, device=like.device)
-        return TreeEncoding(plain.vector, plain.parts, plain.mask, arguments, zeros)
+        return TreeEncoding(plain.vector, plain.parts, plain.mask, arguments, zeros, present=plain.present)
 
 
 def trees(arities: Tensor, mask: Tensor, most: int) -> tuple[Tensor, Tensor]:
