@@ -1,6 +1,7 @@
-"""Models that predict targets from pictures and texts, one file per published model: encoders, a joining and a head."""
+"""Models that predict targets: encoders, a fusion or a joining of picture and text, one file per published model, and a head."""
 
 from molyneux.learn.predictors.attention import Attention
+from molyneux.learn.predictors.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep, UnimodalHeads
 from molyneux.learn.predictors.co_attention import CoAttention
 from molyneux.learn.predictors.compact_bilinear import CompactBilinear
 from molyneux.learn.predictors.constant import Constant
@@ -9,6 +10,7 @@ from molyneux.learn.predictors.encoders.pictures import PaperCNN, PixelPatches, 
 from molyneux.learn.predictors.encoders.symbol_trees import SymbolTrees
 from molyneux.learn.predictors.encoders.texts import BagOfWords, RecurrentWords
 from molyneux.learn.predictors.film import FiLM
+from molyneux.learn.predictors.fusion_predictor import FusionPredictor
 from molyneux.learn.predictors.head import PAPER_HEAD, Answers, Head
 from molyneux.learn.predictors.joined_vectors import JoinedVectors
 from molyneux.learn.predictors.joint_transformer import JointTransformer
@@ -27,6 +29,8 @@ __all__ = [
     "PAPER_HEAD",
     "Answers",
     "Attention",
+    "AuxiliaryLoss",
+    "AuxiliaryObjective",
     "BagOfWords",
     "CoAttention",
     "CompactBilinear",
@@ -34,6 +38,7 @@ __all__ = [
     "Encoder",
     "Encoding",
     "FiLM",
+    "FusionPredictor",
     "Head",
     "Inputs",
     "JoinedVectors",
@@ -53,6 +58,8 @@ __all__ = [
     "StridedCNN",
     "SymbolTrees",
     "TextOnly",
+    "TrainingStep",
+    "UnimodalHeads",
     "VAEAgreement",
     "ViewEncoder",
     "attended",

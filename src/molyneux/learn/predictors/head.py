@@ -41,9 +41,9 @@ class Head:
         problems = too_small(self, "width") + too_small(self, "layers", least=0)
         refuse(problems + dropout_problems(dropout=self.dropout) + not_positive(gain=self.gain))
 
-    def build(self, features: int, targets: Sequence[Target]) -> Answers:
-        """The module that makes distributions for `targets` of so many features."""
-        return Answers(self, features, targets)
+    def build(self, features: int, targets: Sequence[Target], *, steps: int | None = None) -> Answers:
+        """The module that makes distributions for `targets` of so many features, of the whole sample or of each of its steps."""
+        return Answers(self, features, targets, steps)
 
 
 PAPER_HEAD = Head(512, bias=False, gain=2.0)
@@ -51,18 +51,22 @@ PAPER_HEAD = Head(512, bias=False, gain=2.0)
 
 
 class Answers(nn.Module):
-    """Features (B, F) to a distribution for each target, batch shape (B,); see `Head` and `core.Predicts`."""
+    """Features (B, F) to a distribution for each target, batch shape (B,); see `Head` and `core.Predicts`.
 
-    def __init__(self, settings: Head, features: int, targets: Sequence[Target]) -> None:
+    Features of T steps, (B, T, F), give a number of the shape (T, ...) its values step by step, by the same layers, and every
+    other target those of the mean of the last hidden layer over the steps.
+    """
+
+    def __init__(self, settings: Head, features: int, targets: Sequence[Target], steps: int | None = None) -> None:
         super().__init__()
-        self.features = features
+        self.features, self.steps = features, steps
         sizes = [features] + [settings.width] * settings.layers
         drop = [nn.Dropout(settings.dropout)] if settings.dropout else []
         hidden = (part for a, b in pairwise(sizes) for part in (he_normal(nn.Linear(a, b)), nn.ReLU(), *drop))
         self.hidden = nn.Sequential(*hidden)
         self.outputs = ModalityDict[Output]()
         for target in targets:
-            self.outputs[target.name] = Output(sizes[-1], target, bias=settings.bias, gain=settings.gain)
+            self.outputs[target.name] = Output(sizes[-1], target, bias=settings.bias, gain=settings.gain, steps=steps)
 
     def forward(self, features: Tensor) -> dict[str, Distribution]:
         """The distributions by name of the target."""
@@ -77,18 +81,20 @@ class Output(nn.Module):
     numbers is one parameter of the model.
     """
 
-    def __init__(self, inputs: int, target: Target, *, bias: bool, gain: float) -> None:
+    def __init__(self, inputs: int, target: Target, *, bias: bool, gain: float, steps: int | None = None) -> None:
         super().__init__()
         self.target, self.gain = target, gain
         self.event = torch.Size((len(target.symbols),) if target.task in ("class", "multilabel") else target.shape)
-        self.last = nn.Linear(inputs, self.event.numel(), bias=bias)
+        self.stepwise = stepwise(target, steps)
+        self.last = nn.Linear(inputs, self.event[self.stepwise :].numel(), bias=bias)
         low, high = (None, None) if target.task != "number" else target.bounds
         self.middle, self.unit = (0.0, 1.0) if low is None or high is None else ((low + high) / 2, (high - low) / 2)
         if target.task == "number":
             self.log_scale = nn.Parameter(torch.zeros(()))
 
     def forward(self, hidden: Tensor) -> Distribution:
-        """The distribution given hidden units (B, inputs)."""
+        """The distribution given hidden units (B, inputs), or (B, T, inputs) of T steps."""
+        hidden = hidden.mean(1) if hidden.dim() > 2 and not self.stepwise else hidden
         raw = self.gain * self.last(hidden).float().reshape(len(hidden), *self.event)
         if self.target.task == "class":
             return Categorical(logits=raw, validate_args=False)
@@ -98,6 +104,11 @@ class Output(nn.Module):
             return Independent(numbers, len(self.event), validate_args=False) if self.event else numbers
         labels = Bernoulli(logits=raw, validate_args=False)
         return Independent(labels, 1, validate_args=False) if self.event else labels
+
+
+def stepwise(target: Target, steps: int | None) -> bool:
+    """Whether a target has a value, or several, for each of so many steps."""
+    return steps is not None and target.task == "number" and target.shape[:1] == (steps,)
 
 
 def he_normal(layer: L) -> L:

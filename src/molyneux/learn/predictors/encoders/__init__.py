@@ -1,5 +1,7 @@
 """Encoders of predictors: views of one modality to a vector of the whole view and vectors of its parts."""
 
+from molyneux.learn.predictors.encoders.convolutional import CAMERA, DEPTH, VGG11, LeNet, ResNet, RobotCamera
+from molyneux.learn.predictors.encoders.defaults import default_encoder
 from molyneux.learn.predictors.encoders.encoding import (
     Encoder,
     Encoding,
@@ -9,22 +11,46 @@ from molyneux.learn.predictors.encoders.encoding import (
     attended,
     attention_weights,
 )
+from molyneux.learn.predictors.encoders.general import MLP, DeepSets, Identity, Maxout
 from molyneux.learn.predictors.encoders.pictures import PaperCNN, PixelPatches, StridedCNN
+from molyneux.learn.predictors.encoders.sequences import CausalConvolution, RecurrentSteps, TransformerSteps
+from molyneux.learn.predictors.encoders.sounds import ForceConvolution, Spectrogram
 from molyneux.learn.predictors.encoders.symbol_trees import SymbolTrees
 from molyneux.learn.predictors.encoders.texts import BagOfWords, RecurrentWords
+from molyneux.learn.predictors.encoders.videos import Frames, ResNet3D
+from molyneux.learn.predictors.encoders.vision_transformer import ViT
 
 __all__ = [
+    "CAMERA",
+    "DEPTH",
+    "MLP",
+    "VGG11",
     "BagOfWords",
+    "CausalConvolution",
+    "DeepSets",
     "Encoder",
     "Encoding",
     "EncodingSpec",
+    "ForceConvolution",
+    "Frames",
+    "Identity",
+    "LeNet",
+    "Maxout",
     "NetVector",
     "PaperCNN",
     "PixelPatches",
+    "RecurrentSteps",
     "RecurrentWords",
+    "ResNet",
+    "ResNet3D",
+    "RobotCamera",
+    "Spectrogram",
     "StridedCNN",
     "SymbolTrees",
+    "TransformerSteps",
+    "ViT",
     "ViewEncoder",
     "attended",
     "attention_weights",
+    "default_encoder",
 ]

@@ -143,6 +143,11 @@ class ViewEncoder(ABC):
         """The encoder of a modality; raises SpecError if it does not fit."""
 
 
+def unfit(setting: str, encoder: ViewEncoder, kind: Kind) -> str:
+    """The sentence about a setting whose encoder does not fit a kind of modality."""
+    return f"{setting}: expected an encoder of modalities of kind {kind}, got {type(encoder).__name__}"
+
+
 @dataclass(frozen=True)
 class NetVector(ViewEncoder):
     """The encoder of a `Net`, which serves any kind of modality: a vector of the whole view, which is its only part too.

@@ -35,7 +35,7 @@ class PaperCNN(ViewEncoder):
     kinds = frozenset({"image"})
 
     def __post_init__(self) -> None:
-        refuse(_channel_problems(self.channels, 3))
+        refuse(channel_problems(self.channels, 3))
 
     def build(self, modality: Modality) -> Encoder:
         """See `ViewEncoder`."""
@@ -71,7 +71,7 @@ class StridedCNN(ViewEncoder):
     kinds = frozenset({"image"})
 
     def __post_init__(self) -> None:
-        problems = _channel_problems(self.channels) + too_small(self, "blocks", least=0)
+        problems = channel_problems(self.channels) + too_small(self, "blocks", least=0)
         problems += choice_problems(norm=(self.norm, get_args(Norm)))
         if self.norm == "group" and any(number % 8 for number in self.channels):
             problems.append(f"channels: expected multiples of 8 with group normalisation, got {self.channels}")
@@ -153,7 +153,7 @@ class MapEncoder(Encoder):
 
     def forward(self, view: Tensor, lengths: Tensor | None = None) -> Encoding:
         """See `Encoder`."""
-        maps = self.layers(_padded(view, self.step))
+        maps = self.layers(padded_pictures(view, self.step))
         parts = maps.flatten(2).transpose(1, 2)
         if self.coordinates.shape[1]:
             parts = torch.cat([parts, self.coordinates.to(parts.dtype).expand(len(view), -1, -1)], -1)
@@ -168,13 +168,14 @@ def grid_coordinates(rows: int, columns: int) -> Tensor:
     return torch.stack([right, down], -1).flatten(0, 1)
 
 
-def _padded(view: Tensor, step: int) -> Tensor:
+def padded_pictures(view: Tensor, step: int) -> Tensor:
     """Pictures with black at the right and below, up to a multiple of `step` pixels."""
     down, right = (-size % step for size in view.shape[2:])
     return functional.pad(view, (0, right, 0, down)) if down or right else view
 
 
-def _channel_problems(channels: tuple[int, ...], count: int | None = None) -> list[str]:
+def channel_problems(channels: tuple[int, ...], count: int | None = None) -> list[str]:
+    """A problem unless these are so many, or any number of, numbers of channels."""
     if channels and all(isinstance(number, int) and number >= 1 for number in channels) and count in (None, len(channels)):
         return []
     many = "numbers of channels" if count is None else f"{count} numbers of channels"

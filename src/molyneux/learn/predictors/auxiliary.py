@@ -1,0 +1,124 @@
+"""Auxiliary objectives of predictors: further terms of the loss, made of what a step computed; and unimodal heads."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+from torch.distributions import Distribution
+
+from molyneux.core import Batch, Loss, Progress, Spec
+from molyneux.learn.by_modality import ModalityDict
+from molyneux.learn.checks import levels_below_zero, refuse
+from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
+from molyneux.learn.predictors.head import Answers, Head
+from molyneux.learn.predictors.predictor import target_loss
+
+HEAD = Head()
+
+
+@dataclass(frozen=True)
+class TrainingStep:
+    """What a predictor computed for a batch before its loss.
+
+    Args:
+        batch: the samples; `learn.reading.read_view` gives their views in the form models compute with.
+        spec: of the samples.
+        encodings: by modality.
+        features: the fused features, (B, F) or (B, T, F).
+        found: the distribution of each target.
+        progress: of the training.
+        generator: of all noise.
+    """
+
+    batch: Batch
+    spec: Spec
+    encodings: Mapping[str, Encoding]
+    features: Tensor
+    found: Mapping[str, Distribution]
+    progress: Progress
+    generator: torch.Generator | None = None
+
+
+class AuxiliaryObjective(ABC):
+    """Settings of further terms of the loss of a predictor; a frozen dataclass, checked at construction."""
+
+    @abstractmethod
+    def build(self, spec: Spec, encodings: Mapping[str, EncodingSpec], features: int) -> AuxiliaryLoss:
+        """The module that computes the terms.
+
+        Args:
+            spec: of the samples.
+            encodings: what the encodings of the modalities look like.
+            features: numbers of the fused features, of a sample or of each of its steps.
+        """
+
+
+class AuxiliaryLoss(nn.Module, ABC):
+    """Computes further terms of a loss; its parameters are trained with the model."""
+
+    @abstractmethod
+    def forward(self, step: TrainingStep) -> Loss:
+        """What is added to the loss, weights included, and the terms, detached and without weights, by names of their own.
+
+        Terms are means over the samples that they concern; 0 where there are none.
+        """
+
+
+@dataclass(frozen=True)
+class UnimodalHeads(AuxiliaryObjective):
+    """A head for each modality predicts the targets from its vector alone; its loss is added.
+
+    Terms: `nll.<target>` and `accuracy.<target>` of each, preceded by the name of the modality and a slash. Samples that lack the
+    modality count nothing.
+
+    Args:
+        head: see `Head`.
+        weight: what the losses are multiplied by; 0 trains the heads without effect on the encoders.
+    """
+
+    head: Head = HEAD
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        refuse(levels_below_zero(weight=self.weight))
+
+    def build(self, spec: Spec, encodings: Mapping[str, EncodingSpec], features: int) -> UnimodalLoss:
+        """See `AuxiliaryObjective`."""
+        return UnimodalLoss(self, spec, encodings)
+
+
+class UnimodalLoss(AuxiliaryLoss):
+    """See `UnimodalHeads`."""
+
+    def __init__(self, settings: UnimodalHeads, spec: Spec, encodings: Mapping[str, EncodingSpec]) -> None:
+        super().__init__()
+        self.weight = settings.weight
+        self.heads = ModalityDict[Answers]()
+        for name, item in encodings.items():
+            self.heads[name] = settings.head.build(item.vector, spec.targets)
+
+    def predict(self, encodings: Mapping[str, Encoding]) -> dict[str, dict[str, Distribution]]:
+        """By modality, a distribution for each target from it alone."""
+        return {name: head(encodings[name].vector) for name, head in self.heads.items()}
+
+    def forward(self, step: TrainingStep) -> Loss:
+        """See `AuxiliaryLoss`."""
+        encodings = step.encodings
+        if not self.weight:
+            encodings = {name: item.map(torch.Tensor.detach) for name, item in encodings.items()}
+        losses = {
+            name: target_loss(found, known_where(step.batch, step.spec, encodings[name].present), step.spec)
+            for name, found in self.predict(encodings).items()
+        }
+        total = torch.stack([loss.total for loss in losses.values()]).sum()
+        terms = {f"{name}/{term}": value for name, loss in losses.items() for term, value in loss.terms.items()}
+        return Loss((self.weight or 1.0) * total, terms)
+
+
+def known_where(batch: Batch, spec: Spec, rows: Tensor) -> Batch:
+    """A batch whose targets are known only of the samples `rows` (B,) bool of which they are known already."""
+    return replace(batch, known={target.name: batch.known_mask(target.name) & rows for target in spec.targets})

@@ -1,0 +1,137 @@
+"""FusionPredictor: any number of modalities, an encoder for each, a fusion, a head, and auxiliary objectives."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import get_args
+
+import torch
+from torch import Tensor, nn
+from torch.distributions import Distribution
+
+from molyneux.core import Batch, ConfigError, Kind, Loss, Progress, Spec, SpecError, nearest
+from molyneux.learn.fusion.fusion import Fusion
+from molyneux.learn.fusion.pooled import Concatenation
+from molyneux.learn.predictors.auxiliary import AuxiliaryObjective, TrainingStep, UnimodalLoss
+from molyneux.learn.predictors.encoders.defaults import default_encoder
+from molyneux.learn.predictors.encoders.encoding import Encoding, ViewEncoder
+from molyneux.learn.predictors.head import Head, stepwise
+from molyneux.learn.predictors.predictor import JoiningPredictor, target_loss
+
+FUSION, HEAD = Concatenation(), Head()
+
+
+class FusionPredictor(JoiningPredictor):
+    """Predicts the targets of the samples from any modalities: encoders, a fusion and a head, which combine freely.
+
+    All widths follow from the spec. Samples may lack any modality, and views may have lengths. With one modality in `modalities`
+    it is the unimodal model of that modality.
+
+    Args:
+        spec: see `Predictor`.
+        encoders: settings of the encoders, by the name of a modality or by a kind; a name wins over a kind, and what is in
+            neither has the default encoder of its kind.
+        fusion: how the encodings are joined.
+        head: see `Head`.
+        objectives: what is added to the loss.
+        modalities: which are read, in this order; all of them by default.
+
+    Raises:
+        ConfigError: a name of a modality or kind that is unknown.
+        SpecError: an encoder does not fit its modality, or the fusion the encodings.
+    """
+
+    def __init__(
+        self,
+        spec: Spec,
+        *,
+        encoders: Mapping[str, ViewEncoder] | None = None,
+        fusion: Fusion = FUSION,
+        head: Head = HEAD,
+        objectives: tuple[AuxiliaryObjective, ...] = (),
+        modalities: tuple[str, ...] = (),
+    ) -> None:
+        names = tuple(modalities) or spec.names
+        problems = [*_unknown(spec, encoders or {}, names)]
+        if problems:
+            raise ConfigError(problems)
+        super().__init__(spec, {name: _encoder(spec, name, encoders or {}) for name in names})
+        self.encoding_specs = {name: encoder.encoding_spec for name, encoder in self.encoders.items()}
+        self.fusion = fusion.build(self.encoding_specs)
+        features, steps = self.fusion.features, self.fusion.steps
+        if steps is not None and not any(stepwise(target, steps) for target in spec.targets):
+            shapes = ", ".join(f"{target.name} {target.shape}" for target in spec.targets)
+            raise SpecError(
+                f"{type(fusion).__name__} gives features of {steps} steps, but no target is a number of shape ({steps}, ...), "
+                f"only {shapes}: set its steps to false"
+            )
+        self.answers = head.build(features, spec.targets, steps=steps)
+        self.objectives = nn.ModuleList(item.build(spec, self.encoding_specs, features) for item in objectives)
+
+    def join(self, encodings: Mapping[str, Encoding]) -> Tensor:
+        """The fused features, (B, F) or (B, T, F)."""
+        return self.fuse(encodings)
+
+    def fuse(self, encodings: Mapping[str, Encoding], generator: torch.Generator | None = None) -> Tensor:
+        """The fused features, (B, F) or (B, T, F); the generator is that of the noise of a fusion that has any."""
+        features: Tensor = self.fusion(encodings, generator)
+        return features
+
+    def no_features(self) -> Tensor:
+        """See `JoiningPredictor`."""
+        steps = () if self.fusion.steps is None else (self.fusion.steps,)
+        return torch.zeros(0, *steps, self.fusion.features, device=next(self.parameters()).device)
+
+    def represent(self, batch: Batch, observed: Collection[str] | None = None) -> dict[str, Tensor]:
+        """The features as `shared`, of steps their mean; see `core.Representation`."""
+        features = self.features(batch, observed).float()
+        return {"shared": features if features.dim() == 2 else features.mean(1)}
+
+    def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
+        """See `Predictor`; with the terms of the auxiliary objectives."""
+        self.check_targets(batch)
+        return self.step_loss(self.training_step(batch, progress, generator))
+
+    def training_step(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> TrainingStep:
+        """What a step computes before its loss, for a training structure that weighs losses itself."""
+        encodings = self.encodings(batch)
+        features = self.fuse(encodings, generator)
+        return TrainingStep(batch, self.spec, encodings, features, self.answers(features), progress, generator)
+
+    def step_loss(self, step: TrainingStep) -> Loss:
+        """The loss of what a step computed, and its terms."""
+        loss = target_loss(step.found, step.batch, self.spec)
+        total, terms = loss.total, dict(loss.terms)
+        for objective in self.objectives:
+            part: Loss = objective(step)
+            total, terms = total + part.total, {**terms, **part.terms}
+        return Loss(total, terms)
+
+    def alone(self, encodings: Mapping[str, Encoding]) -> dict[str, dict[str, Distribution]]:
+        """By modality, a distribution for each target by fusion and head from it alone, as if a sample lacked all others."""
+        like = next(self.parameters())
+        blank = {name: self.encoders[name].blank(len(item.vector), like) for name, item in encodings.items()}
+        return {name: self.answers(self.fuse({**blank, name: item})) for name, item in encodings.items()}
+
+    @property
+    def unimodal_heads(self) -> UnimodalLoss | None:
+        """The heads of the objective `UnimodalHeads`; None without it."""
+        return next((item for item in self.objectives if isinstance(item, UnimodalLoss)), None)
+
+
+def _encoder(spec: Spec, name: str, encoders: Mapping[str, ViewEncoder]) -> ViewEncoder:
+    modality = spec.modality(name)
+    return encoders.get(name) or encoders.get(modality.kind) or default_encoder(modality)
+
+
+def _unknown(spec: Spec, encoders: Mapping[str, ViewEncoder], names: tuple[str, ...]) -> Iterator[str]:
+    """A problem for each setting that names no modality."""
+    known = {*spec.names, *get_args(Kind)}
+    for name in encoders:
+        if name not in known:
+            yield f"encoders: no modality or kind {name!r}; {nearest(name, known)}"
+    for name in names:
+        if name not in spec.names:
+            yield f"modalities: no modality {name!r}; {nearest(name, spec.names)}"
+    if len(set(names)) < len(names):
+        yield f"modalities: expected names that differ, got {', '.join(names)}"
