@@ -8,7 +8,18 @@ from dataclasses import replace
 import pytest
 import torch
 
-from molyneux.core import ConfigError, ConflictError, CorruptFileError, DataError, Progress, StoreError, TrainingError, seeds
+from molyneux.core import (
+    ConfigError,
+    ConflictError,
+    CorruptFileError,
+    DataError,
+    Progress,
+    SpecError,
+    StoreError,
+    TrainingError,
+    seeds,
+)
+from molyneux.data import CdSprites, Subset
 from molyneux.learn import History, Stage, Training, fit, load_batch, trainer
 from molyneux.learn.batches import Reader, evaluation_order, training_order
 from molyneux.learn.checkpoints import Checkpoints
@@ -438,6 +449,55 @@ def test_one_stage_of_everything_is_a_training_without_stages(make_model, source
     history = fit(staged_model, source, validation, settings(epochs=2, stages=(Stage(name="all"),)), tmp_path / "staged", seed=3)
     assert_same(weights(plain), weights(staged_model))
     assert [{name: value for name, value in row.items() if name != "stage"} for row in losses(history)] == losses(expected)
+
+
+class CountingSource(DyingSource):
+    """A source that counts the samples it is asked for."""
+
+    def __init__(self, source):
+        super().__init__(source, 10**9)
+        self.asked = 0
+
+    def batch(self, indices):
+        self.asked += len(indices)
+        return super().batch(indices)
+
+
+def test_a_stage_with_samples_of_its_own_learns_from_them_alone_and_resumes(make_model, source, validation, tmp_path):
+    """Stages of 2 epochs, 8 steps and 1 epoch of batches of 16: the second has 48 samples of its own, the others 96."""
+    rows = torch.arange(48).numpy()
+    own, own_validation = (CountingSource(Subset(one, rows[:count])) for one, count in ((source, 48), (validation, 16)))
+    usual = CountingSource(source)
+    others = {"fuse": (own, own_validation)}
+    whole, broken = make_model(), make_model()
+    stream = staged(keep="last", memory="stream", prefetch=0)
+    expected = fit(whole, usual, validation, stream, tmp_path / "whole", seed=5, others=others)
+    assert [(row["stage"], row["step"]) for row in expected.rows] == [(1, 6), (1, 12), (2, 15), (2, 18), (2, 20), (3, 26)]
+    assert (usual.asked, own.asked, own_validation.asked) == (3 * 96, 8 * 16, 3 * 16)
+    plain = fit(make_model(), source, validation, stream, tmp_path / "plain", seed=5)
+    assert losses(plain)[:2] == losses(expected)[:2]
+    assert losses(plain)[2] != losses(expected)[2]
+    for batches in (3, 4):
+        dying = {"fuse": (DyingSource(own, batches), own_validation)}
+        with pytest.raises(KilledError):
+            fit(make_model(), source, validation, interruptible_stages("last"), tmp_path / "broken", seed=5, others=dying)
+    history = fit(broken, source, validation, staged(keep="last"), tmp_path / "broken", seed=5, others=others)
+    assert losses(history) == losses(expected)
+    assert_same(weights(whole), weights(broken))
+    with pytest.raises(ConflictError, match="others"):
+        fit(make_model(), source, validation, staged(keep="last"), tmp_path / "broken", seed=5)
+
+
+def test_samples_of_stages_that_there_are_not_or_of_another_kind(make_model, source, tmp_path):
+    with pytest.raises(ConfigError, match=r"no stage 'fuze' of the training; .*fuse"):
+        fit(make_model(), source, None, staged(), tmp_path, seed=0, others={"fuze": (source, None)})
+    other = CdSprites(level=1).source("train", 20, seed=1)
+    with pytest.raises(SpecError, match="stage fuse: expected samples of the same modalities"):
+        fit(make_model(), source, None, staged(), tmp_path, seed=0, others={"fuse": (other, None)})
+    with pytest.raises(ConfigError, match="batch_size: expected at most the 8 samples"):
+        few = Subset(source, torch.arange(8).numpy())
+        fit(make_model(), source, None, staged(), tmp_path, seed=0, others={"fuse": (few, None)})
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_stage_of_unknown_parameters(make_model, source, tmp_path):

@@ -6,14 +6,15 @@ import contextlib
 import dataclasses
 import json
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
 from torch import nn
 
-from molyneux.core import History, PostFit, Source, store
+from molyneux.core import ConfigError, History, PostFit, Source, SpecError, nearest, store
 from molyneux.core.history import Row
 from molyneux.learn.batches import Reader, evaluation_order, readers, training_order
 from molyneux.learn.checkpoints import Checkpoints, State, copy_of
@@ -27,6 +28,10 @@ _FREE = ("checkpoint_seconds", "device", "memory", "mlflow", "prefetch", "tensor
 
 _TOLD_EVERY = 0.1
 """Seconds between two calls of `FitProgress.step`."""
+
+
+Sources = tuple[Source, Source | None]
+"""The samples that a stage learns from, and those that choose its best epoch."""
 
 
 class FitProgress(Protocol):
@@ -50,6 +55,7 @@ def fit(
     *,
     seed: int,
     progress: FitProgress | None = None,
+    others: Mapping[str, Sources] | None = None,
 ) -> History:
     """Train a model, or go on where an earlier call with the same folder stopped.
 
@@ -68,32 +74,34 @@ def fit(
         folder: belongs to this training alone.
         seed: root seed of the order of the samples and of all noise. The weights a model starts with are not drawn here.
         progress: receives the progress.
+        others: the samples of stages that do not learn from `train` and `validation`, by the name of the stage, such as simpler
+            ones for the first; their specs are the same.
 
     Returns:
         The history of all epochs, of earlier calls too.
 
     Raises:
-        ConfigError: the settings do not fit the source or the machine, or a package for a log is not installed.
+        ConfigError: the settings do not fit the sources or the machine, a package for a log is not installed, or `others` names
+            a stage that there is not. SpecError: samples of a stage have another spec.
         ConflictError: `folder` was made by other settings, in another precision, with another number of threads, or is in use.
         CorruptFileError: a checkpoint was truncated or altered.
         DataError: samples hold NaN, infinity or numbers out of range. TrainingError: the loss or its gradient do.
         StoreError: `folder` cannot be written.
     """
     require_packages(training)
-    training.total_steps(len(train))
+    samples = StageSources(training, (train, validation), others or {})
     for stage in training.stages:
         trained_names(model, stage.parameters)
     if use_channels_last(training, model):
         model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     keep_freed_memory()
     with store.locked(folder), threads(_thread_count(training, folder)):
-        checkpoints = Checkpoints(folder / "checkpoints", _identity(model, train, validation, training, seed))
+        checkpoints = Checkpoints(folder / "checkpoints", _identity(model, samples, training, seed))
         state = checkpoints.resume(model) or State()
-        fitting = _Fitting(model, training, folder, checkpoints, state, seed, progress)
-        if not fitting.complete(len(train)):
-            reader, held_out = readers(train, validation, training, device=choose_device(training))
-            fitting.run(reader, held_out)
-            train = reader.source
+        fitting = _Fitting(model, training, samples, folder, checkpoints, state, seed, progress)
+        if not fitting.complete():
+            fitting.run()
+            train = samples.loaded or train
         state.history.write_csv(folder / "history.csv")
         if training.keep == "best" and state.best is not None:
             model.load_state_dict(state.best)
@@ -104,25 +112,90 @@ def fit(
 
 
 @dataclass
+class StageSources:
+    """The samples of each stage of a training; those of one stage at a time are held in memory, where they fit.
+
+    Args:
+        training: the settings.
+        usual: the samples of the stages that have no others.
+        others: those of the other stages, by name.
+
+    Raises:
+        ConfigError: there is no stage of a name, or too few samples of one. SpecError: samples have different specs.
+    """
+
+    training: Training
+    usual: Sources
+    others: Mapping[str, Sources]
+    loaded: Source | None = field(default=None, init=False)
+    """The usual samples to learn from, as they were last read."""
+
+    def __post_init__(self) -> None:
+        names, spec = [stage.name for stage in self.training.stages], self.usual[0].spec
+        if unknown := [name for name in self.others if name not in names]:
+            raise ConfigError([f"stages: no stage {name!r} of the training; {nearest(name, names)}" for name in unknown])
+        for name, sources in self.others.items():
+            if any(source is not None and source.spec != spec for source in sources):
+                raise SpecError(
+                    f"stage {name}: expected samples of the same modalities, factors and targets as those of the training, got "
+                    "others: choose a world that differs in what it draws alone, such as a partition"
+                )
+        for stage in self.stages:
+            self.steps(stage)
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages; a single one without a name where the training has none."""
+        return self.training.stages or (Stage(name=""),)
+
+    def settings(self, stage: Stage) -> Training:
+        """The settings of a stage."""
+        return self.training.of_stage(stage) if self.training.stages else self.training
+
+    def of(self, stage: Stage) -> Sources:
+        """The samples of a stage."""
+        return self.others.get(stage.name, self.usual)
+
+    def steps(self, stage: Stage) -> int:
+        """The optimiser steps of a stage."""
+        return self.settings(stage).total_steps(len(self.of(stage)[0]))
+
+    def readers(self, stage: Stage, device: str) -> tuple[Reader, Reader | None]:
+        """The readers of the samples of a stage."""
+        made = readers(*self.of(stage), self.training, device=device)
+        if stage.name not in self.others:
+            self.loaded = made[0].source
+        return made
+
+    def record(self) -> dict[str, Any]:
+        """What tells a training on other samples from this one, as far as it can be seen from here."""
+
+        def of(source: Source | None) -> dict[str, Any] | None:
+            return None if source is None else {"samples": len(source), "spec": source.spec.to_json()}
+
+        record: dict[str, Any] = {"train": of(self.usual[0]), "validation": of(self.usual[1])}
+        others = {name: [of(train), of(validation)] for name, (train, validation) in self.others.items()}
+        return {**record, **({"others": others} if others else {})}
+
+
+@dataclass
 class _Fitting:
     """One process's share of a training. `state` is where it stands, at any time between two steps."""
 
     model: nn.Module
     training: Training
+    samples: StageSources
     folder: Path
     checkpoints: Checkpoints
     state: State
     seed: int
     progress: FitProgress | None
 
-    def __post_init__(self) -> None:
-        self._stages = self.training.stages or (Stage(name=""),)
-
-    def complete(self, samples: int) -> bool:
+    def complete(self) -> bool:
         """Whether the last stage has come to its end."""
-        return self.state.stage == len(self._stages) - 1 and self._stage_complete(samples)
+        return self._last and self._stage_complete()
 
-    def run(self, reader: Reader, validation: Reader | None) -> None:
+    def run(self) -> None:
         """Train to the end."""
         # Takes seconds to import, which only training needs.
         from lightning.fabric import Fabric
@@ -131,13 +204,12 @@ class _Fitting:
         device = choose_device(self.training)
         # As a plugin, because Fabric writes a line to the screen where mixed precision is asked for by name.
         precision = MixedPrecision("bf16-mixed", device) if use_bf16(self.training, self.model) else Precision()
-        self._reader, self._validation = reader, validation
+        self._device = device
         self._logs = Logs(self.training, self.folder, self.state.history)
         self._saved = self._started = time.perf_counter()
         self._seconds_before = self.state.seconds
-        self._clock = _ProgressClock(
-            self.progress, self._steps_done(), self.training.total_steps(len(reader)), self.training.batch_size
-        )
+        total = sum(map(self.samples.steps, self.samples.stages))
+        self._clock = _ProgressClock(self.progress, self._steps_done(), total, self.training.batch_size)
         try:
             with torch.random.fork_rng(devices=[torch.cuda.current_device()] if device == "cuda" else []):
                 fabric = Fabric(accelerator=device, devices=1, plugins=[precision])
@@ -150,28 +222,33 @@ class _Fitting:
 
     def _run_stages(self, fabric: Any) -> None:
         while True:
-            stage, settings = self._stage()
-            total, before = settings.total_steps(len(self._reader)), self.state.steps_before
-            steps = Steps(self.model, stage, settings, fabric, self.seed, total, before, self.folder)
+            stage, settings, before = self._stage, self.samples.settings(self._stage), self.state.steps_before
+            self._reader, self._validation = self.samples.readers(stage, self._device)
+            steps = Steps(self.model, stage, settings, fabric, self.seed, self.samples.steps(stage), before, self.folder)
             try:
                 steps.restore(self.state)
-                while not self._stage_complete(len(self._reader)):
+                while not self._stage_complete():
                     self._epoch(steps)
-                if self.state.stage == len(self._stages) - 1:
+                if self._last:
                     return self._save(steps)
             finally:
                 steps.close()
             self._begin_next_stage()
 
-    def _stage(self) -> tuple[Stage, Training]:
-        """The stage under way, and its settings."""
-        stage = self._stages[self.state.stage]
-        return stage, self.training.of_stage(stage) if self.training.stages else self.training
+    @property
+    def _stage(self) -> Stage:
+        """The stage under way."""
+        return self.samples.stages[self.state.stage]
 
-    def _stage_complete(self, samples: int) -> bool:
+    @property
+    def _last(self) -> bool:
+        """Whether no stage comes after the one under way."""
+        return self.state.stage == len(self.samples.stages) - 1
+
+    def _stage_complete(self) -> bool:
         """Whether the stage under way has made its steps, or its patience has ended."""
-        settings, history = self._stage()[1], self.state.stage_history
-        done = self.state.step == settings.total_steps(samples) or history.out_of_patience(settings.patience)
+        settings, history = self.samples.settings(self._stage), self.state.stage_history
+        done = self.state.step == self.samples.steps(self._stage) or history.out_of_patience(settings.patience)
         return done and history.steps == self._steps_done()  # at the end of an epoch
 
     def _begin_next_stage(self) -> None:
@@ -278,7 +355,7 @@ def _thread_count(training: Training, folder: Path) -> int:
     return training.threads or begun or torch.get_num_threads()
 
 
-def _identity(model: nn.Module, train: Source, validation: Source | None, training: Training, seed: int) -> dict[str, Any]:
+def _identity(model: nn.Module, samples: StageSources, training: Training, seed: int) -> dict[str, Any]:
     """Everything the course of a training depends on that can be told from here."""
     free = _FREE if training.stages else (*_FREE, "keep")
     settings = {name: value for name, value in dataclasses.asdict(training).items() if name not in free}
@@ -289,7 +366,6 @@ def _identity(model: nn.Module, train: Source, validation: Source | None, traini
         "threads": torch.get_num_threads(),
         "seed": seed,
         "model": {"class": type(model).__name__, "weights": store.fingerprint(weights)},
-        "train": {"samples": len(train), "spec": train.spec.to_json()},
-        "validation": None if validation is None else {"samples": len(validation), "spec": validation.spec.to_json()},
+        **samples.record(),
     }
     return dict(json.loads(json.dumps(identity)))  # lists for tuples, as they are read back

@@ -27,6 +27,7 @@ from molyneux.core import ConfigError, MolyneuxError, Source, Spec, seeds
 from molyneux.core.config import build, override, read_document
 from molyneux.data import OwnDataset, Split, World
 from molyneux.learn.hardware import choose_device
+from molyneux.learn.trainer import StageSources
 from molyneux.run.readers import find_readers
 from molyneux.run.samples import Samples, conditions
 from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
@@ -253,6 +254,8 @@ def _check_learning(experiment: Experiment) -> None:
     with suppress(MolyneuxError):  # of samples, which the line above reports
         size = samples.size("train")
         problems += _problems_of(lambda: learn.total_steps(size), "learn.")
+        usual = samples.source("train"), samples.source("validation")
+        problems += _problems_of(lambda: StageSources(learn.training, usual, samples.of_stages()), "data.")
     problems += _problems_of(lambda: choose_device(learn.training), "learn.")
     if problems:
         raise ConfigError(problems)

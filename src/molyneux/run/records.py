@@ -33,6 +33,7 @@ RENAMED_SETTINGS: Mapping[str, str] = {}
 ADDED_SETTINGS: Mapping[str, Any] = {
     "data.arrays": None,
     "data.benchmark": None,
+    "data.stages": {},
     "data.table": None,
     "learn.checkpoint_seconds": 60.0,
     "learn.memory": "auto",

@@ -113,6 +113,21 @@ class Samples:
         """The samples of a split as the model gets them; errors as `whole`."""
         return self.prepared(self.whole(split), split)
 
+    def of_stages(self) -> dict[str, tuple[Source, Source]]:
+        """The samples that stages of the training learn from and are validated on, where these have a world of their own.
+
+        Raises:
+            ConfigError: a world refuses its settings.
+        """
+        found = {}
+        for name, world in self.settings.stages.items():
+            made = world.make(f"data.stages.{name}")
+            train, validation = (
+                self.prepared(made.source(split, self.asked(split), seed=self.seed), split) for split in ("train", "validation")
+            )
+            found[name] = (train, validation)
+        return found
+
     def check(self) -> Spec:
         """The Spec the model is made for, after a look at every split.
 

@@ -36,6 +36,8 @@ class DataSettings:
             of `ImageFolder` such as `{path: photos}`, your own images in folders.
         modalities: the modalities that are used, in this order; all of them by default.
         missing: share of the training and validation samples that lack a modality, by its name.
+        stages: worlds of stages of the training (`learn.stages`) by the name of the stage, such as a simpler partition to begin
+            with; they draw as many samples as `world` does, of the same modalities, factors and targets.
         train: samples to train on; null for all there are, where the data set has an end. In a file, that is the default for your
             own data; so with `validation` and `test`.
         validation: samples that choose the best epoch; null for all.
@@ -50,6 +52,7 @@ class DataSettings:
     folder: Path | ImageFolder | None = None
     modalities: tuple[str, ...] | None = None
     missing: Mapping[str, float] = field(default_factory=dict)
+    stages: Mapping[str, Annotated[Factory[World], Supplied(package="molyneux.data")]] = field(default_factory=dict)
     train: Count | None = 30_000
     validation: Count | None = 2_000
     test: Count | None = 10_000

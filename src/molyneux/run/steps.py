@@ -212,7 +212,8 @@ def learn(run: Run) -> None:
     train, validation = run.source("train"), run.source("validation")
     model = make_model(experiment.learn, train.spec, experiment.seed)
     run.progress.begin("learn", "training")
-    history = fit(model, train, validation, experiment.learn.training, stage.folder, seed=experiment.seed, progress=run.progress)
+    others, training, seed = experiment.samples.of_stages(), experiment.learn.training, experiment.seed
+    history = fit(model, train, validation, training, stage.folder, seed=seed, progress=run.progress, others=others)
     save_model(model, stage.folder, experiment.resolved["learn"]["model"])
     save_view_digests(train, stage.folder)
     parameters = sum(parameter.numel() for parameter in model.parameters())

@@ -4,11 +4,13 @@ from molyneux.learn.predictors.attention import Attention
 from molyneux.learn.predictors.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep, UnimodalHeads
 from molyneux.learn.predictors.co_attention import CoAttention
 from molyneux.learn.predictors.compact_bilinear import CompactBilinear
+from molyneux.learn.predictors.concept_modules import ConceptModules
 from molyneux.learn.predictors.constant import Constant
 from molyneux.learn.predictors.encoders.encoding import Encoder, Encoding, NetVector, ViewEncoder, attended, attention_weights
 from molyneux.learn.predictors.encoders.pictures import PaperCNN, PixelPatches, StridedCNN
 from molyneux.learn.predictors.encoders.symbol_trees import SymbolTrees
 from molyneux.learn.predictors.encoders.texts import BagOfWords, RecurrentWords
+from molyneux.learn.predictors.encoders.two_streams import OutlinesAndColours
 from molyneux.learn.predictors.film import FiLM
 from molyneux.learn.predictors.fusion_predictor import FusionPredictor
 from molyneux.learn.predictors.head import PAPER_HEAD, Answers, Head
@@ -34,6 +36,7 @@ __all__ = [
     "BagOfWords",
     "CoAttention",
     "CompactBilinear",
+    "ConceptModules",
     "Constant",
     "Encoder",
     "Encoding",
@@ -46,6 +49,7 @@ __all__ = [
     "JointTransformer",
     "NetVector",
     "NeuralModules",
+    "OutlinesAndColours",
     "PaperCNN",
     "PictureInLSTM",
     "PictureOnly",

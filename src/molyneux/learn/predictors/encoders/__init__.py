@@ -17,6 +17,7 @@ from molyneux.learn.predictors.encoders.sequences import CausalConvolution, Recu
 from molyneux.learn.predictors.encoders.sounds import ForceConvolution, Spectrogram
 from molyneux.learn.predictors.encoders.symbol_trees import SymbolTrees
 from molyneux.learn.predictors.encoders.texts import BagOfWords, RecurrentWords
+from molyneux.learn.predictors.encoders.two_streams import OutlinesAndColours
 from molyneux.learn.predictors.encoders.videos import Frames, ResNet3D
 from molyneux.learn.predictors.encoders.vision_transformer import ViT
 
@@ -37,6 +38,7 @@ __all__ = [
     "LeNet",
     "Maxout",
     "NetVector",
+    "OutlinesAndColours",
     "PaperCNN",
     "PixelPatches",
     "RecurrentSteps",

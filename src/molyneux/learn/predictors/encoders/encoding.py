@@ -99,6 +99,8 @@ class Encoder(nn.Module, ABC):
     ) -> None:
         super().__init__()
         self.modality, self.vector, self.width, self.grid, self.layer_widths = modality, vector, width, grid, layers
+        self.streams: tuple[int, ...] = (width,)
+        """The numbers of a part in groups that were computed apart, one after the other; one group in most encoders."""
 
     @property
     def encoding_spec(self) -> EncodingSpec:
