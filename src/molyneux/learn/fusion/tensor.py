@@ -22,7 +22,7 @@ class TensorFusion(Fusion):
     remain. The number of features is the product of the widths, each plus 1.
 
     Args:
-        width: numbers of each vector, after a linear layer with ReLU; None multiplies the vectors as the encoders give them.
+        width: numbers of each vector, after a linear layer; None multiplies the vectors as the encoders give them.
     """
 
     width: int | None = 16
@@ -51,7 +51,7 @@ class TensorFusionLayer(FusionLayer):
         if self.projections is None:
             vectors = [encoding.vector for encoding in encodings.values()]
         else:
-            vectors = [vector.relu() for vector in self.projections.vectors(encodings).values()]
+            vectors = [*self.projections.vectors(encodings).values()]
         product, *rest = map(with_one, vectors)
         for vector in rest:
             product = (product.unsqueeze(2) * vector.unsqueeze(1)).flatten(1)

@@ -1,6 +1,7 @@
 """Convolutional encoders of pictures: LeNet, VGG-11, residual networks, and strided convolutions of robotics.
 
-The parts are the positions of the last maps, row by row; the hidden layers are the means of the maps of each stage.
+The parts are the positions of the last maps, row by row, or the vector alone where layers of weights follow on them. The hidden
+layers are the means of the maps of each stage.
 """
 
 from __future__ import annotations
@@ -38,9 +39,10 @@ class StagedEncoder(Encoder):
                 maps = stage.eval()(maps)
                 shapes.append(maps.shape[1:])
             vector = last.eval()(maps).shape[1]
-        channels = tuple(shape[0] for shape in shapes)
-        super().__init__(modality, vector=vector, width=channels[-1], grid=tuple(shapes[-1][1:]), layers=(*channels, vector))
-        self.stages, self.last = nn.ModuleList(stages), last
+        channels, weighted = tuple(shape[0] for shape in shapes), bool([*last.parameters()])
+        width, grid = (vector, (1, 1)) if weighted else (channels[-1], tuple(shapes[-1][1:]))
+        super().__init__(modality, vector=vector, width=width, grid=grid, layers=(*channels, vector))
+        self.stages, self.last, self.weighted = nn.ModuleList(stages), last, weighted
         self.train(all(training))
 
     def forward(self, view: Tensor, lengths: Tensor | None = None) -> Encoding:
@@ -50,7 +52,7 @@ class StagedEncoder(Encoder):
             maps = stage(maps)
             layers.append(maps.mean((2, 3)))
         vector = self.last(maps)
-        parts = maps.flatten(2).transpose(1, 2)
+        parts = vector.unsqueeze(1) if self.weighted else maps.flatten(2).transpose(1, 2)
         return Encoding(vector, parts, torch.ones_like(parts[..., 0], dtype=torch.bool), layers=(*layers, vector))
 
 

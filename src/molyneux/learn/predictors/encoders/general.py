@@ -203,7 +203,7 @@ class DeepSets(ViewEncoder):
 
 
 class DeepSetsEncoder(Encoder):
-    """See `DeepSets`; the parts are `phi` of the elements."""
+    """See `DeepSets`; the part of an element is the vector of a set of it alone."""
 
     def __init__(self, modality: Modality, settings: DeepSets) -> None:
         steps, width = Steps(modality, settings.embedding), settings.width
@@ -216,10 +216,10 @@ class DeepSetsEncoder(Encoder):
         """See `Encoder`."""
         values, counts = self.steps(view, lengths)
         mask = step_mask(counts, self.steps.count)
-        parts = self.element(values) * mask.unsqueeze(2)
+        elements = self.element(values) * mask.unsqueeze(2)
         # Elements are not negative after the ReLU, so zeros change no maximum.
-        pooled = {"mean": step_mean(parts, counts), "sum": parts.sum(1), "max": parts.amax(1)}[self.pool]
-        return Encoding(self.whole(pooled), parts, mask)
+        pooled = {"mean": step_mean(elements, counts), "sum": elements.sum(1), "max": elements.amax(1)}[self.pool]
+        return Encoding(self.whole(pooled), self.whole(elements) * mask.unsqueeze(2), mask)
 
 
 def whole(vector: Tensor, layers: tuple[Tensor, ...] = ()) -> Encoding:

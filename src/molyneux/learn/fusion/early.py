@@ -1,0 +1,70 @@
+"""Early fusion: inputs side by side, step by step, and one model of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from molyneux.core import Modality
+from molyneux.learn.checks import refuse
+from molyneux.learn.fusion.fusion import Fusion, FusionLayer, StepsOfModalities
+from molyneux.learn.predictors.encoders.encoding import Encoder, Encoding, EncodingSpec, ViewEncoder, unfit
+from molyneux.learn.predictors.encoders.general import MLP, Identity
+from molyneux.learn.predictors.encoders.sequences import RecurrentSteps
+
+STATIC, SEQUENCE = MLP((256,), 128, last=True), RecurrentSteps()
+
+
+@dataclass(frozen=True)
+class EarlyFusion(Fusion):
+    """Early fusion (EF): the parts of all modalities side by side at every step, and one model of the sequence.
+
+    Liang et al., MultiBench (2021), section 3.2. Where no encoder is chosen, the inputs themselves are joined. Modalities of one
+    part, such as a table, stand beside every step; pictures count as one part of all their pixels. Sequences need as many steps
+    each. A step at which a modality has nothing has zeros in its place.
+
+    With encoders that make a vector of each step, such as `MLP(stepwise=True)`, it is late fusion over time, as MultiBench's LF
+    for MuJoCo Push.
+
+    Args:
+        model: encoder of the joint sequence, of the kind series; of the kind tabular where there is one step. By default a GRU or
+            fully connected layers.
+        steps: whether features are the states at each step, for a target with a value for each; else the vector of the whole.
+    """
+
+    model: ViewEncoder | None = None
+    steps: bool = False
+
+    def __post_init__(self) -> None:
+        if self.model is not None and not {"series", "tabular"} & self.model.kinds:
+            refuse([unfit("model", self.model, "series")])
+
+    def encoder(self, modality: Modality) -> ViewEncoder:
+        """The inputs themselves."""
+        return Identity()
+
+    def build(self, encodings: Mapping[str, EncodingSpec]) -> FusionLayer:
+        """See `Fusion`."""
+        self.check(encodings)
+        steps = StepsOfModalities("EarlyFusion", encodings)
+        count, width = steps.count, sum(steps.widths.values())
+        joint = Modality("joint", "series", (count, width)) if count > 1 else Modality("joint", "tabular", (width,))
+        model = self.model or (SEQUENCE if count > 1 else STATIC)
+        return EarlyFusionLayer(model.build(joint), steps, stepwise=self.steps)
+
+
+class EarlyFusionLayer(FusionLayer):
+    """See `EarlyFusion`."""
+
+    def __init__(self, model: Encoder, steps: StepsOfModalities, *, stepwise: bool) -> None:
+        super().__init__(model.width if stepwise else model.vector, steps.count if stepwise else None)
+        self.model, self.inputs = model, steps
+
+    def forward(self, encodings: Mapping[str, Encoding], generator: torch.Generator | None = None) -> Tensor:
+        """See `FusionLayer`."""
+        joint = torch.cat(self.inputs.parts(encodings)[0], 2)
+        found = self.model(joint.squeeze(1)) if self.inputs.count == 1 else self.model(joint, self.inputs.totals(encodings))
+        return found.vector if self.steps is None else found.parts
