@@ -91,9 +91,9 @@ class MFASLayer(FusionLayer):
 class LayerSearch:
     """A progressive search of the layers of an `MFAS` fusion; Perez-Rua et al. (CVPR 2019), section 3.2 and algorithm 1.
 
-    Candidates of one layer are all evaluated, or as many as `samples` of them; then, for every further layer, a model of the
-    results so far (the surrogate) predicts the value of each candidate with one layer more, and `samples` candidates are drawn
-    by their predicted values, the more greedily the later. This goes on for `iterations` rounds.
+    The best candidates so far of some layers get one layer more, in all ways; a model of all results so far (the surrogate)
+    predicts their values, by which `samples` of them are drawn and evaluated, the more greedily the later. This goes on from one
+    layer to `depth` of them, for `iterations` rounds. Nothing is evaluated twice.
 
     Deviations: the surrogate is a ridge regression on which layers and nonlinearities a candidate has at each place, in closed
     form, where the paper trains an LSTM. Candidates share no weights: `evaluate` decides what it trains.
@@ -146,14 +146,14 @@ class LayerSearch:
         step = 0
         for _ in range(self.iterations):
             beam: list[Layers] = [()]
-            for _ in range(self.depth):
-                candidates = [(*before, option) for before in beam for option in options]
-                predicted = self._predicted(found, candidates, options)
-                chosen = _drawn(candidates, predicted, self.samples, self.temperature(step), generator)
-                for layers in chosen:
-                    if layers not in found:
+            for depth in range(1, self.depth + 1):
+                candidates = [layers for before in beam for option in options if (layers := (*before, option)) not in found]
+                if candidates:
+                    predicted = self._predicted(found, candidates, options)
+                    for layers in _drawn(candidates, predicted, self.samples, self.temperature(step), generator):
                         found[layers] = float(evaluate(self._fusion(layers)))
-                beam, step = chosen, step + 1
+                beam = sorted((layers for layers in found if len(layers) == depth), key=lambda layers: -found[layers])
+                beam, step = beam[: self.samples], step + 1
         ranking = sorted(found, key=lambda layers: -found[layers])
         return [Candidate(self._fusion(layers), found[layers]) for layers in ranking]
 
