@@ -66,7 +66,7 @@ def test_tensor_fusion_is_the_outer_product_with_ones():
     assert found.tolist() == [[1, 3, 4, 1, 3, 4, 2, 6, 8]]
     assert fused(TensorFusion(None), a=whole(A), b=whole(B, False)).tolist() == [[1, 0, 0, 1, 0, 0, 2, 0, 0]]
     with pytest.raises(SpecError, match="lower its width, or choose LowRank"):
-        fused(TensorFusion(None), **{name: whole(torch.zeros(1, 700)) for name in "abc"})
+        fused(TensorFusion(None), **{name: whole(torch.zeros(1, 800)) for name in "abc"})
 
 
 def test_low_rank_is_tensor_fusion_with_a_tensor_of_low_rank():

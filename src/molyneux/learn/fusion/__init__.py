@@ -2,7 +2,7 @@
 
 from molyneux.learn.fusion.bottleneck import BottleneckAttention, Perceiver
 from molyneux.learn.fusion.crossmodal import MulT
-from molyneux.learn.fusion.early import EarlyFusion
+from molyneux.learn.fusion.early import AtEachStep, EarlyFusion
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer
 from molyneux.learn.fusion.gated import DynamicFusion, ProductOfExperts
 from molyneux.learn.fusion.kalman import KalmanFilter
@@ -14,6 +14,7 @@ from molyneux.learn.fusion.tensor import LowRank, TensorFusion
 
 __all__ = [
     "MFAS",
+    "AtEachStep",
     "BottleneckAttention",
     "Candidate",
     "Concatenation",

@@ -19,7 +19,7 @@ from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.predictors.encoders.defaults import default_encoder
 from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec, ViewEncoder
 
-LARGEST = 100_000_000
+LARGEST = 500_000_000
 """Weights that a single layer of a fusion may have; more are refused, for they come from widths that multiply."""
 
 

@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from molyneux.core import Modality, SpecError
 from molyneux.learn.checks import dropout_problems, refuse, too_small
 from molyneux.learn.predictors.encoders.encoding import Encoder, Encoding, ViewEncoder
-from molyneux.learn.predictors.encoders.pictures import channel_problems
+from molyneux.learn.predictors.encoders.general import whole
+from molyneux.learn.predictors.encoders.pictures import Residual, channel_problems
 from molyneux.learn.predictors.encoders.steps import BatchNorm2d
 from molyneux.learn.predictors.head import he_normal
 
@@ -228,6 +229,54 @@ class RobotCamera(ViewEncoder):
             rows, columns = ((side + 2 * ((kernel - 1) // 2) - kernel) // 2 + 1 for side in (rows, columns))
         last = nn.Sequential(nn.Flatten(), nn.Linear(self.channels[-1] * rows * columns, self.width))
         return StagedEncoder(modality, stages, last)
+
+
+@dataclass(frozen=True)
+class PushLayers(ViewEncoder):
+    """The layers of one step of MuJoCo Push: of a picture convolutions and a linear layer, of numbers a linear layer; then a block.
+
+    Lee et al., Multimodal Sensor Fusion with Differentiable Filters (IROS 2020), as sized in the published code of MultiBench: a
+    5x5 convolution of 32 channels with ReLU, a residual block of two 3x3 convolutions, and 3x3 convolutions to 16 and 8 channels;
+    at the end a residual block of two linear layers with ReLU.
+
+    Args:
+        width: numbers of the vector.
+    """
+
+    width: int = 64
+
+    kinds = frozenset({"image", "tabular"})
+
+    def __post_init__(self) -> None:
+        refuse(too_small(self, "width"))
+
+    def build(self, modality: Modality) -> Encoder:
+        """See `ViewEncoder`."""
+        self.check(modality)
+        maps: list[nn.Module] = []
+        if modality.kind == "image":
+            maps = [_same(modality.shape[0], 32, 5), nn.ReLU(), Residual(_same(32, 32), nn.ReLU(), _same(32, 32)), nn.ReLU()]
+            maps += [_same(32, 16), nn.ReLU(), _same(16, 8)]
+        inputs, width = modality.size // modality.shape[0] * 8 if maps else modality.size, self.width
+        block = Residual(he_normal(nn.Linear(width, width)), nn.ReLU(), nn.Linear(width, width))
+        entry = he_normal(nn.Linear(inputs, width))
+        return WholeEncoder(modality, nn.Sequential(*maps, nn.Flatten(), entry, nn.ReLU(), block, nn.ReLU()), width)
+
+
+class WholeEncoder(Encoder):
+    """Layers from views to vectors, which are their only parts."""
+
+    def __init__(self, modality: Modality, layers: nn.Module, width: int) -> None:
+        super().__init__(modality, vector=width, width=width, grid=(1, 1))
+        self.layers = layers
+
+    def forward(self, view: Tensor, lengths: Tensor | None = None) -> Encoding:
+        """See `Encoder`."""
+        return whole(self.layers(view))
+
+
+def _same(inputs: int, outputs: int, kernel: int = 3) -> nn.Conv2d:
+    return he_normal(nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2))
 
 
 CAMERA = RobotCamera()
