@@ -76,9 +76,9 @@ class EarlyFusionLayer(FusionLayer):
 class AtEachStep(Fusion):
     """Any other fusion, applied to what the modalities have at each step; features are those of every step.
 
-    For a target with a value for each step. MultiBench's late fusion for MuJoCo Push is `AtEachStep(Concatenation())` of the states
-    of recurrent encoders. Modalities of one part have it at every step; sequences need as many steps each. At a step at which a
-    modality has nothing, it is absent for the fusion.
+    For a target with a value for each step. MultiBench's late fusion for MuJoCo Push is `AtEachStep(Concatenation())` of the
+    states of recurrent encoders. Modalities of one part have it at every step; sequences need as many steps each. At a step at
+    which a modality has nothing, it is absent for the fusion.
 
     Args:
         fusion: what is applied; a fusion of whole views.

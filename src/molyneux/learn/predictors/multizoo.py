@@ -1,14 +1,14 @@
-"""The architectures of MultiZoo: encoders, fusion and head with the sizes of the published system, by the name of data and method.
+"""The architectures of MultiZoo: encoders, fusion and head with the sizes of the published system, by data set and method.
 
-Liang et al., MultiBench (2021), tables 4 to 12 and the published code. `multizoo("av-mnist/lf", spec)` builds one for samples of the
-shapes that the data set has; modalities are taken in the order of the spec. The numbers of weights are those of the published code,
-with four exceptions: the weights of low-rank fusion are all there and trained; a target that is a number has one weight more, its
-standard deviation; the prior of sensor fusion is no weight; and transformers have positions, which are no weights.
+Liang et al., MultiBench (2021), tables 4 to 12 and the published code. `multizoo("av-mnist/lf", spec)` builds one for samples of
+the shapes that the data set has; modalities are taken in the order of the spec. The numbers of weights are those of the published
+code, but for three things: the factors of low-rank fusion are weights and trained; a target that is a number has one weight more,
+its standard deviation; and the prior of sensor fusion is no weight.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from molyneux.core import ConfigError, Spec, SpecError, nearest
 from molyneux.learn.fusion.crossmodal import MulT
@@ -38,20 +38,25 @@ class Architecture:
         fusion: of the encodings.
         head: of the features.
         modalities: how many the samples have; None for any number.
+        beside: how many of the last modalities stand beside a product of experts.
     """
 
     encoders: tuple[ViewEncoder, ...]
     fusion: Fusion
     head: Head
     modalities: int | None = None
+    beside: int = 0
 
     def build(self, spec: Spec) -> FusionPredictor:
         """The model for samples of a spec; raises SpecError for another number of modalities."""
         count = len(spec.modalities)
         if self.modalities is not None and self.modalities != count:
             raise SpecError(f"expected samples of {self.modalities} modalities, got {', '.join(spec.names)}: restrict the spec")
+        fusion = self.fusion
+        if isinstance(fusion, ProductOfExperts) and self.beside:
+            fusion = replace(fusion, beside=spec.names[-self.beside :])
         encoders = self.encoders * count if len(self.encoders) == 1 else self.encoders
-        return FusionPredictor(spec, encoders=dict(zip(spec.names, encoders, strict=True)), fusion=self.fusion, head=self.head)
+        return FusionPredictor(spec, encoders=dict(zip(spec.names, encoders, strict=True)), fusion=fusion, head=self.head)
 
 
 def multizoo(name: str, spec: Spec) -> FusionPredictor:
@@ -109,7 +114,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "vision-touch/lf": Architecture(_TOUCH, _LATE, Head(128), 5),
     "vision-touch/lrtf": Architecture(_TOUCH, LowRank(200, 40), Head(128), 5),
     "vision-touch/proprioception": Architecture((_PROPRIOCEPTION, _ACTION), _LATE, Head(128), 2),
-    "vision-touch/sensor-fusion": Architecture(_TOUCH, ProductOfExperts(128, linear=False), Head(128, layers=2), 5),
+    "vision-touch/sensor-fusion": Architecture(_TOUCH, ProductOfExperts(128, linear=False), Head(128, layers=2), 5, 1),
 }
-"""By data set and method. Modalities: MIMIC static, series; MM-IMDb text, image; AV-MNIST image, audio; Push position, force, image,
-control; Vision & Touch image, force, proprioception, depth, action; affect and stocks one series each."""
+"""By data set and method. Modalities: MIMIC static, series; MM-IMDb text, image; AV-MNIST image, audio; Push position, force,
+image, control; Vision & Touch image, force, proprioception, depth, action; affect and stocks series, in any order."""
