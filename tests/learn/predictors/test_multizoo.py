@@ -132,7 +132,7 @@ def test_steps_of_the_push_have_values_of_their_own():
 
 
 def test_unknown_names_and_other_samples_are_refused():
-    with pytest.raises(ConfigError, match="unknown architecture 'avmnist/lf'; did you mean .av-mnist/lf"):
+    with pytest.raises(ConfigError, match=r"unknown architecture 'avmnist/lf'; did you mean .av-mnist/lf"):
         multizoo("avmnist/lf", spec_of("", (DIGIT,), NUMBER))
     with pytest.raises(SpecError, match="expected samples of 2 modalities, got m0"):
         multizoo("av-mnist/lf", spec_of("", (DIGIT,), NUMBER))

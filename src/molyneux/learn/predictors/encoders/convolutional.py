@@ -233,7 +233,7 @@ class RobotCamera(ViewEncoder):
 
 @dataclass(frozen=True)
 class PushLayers(ViewEncoder):
-    """The layers of a step of MuJoCo Push: convolutions of a picture and a linear layer, or a linear layer; then a residual block.
+    """The layers of a step of MuJoCo Push: convolutions of a picture, or none; a linear layer; and a residual block.
 
     Lee et al., Multimodal Sensor Fusion with Differentiable Filters (IROS 2020), as sized in the published code of MultiBench: a
     5x5 convolution of 32 channels with ReLU, a residual block of two 3x3 convolutions, and 3x3 convolutions to 16 and 8 channels;
