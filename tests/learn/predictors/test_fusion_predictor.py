@@ -11,7 +11,7 @@ from torch import nn
 from molyneux.core import Batch, ConfigError, Loss, Modality, Progress, Spec, SpecError, Target
 from molyneux.core.config import Factory, Supplied, build, plain
 from molyneux.data import ArrayDataset
-from molyneux.learn import FusionPredictor
+from molyneux.learn import FusionPredictor, Training, fit
 from molyneux.learn.fusion import AtEachStep, Concatenation, LowRank, MulT, TensorFusion
 from molyneux.learn.predictors import AuxiliaryLoss, AuxiliaryObjective, Head, UnimodalHeads
 from molyneux.learn.predictors.encoders import MLP, Identity, RecurrentSteps, ResNet, TransformerSteps

@@ -154,7 +154,8 @@ class Attending(nn.Module):
 
     def _placed(self, sequence: Tensor) -> Tensor:
         positions = positions_of(sequence.shape[1], self.width).to(sequence)
-        return sequence * self.width**0.5 + positions
+        placed: Tensor = sequence * self.width**0.5 + positions
+        return placed
 
 
 class CrossmodalLayer(nn.Module):

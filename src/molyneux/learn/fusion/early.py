@@ -69,7 +69,8 @@ class EarlyFusionLayer(FusionLayer):
         """See `FusionLayer`."""
         joint = torch.cat(self.inputs.parts(encodings)[0], 2)
         found = self.model(joint.squeeze(1)) if self.inputs.count == 1 else self.model(joint, self.inputs.totals(encodings))
-        return found.vector if self.steps is None else found.parts
+        features: Tensor = found.vector if self.steps is None else found.parts
+        return features
 
 
 @dataclass(frozen=True)
@@ -121,4 +122,4 @@ class AtEachStepLayer(FusionLayer):
             for name, part, here in zip(encodings, parts, there.unbind(2), strict=True)
         }
         features: Tensor = self.layer(alone, generator)
-        return zeros_beyond(features.unflatten(0, there.shape[:2]), self.inputs.totals(encodings), 1)
+        return zeros_beyond(features.reshape(*there.shape[:2], -1), self.inputs.totals(encodings), 1)

@@ -79,7 +79,7 @@ class DynamicLayer(FusionLayer):
         """The gate, (B, M + 1): of each modality, and last of all together."""
         present = presence(encodings)
         together = torch.cat([*(item.vector for item in encodings.values()), present], 1)
-        logits = self.gate(together).float() / self.settings.temperature
+        logits: Tensor = self.gate(together).float() / self.settings.temperature
         logits = logits.masked_fill(~functional.pad(present, (0, 1), value=True), torch.finfo(torch.float32).min)
         if not self.settings.hard:
             return logits.softmax(1)

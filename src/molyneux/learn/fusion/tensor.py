@@ -109,7 +109,7 @@ class LowRankLayer(FusionLayer):
         product = torch.ones((), device=self.bias.device)
         for name, factor in self.factors.items():
             product = product * factor(encodings[name].vector)
-        return torch.einsum("brf,r->bf", product.unflatten(1, (self.rank, self.features)), self.weights) + self.bias
+        return torch.einsum("brf,r->bf", product.reshape(-1, self.rank, self.features), self.weights) + self.bias
 
 
 def with_one(vectors: Tensor) -> Tensor:

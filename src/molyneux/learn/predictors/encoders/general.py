@@ -91,7 +91,7 @@ class MLPEncoder(Encoder):
         self.steps, self.stepwise = steps, settings.stepwise
         drop = [nn.Dropout(settings.dropout)] if settings.dropout else []
         shape = nn.ReLU if settings.activation == "relu" else nn.LeakyReLU
-        plain = nn.Linear(*sizes[-2:])
+        plain = nn.Linear(sizes[-2], sizes[-1])
         hidden = [nn.Sequential(he_normal(nn.Linear(a, b)), shape(), *drop) for a, b in pairwise(sizes[:-1])]
         self.layers = nn.ModuleList([*hidden, nn.Sequential(plain, shape()) if settings.last else plain])
 
@@ -171,7 +171,8 @@ class MaxoutUnits(nn.Module):
 
     def forward(self, values: Tensor) -> Tensor:
         """Values (..., inputs) to (..., outputs)."""
-        return self.linear(values).unflatten(-1, (-1, self.pieces)).amax(-1)
+        units: Tensor = self.linear(values).unflatten(-1, (-1, self.pieces)).amax(-1)
+        return units
 
 
 @dataclass(frozen=True)
