@@ -7,7 +7,7 @@ import pytest
 from molyneux.cli.formulas import _sections, formula, readable
 from molyneux.cli.listing import listing
 
-KINDS = ("measures", "metrics", "models", "objectives")
+KINDS = ("fusions", "measures", "metrics", "models", "objectives")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -18,6 +18,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "benchmarks": ("molyneux.data", "molyneux.data.Benchmark"),
     "corruptions": ("molyneux.data.imperfections", "molyneux.data.imperfections.Corruption"),
     "datasets": ("molyneux.data", "molyneux.data.OwnDataset"),
+    "encoders": ("molyneux.learn.predictors.encoders", "molyneux.learn.predictors.encoders.ViewEncoder"),
+    "fusions": ("molyneux.learn.fusion", "molyneux.learn.fusion.Fusion"),
     "measures": ("molyneux.measure", "molyneux.measure.Measure"),
     "models": ("molyneux.learn", "molyneux.learn.vaes.Autoencoder", "molyneux.learn.predictors.Predictor"),
     "nets": ("molyneux.learn.nets", "molyneux.learn.nets.Net"),

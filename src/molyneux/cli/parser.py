@@ -23,6 +23,8 @@ _KINDS = (
     "configs",
     "corruptions",
     "datasets",
+    "encoders",
+    "fusions",
     "judges",
     "measures",
     "metrics",

@@ -14,11 +14,12 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from molyneux.core import SpecError
+from molyneux.core import Modality, SpecError
 from molyneux.learn.by_modality import ModalityDict
-from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
+from molyneux.learn.predictors.encoders.defaults import default_encoder
+from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec, ViewEncoder
 
-LARGEST = 100_000_000
+LARGEST = 500_000_000
 """Weights that a single layer of a fusion may have; more are refused, for they come from widths that multiply."""
 
 
@@ -34,6 +35,10 @@ class Fusion(ABC):
             names = ", ".join(encodings) or "none"
             name = type(self).__name__
             raise SpecError(f"{name} joins at least {self.fewest} modalities, got {names}: add one, or choose Concatenation")
+
+    def encoder(self, modality: Modality) -> ViewEncoder:
+        """The encoder of a modality for which none is chosen; a fusion of inputs overrides this."""
+        return default_encoder(modality)
 
     @abstractmethod
     def build(self, encodings: Mapping[str, EncodingSpec]) -> FusionLayer:
@@ -118,3 +123,48 @@ def chosen_modality(setting: str, name: str, encodings: Mapping[str, EncodingSpe
     if name and name not in encodings:
         raise SpecError(f"{setting}: expected one of the modalities {', '.join(encodings)}, got {name!r}")
     return name or default
+
+
+class StepsOfModalities:
+    """What each modality has at every step: a sequence its parts, any other modality the same vector at all steps.
+
+    Args:
+        fusion: name of the fusion, for messages.
+        encodings: of the modalities.
+
+    Raises:
+        SpecError: sequences do not all have as many steps.
+    """
+
+    def __init__(self, fusion: str, encodings: Mapping[str, EncodingSpec]) -> None:
+        counts = {name: spec.count for name, spec in encodings.items() if spec.sequence}
+        if len(set(counts.values())) > 1:
+            shown = ", ".join(f"{name} {count}" for name, count in counts.items())
+            raise SpecError(
+                f"{fusion}: expected sequences of as many steps each, got {shown}: choose encoders that make as many parts, cut "
+                "or resample the longer ones, or choose a fusion of unequal lengths (MulT) or of whole views (Concatenation)"
+            )
+        self.sequences, self.count = frozenset(counts), max(counts.values(), default=1)
+        self.widths = {name: spec.width if spec.sequence else spec.vector for name, spec in encodings.items()}
+
+    def parts(self, encodings: Mapping[str, Encoding]) -> tuple[list[Tensor], Tensor]:
+        """The numbers of each of M modalities at every step, (B, T, width), and where there are any, (B, T, M) bool."""
+        found, masks = [], []
+        for name, encoding in encodings.items():
+            parts, mask = encoding.parts, encoding.mask
+            if name not in self.sequences:
+                parts, mask = (
+                    tensor.unsqueeze(1).expand(-1, self.count, *[-1] * (tensor.dim() - 1))
+                    for tensor in (encoding.vector, encoding.present)
+                )
+            found.append(parts)
+            masks.append(mask)
+        return found, torch.stack(masks, 2)
+
+    def totals(self, encodings: Mapping[str, Encoding]) -> Tensor:
+        """How many steps each sample has, (B,): up to the last at which one of its sequences has any; all without sequences."""
+        first = next(iter(encodings.values()))
+        if not self.sequences:
+            return torch.full((len(first.vector),), self.count, device=first.vector.device)
+        there = torch.stack([encodings[name].mask for name in self.sequences]).any(0)
+        return (torch.arange(1, self.count + 1, device=there.device) * there).amax(1)

@@ -22,7 +22,7 @@ class TensorFusion(Fusion):
     remain. The number of features is the product of the widths, each plus 1.
 
     Args:
-        width: numbers of each vector, after a linear layer with ReLU; None multiplies the vectors as the encoders give them.
+        width: numbers of each vector, after a linear layer; None multiplies the vectors as the encoders give them.
     """
 
     width: int | None = 16
@@ -51,7 +51,7 @@ class TensorFusionLayer(FusionLayer):
         if self.projections is None:
             vectors = [encoding.vector for encoding in encodings.values()]
         else:
-            vectors = [vector.relu() for vector in self.projections.vectors(encodings).values()]
+            vectors = [*self.projections.vectors(encodings).values()]
         product, *rest = map(with_one, vectors)
         for vector in rest:
             product = (product.unsqueeze(2) * vector.unsqueeze(1)).flatten(1)
@@ -109,7 +109,7 @@ class LowRankLayer(FusionLayer):
         product = torch.ones((), device=self.bias.device)
         for name, factor in self.factors.items():
             product = product * factor(encodings[name].vector)
-        return torch.einsum("brf,r->bf", product.unflatten(1, (self.rank, self.features)), self.weights) + self.bias
+        return torch.einsum("brf,r->bf", product.reshape(-1, self.rank, self.features), self.weights) + self.bias
 
 
 def with_one(vectors: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ from molyneux.learn.predictors.head import PAPER_HEAD, Answers, Head
 from molyneux.learn.predictors.joined_vectors import JoinedVectors
 from molyneux.learn.predictors.joint_transformer import JointTransformer
 from molyneux.learn.predictors.mac import MAC
+from molyneux.learn.predictors.multizoo import ARCHITECTURES, Architecture, multizoo
 from molyneux.learn.predictors.neural_modules import NeuralModules
 from molyneux.learn.predictors.picture_in_lstm import PictureInLSTM
 from molyneux.learn.predictors.predictor import Inputs, JoiningPredictor, PictureTextPredictor, Predictor
@@ -27,9 +28,11 @@ from molyneux.learn.predictors.unimodal import PictureOnly, TextOnly
 from molyneux.learn.predictors.vae_agreement import VAEAgreement
 
 __all__ = [
+    "ARCHITECTURES",
     "MAC",
     "PAPER_HEAD",
     "Answers",
+    "Architecture",
     "Attention",
     "AuxiliaryLoss",
     "AuxiliaryObjective",
@@ -69,4 +72,5 @@ __all__ = [
     "attended",
     "attention_weights",
     "initialise",
+    "multizoo",
 ]

@@ -9,11 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from molyneux.core import Batch, ConfigError, Kind, Loss, Progress, Spec, SpecError, nearest
+from molyneux.core import Batch, ConfigError, Kind, Loss, Modality, Progress, Spec, SpecError, nearest
 from molyneux.learn.fusion.fusion import Fusion
 from molyneux.learn.fusion.pooled import Concatenation
 from molyneux.learn.predictors.auxiliary import AuxiliaryObjective, TrainingStep, UnimodalLoss
-from molyneux.learn.predictors.encoders.defaults import default_encoder
 from molyneux.learn.predictors.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.predictors.head import Head, stepwise
 from molyneux.learn.predictors.predictor import JoiningPredictor, target_loss
@@ -30,7 +29,7 @@ class FusionPredictor(JoiningPredictor):
     Args:
         spec: see `Predictor`.
         encoders: settings of the encoders, by the name of a modality or by a kind; a name wins over a kind, and what is in
-            neither has the default encoder of its kind.
+            neither has the encoder that the fusion prefers, which is most often the default of its kind.
         fusion: how the encodings are joined.
         head: see `Head`.
         objectives: what is added to the loss.
@@ -55,7 +54,8 @@ class FusionPredictor(JoiningPredictor):
         problems = [*_unknown(spec, encoders or {}, names)]
         if problems:
             raise ConfigError(problems)
-        super().__init__(spec, {name: _encoder(spec, name, encoders or {}) for name in names})
+        chosen = {name: _chosen(spec.modality(name), encoders or {}) or fusion.encoder(spec.modality(name)) for name in names}
+        super().__init__(spec, chosen)
         self.encoding_specs = {name: encoder.encoding_spec for name, encoder in self.encoders.items()}
         self.fusion = fusion.build(self.encoding_specs)
         features, steps = self.fusion.features, self.fusion.steps
@@ -119,9 +119,8 @@ class FusionPredictor(JoiningPredictor):
         return next((item for item in self.objectives if isinstance(item, UnimodalLoss)), None)
 
 
-def _encoder(spec: Spec, name: str, encoders: Mapping[str, ViewEncoder]) -> ViewEncoder:
-    modality = spec.modality(name)
-    return encoders.get(name) or encoders.get(modality.kind) or default_encoder(modality)
+def _chosen(modality: Modality, encoders: Mapping[str, ViewEncoder]) -> ViewEncoder | None:
+    return encoders.get(modality.name) or encoders.get(modality.kind)
 
 
 def _unknown(spec: Spec, encoders: Mapping[str, ViewEncoder], names: tuple[str, ...]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Encoders of predictors: views of one modality to a vector of the whole view and vectors of its parts."""
 
-from molyneux.learn.predictors.encoders.convolutional import CAMERA, DEPTH, VGG11, LeNet, ResNet, RobotCamera
+from molyneux.learn.predictors.encoders.convolutional import CAMERA, DEPTH, VGG11, LeNet, PushLayers, ResNet, RobotCamera
 from molyneux.learn.predictors.encoders.defaults import default_encoder
 from molyneux.learn.predictors.encoders.encoding import (
     Encoder,
@@ -18,7 +18,7 @@ from molyneux.learn.predictors.encoders.sounds import ForceConvolution, Spectrog
 from molyneux.learn.predictors.encoders.symbol_trees import SymbolTrees
 from molyneux.learn.predictors.encoders.texts import BagOfWords, RecurrentWords
 from molyneux.learn.predictors.encoders.two_streams import OutlinesAndColours
-from molyneux.learn.predictors.encoders.videos import Frames, ResNet3D
+from molyneux.learn.predictors.encoders.videos import ResNet3D, Stepwise
 from molyneux.learn.predictors.encoders.vision_transformer import ViT
 
 __all__ = [
@@ -33,7 +33,6 @@ __all__ = [
     "Encoding",
     "EncodingSpec",
     "ForceConvolution",
-    "Frames",
     "Identity",
     "LeNet",
     "Maxout",
@@ -41,12 +40,14 @@ __all__ = [
     "OutlinesAndColours",
     "PaperCNN",
     "PixelPatches",
+    "PushLayers",
     "RecurrentSteps",
     "RecurrentWords",
     "ResNet",
     "ResNet3D",
     "RobotCamera",
     "Spectrogram",
+    "Stepwise",
     "StridedCNN",
     "SymbolTrees",
     "TransformerSteps",

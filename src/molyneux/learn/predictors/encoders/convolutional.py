@@ -1,6 +1,7 @@
 """Convolutional encoders of pictures: LeNet, VGG-11, residual networks, and strided convolutions of robotics.
 
-The parts are the positions of the last maps, row by row; the hidden layers are the means of the maps of each stage.
+The parts are the positions of the last maps, row by row, or the vector alone where layers of weights follow on them. The hidden
+layers are the means of the maps of each stage.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from torch import Tensor, nn
 from molyneux.core import Modality, SpecError
 from molyneux.learn.checks import dropout_problems, refuse, too_small
 from molyneux.learn.predictors.encoders.encoding import Encoder, Encoding, ViewEncoder
-from molyneux.learn.predictors.encoders.pictures import channel_problems
+from molyneux.learn.predictors.encoders.general import whole
+from molyneux.learn.predictors.encoders.pictures import Residual, channel_problems
 from molyneux.learn.predictors.encoders.steps import BatchNorm2d
 from molyneux.learn.predictors.head import he_normal
 
@@ -38,9 +40,10 @@ class StagedEncoder(Encoder):
                 maps = stage.eval()(maps)
                 shapes.append(maps.shape[1:])
             vector = last.eval()(maps).shape[1]
-        channels = tuple(shape[0] for shape in shapes)
-        super().__init__(modality, vector=vector, width=channels[-1], grid=tuple(shapes[-1][1:]), layers=(*channels, vector))
-        self.stages, self.last = nn.ModuleList(stages), last
+        channels, weighted = tuple(shape[0] for shape in shapes), bool([*last.parameters()])
+        width, grid = (vector, (1, 1)) if weighted else (channels[-1], tuple(shapes[-1][1:]))
+        super().__init__(modality, vector=vector, width=width, grid=grid, layers=(*channels, vector))
+        self.stages, self.last, self.weighted = nn.ModuleList(stages), last, weighted
         self.train(all(training))
 
     def forward(self, view: Tensor, lengths: Tensor | None = None) -> Encoding:
@@ -50,7 +53,7 @@ class StagedEncoder(Encoder):
             maps = stage(maps)
             layers.append(maps.mean((2, 3)))
         vector = self.last(maps)
-        parts = maps.flatten(2).transpose(1, 2)
+        parts = vector.unsqueeze(1) if self.weighted else maps.flatten(2).transpose(1, 2)
         return Encoding(vector, parts, torch.ones_like(parts[..., 0], dtype=torch.bool), layers=(*layers, vector))
 
 
@@ -226,6 +229,54 @@ class RobotCamera(ViewEncoder):
             rows, columns = ((side + 2 * ((kernel - 1) // 2) - kernel) // 2 + 1 for side in (rows, columns))
         last = nn.Sequential(nn.Flatten(), nn.Linear(self.channels[-1] * rows * columns, self.width))
         return StagedEncoder(modality, stages, last)
+
+
+@dataclass(frozen=True)
+class PushLayers(ViewEncoder):
+    """The layers of a step of MuJoCo Push: convolutions of a picture, or none; a linear layer; and a residual block.
+
+    Lee et al., Multimodal Sensor Fusion with Differentiable Filters (IROS 2020), as sized in the published code of MultiBench: a
+    5x5 convolution of 32 channels with ReLU, a residual block of two 3x3 convolutions, and 3x3 convolutions to 16 and 8 channels;
+    at the end a residual block of two linear layers with ReLU.
+
+    Args:
+        width: numbers of the vector.
+    """
+
+    width: int = 64
+
+    kinds = frozenset({"image", "tabular"})
+
+    def __post_init__(self) -> None:
+        refuse(too_small(self, "width"))
+
+    def build(self, modality: Modality) -> Encoder:
+        """See `ViewEncoder`."""
+        self.check(modality)
+        maps: list[nn.Module] = []
+        if modality.kind == "image":
+            maps = [_same(modality.shape[0], 32, 5), nn.ReLU(), Residual(_same(32, 32), nn.ReLU(), _same(32, 32)), nn.ReLU()]
+            maps += [_same(32, 16), nn.ReLU(), _same(16, 8)]
+        inputs, width = modality.size // modality.shape[0] * 8 if maps else modality.size, self.width
+        block = Residual(he_normal(nn.Linear(width, width)), nn.ReLU(), nn.Linear(width, width))
+        entry = he_normal(nn.Linear(inputs, width))
+        return WholeEncoder(modality, nn.Sequential(*maps, nn.Flatten(), entry, nn.ReLU(), block, nn.ReLU()), width)
+
+
+class WholeEncoder(Encoder):
+    """Layers from views to vectors, which are their only parts."""
+
+    def __init__(self, modality: Modality, layers: nn.Module, width: int) -> None:
+        super().__init__(modality, vector=width, width=width, grid=(1, 1))
+        self.layers = layers
+
+    def forward(self, view: Tensor, lengths: Tensor | None = None) -> Encoding:
+        """See `Encoder`."""
+        return whole(self.layers(view))
+
+
+def _same(inputs: int, outputs: int, kernel: int = 3) -> nn.Conv2d:
+    return he_normal(nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2))
 
 
 CAMERA = RobotCamera()

@@ -9,7 +9,7 @@ from molyneux.learn.predictors.encoders.general import MLP, DeepSets
 from molyneux.learn.predictors.encoders.sequences import RecurrentSteps
 from molyneux.learn.predictors.encoders.sounds import Spectrogram
 from molyneux.learn.predictors.encoders.texts import RecurrentWords
-from molyneux.learn.predictors.encoders.videos import Frames
+from molyneux.learn.predictors.encoders.videos import Stepwise
 
 _SHORTEST_SOUND = 1024
 """Samples from which on a sound is read as a spectrogram; shorter ones as a series."""
@@ -27,6 +27,6 @@ def default_encoder(modality: Modality) -> ViewEncoder:
         "set": DeepSets(),
         "tabular": MLP((128,), 128),
         "text": RecurrentWords("gru", embedding=64, width=128),
-        "video": Frames(),
+        "video": Stepwise(),
     }
     return encoders[modality.kind]

@@ -73,6 +73,7 @@ class EncodingSpec:
         count: parts of a view at most, N.
         width: numbers of a part, P.
         layers: numbers of each hidden layer, the vector last.
+        sequence: whether the parts are steps, one after the other, and not regions of a picture or a single part.
     """
 
     name: str
@@ -81,6 +82,7 @@ class EncodingSpec:
     count: int
     width: int
     layers: tuple[int, ...]
+    sequence: bool
 
 
 class Encoder(nn.Module, ABC):
@@ -105,8 +107,9 @@ class Encoder(nn.Module, ABC):
     @property
     def encoding_spec(self) -> EncodingSpec:
         """What its encodings look like."""
-        count, layers = self.grid[0] * self.grid[1], self.layer_widths or (self.vector,)
-        return EncodingSpec(self.modality.name, self.modality.kind, self.vector, count, self.width, layers)
+        name, kind, count = self.modality.name, self.modality.kind, self.grid[0] * self.grid[1]
+        sequence = kind != "image" and self.grid[0] == 1 < count
+        return EncodingSpec(name, kind, self.vector, count, self.width, self.layer_widths or (self.vector,), sequence)
 
     @abstractmethod
     def forward(self, view: Tensor, lengths: Tensor | None = None) -> Encoding:

@@ -91,7 +91,7 @@ class MLPEncoder(Encoder):
         self.steps, self.stepwise = steps, settings.stepwise
         drop = [nn.Dropout(settings.dropout)] if settings.dropout else []
         shape = nn.ReLU if settings.activation == "relu" else nn.LeakyReLU
-        plain = nn.Linear(*sizes[-2:])
+        plain = nn.Linear(sizes[-2], sizes[-1])
         hidden = [nn.Sequential(he_normal(nn.Linear(a, b)), shape(), *drop) for a, b in pairwise(sizes[:-1])]
         self.layers = nn.ModuleList([*hidden, nn.Sequential(plain, shape()) if settings.last else plain])
 
@@ -171,7 +171,8 @@ class MaxoutUnits(nn.Module):
 
     def forward(self, values: Tensor) -> Tensor:
         """Values (..., inputs) to (..., outputs)."""
-        return self.linear(values).unflatten(-1, (-1, self.pieces)).amax(-1)
+        units: Tensor = self.linear(values).unflatten(-1, (-1, self.pieces)).amax(-1)
+        return units
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ class DeepSets(ViewEncoder):
 
 
 class DeepSetsEncoder(Encoder):
-    """See `DeepSets`; the parts are `phi` of the elements."""
+    """See `DeepSets`; the part of an element is the vector of a set of it alone."""
 
     def __init__(self, modality: Modality, settings: DeepSets) -> None:
         steps, width = Steps(modality, settings.embedding), settings.width
@@ -216,10 +217,10 @@ class DeepSetsEncoder(Encoder):
         """See `Encoder`."""
         values, counts = self.steps(view, lengths)
         mask = step_mask(counts, self.steps.count)
-        parts = self.element(values) * mask.unsqueeze(2)
+        elements = self.element(values) * mask.unsqueeze(2)
         # Elements are not negative after the ReLU, so zeros change no maximum.
-        pooled = {"mean": step_mean(parts, counts), "sum": parts.sum(1), "max": parts.amax(1)}[self.pool]
-        return Encoding(self.whole(pooled), parts, mask)
+        pooled = {"mean": step_mean(elements, counts), "sum": elements.sum(1), "max": elements.amax(1)}[self.pool]
+        return Encoding(self.whole(pooled), self.whole(elements) * mask.unsqueeze(2), mask)
 
 
 def whole(vector: Tensor, layers: tuple[Tensor, ...] = ()) -> Encoding:

@@ -68,7 +68,7 @@ class SpectrogramEncoder(Encoder):
         """See `Encoder`."""
         sound = view if lengths is None else zeros_beyond(view, lengths, 2)
         spectrum = torch.stft(sound.flatten(0, 1), self.window, self.hop, window=self.taper, return_complex=True)
-        power = torch.view_as_real(spectrum).square().sum(-1).unflatten(0, sound.shape[:2])
+        power = torch.view_as_real(spectrum).square().sum(-1).reshape(*sound.shape[:2], *spectrum.shape[1:])
         encoding: Encoding = self.picture((1 + 100 * power / self.window).log())
         return encoding
 

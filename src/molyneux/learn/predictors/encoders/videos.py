@@ -1,4 +1,4 @@
-"""Encoders of videos: an encoder of pictures for each frame and one of series over them, or convolutions over time and space."""
+"""Encoders of videos and other steps: an encoder of each step and one over them, or convolutions over time and space."""
 
 from __future__ import annotations
 
@@ -15,51 +15,54 @@ from molyneux.learn.predictors.encoders.convolutional import ResNet
 from molyneux.learn.predictors.encoders.encoding import Encoder, Encoding, ViewEncoder, unfit
 from molyneux.learn.predictors.encoders.pictures import channel_problems
 from molyneux.learn.predictors.encoders.sequences import RecurrentSteps
-from molyneux.learn.predictors.encoders.steps import step_counts, step_mask, step_mean
+from molyneux.learn.predictors.encoders.steps import as_steps, step_counts, step_mask, step_mean, step_sizes
 
-FRAME, TIME = ResNet((16, 32, 64)), RecurrentSteps()
+STEP, TIME = ResNet((16, 32, 64)), RecurrentSteps()
 
 
 @dataclass(frozen=True)
-class Frames(ViewEncoder):
-    """An encoder of pictures reads each frame of a video, and an encoder of series what it makes of them.
+class Stepwise(ViewEncoder):
+    """An encoder reads each step, such as the frames of a video, and an encoder of series what it makes of them.
 
     Args:
-        frame: encoder of a frame.
-        time: encoder of the sequence.
+        step: encoder of a frame of a video (kind image), or of the numbers of a step of a series or sound (kind tabular).
+        time: encoder of the sequence of the vectors of the steps.
     """
 
-    frame: ViewEncoder = FRAME
+    step: ViewEncoder = STEP
     time: ViewEncoder = TIME
 
-    kinds = frozenset({"video"})
+    kinds = frozenset({"audio", "series", "video"})
 
     def __post_init__(self) -> None:
-        wanted = {"frame": (self.frame, "image"), "time": (self.time, "series")}
-        refuse(unfit(name, encoder, kind) for name, (encoder, kind) in wanted.items() if kind not in encoder.kinds)
+        problems = [] if "series" in self.time.kinds else [unfit("time", self.time, "series")]
+        refuse(problems + ([] if {"image", "tabular"} & self.step.kinds else [unfit("step", self.step, "image")]))
 
     def build(self, modality: Modality) -> Encoder:
         """See `ViewEncoder`."""
         self.check(modality)
-        frame = self.frame.build(Modality(modality.name, "image", modality.shape[1:], modality.dtype))
-        time = self.time.build(Modality(modality.name, "series", (modality.shape[0], frame.vector)))
-        return FramesEncoder(modality, frame, time)
+        count, width = step_sizes(modality)
+        image = modality.kind == "video"
+        one = Modality(modality.name, "image" if image else "tabular", modality.shape[1:] if image else (width,), "float32")
+        step = self.step.build(one)
+        return StepwiseEncoder(modality, step, self.time.build(Modality(modality.name, "series", (count, step.vector))))
 
 
-class FramesEncoder(Encoder):
-    """See `Frames`. Frames beyond the length of a video pass through no encoder."""
+class StepwiseEncoder(Encoder):
+    """See `Stepwise`. Steps beyond the length of a view pass through no encoder."""
 
-    def __init__(self, modality: Modality, frame: Encoder, time: Encoder) -> None:
+    def __init__(self, modality: Modality, step: Encoder, time: Encoder) -> None:
         super().__init__(modality, vector=time.vector, width=time.width, grid=time.grid, layers=time.layer_widths)
-        self.frame, self.time = frame, time
+        self.step, self.time = step, time
 
     def forward(self, view: Tensor, lengths: Tensor | None = None) -> Encoding:
         """See `Encoder`."""
+        values = view if self.modality.kind == "video" else as_steps(self.modality, view)
         counts = step_counts(self.modality, view, lengths)
-        there = step_mask(counts, view.shape[1])
-        states = torch.zeros(*view.shape[:2], self.frame.vector, device=view.device)
+        there = step_mask(counts, values.shape[1])
+        states = torch.zeros(*values.shape[:2], self.step.vector, device=view.device)
         if there.any():
-            found = self.frame(view[there]).vector
+            found = self.step(values[there]).vector
             states = states.to(found.dtype).index_put((there,), found)
         encoding: Encoding = self.time(states, counts)
         return encoding

@@ -1,0 +1,120 @@
+"""The architectures of MultiZoo: encoders, fusion and head with the sizes of the published system, by data set and method.
+
+Liang et al., MultiBench (2021), tables 4 to 12 and the published code. `multizoo("av-mnist/lf", spec)` builds one for samples of
+the shapes that the data set has; modalities are taken in the order of the spec. The numbers of weights are those of the published
+code, but for three things: the factors of low-rank fusion are weights and trained; a target that is a number has one weight more,
+its standard deviation; and the prior of sensor fusion is no weight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from molyneux.core import ConfigError, Spec, SpecError, nearest
+from molyneux.learn.fusion.crossmodal import MulT
+from molyneux.learn.fusion.early import AtEachStep, EarlyFusion
+from molyneux.learn.fusion.fusion import Fusion
+from molyneux.learn.fusion.gated import ProductOfExperts
+from molyneux.learn.fusion.multiplicative import MultiplicativeInteractions
+from molyneux.learn.fusion.nonlocal_gate import NLGate
+from molyneux.learn.fusion.pooled import Concatenation
+from molyneux.learn.fusion.tensor import LowRank, TensorFusion
+from molyneux.learn.predictors.encoders.convolutional import CAMERA, DEPTH, VGG11, LeNet, PushLayers
+from molyneux.learn.predictors.encoders.encoding import ViewEncoder
+from molyneux.learn.predictors.encoders.general import MLP, Identity, Maxout
+from molyneux.learn.predictors.encoders.sequences import RecurrentSteps, TransformerSteps
+from molyneux.learn.predictors.encoders.sounds import ForceConvolution
+from molyneux.learn.predictors.encoders.videos import Stepwise
+from molyneux.learn.predictors.fusion_predictor import FusionPredictor
+from molyneux.learn.predictors.head import Head
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """An architecture of the published system.
+
+    Args:
+        encoders: of the modalities, in the order of the spec; one for modalities of any number, where there is only one.
+        fusion: of the encodings.
+        head: of the features.
+        modalities: how many the samples have; None for any number.
+        beside: how many of the last modalities stand beside a product of experts.
+    """
+
+    encoders: tuple[ViewEncoder, ...]
+    fusion: Fusion
+    head: Head
+    modalities: int | None = None
+    beside: int = 0
+
+    def build(self, spec: Spec) -> FusionPredictor:
+        """The model for samples of a spec; raises SpecError for another number of modalities."""
+        count = len(spec.modalities)
+        if self.modalities is not None and self.modalities != count:
+            raise SpecError(f"expected samples of {self.modalities} modalities, got {', '.join(spec.names)}: restrict the spec")
+        fusion = self.fusion
+        if isinstance(fusion, ProductOfExperts) and self.beside:
+            fusion = replace(fusion, beside=spec.names[-self.beside :])
+        encoders = self.encoders * count if len(self.encoders) == 1 else self.encoders
+        return FusionPredictor(spec, encoders=dict(zip(spec.names, encoders, strict=True)), fusion=fusion, head=self.head)
+
+
+def multizoo(name: str, spec: Spec) -> FusionPredictor:
+    """The published architecture of a name in `ARCHITECTURES`, for samples of a spec.
+
+    Raises:
+        ConfigError: there is none of that name. SpecError: the samples have other modalities.
+    """
+    if name not in ARCHITECTURES:
+        raise ConfigError(f"unknown architecture {name!r}; {nearest(name, ARCHITECTURES)}")
+    return ARCHITECTURES[name].build(spec)
+
+
+_LATE, _LINEAR = Concatenation(), Head(layers=0)
+_AV_MNIST = (LeNet(6, 3), LeNet(6, 5))
+_MIMIC = (MLP((10,), 10), RecurrentSteps("gru", 30, readout="all"))
+_IMDB = (Maxout(512, 512), Maxout(1024, 512))
+_STOCKS = TransformerSteps(9, 3, 3, 2048, 0.1, norm_first=False, readout="last")
+_PROPRIOCEPTION = MLP((32, 64, 128), 256, "leaky_relu", last=True)
+_ACTION = MLP((32,), 32, "leaky_relu", last=True)
+_TOUCH = (CAMERA, ForceConvolution(), _PROPRIOCEPTION, DEPTH, _ACTION)
+_PUSH = tuple(Stepwise(PushLayers(width), Identity()) for width in (64, 8, 16))
+_PUSH_MODEL = Stepwise(MLP((), 64), RecurrentSteps("lstm", 512, 2))
+
+ARCHITECTURES: dict[str, Architecture] = {
+    "affect/ef-gru": Architecture((Identity(),), EarlyFusion(RecurrentSteps("gru", 512)), Head(512)),
+    "affect/mult": Architecture((Identity(),), MulT(40, 8, 4, causal=True, own=True, readout="last"), _LINEAR),
+    "av-mnist/audio": Architecture(_AV_MNIST[1:], _LATE, Head(100), 1),
+    "av-mnist/image": Architecture(_AV_MNIST[:1], _LATE, Head(100), 1),
+    "av-mnist/lf": Architecture(_AV_MNIST, _LATE, Head(100), 2),
+    "av-mnist/lrtf": Architecture(_AV_MNIST, LowRank(120, 40), Head(100), 2),
+    "av-mnist/mi": Architecture(_AV_MNIST, MultiplicativeInteractions("matrix", 240), Head(100), 2),
+    "enrico/lf": Architecture((VGG11(16),), _LATE, _LINEAR, 2),
+    "mimic/lf": Architecture(_MIMIC, _LATE, Head(40), 2),
+    "mimic/lrtf": Architecture(_MIMIC, LowRank(100, 40), Head(40), 2),
+    "mimic/mi": Architecture(_MIMIC, MultiplicativeInteractions("matrix", 100), Head(40), 2),
+    "mimic/nl-gate": Architecture(_MIMIC, NLGate(slots=10, scaled=False, readout="all"), Head(40), 2),
+    "mimic/series": Architecture((RecurrentSteps("gru", 30, outputs=15, readout="all"),), _LATE, Head(40), 1),
+    "mimic/static": Architecture(_MIMIC[:1], _LATE, Head(40), 1),
+    "mm-imdb/ef": Architecture((Identity(),), EarlyFusion(Maxout(512, 512)), _LINEAR, 2),
+    "mm-imdb/lf": Architecture(_IMDB, _LATE, _LINEAR, 2),
+    "mm-imdb/lrtf": Architecture(_IMDB, LowRank(512, 128), _LINEAR, 2),
+    "mm-imdb/mi": Architecture(_IMDB, MultiplicativeInteractions("matrix", 1024), _LINEAR, 2),
+    "push/ef": Architecture((_PUSH[0],), EarlyFusion(_PUSH_MODEL, steps=True), Head(64)),
+    "push/lf": Architecture((Stepwise(PushLayers(64), RecurrentSteps("lstm", 256)),), AtEachStep(_LATE), _LINEAR),
+    "push/mult": Architecture((_PUSH[0],), MulT(64, 4, 3, causal=True, own=True, steps=True), _LINEAR),
+    "push/tf": Architecture((_PUSH[1], _PUSH[1], _PUSH[0], _PUSH[2]), AtEachStep(TensorFusion(None)), Head(256), 4),
+    "stocks/ef-lstm": Architecture((Identity(),), EarlyFusion(RecurrentSteps("lstm", 128)), _LINEAR),
+    "stocks/ef-transformer": Architecture((Identity(),), EarlyFusion(_STOCKS), _LINEAR),
+    "stocks/lf-lstm": Architecture((RecurrentSteps("lstm", 16),), _LATE, _LINEAR),
+    "stocks/lf-transformer": Architecture((_STOCKS,), _LATE, _LINEAR),
+    "stocks/mult": Architecture((Identity(),), MulT(9, 3, 3, causal=True, own=True, readout="last"), _LINEAR),
+    "vision-touch/force": Architecture((ForceConvolution(), _ACTION), _LATE, Head(128), 2),
+    "vision-touch/image": Architecture((CAMERA, DEPTH, _ACTION), _LATE, Head(128), 3),
+    "vision-touch/lf": Architecture(_TOUCH, _LATE, Head(128), 5),
+    "vision-touch/lrtf": Architecture(_TOUCH, LowRank(200, 40), Head(128), 5),
+    "vision-touch/proprioception": Architecture((_PROPRIOCEPTION, _ACTION), _LATE, Head(128), 2),
+    "vision-touch/sensor-fusion": Architecture(_TOUCH, ProductOfExperts(128, linear=False), Head(128, layers=2), 5, 1),
+}
+"""By data set and method. Modalities: MIMIC static, series; MM-IMDb text, image; AV-MNIST image, audio; Push position, force,
+image, control; Vision & Touch image, force, proprioception, depth, action; affect and stocks series, in any order."""

@@ -1,0 +1,138 @@
+"""The numbers of weights of the published architectures."""
+
+import pytest
+import torch
+
+from molyneux.core import Batch, ConfigError, Modality, Progress, Spec, SpecError, Target
+from molyneux.learn.predictors.multizoo import ARCHITECTURES, multizoo
+
+
+def image(*shape):
+    return ("image", shape)
+
+
+def series(*shape):
+    return ("series", shape)
+
+
+def table(*shape):
+    return ("tabular", shape)
+
+
+def classes(count):
+    return Target("y", "class", tuple(map(str, range(count))))
+
+
+LABELS = Target("y", "multilabel", tuple(map(str, range(23))))
+NUMBER, PUSH = Target("y", "number"), Target("y", "number", shape=(16, 2))
+STATIC, HOURS = table(5), series(24, 12)
+POSTER = (table(300), table(4096))
+DIGIT, SOUND = image(1, 28, 28), image(1, 112, 112)
+POSITION, FORCE, CAMERA, CONTROL = series(16, 3), series(16, 7), ("video", (16, 1, 32, 32)), series(16, 7)
+PUSHED = (POSITION, FORCE, CAMERA, CONTROL)
+COLOUR, TOUCH, JOINTS, DEPTH, ACTION = image(3, 128, 128), series(32, 6), table(8), image(1, 128, 128), table(4)
+ROBOT = (COLOUR, TOUCH, JOINTS, DEPTH, ACTION)
+STOCKS = [(series(500, 1),) * count for count in (4, 6, 7)]
+GROUPED = [tuple(series(500, size) for size in sizes) for sizes in ((1, 1, 2), (2, 2, 2), (2, 2, 3))]
+
+COUNTS = [
+    ("av-mnist/image", (DIGIT,), classes(10), 19_848),
+    ("av-mnist/audio", (SOUND,), classes(10), 242_184),
+    ("av-mnist/lf", (DIGIT, SOUND), classes(10), 260_922),
+    ("av-mnist/mi", (DIGIT, SOUND), classes(10), 2_530_602),
+    ("av-mnist/lrtf", (DIGIT, SOUND), classes(10), 249_082 + 40 * (49 + 193) * 120),
+    ("mimic/lf", (STATIC, HOURS), classes(6), 33_616),
+    ("mimic/lf", (STATIC, HOURS), classes(2), 33_452),
+    ("mimic/static", (STATIC,), classes(2), 692),
+    ("mimic/series", (HOURS,), classes(2), 18_947),
+    ("mimic/lrtf", (STATIC, HOURS), classes(2), 2_936_392),
+    ("mimic/mi", (STATIC, HOURS), classes(2), 801_352),
+    ("mimic/nl-gate", (STATIC, HOURS), classes(2), 39_652),
+    ("mm-imdb/lf", POSTER, LABELS, 10_311_279),
+    ("mm-imdb/ef", POSTER, LABELS, 5_050_479),
+    ("mm-imdb/mi", POSTER, LABELS, 279_796_335),
+    ("mm-imdb/lrtf", POSTER, LABELS, 77_540_079),
+    ("stocks/lf-lstm", STOCKS[0], NUMBER, 4_929),
+    ("stocks/lf-lstm", STOCKS[1], NUMBER, 7_393),
+    ("stocks/lf-lstm", STOCKS[2], NUMBER, 8_625),
+    ("stocks/ef-lstm", STOCKS[0], NUMBER, 68_737),
+    ("stocks/ef-transformer", STOCKS[0], NUMBER, 117_997),
+    ("stocks/lf-transformer", STOCKS[0], NUMBER, 471_877),
+    ("stocks/lf-transformer", STOCKS[1], NUMBER, 707_815),
+    ("stocks/lf-transformer", STOCKS[2], NUMBER, 825_784),
+    ("stocks/mult", GROUPED[0], NUMBER, 125_020),
+    ("stocks/mult", GROUPED[1], NUMBER, 125_038),
+    ("stocks/mult", GROUPED[2], NUMBER, 125_047),
+    ("push/ef", PUSHED, PUSH, 3_918_426),
+    ("push/ef", (CAMERA,), PUSH, 3_879_898),
+    ("push/ef", (FORCE,), PUSH, 3_330_946),
+    ("push/ef", (POSITION,), PUSH, 3_330_690),
+    ("push/lf", PUSHED, PUSH, 1_904_986),
+    ("push/tf", PUSHED, PUSH, 23_472_890),
+    ("push/mult", PUSHED, PUSH, 14_582_106),
+    ("vision-touch/lf", ROBOT, classes(2), 1_198_514),
+    ("vision-touch/lf", ROBOT, classes(4), 1_198_772),
+    ("vision-touch/image", (COLOUR, DEPTH, ACTION), classes(2), 1_001_506),
+    ("vision-touch/force", (TOUCH, ACTION), classes(2), 126_194),
+    ("vision-touch/proprioception", (JOINTS, ACTION), classes(2), 82_210),
+    ("vision-touch/lrtf", ROBOT, classes(2), 1_089_186 + 8_488_000),
+    ("vision-touch/sensor-fusion", ROBOT, classes(2), 1_100_594 - 2 * 128),
+    ("enrico/lf", (image(3, 256, 128),) * 2, classes(20), 19_255_476),
+    ("affect/mult", (series(50, 35), series(50, 74), series(50, 300)), NUMBER, 3_080_321),
+    ("affect/mult", (series(50, 20), series(50, 5), series(50, 300)), NUMBER, 3_076_961),
+    ("affect/ef-gru", (series(50, 35), series(50, 74), series(50, 300)), NUMBER, 1_680_897),
+]
+
+
+def spec_of(name, modalities, target):
+    views = tuple(Modality(f"m{number}", kind, shape) for number, (kind, shape) in enumerate(modalities))
+    return Spec(views, targets=(target,))
+
+
+def weights(model):
+    """Weights without the standard deviation of a number."""
+    return sum(parameter.numel() for name, parameter in model.named_parameters() if not name.endswith("log_scale"))
+
+
+@pytest.mark.parametrize(("name", "modalities", "target", "count"), COUNTS)
+def test_numbers_of_weights(name, modalities, target, count):
+    with torch.device("meta"):
+        model = multizoo(name, spec_of(name, modalities, target))
+    assert weights(model) == count
+
+
+def test_every_architecture_is_counted():
+    assert {name for name, *_ in COUNTS} == set(ARCHITECTURES)
+
+
+@pytest.mark.parametrize("name", ["av-mnist/lrtf", "mimic/nl-gate", "stocks/ef-lstm", "vision-touch/lrtf"])
+def test_they_have_a_loss(name):
+    _, modalities, target, _ = next(row for row in COUNTS if row[0] == name)
+    spec = spec_of(name, modalities, target)
+    batch = Batch({item.name: torch.randn(3, *item.shape) for item in spec.modalities}, targets={"y": torch.zeros(3).long()})
+    if target.task == "number":
+        batch.targets["y"] = torch.zeros(3)
+    model = multizoo(name, spec)
+    model.loss(batch, Progress(0, 1)).total.backward()
+    assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in model.parameters())
+
+
+def test_steps_of_the_push_have_values_of_their_own():
+    spec = spec_of("push/lf", (POSITION, FORCE), PUSH)
+    batch = Batch({item.name: torch.randn(2, *item.shape) for item in spec.modalities}, targets={"y": torch.zeros(2, 16, 2)})
+    model = multizoo("push/lf", spec)
+    found = model.predict(batch)["y"]
+    assert found.mean.shape == (2, 16, 2)
+    assert found.batch_shape == (2,)
+    changed = model.predict(Batch({**batch.views, "m0": torch.cat([batch.views["m0"][:, :8], -batch.views["m0"][:, 8:]], 1)}))[
+        "y"
+    ]
+    torch.testing.assert_close(changed.mean[:, :8], found.mean[:, :8])  # its recurrent layers see the past alone
+    assert not torch.allclose(changed.mean[:, 8:], found.mean[:, 8:])
+
+
+def test_unknown_names_and_other_samples_are_refused():
+    with pytest.raises(ConfigError, match=r"unknown architecture 'avmnist/lf'; did you mean .av-mnist/lf"):
+        multizoo("avmnist/lf", spec_of("", (DIGIT,), NUMBER))
+    with pytest.raises(SpecError, match="expected samples of 2 modalities, got m0"):
+        multizoo("av-mnist/lf", spec_of("", (DIGIT,), NUMBER))
