@@ -211,7 +211,9 @@ def read_pickle(path: Path, *, offset: int = 0) -> tuple[MappedFile, Any]:
     except OSError as error:
         raise store.read_error(error, path) from error
     except (pickle.UnpicklingError, EOFError, struct.error) as error:
-        raise DataError(f"{path}: expected a whole pickle, got one that ends early or is none ({error}): restore the file") from error
+        raise DataError(
+            f"{path}: expected a whole pickle, got one that ends early or is none ({error}): restore the file"
+        ) from error
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError, UnicodeError) as error:
         raise DataError(f"{path}: expected a pickle of arrays and plain containers, got one that is damaged ({error})") from error
 
