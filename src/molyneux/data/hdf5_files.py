@@ -90,10 +90,11 @@ class Hdf5Rows:
     def take(self, rows: np.ndarray) -> np.ndarray:
         """These rows (B, ...), in any order, repeats allowed."""
         if self._array is not None and self._mapped is not None:
-            found = self._array[rows]
+            copied: np.ndarray = self._array[rows]
             self._mapped.release()
-            return found
+            return copied
         distinct, inverse = np.unique(rows, return_inverse=True)
         with open_hdf5(self.path) as file:
-            read: np.ndarray = file[self._name][distinct] if len(distinct) else np.empty((0, *self.shape[1:]), self.dtype)
-        return read[inverse.reshape(-1)]
+            read = file[self._name][distinct] if len(distinct) else np.empty((0, *self.shape[1:]), self.dtype)
+        found: np.ndarray = read[inverse.reshape(-1)]
+        return found

@@ -11,7 +11,7 @@ import pickle
 import struct
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class _Type:
         found = np.dtype(_text(self.code))
         if found.kind not in _KINDS:
             raise ValueError(f"values of type {found}")
-        return found.newbyteorder(order) if order in "<>" else found
+        return found.newbyteorder(">" if order == ">" else "<") if order in ("<", ">") else found
 
 
 class _Array:
@@ -131,14 +131,14 @@ _MADE: dict[tuple[str, str], Callable[..., Any] | type] = {
 """What the names in a pickle stand for."""
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """A name that is not read."""
 
 
 class _Reader(pickle._Unpickler):
     """The unpickler of the standard library in Python, with other meanings of names, and without those of extensions."""
 
-    dispatch = dict(pickle._Unpickler.dispatch)
+    dispatch: ClassVar[dict[int, Callable[[Any], None]]] = dict(pickle._Unpickler.dispatch)
 
     def __init__(self, stream: IO[bytes]) -> None:
         super().__init__(stream, encoding="latin1")
@@ -146,14 +146,14 @@ class _Reader(pickle._Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in _MADE:
-            raise _Refused(f"{module}.{name}")
+            raise _RefusedError(f"{module}.{name}")
         return _MADE[module, name]
 
     def persistent_load(self, pid: Any) -> Any:
-        raise _Refused(f"the object {pid!r} of another file")
+        raise _RefusedError(f"the object {pid!r} of another file")
 
     def get_extension(self, code: int) -> Any:
-        raise _Refused(f"the extension {code}")
+        raise _RefusedError(f"the extension {code}")
 
     def _frame(self) -> None:
         """Frames only help reading ahead; without them, the place in the file is known."""
@@ -163,7 +163,7 @@ class _Reader(pickle._Unpickler):
         state = self.stack.pop()  # type: ignore[attr-defined]
         made = self.stack[-1]  # type: ignore[attr-defined]
         if not isinstance(made, _Array | _Type):
-            raise _Refused(f"attributes of {type(made).__name__}")
+            raise _RefusedError(f"attributes of {type(made).__name__}")
         made.__setstate__(state)
 
     def _long_bytes(self, size: int) -> None:
@@ -203,7 +203,7 @@ def read_pickle(path: Path, *, offset: int = 0) -> tuple[MappedFile, Any]:
         with path.open("rb") as stream:
             stream.seek(offset)
             return mapped, _plain(_Reader(stream).load(), mapped)
-    except _Refused as error:
+    except _RefusedError as error:
         raise StoreError(
             f"{path}: expected a pickle of arrays and plain containers, got one that names {error}: it is not read, for a pickle "
             "can run code; take the file from its publishers, or save its arrays with numpy.savez"

@@ -67,9 +67,9 @@ class Words:
 class WordAlign:
     """Averages of features over the time of each word (Chen et al., ICMI 2017, section 3; MultiBench's WordAlign).
 
-    A frame with one time belongs to a word that has begun and not yet ended; a frame with an interval belongs to a word that it overlaps.
-    A word without a frame has zeros, and its count says so. The averages of all words of all samples are differences of running
-    sums, without a loop over words.
+    A frame with one time belongs to a word that has begun and not yet ended; a frame with an interval belongs to a word that it
+    overlaps. A word without a frame has zeros, and its count says so. The averages of all words of all samples are differences of
+    running sums, without a loop over words.
 
     Args:
         steps: words of a sample at most; the last ones of longer samples are kept, as in the published data. By default the

@@ -42,8 +42,8 @@ class Clotho(FileBenchmark):
     behind captions). There is no target: the caption is what a model says of the sound. Symbols are the words of the list, where
     it is there, and their numbers otherwise, and one for padding.
 
-    The evaluation files are the split `test`; of the sounds of the development files, a tenth, drawn from `split_seed`, validates,
-    so that all captions of a sound are in one split. No caption is left out, also of the evaluation files.
+    The evaluation files are the split `test`; of the sounds of the development files, a tenth, drawn from `split_seed`,
+    validates, so that all captions of a sound are in one split. No caption is left out, also of the evaluation files.
 
     Args:
         folder: see `FileBenchmark`.
@@ -93,7 +93,7 @@ class Clotho(FileBenchmark):
 
     def _rows(self, files: Sequence[Path]) -> dict[str, np.ndarray]:
         tests = np.array([path.parent.name == _EVALUATION for path in files])
-        sounds, inverse = np.unique([_sound(path) for path in files], return_inverse=True)
+        inverse = np.unique([_sound(path) for path in files], return_inverse=True)[1]
         developed = np.unique(inverse[~tests])
         order = seeds.generator(int(self._settings["split_seed"]), self.name, "splits").permutation(developed)
         held = np.isin(inverse, order[: max(1, len(order) // 10)]) & ~tests

@@ -240,7 +240,8 @@ class Standardisation:
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
         """The values (..., D) as float32 with mean 0 and standard deviation 1 on what they were estimated on."""
-        return ((values - self.mean) / self.deviation).astype(np.float32)
+        standardised: np.ndarray = ((values - self.mean) / self.deviation).astype(np.float32)
+        return standardised
 
 
 def shuffled(count: int, seed: int) -> np.ndarray:

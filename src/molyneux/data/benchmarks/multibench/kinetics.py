@@ -104,8 +104,8 @@ class Kinetics(FileBenchmark):
         except pickle.UnpicklingError as error:
             named = re.search(r"GLOBAL (\S+)", str(error))
             raise StoreError(
-                f"{path}: expected tensors and plain containers, got a file that names {named[1] if named else 'code'}: it is not read, "
-                "for it could run code; save the samples anew as tuples of tensors and a whole number"
+                f"{path}: expected tensors and plain containers, got a file that names {named[1] if named else 'code'}: it is "
+                "not read, for it could run code; save the samples anew as tuples of tensors and a whole number"
             ) from error
         except OSError as error:
             raise store.read_error(error, path) from error

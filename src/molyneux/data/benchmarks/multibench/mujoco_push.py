@@ -43,8 +43,8 @@ Scales = Literal["training", "published", "none"]
 class MuJoCoPush(FileBenchmark):
     """A simulated arm pushing a puck: 38,000 windows of 16 steps; Lee et al. (IROS, 2020).
 
-    Layout: `gentle_push_1000.hdf5` to train, `gentle_push_10.hdf5` to validate and `gentle_push_300.hdf5` to test. Each has groups
-    `trajectory0`, `trajectory1`, ... of data sets `Cylinder0_pos` (T, >= 2), the puck; `eef_pos` (T, 3), the end effector;
+    Layout: `gentle_push_1000.hdf5` to train, `gentle_push_10.hdf5` to validate and `gentle_push_300.hdf5` to test. Each has
+    groups `trajectory0`, `trajectory1`, ... of data sets `Cylinder0_pos` (T, >= 2), the puck; `eef_pos` (T, 3), the end effector;
     `force` (T, 6), forces and torques; `contact` (T,); and `image` (T, 32, 32). Pictures are read when they are asked for.
 
     Modalities are series of 16 steps: `gripper_pos` (3), `gripper_sensors` (forces, torques and contact, 7), and `control` (the

@@ -32,9 +32,9 @@ Group = Literal["food", "health", "tech"]
 class Stocks(FileBenchmark):
     """Daily returns of several shares, to predict the squared return of one of them on the next day; Liang et al. (2021).
 
-    Layout: a CSV file for each share, `<ticker>.csv` or `<ticker>_data.csv`, in the folder or in `individual_stocks_5yr` below it,
-    with columns of the day and the opening price (`Date` and `Open`, in any case). Days that all shares have are used; a day on
-    which a price is missing or not above 0 is left out.
+    Layout: a CSV file for each share, `<ticker>.csv` or `<ticker>_data.csv`, in the folder or in `individual_stocks_5yr` below
+    it, with columns of the day and the opening price (`Date` and `Open`, in any case). Days that all shares have are used; a day
+    on which a price is missing or not above 0 is left out.
 
     Each share is a modality, a series (`length`, 1) of the logarithms of opening prices divided by those of the day before. The
     target is the number `squared return` of `target`, on the day after the window. Windows follow each other day by day; the
@@ -45,7 +45,8 @@ class Stocks(FileBenchmark):
 
     Args:
         folder: see `FileBenchmark`.
-        group: shares by name: `food`, `health` or `tech`. Of these, shares without a file are an error, unless `tickers` is given.
+        group: shares by name: `food`, `health` or `tech`. A share of it without a file is an error; name those that have one in
+            `tickers`.
         tickers: any shares, in the place of a group.
         target: whose squared return is predicted; by default MCD, UNH and MSFT for the groups, and the first of `tickers`.
         length: days of a window.
@@ -60,8 +61,8 @@ class Stocks(FileBenchmark):
     folders = ("stocks", "individual_stocks_5yr")
     files = ()
     published_as = (
-        "a CSV file for each share with columns Date and Open, such as those of https://finance.yahoo.com (not to be passed on) or of "
-        "https://github.com/CNuge/kaggle-code (MIT licence, 2013 to 2018)"
+        "a CSV file for each share with columns Date and Open, such as those of https://finance.yahoo.com (not to be passed on) "
+        "or of https://github.com/CNuge/kaggle-code (MIT licence, 2013 to 2018), or name in tickers those that are there"
     )
 
     def __init__(
@@ -179,4 +180,5 @@ def _rounded(windows: np.ndarray, levels: int) -> np.ndarray:
     """Windows (B, T, N), each rounded to so many steps from its smallest to its largest value."""
     low, high = windows.min((1, 2), keepdims=True), windows.max((1, 2), keepdims=True)
     step = np.where(high > low, (high - low) / levels, 1.0)
-    return np.round((windows - low) / step) * step + low
+    rounded: np.ndarray = np.round((windows - low) / step) * step + low
+    return rounded

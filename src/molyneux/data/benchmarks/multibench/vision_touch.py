@@ -32,9 +32,9 @@ Unit = Literal["run", "file"]
 class VisionTouch(FileBenchmark):
     """A robot arm inserting pegs: 147,000 steps; Lee et al. (ICRA, 2019).
 
-    Layout: files `<run>_<k>_1000.h5` of 50 steps with `image` (50, 128, 128, 3) uint8, `depth_data` (50, 128, 128) with or without
-    a last axis of 1, `proprio` (50, >= 8), `ee_forces_continuous` (50, >= 32, 6), `action` (50, 4) and `contact` (50, any); each
-    step but the last is a sample. Files are opened when their samples are asked for.
+    Layout: files `<run>_<k>_1000.h5` of 50 steps with `image` (50, 128, 128, 3) uint8, `depth_data` (50, 128, 128) with or
+    without a last axis of 1, `proprio` (50, >= 8), `ee_forces_continuous` (50, >= 32, 6), `action` (50, 4) and `contact` (50,
+    any); each step but the last is a sample. Files are opened when their samples are asked for.
 
     Modalities are `image` (3, 128, 128), `force`, the hyperbolic tangent of the last 32 forces and torques as a series (32, 6),
     `proprio` (8,), `depth` (1, 128, 128), and `action` (4,), that of the next step, as published. There are two targets, both of
@@ -151,7 +151,8 @@ class VisionTouch(FileBenchmark):
             "pose": file["proprio"][after][:, :_ACTION],
         }
         found = {name: self.finite(values, f"{path}, {name}", steps) for name, values in numbers.items()}
-        found["contact"] = (self.finite(file["contact"][after], f"{path}, contact", after).sum(1) > 0).astype(np.int64)
+        touched: np.ndarray = self.finite(file["contact"][after], f"{path}, contact", after).sum(1)
+        found["contact"] = (touched > 0).astype(np.int64)
         found["image"] = file["image"][steps].transpose(0, 3, 1, 2).astype(np.uint8)
         return {name: found[name] for name in ("image", "force", "proprio", "depth", "action", "contact", "pose")}
 

@@ -23,13 +23,13 @@ _LABELS, _TEXTS = "fid_to_label.pkl", "fid_to_text.pkl"
 class Yummly(FileBenchmark):
     """Recipes with a picture, a text and a kind of kitchen: 27,638 recipes; Min et al. (IEEE Transactions on Multimedia, 2017).
 
-    Layout: the pickles `fid_to_label.pkl` and `fid_to_text.pkl`, dictionaries of names and texts by the number of a recipe, and the
-    pictures `images/img<number>.jpg`. Pickles are read without running code. `word2index.pkl` is not used: symbols are the most
-    frequent words of the training texts, in lower case, and other words are `<unk>`.
+    Layout: the pickles `fid_to_label.pkl` and `fid_to_text.pkl`, dictionaries of names and texts by the number of a recipe, and
+    the pictures `images/img<number>.jpg`. Pickles are read without running code. `word2index.pkl` is not used: symbols are the
+    most frequent words of the training texts, in lower case, and other words are `<unk>`.
 
     Modalities are `image`, decoded when it is asked for, and `text`. The target is the class `label`, in alphabetical order (in
-    the published loader it depends on the hash seed of the process). Splits are ranges of the dictionary's order, as published: 80 % train,
-    10 % validate, the rest tests.
+    the published loader it depends on the hash seed of the process). Splits are ranges of the dictionary's order, as published:
+    80 % train, 10 % validate, the rest tests.
 
     Args:
         folder: see `FileBenchmark`.
