@@ -39,6 +39,7 @@ from molyneux.data.own import ArrayDataset, ImageFolder, OwnDataset, TableDatase
 from molyneux.data.sentence_files import export_sentences, load_sentences
 from molyneux.data.sources import ArraySource, Lacking, Missing, Subset, Views, load
 from molyneux.data.stored import StoredSource, generate
+from molyneux.data.word_alignment import WordAlign
 from molyneux.data.worlds import (
     CdSprites,
     GeBiD,
@@ -117,6 +118,7 @@ __all__ = [
     "Views",
     "VisionTouch",
     "Winoground",
+    "WordAlign",
     "World",
     "YahooAnswers",
     "Ynoc",

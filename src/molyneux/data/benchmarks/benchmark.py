@@ -94,10 +94,14 @@ class Benchmark(SplitDataset):
         if missing := [name for name in self.expected if name not in paths]:
             optional = f" (and {', '.join(self.optional)}, which can be left out)" if self.optional else ""
             raise StoreError(
-                f"expected {', '.join(self.expected)}{optional} in {folder}, which lacks {', '.join(missing)}: put there "
-                f"{self.published_as}; nothing is downloaded"
+                f"expected {', '.join(self.expected)}{optional} in {folder}, which lacks {', '.join(missing)}: {self.advice}"
             )
         return paths
+
+    @property
+    def advice(self) -> str:
+        """What to do where a file is missing."""
+        return f"put there {self.published_as}; nothing is downloaded"
 
     @property
     def expected(self) -> tuple[str, ...]:

@@ -4,13 +4,12 @@ from molyneux.data.benchmarks.multibench.affect import CMUMOSEI, CMUMOSI, MUStAR
 from molyneux.data.benchmarks.multibench.av_mnist import AVMNIST
 from molyneux.data.benchmarks.multibench.clotho import Clotho
 from molyneux.data.benchmarks.multibench.enrico import ENRICO
-from molyneux.data.benchmarks.multibench.file_benchmark import FileBenchmark
+from molyneux.data.benchmarks.multibench.file_benchmark import FileBenchmark, write_twin
 from molyneux.data.benchmarks.multibench.kinetics import KineticsLarge, KineticsSmall
 from molyneux.data.benchmarks.multibench.mimic import MIMIC
 from molyneux.data.benchmarks.multibench.mm_imdb import MMIMDb
 from molyneux.data.benchmarks.multibench.mujoco_push import MuJoCoPush
 from molyneux.data.benchmarks.multibench.stocks import Stocks
-from molyneux.data.benchmarks.multibench.twins import write_twin
 from molyneux.data.benchmarks.multibench.vision_touch import VisionTouch
 from molyneux.data.benchmarks.multibench.yummly import Yummly
 

@@ -275,7 +275,7 @@ class MUStARD(_Classified):
     folders = ("mustard", "sarcasm")
     default_file = "sarcasm.pkl"
     files = (default_file,)
-    published_as = f"the features sarcasm.pkl of MultiBench (https://github.com/pliang279/MultiBench) for {page}, MIT licence"
+    published_as = f"the features sarcasm.pkl of MultiBench (https://github.com/pliang279/MultiBench) for {page}"
     widths: ClassVar[Mapping[str, int]] = {"vision": 371, "audio": 81, "text": 300}
     target = Target("sarcasm", "class", ("sincere", "sarcastic"))
 
@@ -295,7 +295,7 @@ class URFunny(_Classified):
     folders = ("ur-funny", "humor")
     default_file = "humor.pkl"
     files = (default_file,)
-    published_as = f"the features humor.pkl of MultiBench (https://github.com/pliang279/MultiBench) for {page}, no licence stated"
+    published_as = f"the features humor.pkl of MultiBench (https://github.com/pliang279/MultiBench) for {page}"
     widths: ClassVar[Mapping[str, int]] = {"vision": 371, "audio": 81, "text": 300}
     target = Target("humour", "class", ("serious", "funny"))
 

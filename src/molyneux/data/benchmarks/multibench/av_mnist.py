@@ -44,7 +44,7 @@ class AVMNIST(FileBenchmark):
     metric = "accuracy"
     folders = ("av-mnist", "avmnist")
     files = (*_FILES, *_LABELS)
-    published_as = f"the folder avmnist of {page} (of https://github.com/jperezrua/mfas; not for commercial use)"
+    published_as = f"the folder avmnist of {page} (first of https://github.com/jperezrua/mfas)"
 
     def __init__(self, folder: Path | None = None) -> None:
         super().__init__(folder)

@@ -58,7 +58,7 @@ class Clotho(FileBenchmark):
     folders = ("clotho", "clotho/data")
     files = ()
     optional = (_WORDS,)
-    published_as = f"the features that https://github.com/audio-captioning/clotho-dataset makes of {page} (research only)"
+    published_as = f"the features that https://github.com/audio-captioning/clotho-dataset makes of {page}"
 
     def __init__(self, folder: Path | None = None, *, split_seed: int = 0) -> None:
         super().__init__(folder, {"split_seed": split_seed})

@@ -44,7 +44,7 @@ class ENRICO(FileBenchmark):
     metric = "accuracy"
     folders = ("enrico",)
     files = (_TABLE,)
-    published_as = f"design_topics.csv and the folders screenshots and wireframes of {page} (MIT licence)"
+    published_as = f"design_topics.csv and the folders screenshots and wireframes of {page}"
 
     def __init__(self, folder: Path | None = None, *, image_size: tuple[int, int] = (256, 128)) -> None:
         sound = len(image_size) == 2 and min(image_size) >= 1
@@ -96,9 +96,7 @@ class ENRICO(FileBenchmark):
     def _picture(self, place: str, shape: tuple[int, int, int], screen: str) -> np.ndarray:
         path = self.folder / place.format(screen)
         if not store.is_file(path):
-            raise StoreError(
-                f"expected the picture {path}, which is not there: put there {self.published_as}; nothing is downloaded"
-            )
+            raise StoreError(f"expected the picture {path}, which is not there: {self.advice}")
         return read_image(path, shape, str(path))
 
     @classmethod

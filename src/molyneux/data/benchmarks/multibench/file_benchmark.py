@@ -14,10 +14,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 
-from molyneux.core import Batch, ConfigError, DataError, Spec, StoreError, store
+from molyneux.core import Batch, ConfigError, DataError, Spec, StoreError, nearest, seeds, store
 from molyneux.data.benchmarks.benchmark import Benchmark
 from molyneux.data.dataset import Split
 from molyneux.data.mapped_files import MappedFile
+
+_FEWEST = 30
+"""Samples of a twin."""
 
 
 @dataclass(frozen=True)
@@ -120,9 +123,7 @@ class FileBenchmark(Benchmark):
         """
         found = sorted(path for path in self.folder.glob(pattern) if store.is_file(path))
         if not found:
-            raise StoreError(
-                f"expected files {pattern} in {self.folder}, got none: put there {self.published_as}; nothing is downloaded"
-            )
+            raise StoreError(f"expected files {pattern} in {self.folder}, got none: {self.advice}")
         return found
 
     def rows(self, rows: np.ndarray, split: Split) -> Batch:
@@ -144,6 +145,11 @@ class FileBenchmark(Benchmark):
             if not len(rows):
                 raise self.wrong(self.folder, f"samples of the split {split}", "none")
         return samples
+
+    @property
+    def advice(self) -> str:
+        """What to do where a file is missing: where to get it, under which licence, and whom to cite."""
+        return f"put there {self.published_as} (licence: {self.licence}; cite {self.origin}); nothing is downloaded"
 
     def wrong(self, where: object, expected: str, got: str) -> DataError:
         """The error about what a file holds: where, what was expected, what came, and whom to ask."""
@@ -260,3 +266,44 @@ def in_order(**ends: int) -> dict[Split, np.ndarray]:
 def tensors(**arrays: np.ndarray) -> dict[str, torch.Tensor]:
     """Arrays as tensors, by the same names."""
     return {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
+
+
+def write_twin(name: str, folder: Path, *, size: int = 60, seed: int = 0) -> FileBenchmark:
+    """Write random files in the published layout of a data set, and give the data set that reads them.
+
+    A twin has the names, shapes, types and splits of the published files, fewer samples, and values that depend a little on the
+    target, so that a model can learn something. It is not the data set: no score on it says anything about that.
+
+    Args:
+        name: of the data set or its class, such as `mimic-v1`, `mimic` or `MIMIC`.
+        folder: a new or an empty one.
+        size: samples in all splits together, about; at least 30.
+        seed: of the values.
+
+    Raises:
+        ConfigError: no such data set, too few samples, or something is in the folder.
+        StoreError: the folder cannot be written.
+    """
+    kinds = twin_kinds()
+    known = {alias: kind for kind in kinds for alias in (kind.__name__, kind.name, kind.name.rpartition("-v")[0])}
+    problems = [] if name in known else [f"name: no data set {name!r}; {nearest(name, [kind.__name__ for kind in kinds])}"]
+    problems += [f"size: expected at least {_FEWEST}, got {size}"] if size < _FEWEST else []
+    folder = Path(folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        problems.append(f"folder: expected a new or an empty folder, got {folder}")
+    if problems:
+        raise ConfigError(problems)
+    kind = known[name]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return kind.write_twin(folder, size, seeds.generator(seed, kind.name, "twin"))
+    except OSError as error:
+        raise store.store_error(error, folder) from error
+
+
+def twin_kinds() -> list[type[FileBenchmark]]:
+    """The data sets of which twins can be written: all of MultiBench that are listed."""
+    from molyneux.data.benchmarks import multibench  # its list has this module's function, too
+
+    listed = (getattr(multibench, name) for name in multibench.__all__)
+    return [item for item in listed if isinstance(item, type) and issubclass(item, FileBenchmark) and item is not FileBenchmark]

@@ -40,8 +40,8 @@ class Kinetics(FileBenchmark):
     metric = "accuracy"
     files = ()
     published_as = (
-        "the files batch_37<k>.pdt that MultiBench (https://github.com/pliang279/MultiBench) describes, made of the videos of "
-        f"{page} (annotations CC BY 4.0)"
+        "the files batch_37<k>.pdt that MultiBench (https://github.com/pliang279/MultiBench) describes, made of the videos "
+        f"of {page}"
     )
     actions: ClassVar[tuple[str, ...]]
     """Names of the classes."""

@@ -54,7 +54,7 @@ class MIMIC(FileBenchmark):
     files = (_FILE,)
     published_as = (
         f"the file that https://github.com/USC-Melady/Benchmarking_DL_MIMICIII makes of MIMIC-III, which {page} gives to "
-        "credentialed users (no redistribution)"
+        "credentialed users"
     )
 
     def __init__(self, folder: Path | None = None, *, standardise: bool = True) -> None:

@@ -45,7 +45,7 @@ class MMIMDb(FileBenchmark):
     metric = "micro and macro F1"
     folders = ("mm-imdb", "mmimdb")
     files = (_FILE,)
-    published_as = f"the file that {page} makes (its data page is http://lisi1.unal.edu.co/mmimdb/; code under the MIT licence)"
+    published_as = f"the file that {page} makes (its data page is http://lisi1.unal.edu.co/mmimdb/)"
 
     def __init__(
         self, folder: Path | None = None, *, picture: Picture = "features", genres: tuple[str, ...] | None = None

@@ -68,7 +68,7 @@ class MuJoCoPush(FileBenchmark):
     metric = "MSE"
     folders = ("mujoco-push", "gentle_push")
     files = tuple(_FILES.values())
-    published_as = f"the files that {page} links (MIT licence)"
+    published_as = f"the files that {page} links"
 
     def __init__(
         self,

@@ -58,7 +58,7 @@ class VisionTouch(FileBenchmark):
     metric = "accuracy of contact; MSE of the pose"
     folders = ("vision-touch", "triangle_real_data")
     files = ()
-    published_as = f"the files triangle_real_data that {page} links (MIT licence)"
+    published_as = f"the files triangle_real_data that {page} links"
 
     def __init__(
         self,
@@ -151,8 +151,8 @@ class VisionTouch(FileBenchmark):
             "pose": file["proprio"][after][:, :_ACTION],
         }
         found = {name: self.finite(values, f"{path}, {name}", steps) for name, values in numbers.items()}
-        touched: np.ndarray = self.finite(file["contact"][after], f"{path}, contact", after).sum(1)
-        found["contact"] = (touched > 0).astype(np.int64)
+        touched = self.finite(file["contact"][after], f"{path}, contact", after).sum(1)
+        found["contact"] = np.array(touched > 0, np.int64)
         found["image"] = file["image"][steps].transpose(0, 3, 1, 2).astype(np.uint8)
         return {name: found[name] for name in ("image", "force", "proprio", "depth", "action", "contact", "pose")}
 
@@ -162,7 +162,7 @@ class VisionTouch(FileBenchmark):
         steps = 5
         for number in range(max(6, -(-size // (steps - 1)))):
             contact = rng.integers(0, 2, (steps, 3))
-            felt = contact.any(1)[:, None, None]
+            felt = np.asarray(contact.any(1))[:, None, None]
             shape = (steps, _SIDE, _SIDE)
             content = {
                 "image": rng.integers(0, 256, (*shape, 3), np.uint8),

@@ -45,9 +45,7 @@ class Yummly(FileBenchmark):
     metric = "none usual"
     folders = ("yummly-28k", "yummly")
     files = (_LABELS, _TEXTS)
-    published_as = (
-        f"the files that MultiBench (https://github.com/pliang279/MultiBench) made of the data of {page}; no licence is stated"
-    )
+    published_as = f"the files that MultiBench (https://github.com/pliang279/MultiBench) made of the data of {page}"
 
     def __init__(
         self, folder: Path | None = None, *, image_size: tuple[int, int] = (128, 128), words: int = 20_000, length: int = 256
@@ -91,9 +89,7 @@ class Yummly(FileBenchmark):
     def _picture(self, shape: tuple[int, int, int], recipe: object) -> np.ndarray:
         path = self.folder / "images" / f"img{recipe}.jpg"
         if not store.is_file(path):
-            raise StoreError(
-                f"expected the picture {path}, which is not there: put there {self.published_as}; nothing is downloaded"
-            )
+            raise StoreError(f"expected the picture {path}, which is not there: {self.advice}")
         return read_image(path, shape, str(path))
 
     @classmethod
