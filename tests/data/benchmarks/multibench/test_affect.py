@@ -132,7 +132,7 @@ def test_statistics_are_those_of_the_training_split(tmp_path):
         ({"train_audio": lambda found: found[:-1]}, "expected as many samples and steps in all modalities"),
         ({"train_labels": lambda found: found[:-1]}, "expected as many samples and steps in all modalities, and a label"),
         ({"train_text": lambda found: found[..., 0]}, r"expected numbers of shape \(any, any, any\), got \(20, 50\)"),
-        ({"train_text": lambda found: found.astype(str)}, "expected numbers of shape .*, got ndarray of <U"),
+        ({"train_text": lambda found: found[:, :1, :1].astype(str)}, "expected numbers of shape .*, got ndarray of <U"),
         ({"test_labels": lambda found: found + 9}, "test, labels: expected sentiments from -3 to 3, got"),
         ({"test_labels": lambda found: found * np.nan}, "test, labels: expected finite numbers, got nan in sample 0"),
         ({"train_text": lambda found: found * 0}, "expected samples of the split train, got none"),

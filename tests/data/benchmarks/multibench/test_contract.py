@@ -2,7 +2,6 @@
 
 import inspect
 import pickle
-import re
 from dataclasses import replace
 
 import numpy as np

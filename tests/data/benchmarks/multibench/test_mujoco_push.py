@@ -134,7 +134,7 @@ def test_files_that_are_something_else_are_refused(change, complaint, tmp_path):
 def test_foreign_and_cut_files_are_refused(tmp_path):
     written(tmp_path)
     (tmp_path / FILES["test"]).write_bytes(b"no HDF5")
-    with pytest.raises(DataError, match="gentle_push_300.hdf5: expected a whole HDF5 file"):
+    with pytest.raises(DataError, match=r"gentle_push_300\.hdf5: expected a whole HDF5 file"):
         _ = MuJoCoPush(tmp_path).splits
 
 
