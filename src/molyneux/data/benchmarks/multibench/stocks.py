@@ -143,7 +143,7 @@ class Stocks(FileBenchmark):
         if missing := [name for name in ("date", "open") if name not in columns]:
             raise self.wrong(path, "the columns Date and Open", f"{', '.join(table.column_names)} without {', '.join(missing)}")
         opened = table.column(columns["open"])
-        if not pa.types.is_floating(opened.type) and not pa.types.is_integer(opened.type):
+        if not any(fits(opened.type) for fits in (pa.types.is_floating, pa.types.is_integer, pa.types.is_null)):
             raise self.wrong(path, "prices in the column Open", f"{opened.type}")
         values = compute.fill_null(compute.cast(opened, pa.float64()), np.nan).to_numpy()
         days = compute.cast(table.column(columns["date"]), pa.string()).to_numpy(zero_copy_only=False)
