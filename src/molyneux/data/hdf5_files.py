@@ -90,7 +90,7 @@ class Hdf5Rows:
     def take(self, rows: np.ndarray) -> np.ndarray:
         """These rows (B, ...), in any order, repeats allowed."""
         if self._array is not None and self._mapped is not None:
-            copied: np.ndarray = self._array[rows]
+            copied = self._mapped.take(self._array, rows)
             self._mapped.release()
             return copied
         distinct, inverse = np.unique(rows, return_inverse=True)

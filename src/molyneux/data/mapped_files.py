@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import mmap
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,8 @@ class MappedFile:
             raise store.read_error(error, path) from error
         except ValueError as error:
             raise DataError(f"{path}: expected a file with content, got an empty one: restore the file") from error
+        self._start = np.frombuffer(self._map, np.uint8).ctypes.data
+        self._advise("MADV_RANDOM")  # what lies around a row is not wanted, and reading it takes longer than the row
 
     def array(self, offset: int, shape: tuple[int, ...], dtype: np.dtype, *, fortran: bool = False) -> np.ndarray:
         """The array whose bytes begin at an offset; nothing is read yet.
@@ -45,10 +48,34 @@ class MappedFile:
         flat = np.frombuffer(self._map, dtype, count, offset) if count else np.empty(0, dtype)
         return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
 
+    def take(self, array: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Copies of rows (B, ...) of an array of this file; the system is told of all of them before the first is read."""
+        size = array.strides[0] if array.ndim else 0
+        if size >= mmap.PAGESIZE and array.flags.c_contiguous and hasattr(mmap, "MADV_WILLNEED"):
+            first = array.ctypes.data - self._start
+            for row in rows.tolist():
+                begin = (first + row * size) // mmap.PAGESIZE * mmap.PAGESIZE
+                self._map.madvise(mmap.MADV_WILLNEED, begin, min(size + mmap.PAGESIZE, len(self._map) - begin))
+        found: np.ndarray = array[rows]
+        return found
+
+    @contextmanager
+    def from_beginning_to_end(self) -> Iterator[None]:
+        """While arrays are read from beginning to end, what follows is read ahead."""
+        self._advise("MADV_NORMAL")
+        try:
+            yield
+        finally:
+            self._advise("MADV_RANDOM")
+            self.release()
+
     def release(self) -> None:
         """Give the pages that were read back to the system; they are read again when they are needed."""
-        if hasattr(mmap, "MADV_DONTNEED"):
-            self._map.madvise(mmap.MADV_DONTNEED)
+        self._advise("MADV_DONTNEED")
+
+    def _advise(self, what: str) -> None:
+        if hasattr(mmap, what):
+            self._map.madvise(getattr(mmap, what))
 
 
 def map_npy(path: Path) -> tuple[MappedFile, np.ndarray]:

@@ -93,7 +93,8 @@ class Affect(FileBenchmark):
         path = paths[str(self._settings["file"])]
         mapped, found = read_pickle(path)
         parts = dict(zip(_PARTS, self.known(found, list(_PARTS.values()), path), strict=True))
-        read = {split: self._part(part, f"{path}, {_PARTS[split]}", mapped) for split, part in parts.items()}
+        with mapped.from_beginning_to_end():
+            read = {split: self._part(part, f"{path}, {_PARTS[split]}", mapped) for split, part in parts.items()}
         self._check_widths(read, path)
         rows, start = dict[Split, np.ndarray](), 0
         for split, part in read.items():
@@ -104,8 +105,9 @@ class Affect(FileBenchmark):
             tuple(Modality(name, "series", train[name].shape[1:]) for name in _SENSES),
             targets=self.targets,
         )
-        scales = self._scales(read["train"], mapped) if self._settings["standardise"] else {}
-        return Samples(spec, rows, lambda rows: self._batch(rows, list(read.values()), scales, path), [mapped])
+        with mapped.from_beginning_to_end():
+            scales = self._scales(read["train"], mapped) if self._settings["standardise"] else {}
+        return Samples(spec, rows, lambda rows: self._batch(rows, list(read.values()), scales, mapped), [mapped])
 
     def _part(self, found: Any, where: str, mapped: MappedFile) -> _Part:
         *views, labels = self.known(found, [*_SENSES, "labels"], where)
@@ -138,7 +140,7 @@ class Affect(FileBenchmark):
 
         return {name: Standardisation.of(block for block in spoken(name) if len(block)) for name in ("vision", "audio")}
 
-    def _batch(self, rows: np.ndarray, parts: list[_Part], scales: Mapping[str, Standardisation], path: Path) -> Batch:
+    def _batch(self, rows: np.ndarray, parts: list[_Part], scales: Mapping[str, Standardisation], mapped: MappedFile) -> Batch:
         ends = np.cumsum([len(part.labels) for part in parts])
         place = np.searchsorted(ends, rows, side="right")
         within = rows - np.concatenate([[0], ends])[place]
@@ -150,9 +152,9 @@ class Affect(FileBenchmark):
             own = np.flatnonzero(place == number)
             first[own], labels[own] = part.first[within[own]], part.labels[within[own]]
             for name in _SENSES:
-                values = part.views[name][within[own]]
+                values = mapped.take(part.views[name], within[own])
                 values = _without_infinity(values) if name == "audio" else values
-                views[name][own] = self.finite(values, f"{path}, {_PARTS[list(_PARTS)[number]]}, {name}", within[own])
+                views[name][own] = self.finite(values, f"{mapped.path}, {list(_PARTS.values())[number]}, {name}", within[own])
         moved = first[:, None] + np.arange(steps)
         for name, view in views.items():
             shown = scales[name](view) if name in scales else view

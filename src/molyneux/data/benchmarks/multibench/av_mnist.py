@@ -77,8 +77,8 @@ class AVMNIST(FileBenchmark):
             for sense, parts in views.items():
                 shown = np.empty((len(rows), *shapes[sense]), dtypes[sense])
                 for part, own, start in ((0, rows < first_test, 0), (1, rows >= first_test, first_test)):
-                    values = parts[part][rows[own] - start]
-                    where = paths[_FILES[2 * (sense == "audio") + part]]
+                    name = _FILES[2 * (sense == "audio") + part]
+                    values, where = opened[name][0].take(parts[part], rows[own] - start), paths[name]
                     stored = (
                         values if dtypes[sense] == "uint8" else self.finite(values, where, rows[own] - start) / np.float32(255)
                     )
