@@ -274,6 +274,7 @@ class MUStARD(_Classified):
     origin = "Castro, Hazarika, Pérez-Rosas, Zimmermann, Mihalcea and Poria (ACL 2019)"
     page = "https://github.com/soujanyaporia/MUStARD"
     metric = "accuracy"
+    sizes = "414 / 138 / 138"
     folders = ("mustard", "sarcasm")
     default_file = "sarcasm.pkl"
     files = (default_file,)
@@ -294,6 +295,7 @@ class URFunny(_Classified):
     origin = "Hasan, Rahman, Zadeh, Zhong, Tanveer, Morency and Hoque (EMNLP 2019)"
     page = "https://github.com/ROC-HCI/UR-FUNNY"
     metric = "accuracy"
+    sizes = "10,598 / 2,626 / 3,290"
     folders = ("ur-funny", "humor")
     default_file = "humor.pkl"
     files = (default_file,)
@@ -322,6 +324,7 @@ class CMUMOSI(_Sentiment):
     origin = "Zadeh, Zellers, Pincus and Morency (IEEE Intelligent Systems 31, 2016)"
     page = "http://multicomp.cs.cmu.edu/resources/cmu-mosi-dataset/"
     metric = "accuracy of the sign without zeros, MAE"
+    sizes = "1,284 / 229 / 686"
     folders = ("cmu-mosi", "mosi")
     default_file = "mosi_raw.pkl"
     files = (default_file,)
@@ -347,6 +350,7 @@ class CMUMOSEI(_Sentiment):
     origin = "Zadeh, Liang, Poria, Cambria and Morency (ACL 2018)"
     page = "http://multicomp.cs.cmu.edu/resources/cmu-mosei-dataset/"
     metric = "accuracy of the sign without zeros, MAE"
+    sizes = "16,265 / 1,869 / 4,643"
     folders = ("cmu-mosei", "mosei")
     default_file = "mosei_raw.pkl"
     files = (default_file,)

@@ -42,6 +42,7 @@ class AVMNIST(FileBenchmark):
     origin = "Vielzeuf, Lechervy, Pateux and Jurie (ECCV workshop, 2018), files of Pérez-Rúa et al. (CVPR 2019)"
     page = "https://github.com/pliang279/MultiBench"
     metric = "accuracy"
+    sizes = "55,000 / 5,000 / 10,000"
     folders = ("av-mnist", "avmnist")
     files = (*_FILES, *_LABELS)
     published_as = f"the folder avmnist of {page} (first of https://github.com/jperezrua/mfas)"

@@ -55,6 +55,7 @@ class Clotho(FileBenchmark):
     origin = "Drossos, Lipping and Virtanen (ICASSP 2020)"
     page = "https://zenodo.org/records/3490684"
     metric = "none usual here; SPIDEr elsewhere"
+    sizes = "14,465 to train and validate / 5,225"
     folders = ("clotho", "clotho/data")
     files = ()
     optional = (_WORDS,)

@@ -19,6 +19,7 @@ _TABLE = "design_topics.csv"
 _PICTURES = {"screenshot": "screenshots/{}.jpg", "wireframe": "wireframes/{}.png"}
 _DAMAGED = ("50105", "50109")
 _SPLIT_SEED = 42
+_TOPICS = 20
 
 
 @final
@@ -42,6 +43,7 @@ class ENRICO(FileBenchmark):
     origin = "Leiva, Hota and Oulasvirta (MobileHCI 2020)"
     page = "https://github.com/luileito/enrico"
     metric = "accuracy"
+    sizes = "947 / 219 / 292"
     folders = ("enrico",)
     files = (_TABLE,)
     published_as = f"design_topics.csv and the folders screenshots and wireframes of {page}"
@@ -104,8 +106,8 @@ class ENRICO(FileBenchmark):
         """See `FileBenchmark`."""
         from PIL import Image
 
-        topics = [f"topic{number:02}" for number in range(min(20, max(2, size // 8)))]
-        chosen = rng.integers(0, len(topics), size)
+        topics = [f"topic{number:02}" for number in range(_TOPICS)]
+        chosen = rng.permutation(np.arange(size) % _TOPICS)
         lines = [f"{1000 + number},{topics[topic]}" for number, topic in enumerate(chosen.tolist())]
         (folder / _TABLE).write_text("\n".join(["screen_id,topic", *lines, f"{_DAMAGED[0]},{topics[0]}"]), encoding="utf-8")
         for place in _PICTURES.values():

@@ -62,6 +62,9 @@ class FileBenchmark(Benchmark):
     metric: ClassVar[str]
     """What is usually reported."""
 
+    sizes: ClassVar[str]
+    """How many samples the published files have to train, validate and test."""
+
     def __init__(self, folder: Path | None, settings: Mapping[str, Any] | None = None, problems: Sequence[str] = ()) -> None:
         super().__init__(folder)
         if problems:

@@ -165,6 +165,7 @@ class KineticsSmall(Kinetics):
     """
 
     name = "kinetics-small-v1"
+    sizes = "2,112 / 171 / 341"
     folders = ("kinetics-small", "kinetics_small")
     actions = ("archery", "breakdancing", "crying", "dining", "singing")
 
@@ -177,5 +178,6 @@ class KineticsLarge(Kinetics):
     """
 
     name = "kinetics-large-v1"
+    sizes = "246,527 / 19,906 / 39,812"
     folders = ("kinetics-large", "kinetics_large")
     actions = tuple(f"action {number}" for number in range(400))

@@ -50,6 +50,7 @@ class MIMIC(FileBenchmark):
     )
     page = "https://physionet.org/content/mimiciii/"
     metric = "accuracy; AUPRC for the groups of diagnoses"
+    sizes = "28,970 / 3,621 / 3,621"
     folders = ("mimic", "mimic-iii")
     files = (_FILE,)
     published_as = (

@@ -43,6 +43,7 @@ class MMIMDb(FileBenchmark):
     origin = "Arevalo, Solorio, Montes-y-Gómez and González (ICLR workshop, 2017)"
     page = "https://github.com/johnarevalo/gmu-mmimdb"
     metric = "micro and macro F1"
+    sizes = "15,552 / 2,608 / 7,799"
     folders = ("mm-imdb", "mmimdb")
     files = (_FILE,)
     published_as = f"the file that {page} makes (its data page is http://lisi1.unal.edu.co/mmimdb/)"

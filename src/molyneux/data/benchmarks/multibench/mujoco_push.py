@@ -66,6 +66,7 @@ class MuJoCoPush(FileBenchmark):
     origin = "Lee, Yi, Martín-Martín, Savarese and Bohg (IROS 2020)"
     page = "https://github.com/brentyi/multimodalfilter"
     metric = "MSE"
+    sizes = "1,000 / 10 / 300 trajectories"
     folders = ("mujoco-push", "gentle_push")
     files = tuple(_FILES.values())
     published_as = f"the files that {page} links"

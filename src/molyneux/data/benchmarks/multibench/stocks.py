@@ -58,6 +58,7 @@ class Stocks(FileBenchmark):
     origin = "MultiBench (Liang et al., NeurIPS 2021); prices of any source"
     page = "https://finance.yahoo.com"
     metric = "MSE"
+    sizes = "3,200 / 500 / 1,017 windows of 5,218 days"
     folders = ("stocks", "individual_stocks_5yr")
     files = ()
     published_as = (

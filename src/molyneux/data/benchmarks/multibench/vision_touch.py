@@ -56,6 +56,7 @@ class VisionTouch(FileBenchmark):
     origin = "Lee, Zhu, Srinivasan, Shah, Savarese, Fei-Fei, Garg and Bohg (ICRA 2019)"
     page = "https://github.com/stanford-iprl-lab/multimodal_representation"
     metric = "accuracy of contact; MSE of the pose"
+    sizes = "117,600 / 29,400, no test split"
     folders = ("vision-touch", "triangle_real_data")
     files = ()
     published_as = f"the files triangle_real_data that {page} links"

@@ -43,6 +43,7 @@ class Yummly(FileBenchmark):
     origin = "Min, Jiang, Sang, Wang, Liu and Herranz (IEEE Transactions on Multimedia 19, 2017)"
     page = "the authors of 'Being a Supercook' (IEEE Transactions on Multimedia 19, 2017)"
     metric = "none usual"
+    sizes = "80 % / 10 % / 10 % of 27,638"
     folders = ("yummly-28k", "yummly")
     files = (_LABELS, _TEXTS)
     published_as = f"the files that MultiBench (https://github.com/pliang279/MultiBench) made of the data of {page}"
