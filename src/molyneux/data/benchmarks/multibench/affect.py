@@ -160,9 +160,9 @@ class Affect(FileBenchmark):
             shown = scales[name](view) if name in scales else view
             kept = np.take_along_axis(shown, np.minimum(moved, steps - 1)[..., None], 1)
             views[name] = np.where((moved < steps)[..., None], kept, np.float32(0))
-        values, known = self.answers(labels)
-        lengths = dict.fromkeys(_SENSES, steps - first)
-        return Batch(tensors(**views), lengths=tensors(**lengths), targets=tensors(**values), known=tensors(**known))
+        answers, known = self.answers(labels)
+        lengths = {name: np.array(steps - first) for name in _SENSES}
+        return Batch(tensors(**views), lengths=tensors(**lengths), targets=tensors(**answers), known=tensors(**known))
 
     @classmethod
     def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
