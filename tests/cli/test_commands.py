@@ -67,7 +67,7 @@ def test_steps_one_by_one(molyneux: Run, tmp_path: Path) -> None:
         ("worlds", {"CdSprites", "GeBiD"}),
         (
             "benchmarks",
-            {"AVMNIST", "CMUMOSI", "ENRICO", "KineticsSmall", "MIMIC", "MMIMDb", "MuJoCoPush", "Stocks", "VisionTouch"},
+            {"PublishedAVMNIST", "CMUMOSI", "ENRICO", "KineticsSmall", "MIMIC", "MMIMDb", "MuJoCoPush", "Stocks", "VisionTouch"},
         ),
         ("models", {"AE", "HSVAE", "VAE", "MVAE", "MMVAE", "MoPoE", "DMVAE"}),
         ("objectives", {"BetaTCVAE", "BetaVAE", "CCI", "DIP", "ELBO", "FactorVAE", "IWAE", "MAT"}),

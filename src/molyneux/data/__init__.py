@@ -1,7 +1,6 @@
 """Seeds and files become samples."""
 
 from molyneux.data.benchmarks import (
-    AVMNIST,
     CLEVR,
     CMUMOSEI,
     CMUMOSI,
@@ -23,6 +22,7 @@ from molyneux.data.benchmarks import (
     MuJoCoPush,
     MUStARD,
     PictureTexts,
+    PublishedAVMNIST,
     Stocks,
     SugarCrepe,
     URFunny,
@@ -66,7 +66,6 @@ from molyneux.data.worlds import (
 )
 
 __all__ = [
-    "AVMNIST",
     "CLEVR",
     "CMUMOSEI",
     "CMUMOSI",
@@ -101,6 +100,7 @@ __all__ = [
     "OwnDataset",
     "PartsOfSpeech",
     "PictureTexts",
+    "PublishedAVMNIST",
     "SceneSettings",
     "Semantics",
     "ShapeClasses",

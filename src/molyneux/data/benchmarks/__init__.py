@@ -5,7 +5,6 @@ from molyneux.data.benchmarks.clevr import CLEVR, CLEVRCoGenT, CLEVRQuestions
 from molyneux.data.benchmarks.crepe import CREPE
 from molyneux.data.benchmarks.labelled_texts import AGNews, DBpedia, LabelledTexts, YahooAnswers
 from molyneux.data.benchmarks.multibench import (
-    AVMNIST,
     CMUMOSEI,
     CMUMOSI,
     ENRICO,
@@ -17,6 +16,7 @@ from molyneux.data.benchmarks.multibench import (
     MMIMDb,
     MuJoCoPush,
     MUStARD,
+    PublishedAVMNIST,
     Stocks,
     URFunny,
     VisionTouch,
@@ -29,7 +29,6 @@ from molyneux.data.benchmarks.sugarcrepe import SugarCrepe
 from molyneux.data.benchmarks.winoground import Winoground
 
 __all__ = [
-    "AVMNIST",
     "CLEVR",
     "CMUMOSEI",
     "CMUMOSI",
@@ -51,6 +50,7 @@ __all__ = [
     "MUStARD",
     "MuJoCoPush",
     "PictureTexts",
+    "PublishedAVMNIST",
     "Stocks",
     "SugarCrepe",
     "URFunny",

@@ -31,7 +31,7 @@ def digits(folder):
         for sense, shape in (("image", (784,)), ("audio", (112, 112))):
             np.lib.format.open_memmap(folder / sense / f"{part}_data.npy", "w+", np.uint8, (count, *shape))
         np.save(folder / f"{part}_labels.npy", np.zeros(count, np.uint8))
-    return "AVMNIST", {}
+    return "PublishedAVMNIST", {}
 
 
 def films(folder):

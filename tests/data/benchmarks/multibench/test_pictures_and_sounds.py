@@ -11,7 +11,7 @@ import torch
 from PIL import Image
 
 from molyneux.core import ConfigError, DataError, StoreError
-from molyneux.data import AVMNIST, ENRICO, Clotho, KineticsSmall, MMIMDb, Yummly, write_twin
+from molyneux.data import ENRICO, Clotho, KineticsSmall, MMIMDb, PublishedAVMNIST, Yummly, write_twin
 
 
 def whole(dataset, split):
@@ -123,7 +123,7 @@ def test_film_settings():
 
 
 def test_digits_of_any_number_are_read(twins, copied):
-    dataset = twins["AVMNIST"]
+    dataset = twins["PublishedAVMNIST"]
     arrays = {
         path: np.load(dataset.folder / f"{path}.npy")
         for path in ("image/train_data", "audio/train_data", "train_labels", "audio/test_data")
@@ -135,13 +135,13 @@ def test_digits_of_any_number_are_read(twins, copied):
         train.views["image"].reshape(cut, -1), arrays["image/train_data"][:cut].astype(np.float32) / 255, rtol=1e-6
     )
     np.testing.assert_array_equal(validation.views["audio"][:, 0], arrays["audio/train_data"][cut:])
-    assert validation.targets["digit"].tolist() == arrays["train_labels"][cut:].tolist()
+    assert validation.targets["label"].tolist() == arrays["train_labels"][cut:].tolist()
     np.testing.assert_array_equal(whole(dataset, "test").views["audio"][:, 0], arrays["audio/test_data"])
-    _, folder = copied("AVMNIST")
+    _, folder = copied("PublishedAVMNIST")
     for part in ("train", "test"):
         path = folder / "image" / f"{part}_data.npy"
         np.save(path, np.load(path).astype(np.uint8))
-    whole_numbers = AVMNIST(folder)
+    whole_numbers = PublishedAVMNIST(folder)
     assert whole_numbers.spec.modality("image").dtype == "uint8"
     np.testing.assert_array_equal(whole(whole_numbers, "train").views["image"].reshape(cut, -1), arrays["image/train_data"][:cut])
 
@@ -165,10 +165,10 @@ def test_the_last_5000_of_60000_digits_validate():
     ],
 )
 def test_digit_files_that_are_something_else_are_refused(name, change, complaint, copied):
-    _, folder = copied("AVMNIST")
+    _, folder = copied("PublishedAVMNIST")
     np.save(folder / f"{name}.npy", change(np.load(folder / f"{name}.npy")))
     with pytest.raises(DataError, match=complaint):
-        whole(AVMNIST(folder), "train")
+        whole(PublishedAVMNIST(folder), "train")
 
 
 def test_videos_are_those_of_the_files(twins):
@@ -308,4 +308,4 @@ def test_recipes_that_are_something_else_are_refused(copied):
 
 
 def test_twins_are_the_data_sets_that_read_them(tmp_path):
-    assert isinstance(write_twin("av-mnist", tmp_path / "digits"), AVMNIST)
+    assert isinstance(write_twin("av-mnist-published", tmp_path / "digits"), PublishedAVMNIST)

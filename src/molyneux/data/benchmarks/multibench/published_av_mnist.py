@@ -20,7 +20,7 @@ _LABELS = ("train_labels.npy", "test_labels.npy")
 
 
 @final
-class AVMNIST(FileBenchmark):
+class PublishedAVMNIST(FileBenchmark):
     """Digits seen and heard, both made hard: 70,000 pairs; Vielzeuf et al. (ECCV workshop, 2018).
 
     Layout: `image/train_data.npy` and `image/test_data.npy` (N, 784) from 0 to 255, `audio/train_data.npy` and
@@ -28,7 +28,7 @@ class AVMNIST(FileBenchmark):
     files; rows are read when they are asked for.
 
     Modalities are `image` (1, 28, 28) and `audio`, a spectrogram as an image (1, 112, 112); what is stored as uint8 is served so,
-    and other numbers are divided by 255. The target is the class `digit`. The last twelfth of the training rows (of 60,000, the
+    and other numbers are divided by 255. The target is the class `label`. The last twelfth of the training rows (of 60,000, the
     last 5,000) validates, as published.
 
     In the files that circulate, pictures and sounds may be of different digits, for the published generator keeps no order.
@@ -37,13 +37,13 @@ class AVMNIST(FileBenchmark):
         folder: see `FileBenchmark`.
     """
 
-    name = "av-mnist-v1"
+    name = "av-mnist-published-v1"
     licence = "MNIST CC BY-SA 3.0, FSDD CC BY-SA 4.0, ESC-50 CC BY-NC 3.0: not for commercial use"
     origin = "Vielzeuf, Lechervy, Pateux and Jurie (ECCV workshop, 2018), files of Pérez-Rúa et al. (CVPR 2019)"
     page = "https://github.com/pliang279/MultiBench"
     metric = "accuracy"
     sizes = "55,000 / 5,000 / 10,000"
-    folders = ("av-mnist", "avmnist")
+    folders = ("avmnist", "av-mnist")
     files = (*_FILES, *_LABELS)
     published_as = f"the folder avmnist of {page} (first of https://github.com/jperezrua/mfas)"
 
@@ -69,7 +69,7 @@ class AVMNIST(FileBenchmark):
         }
         spec = Spec(
             tuple(Modality(sense, "image", shapes[sense], dtypes[sense]) for sense in views),
-            targets=(Target("digit", "class", _DIGITS),),
+            targets=(Target("label", "class", _DIGITS),),
         )
         digits, first_test = np.concatenate(labels), sizes[0]
 
@@ -85,7 +85,7 @@ class AVMNIST(FileBenchmark):
                     )
                     shown[own] = stored.reshape(-1, *shapes[sense])
                 found[sense] = shown
-            return Batch(tensors(**found), targets=tensors(digit=digits[rows]))
+            return Batch(tensors(**found), targets=tensors(label=digits[rows]))
 
         cut = first_test - first_test * _VALIDATION // _TRAIN
         ranges = {"train": (0, cut), "validation": (cut, first_test), "test": (first_test, len(digits))}
