@@ -18,7 +18,7 @@ import pytest
 from molyneux.cli import index
 from molyneux.core import Trainable
 from molyneux.core.config import arguments, short_names
-from molyneux.data import StoredSource, World
+from molyneux.data import Benchmark, StoredSource, World
 from molyneux.learn.nets import Net
 from molyneux.learn.objectives import Objective
 from molyneux.measure import Measure
@@ -65,6 +65,10 @@ def test_steps_one_by_one(molyneux: Run, tmp_path: Path) -> None:
     ("kind", "names"),
     [
         ("worlds", {"CdSprites", "GeBiD"}),
+        (
+            "benchmarks",
+            {"PublishedAVMNIST", "CMUMOSI", "ENRICO", "KineticsSmall", "MIMIC", "MMIMDb", "MuJoCoPush", "Stocks", "VisionTouch"},
+        ),
         ("models", {"AE", "HSVAE", "VAE", "MVAE", "MMVAE", "MoPoE", "DMVAE"}),
         ("objectives", {"BetaTCVAE", "BetaVAE", "CCI", "DIP", "ELBO", "FactorVAE", "IWAE", "MAT"}),
         ("measures", {"Coherence", "LatentProbe", "PosteriorGap", "Reconstruction"}),
@@ -85,6 +89,7 @@ def test_lists(molyneux: Run, kind: str, names: set[str]) -> None:
     ("kind", "name", "said"),
     [
         ("worlds", "pos", "PartsOfSpeech: Sentences such as"),
+        ("benchmarks", "mujoco-push", "MuJoCoPush: A simulated arm pushing a puck"),
         ("worlds", "pos-v1", "cap: 10000\nlimit: 9\n"),
         ("objectives", "cci", "CCI: "),
         ("nets", "Slots", "  class_path: molyneux.learn.nets.Recurrent\n"),
@@ -103,7 +108,14 @@ def test_all_of_one_thing(molyneux: Run, kind: str, name: str, said: str) -> Non
 
 def test_lists_and_settings_are_what_can_be_imported() -> None:
     """The index reads source files, so that a list needs no torch; it must say what an import says."""
-    families = {"measures": Measure, "models": Trainable, "nets": Net, "objectives": Objective, "worlds": World}
+    families = {
+        "benchmarks": Benchmark,
+        "measures": Measure,
+        "models": Trainable,
+        "nets": Net,
+        "objectives": Objective,
+        "worlds": World,
+    }
     for kind, base in families.items():
         known = short_names(base, package=index.FAMILIES[kind][0])
         entries = index.classes(kind)

@@ -4,6 +4,25 @@ from molyneux.data.benchmarks.benchmark import Benchmark
 from molyneux.data.benchmarks.clevr import CLEVR, CLEVRCoGenT, CLEVRQuestions
 from molyneux.data.benchmarks.crepe import CREPE
 from molyneux.data.benchmarks.labelled_texts import AGNews, DBpedia, LabelledTexts, YahooAnswers
+from molyneux.data.benchmarks.multibench import (
+    CMUMOSEI,
+    CMUMOSI,
+    ENRICO,
+    MIMIC,
+    Clotho,
+    FileBenchmark,
+    KineticsLarge,
+    KineticsSmall,
+    MMIMDb,
+    MuJoCoPush,
+    MUStARD,
+    PublishedAVMNIST,
+    Stocks,
+    URFunny,
+    VisionTouch,
+    Yummly,
+    write_twin,
+)
 from molyneux.data.benchmarks.nlvr import NLVR
 from molyneux.data.benchmarks.picture_texts import PictureTexts
 from molyneux.data.benchmarks.sugarcrepe import SugarCrepe
@@ -11,16 +30,33 @@ from molyneux.data.benchmarks.winoground import Winoground
 
 __all__ = [
     "CLEVR",
+    "CMUMOSEI",
+    "CMUMOSI",
     "CREPE",
+    "ENRICO",
+    "MIMIC",
     "NLVR",
     "AGNews",
     "Benchmark",
     "CLEVRCoGenT",
     "CLEVRQuestions",
+    "Clotho",
     "DBpedia",
+    "FileBenchmark",
+    "KineticsLarge",
+    "KineticsSmall",
     "LabelledTexts",
+    "MMIMDb",
+    "MUStARD",
+    "MuJoCoPush",
     "PictureTexts",
+    "PublishedAVMNIST",
+    "Stocks",
     "SugarCrepe",
+    "URFunny",
+    "VisionTouch",
     "Winoground",
     "YahooAnswers",
+    "Yummly",
+    "write_twin",
 ]

@@ -91,17 +91,26 @@ class Benchmark(SplitDataset):
             StoreError: an expected file is missing; the message names the folder, the files, and where they are published.
         """
         paths, folder = self._existing(), self.folder
-        if missing := [name for name in self.files if name not in paths]:
+        if missing := [name for name in self.expected if name not in paths]:
             optional = f" (and {', '.join(self.optional)}, which can be left out)" if self.optional else ""
             raise StoreError(
-                f"expected {', '.join(self.files)}{optional} in {folder}, which lacks {', '.join(missing)}: put there "
-                f"{self.published_as}; nothing is downloaded"
+                f"expected {', '.join(self.expected)}{optional} in {folder}, which lacks {', '.join(missing)}: {self.advice}"
             )
         return paths
 
+    @property
+    def advice(self) -> str:
+        """What to do where a file is missing."""
+        return f"put there {self.published_as}; nothing is downloaded"
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """The files that have to be there with these settings; `files` by default."""
+        return self.files
+
     def _existing(self) -> dict[str, Path]:
         folder = self.folder
-        return {name: folder / name for name in (*self.optional, *self.files) if store.is_file(folder / name)}
+        return {name: folder / name for name in (*self.optional, *self.expected) if store.is_file(folder / name)}
 
 
 def _digest_of(path: Path) -> str:

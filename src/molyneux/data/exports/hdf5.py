@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from molyneux.core import Batch, ConfigError, Source, Spec, nearest
 from molyneux.data.exports.samples import batches, filled_spec, strings
 from molyneux.data.folders import appearing_file
+from molyneux.data.hdf5_files import require_h5py
 from molyneux.data.layout import Column, columns_of, to_arrays
 
 _ORDERS = ("bgr", "rgb")
@@ -41,7 +41,7 @@ def export_hdf5(
     """
     if channel_order not in _ORDERS:
         raise ConfigError(f"unknown channel_order {channel_order!r}; {nearest(str(channel_order), _ORDERS)}")
-    h5py = _h5py()
+    h5py = require_h5py()
     columns, spec = columns_of(source), filled_spec(source)
     names = _names(columns)
     with appearing_file(path) as part, h5py.File(part, "w") as file:
@@ -55,14 +55,6 @@ def export_hdf5(
         for rows, batch in batches(source, chunk, progress):
             for name, content in _contents(spec, batch, channel_order).items():
                 file[names[name]][rows[0] : rows[-1] + 1] = content
-
-
-def _h5py() -> ModuleType:
-    try:
-        import h5py
-    except ImportError as error:
-        raise ConfigError("HDF5 files need h5py, which is not installed: pip install 'h5py>=3.11,<4'") from error
-    return h5py  # type: ignore[no-any-return]
 
 
 def _names(columns: tuple[Column, ...]) -> dict[str, str]:

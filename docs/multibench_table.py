@@ -1,0 +1,76 @@
+"""Write the table of the data sets of MultiBench into its page: `python docs/multibench_table.py`.
+
+Modalities and targets are those of twins, which have the published shapes but for those named here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tempfile
+from pathlib import Path
+
+from molyneux.data import FileBenchmark, write_twin
+from molyneux.data.benchmarks.multibench.file_benchmark import twin_kinds
+
+PAGE = Path(__file__).parent / "multibench.md"
+TABLE = re.compile(r"(?<=<!-- table -->\n).*?(?=<!-- end -->)", re.DOTALL)
+HEAD = (
+    "| data set | modalities | targets | metric | published samples: train / validation / test | files | licence; whom to ask |"
+)
+
+OTHER_SHAPES = {
+    "Clotho": "`audio` series (longest, 64), `text` text (longest)",
+    "KineticsLarge": "`video` video (150, 3, 112, 112), `audio` series (763, 40)",
+    "KineticsSmall": "`video` video (150, 3, 112, 112), `audio` series (763, 40)",
+    "Stocks": "a series (500, 1) for each share",
+}
+"""Modalities of data sets whose twins are smaller."""
+
+OTHER_TARGETS = {"Yummly": "`label` class, as many as there are"}
+"""Targets of data sets whose twins have fewer classes."""
+
+
+def table() -> str:
+    """The table in Markdown."""
+    return "\n".join([HEAD, "|---|---|---|---|---|---|---|", *map(row, twin_kinds())]) + "\n"
+
+
+def row(kind: type[FileBenchmark]) -> str:
+    """The row of a data set."""
+    with tempfile.TemporaryDirectory() as folder:
+        dataset = write_twin(kind.__name__, Path(folder) / "twin", size=30)
+        spec = dataset.spec
+        many = {f"{path.relative_to(dataset.folder).parent / '*'}{path.suffix}" for path in dataset.many()}
+        files = [*dataset.expected, *sorted(many)]
+    seen = ", ".join(f"`{item.name}` {item.kind} {shape(item.shape)}" for item in spec.modalities)
+    asked = [f"`{target.name}` {task(target)}" for target in spec.targets]
+    where = f"[page]({kind.page})" if kind.page.startswith("http") else kind.page
+    cells = [
+        f"`{kind.name}` (`{kind.__name__}`)",
+        OTHER_SHAPES.get(kind.__name__, seen),
+        OTHER_TARGETS.get(kind.__name__, ", ".join(asked) or "none"),
+        kind.metric,
+        kind.sizes,
+        ", ".join(f"`{name}`" for name in files),
+        f"{kind.licence}; {where}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def shape(axes: tuple[int, ...]) -> str:
+    """A shape as text."""
+    return f"({', '.join(map(str, axes))})"
+
+
+def task(target) -> str:
+    """What kind of target it is, and how large."""
+    if target.task == "number":
+        return f"number {shape(target.shape)}" if target.shape else "number"
+    return f"{target.task} of {len(target.symbols)}"
+
+
+if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    text = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(TABLE.sub(lambda _: table(), text), encoding="utf-8")
