@@ -5,6 +5,7 @@ from molyneux.data.worlds.cdsprites import CdSprites
 from molyneux.data.worlds.cdsprites_settings import Noise
 from molyneux.data.worlds.gebid import GeBiD
 from molyneux.data.worlds.gebid_settings import GeBiDNoise
+from molyneux.data.worlds.interactions import Decomposition, Interactions
 from molyneux.data.worlds.sentences import Letters, PartsOfSpeech, Ynoc, ideal_codes
 from molyneux.data.worlds.shapeworld import (
     HeldOut,
@@ -25,9 +26,11 @@ from molyneux.data.worlds.shapeworld import (
 
 __all__ = [
     "CdSprites",
+    "Decomposition",
     "GeBiD",
     "GeBiDNoise",
     "HeldOut",
+    "Interactions",
     "Letters",
     "Noise",
     "PartsOfSpeech",
