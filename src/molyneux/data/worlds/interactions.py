@@ -267,7 +267,9 @@ class Interactions(World):
         return self.interactions if target == "mixture" else (target,)
 
     def _check_names(self, modalities: Sequence[str]) -> tuple[str, ...]:
-        if problems := [f"unknown modality {name!r}; {nearest(name, self.names)}" for name in modalities if name not in self.names]:
+        if problems := [
+            f"unknown modality {name!r}; {nearest(name, self.names)}" for name in modalities if name not in self.names
+        ]:
             raise ConfigError(problems)
         return tuple(name for name in self.names if name in modalities)
 
