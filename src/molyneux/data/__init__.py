@@ -1,6 +1,7 @@
 """Seeds and files become samples."""
 
 from molyneux.data.benchmarks import (
+    AVMNIST,
     CLEVR,
     CREPE,
     NLVR,
@@ -50,6 +51,7 @@ from molyneux.data.worlds import (
 )
 
 __all__ = [
+    "AVMNIST",
     "CLEVR",
     "CREPE",
     "NLVR",

@@ -121,7 +121,7 @@ class Interactions(World):
             problems.append(f"size: expected at least {least}, a number for each bit, got {size}")
         if problems:
             raise ConfigError(problems)
-        self._settings = {
+        self._settings: dict[str, Any] = {
             "kinds": list(kinds),
             "targets": list(targets),
             "noise": self.noise,
