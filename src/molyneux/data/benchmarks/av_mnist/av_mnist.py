@@ -209,7 +209,9 @@ class AVMNIST(Benchmark):
             pool = np.flatnonzero(usable & (found.digits == digit))
             if not len(pool):
                 names = f"{', '.join(found.names)} say {digit}"
-                raise DataError(f"split {split}: expected a recording of the digit {digit}, got none: restore those in which {names}")
+                raise DataError(
+                    f"split {split}: expected a recording of the digit {digit}, got none: restore those in which {names}"
+                )
             rows = np.flatnonzero(labels == digit)
             order = seeds.generator(seed, self.name, split, "recordings", int(digit)).permutation(pool)
             out[rows] = order[np.arange(len(rows)) % len(order)]
@@ -234,18 +236,17 @@ class AVMNIST(Benchmark):
         pool = np.flatnonzero(np.isin(clips.folds, _FOLDS[self._settings["recordings"]][split]))
         draws = seeds.uniforms(seeds.key(self._settings["pairing_seed"], self.name, split, "noise"), rows, 2)
         chosen = pool[(draws[:, 0] * len(pool)).astype(np.int64)]
-        spare = np.array([len(sound) for sound in clips.sounds])[chosen] - sounds.LENGTH + 1
-        starts = (draws[:, 1] * spare).astype(np.int64)
-        noise = np.empty((len(rows), sounds.LENGTH), np.int16)
-        for row, (clip, start) in enumerate(zip(chosen, starts, strict=True)):  # a copy of 16 kB each
-            noise[row] = clips.sounds[clip][start : start + sounds.LENGTH]
+        starts = clips.starts[chosen] + (draws[:, 1] * (clips.lengths[chosen] - sounds.LENGTH + 1)).astype(np.int64)
+        noise = np.lib.stride_tricks.sliding_window_view(clips.samples, sounds.LENGTH)[starts]
         mixture = sounds.mixed(speech, self._recordings.lengths[heard], noise, self._settings["snr"])
         return mixture, clips.classes[chosen]
 
     def _required(self, part: str, paths: list[Path]) -> list[Path]:
         if not paths:
             where = self.folder / part
-            raise StoreError(f"expected {self.parts[part]} in {where}, got none: put there {self.published_as}; nothing is downloaded")
+            raise StoreError(
+                f"expected {self.parts[part]} in {where}, got none: put there {self.published_as}; nothing is downloaded"
+            )
         return paths
 
 

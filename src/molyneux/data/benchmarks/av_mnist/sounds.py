@@ -12,7 +12,7 @@ from scipy.fft import rfft
 from scipy.io import wavfile
 from scipy.signal import get_window, resample_poly
 
-from molyneux.core import ConfigError, CorruptFileError, StoreError
+from molyneux.core import ConfigError, CorruptFileError
 
 RATE = 8000
 """Samples of a second."""
@@ -29,7 +29,7 @@ RANGE = 60.0
 _WINDOW, _HOP = 2 * (SIDE - 1), 70
 _RECORDING = re.compile(r"(\d)_([a-z]+)_(\d+)\.wav")
 _CLIP = re.compile(r"([1-5])-(.+)\.ogg")
-_CHUNK = 256
+_CHUNK = 64
 
 
 class Recordings(NamedTuple):
@@ -54,13 +54,16 @@ class Clips(NamedTuple):
     """Environmental sounds in the order of their folders and names.
 
     Args:
-        sounds: of each clip its samples that are not silent, (n,) int16, at least `LENGTH` of them.
+        samples: of all clips one after the other, those that are not silent, (n,) int16; at least `LENGTH` of each.
+        starts, lengths: (N,) int64, where a clip starts in `samples`, and how many it has.
         folds: (N,) int64, 1..5: clips of one source are in one fold.
         classes: (N,) int64, positions in `names`.
         names: of the classes.
     """
 
-    sounds: tuple[np.ndarray, ...]
+    samples: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
     folds: np.ndarray
     classes: np.ndarray
     names: tuple[str, ...]
@@ -108,8 +111,10 @@ def read_clips(paths: Sequence[Path]) -> Clips:
     """
     names = tuple(sorted({path.parent.name for path in paths}))
     folds = np.array([int(path.name[0]) for path in paths])
-    sounds = tuple(_audible(_read_clip(path)) for path in paths)
-    return Clips(sounds, folds, np.array([names.index(path.parent.name) for path in paths]), names)
+    parts = [_audible(_read_clip(path), path) for path in paths]
+    lengths = np.array([len(part) for part in parts])
+    classes = np.array([names.index(path.parent.name) for path in paths])
+    return Clips(np.concatenate(parts), lengths.cumsum() - lengths, lengths, folds, classes, names)
 
 
 def spectrograms(sounds: np.ndarray) -> np.ndarray:
@@ -133,14 +138,20 @@ def spectrograms(sounds: np.ndarray) -> np.ndarray:
 
 
 def mixed(speech: np.ndarray, lengths: np.ndarray, noise: np.ndarray, ratio: float) -> np.ndarray:
-    """Speech (n, LENGTH) in noise (n, LENGTH), float32: each sound has the same ratio of mean powers, in decibels.
+    """Speech (n, LENGTH) in noise (n, LENGTH), both int16, as float32: each sound has the same ratio of powers, in decibels.
 
-    The power of speech is its mean over its own length, that of noise over the whole sound. Speech has the power 1.
+    The power of speech is the mean over its own length, (n,), that of noise over the whole sound. Speech has power 1.
     """
-    spoken, heard = speech.astype(np.float64), noise.astype(np.float64)
-    power = (spoken**2).sum(1) / np.maximum(lengths, 1)
-    gain = np.sqrt(np.divide(10.0 ** (-ratio / 10.0), (heard**2).mean(1)))
-    return np.asarray(spoken / np.sqrt(np.maximum(power, 1e-12))[:, None] + gain[:, None] * heard, np.float32)
+    out = np.empty(speech.shape, np.float32)
+    for start in range(0, len(speech), _CHUNK):
+        rows = slice(start, start + _CHUNK)
+        spoken, heard = speech[rows].astype(np.float32), noise[rows].astype(np.float32)
+        power = np.maximum((spoken**2).sum(1, dtype=np.float64), 1.0) / np.maximum(lengths[rows], 1)
+        gain = np.sqrt(10.0 ** (-ratio / 10.0) / np.maximum((heard**2).mean(1, dtype=np.float64), 1e-12))
+        spoken *= (1.0 / np.sqrt(power)).astype(np.float32)[:, None]
+        heard *= gain.astype(np.float32)[:, None]
+        np.add(spoken, heard, out=out[rows])
+    return out
 
 
 def _read_clip(path: Path) -> np.ndarray:
@@ -154,19 +165,19 @@ def _read_clip(path: Path) -> np.ndarray:
         ) from error
     try:
         sound, rate = soundfile.read(path)
-    except (soundfile.LibsndfileError, OSError) as error:
+    except (soundfile.SoundFileError, OSError) as error:
         raise CorruptFileError(f"{path}: expected a sound as Ogg Vorbis ({error}): restore it") from error
     if sound.ndim != 1 or rate != 44_100:
         raise CorruptFileError(f"{path}: expected one channel at 44100 Hz, got {sound.shape} at {rate} Hz: restore it")
     return np.asarray(resample_poly(sound, 80, 441))
 
 
-def _audible(sound: np.ndarray) -> np.ndarray:
-    """The stretches of 10 ms within 40 dB of the loudest, repeated up to `LENGTH`; (n,) int16, the root of the mean square 1000."""
+def _audible(sound: np.ndarray, path: Path) -> np.ndarray:
+    """The stretches of 10 ms within 40 dB of the loudest, repeated up to `LENGTH`; (n,) int16 of mean power 1000^2."""
     frames = sound[: len(sound) // 80 * 80].reshape(-1, 80)
     power = (frames**2).mean(1)
     if not power.any():
-        raise StoreError("expected a clip with sound in it, got silence: restore the clips of ESC-10")
+        raise CorruptFileError(f"{path}: expected a clip with sound in it, got silence: restore it")
     kept = frames[power > 1e-4 * power.max()].reshape(-1)
     kept = np.tile(kept, -(-LENGTH // len(kept)))
     return np.asarray(np.clip(np.rint(1000.0 * kept / np.sqrt((kept**2).mean())), -32767, 32767), np.int16)
