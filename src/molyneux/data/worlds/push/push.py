@@ -43,14 +43,14 @@ class SimulatedPush(World):
     The arm of the published data, its camera at an angle and its shades are not imitated, so scores are not to be compared with
     published ones; `MSE` of a constant is 1 here as there. Pictures are drawn by this package, not by OpenGL.
 
-    Trajectories are simulated when they are first asked for, about 30 a second on one core, and stay in memory. The bytes are
+    Trajectories are simulated when they are first asked for, about 20 a second on one core, and stay in memory. The bytes are
     the same on one machine with one version of MuJoCo. `export_push` writes them in the published layout.
 
     Args:
         trajectories: how many train, validate and test.
         scales: "fixed": series and target have the mean 0 and the standard deviation 1 over the default training
             trajectories of seed 0, by constants. "none": metres, newtons and newton metres.
-        processes: that simulate at the same time; the bytes do not depend on it.
+        threads: that simulate at the same time; the bytes do not depend on it.
 
     Raises:
         ConfigError: settings that cannot be used; all problems at once; or, when samples are asked for, mujoco is not installed.
@@ -64,7 +64,7 @@ class SimulatedPush(World):
         *,
         trajectories: tuple[int, int, int] = (1000, 10, 300),
         scales: Literal["fixed", "none"] = "fixed",
-        processes: int = 1,
+        threads: int = 1,
     ) -> None:
         counts = tuple(trajectories)
         problems = choice_problems(scales=(scales, ("fixed", "none")))
@@ -72,12 +72,12 @@ class SimulatedPush(World):
             problems.append(
                 f"trajectories: expected three numbers of at least 1, for training, validation and testing, got {trajectories}"
             )
-        if processes < 1:
-            problems.append(f"processes: expected at least 1, got {processes}")
+        if threads < 1:
+            problems.append(f"threads: expected at least 1, got {threads}")
         if problems:
             raise ConfigError(problems)
         self._settings: dict[str, Any] = {"trajectories": list(counts), "scales": scales}
-        self._processes = processes
+        self._threads = threads
         self._made: OrderedDict[tuple[Split, int, int], Trajectories] = OrderedDict()
 
     @property
@@ -124,7 +124,7 @@ class SimulatedPush(World):
         missing = np.array([number for number in numbers.tolist() if (split, seed, number) not in self._made], np.int64)
         found = {(split, seed, number): self._made[split, seed, number] for number in numbers.tolist() if number not in missing}
         if len(missing):
-            made = simulate(seeds.key(seed, self.name, split), missing, processes=self._processes)
+            made = simulate(seeds.key(seed, self.name, split), missing, threads=self._threads)
             for row, number in enumerate(missing.tolist()):
                 found[split, seed, number] = self._made[split, seed, number] = Trajectories(*(part[row] for part in made))
         while len(self._made) > _KEPT:
@@ -137,7 +137,7 @@ class SimulatedPush(World):
     def __reduce__(self) -> tuple[Callable[[], SimulatedPush], tuple[()]]:
         """Travel to other processes as settings, without what was simulated."""
         counts, scales = tuple(self._settings["trajectories"]), self._settings["scales"]
-        return partial(SimulatedPush, trajectories=counts, scales=scales, processes=self._processes), ()
+        return partial(SimulatedPush, trajectories=counts, scales=scales, threads=self._threads), ()
 
     def _scaled(self, name: str, values: np.ndarray) -> np.ndarray:
         if self._settings["scales"] == "none":

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -99,7 +98,7 @@ class Trajectories(NamedTuple):
     friction: np.ndarray
 
 
-def simulate(stream: np.ndarray, numbers: np.ndarray, *, processes: int = 1) -> Trajectories:
+def simulate(stream: np.ndarray, numbers: np.ndarray, *, threads: int = 1) -> Trajectories:
     """The trajectories of these numbers (N,) of a stream: each is a function of the stream and its number alone.
 
     MuJoCo gives the same bytes on one machine with one version; other machines and versions may differ in last bits, which
@@ -108,18 +107,15 @@ def simulate(stream: np.ndarray, numbers: np.ndarray, *, processes: int = 1) -> 
     Args:
         stream: key of the stream, from `seeds.key`.
         numbers: of trajectories.
-        processes: that simulate at the same time.
+        threads: that simulate at the same time; physics leaves the interpreter to the others.
 
     Raises:
         ConfigError: the package mujoco is not installed.
     """
     _mujoco()
     draws = seeds.uniforms(stream, numbers, 6 + _PUSHES * _DRAWS)
-    if processes > 1 and len(numbers) > 1:
-        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-            made = list(pool.map(_trajectory, draws, chunksize=max(1, len(draws) // (4 * processes))))
-    else:
-        made = [_trajectory(row) for row in draws]
+    with ThreadPoolExecutor(threads) as pool:
+        made = list(pool.map(_trajectory, draws))
     return Trajectories(*(np.array([part[place] for part in made], np.float32) for place in range(6)))
 
 
