@@ -26,7 +26,7 @@ _KEPT = 4_000
 """Trajectories that stay in memory, 20 kB each."""
 
 SCALES: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]] = {}
-"""Means and standard deviations of the 1,000 training trajectories of seed 0, by modality, and of the target `object`."""
+"""Means and standard deviations of the first 200 training trajectories of seed 0, by modality, and of the target `object`."""
 
 
 @final
@@ -36,20 +36,20 @@ class SimulatedPush(World):
     The task of Lee et al., "Multimodal Sensor Fusion with Differentiable Filters" (IROS 2020), as MultiBench has it: windows of
     16 steps that begin at the steps 0, 16, 32, ... and 8, 24, 40, ... of trajectories of 250 steps (20 a second), of which
     1,000 train, 10 validate and 300 test. Modalities are series: `gripper_pos` (16, 3), the place of the finger's tip;
-    `gripper_sensors` (16, 7), forces, torques and contact; `control` (16, 7), the place one step before, the way since, and contact;
-    and the video `image` (16, 1, 32, 32), a grey camera from above. The target is the number `object` (16, 2), the place (x, y) of
-    the puck at each step. Quantities are the puck's `mass` and its `friction`, which differ from trajectory to trajectory.
+    `gripper_sensors` (16, 7), forces, torques and contact; `control` (16, 7), the place one step before, the way since, and
+    contact; and the video `image` (16, 1, 32, 32), a grey camera from above. The target is the number `object` (16, 2), the place
+    (x, y) of the puck at each step. Quantities are the puck's `mass` and `friction`, which differ from trajectory to trajectory.
 
     The arm of the published data, its camera at an angle and its shades are not imitated, so scores are not to be compared with
-    published ones; `MSE` of a constant is 1 here as there. Pictures are drawn by this package, not by OpenGL.
+    published ones; the mean squared error of a constant is about 1 here as there. Pictures are drawn by this package, not by OpenGL.
 
     Trajectories are simulated when they are first asked for, about 20 a second on one core, and stay in memory. The bytes are
     the same on one machine with one version of MuJoCo. `export_push` writes them in the published layout.
 
     Args:
         trajectories: how many train, validate and test.
-        scales: "fixed": series and target have the mean 0 and the standard deviation 1 over the default training
-            trajectories of seed 0, by constants. "none": metres, newtons and newton metres.
+        scales: "fixed": series and target have the mean 0 and the standard deviation 1 over the first 200
+            training trajectories of seed 0, by constants. "none": metres, newtons and newton metres.
         threads: that simulate at the same time; the bytes do not depend on it.
 
     Raises:
@@ -153,8 +153,8 @@ def export_push(
 
     `gentle_push_1000.hdf5` holds the training trajectories, `gentle_push_10.hdf5` and `gentle_push_300.hdf5` the others; the
     numbers are those of the world. A file has groups `trajectory0`, `trajectory1`, ... of float32 data sets of 250 steps:
-    `Cylinder0_pos` (T, 3), `object-state` (T, 10: position, quaternion, velocity), `eef_pos` (T, 3), `force` (T, 6), `contact` (T,),
-    and `image` (T, 32, 32), 0..1. Values are in metres and newtons, whatever the `scales` of the world.
+    `Cylinder0_pos` (T, 3), `object-state` (T, 10: position, quaternion, velocity), `eef_pos` (T, 3), `force` (T, 6), `contact`
+    (T,), and `image` (T, 32, 32), 0..1. Values are in metres and newtons, whatever the `scales` of the world.
 
     Args:
         world: what to write.

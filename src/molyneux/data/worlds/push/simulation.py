@@ -122,8 +122,8 @@ def simulate(stream: np.ndarray, numbers: np.ndarray, *, threads: int = 1) -> Tr
 def pictures(finger: np.ndarray, puck: np.ndarray) -> np.ndarray:
     """What a camera above the table sees, (n, SIDE, SIDE) uint8, of positions (n, >= 2) of the finger and the puck.
 
-    x runs to the right and y upwards. Discs with graded borders, drawn by the rasteriser of the worlds of pictures: MuJoCo's renderer
-    needs OpenGL, which many machines that train do not have.
+    x runs to the right and y upwards. Discs with graded borders, drawn by the rasteriser of the worlds of pictures: MuJoCo's
+    renderer needs OpenGL, which many machines that train do not have.
     """
     out = np.full((len(finger), SIDE, SIDE), _SHADES[0], np.float32)
     for place, radius, shade in ((puck, _RADIUS, _SHADES[1]), (finger, _FINGER, _SHADES[2])):
