@@ -93,8 +93,11 @@ def test_held_out_never_leaks(kind):
 
 
 def test_readers_read_the_truth(world):
+    if isinstance(world, Interactions | SimulatedPush):
+        assert not world.readers(), "noise leaves no exact reader"
+        return
     batch = world.batch(np.arange(2000), split="test", seed=1)
-    assert bool(world.readers()) == (not isinstance(world, Interactions | SimulatedPush)), "noise leaves no exact reader"
+    assert world.readers()
     for name, reader in world.readers().items():
         assert isinstance(reader, Reader)
         assert reader.modality == name

@@ -166,7 +166,7 @@ class AVMNIST(Benchmark):
 
     @property
     def _noisy(self) -> bool:
-        return self._settings["snr"] != "published"
+        return bool(self._settings["snr"] != "published")
 
     @property
     def _recording_files(self) -> list[Path]:

@@ -41,7 +41,7 @@ class SimulatedPush(World):
     (x, y) of the puck at each step. Quantities are the puck's `mass` and `friction`, which differ from trajectory to trajectory.
 
     The arm of the published data, its camera at an angle and its shades are not imitated, so scores are not to be compared with
-    published ones; the mean squared error of a constant is about 1 here as there. Pictures are drawn by this package, not by OpenGL.
+    published ones; the mean squared error of a constant is about 1 here as there. Pictures are drawn without OpenGL.
 
     Trajectories are simulated when they are first asked for, about 20 a second on one core, and stay in memory. The bytes are
     the same on one machine with one version of MuJoCo. `export_push` writes them in the published layout.
