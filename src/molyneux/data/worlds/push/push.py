@@ -25,7 +25,24 @@ BEGINS = np.array([begin for offset in (0, LENGTH // 2) for begin in range(offse
 _KEPT = 4_000
 """Trajectories that stay in memory, 20 kB each."""
 
-SCALES: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]] = {}
+SCALES: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
+    "gripper_pos": (
+        (0.50092, -0.0028548, 0.84715),
+        (0.068723, 0.070883, 0.028656),
+    ),
+    "gripper_sensors": (
+        (-0.013974, -0.025829, 1.9265, -0.0017753, 0.001848, -3.3589e-05, 0.24348),
+        (0.37083, 0.35685, 0.2824, 0.045888, 0.048671, 0.0013195, 0.42918),
+    ),
+    "control": (
+        (0.50091, -0.0032256, 0.84733, 5.8426e-06, 0.00037088, -0.00018089, 0.24348),
+        (0.068646, 0.070989, 0.028734, 0.0034373, 0.0035982, 0.0032406, 0.42918),
+    ),
+    "object": (
+        (0.49947, -0.00022688),
+        (0.054144, 0.056713),
+    ),
+}
 """Means and standard deviations of the first 200 training trajectories of seed 0, by modality, and of the target `object`."""
 
 
