@@ -21,7 +21,20 @@ from molyneux.data.benchmarks.av_mnist.digits import FILES
 
 SPEAKERS = ("anna", "ben", "carl")
 CLIPS = ("001-dog_bark", "002-rain")
-REAL = {}
+REAL = {
+    "train view.image": "bc3a4440b6cda9bd",
+    "train view.audio": "8f657c461466bea2",
+    "train target.label": "3264c6a4953bfe3e",
+    "train factors": "fd36454ce532f765",
+    "validation view.image": "3ecf3758bef34161",
+    "validation view.audio": "ebc9ca2e551bfd51",
+    "validation target.label": "df8f66d09f5ed639",
+    "validation factors": "201a0d34a7375e56",
+    "test view.image": "689a42add1e69762",
+    "test view.audio": "8c7adcf23f450d24",
+    "test target.label": "ea0659c4f334c2d3",
+    "test factors": "d4144f3d552b0004",
+}
 """Checksums of 200 samples of each split of the real data, by tensor."""
 
 
