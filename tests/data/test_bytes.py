@@ -18,6 +18,7 @@ from molyneux.data import (
     GeBiD,
     GeBiDNoise,
     HeldOut,
+    Interactions,
     Letters,
     Missing,
     Noise,
@@ -64,6 +65,9 @@ def worlds():
     yield "pos", PartsOfSpeech(), PLAIN
     labelled = PartsOfSpeech(factors="positions", nuisances=("structure", "kind"), cap=100, limit=7)
     yield "pos positions", labelled, PLAIN
+    yield "interactions", Interactions(), PLAIN
+    every = ("mixture", "synergy")
+    yield "interactions mixed", Interactions(kinds=("series", "tabular", "tabular"), targets=every, embedding="linear"), PLAIN
     yield from shape_worlds()
 
 

@@ -1,6 +1,7 @@
 """Seeds and files become samples."""
 
 from molyneux.data.benchmarks import (
+    AVMNIST,
     CLEVR,
     CMUMOSEI,
     CMUMOSI,
@@ -42,9 +43,11 @@ from molyneux.data.stored import StoredSource, generate
 from molyneux.data.word_alignment import WordAlign
 from molyneux.data.worlds import (
     CdSprites,
+    Decomposition,
     GeBiD,
     GeBiDNoise,
     HeldOut,
+    Interactions,
     Letters,
     Noise,
     PartsOfSpeech,
@@ -52,10 +55,12 @@ from molyneux.data.worlds import (
     Semantics,
     ShapeClasses,
     ShapeWorld,
+    SimulatedPush,
     Tree,
     Ynoc,
     dmrs_of,
     eds_of,
+    export_push,
     ideal_codes,
     mrs_of,
     paraphrase,
@@ -66,6 +71,7 @@ from molyneux.data.worlds import (
 )
 
 __all__ = [
+    "AVMNIST",
     "CLEVR",
     "CMUMOSEI",
     "CMUMOSI",
@@ -83,12 +89,14 @@ __all__ = [
     "Clotho",
     "DBpedia",
     "FileBenchmark",
+    "Decomposition",
     "GeBiD",
     "GeBiDNoise",
     "HeldOut",
     "ImageFolder",
     "KineticsLarge",
     "KineticsSmall",
+    "Interactions",
     "LabelledTexts",
     "Lacking",
     "Letters",
@@ -105,6 +113,7 @@ __all__ = [
     "Semantics",
     "ShapeClasses",
     "ShapeWorld",
+    "SimulatedPush",
     "Split",
     "SplitDataset",
     "SplitSource",
@@ -129,6 +138,7 @@ __all__ = [
     "export_hdf5",
     "export_parquet",
     "export_png",
+    "export_push",
     "export_sentences",
     "export_webdataset",
     "generate",

@@ -1,5 +1,6 @@
 """Benchmarks: published data sets that lie in files; nothing is downloaded."""
 
+from molyneux.data.benchmarks.av_mnist import AVMNIST
 from molyneux.data.benchmarks.benchmark import Benchmark
 from molyneux.data.benchmarks.clevr import CLEVR, CLEVRCoGenT, CLEVRQuestions
 from molyneux.data.benchmarks.crepe import CREPE
@@ -29,6 +30,7 @@ from molyneux.data.benchmarks.sugarcrepe import SugarCrepe
 from molyneux.data.benchmarks.winoground import Winoground
 
 __all__ = [
+    "AVMNIST",
     "CLEVR",
     "CMUMOSEI",
     "CMUMOSI",

@@ -5,6 +5,8 @@ from molyneux.data.worlds.cdsprites import CdSprites
 from molyneux.data.worlds.cdsprites_settings import Noise
 from molyneux.data.worlds.gebid import GeBiD
 from molyneux.data.worlds.gebid_settings import GeBiDNoise
+from molyneux.data.worlds.interactions import Decomposition, Interactions
+from molyneux.data.worlds.push import SimulatedPush, export_push
 from molyneux.data.worlds.sentences import Letters, PartsOfSpeech, Ynoc, ideal_codes
 from molyneux.data.worlds.shapeworld import (
     HeldOut,
@@ -25,9 +27,11 @@ from molyneux.data.worlds.shapeworld import (
 
 __all__ = [
     "CdSprites",
+    "Decomposition",
     "GeBiD",
     "GeBiDNoise",
     "HeldOut",
+    "Interactions",
     "Letters",
     "Noise",
     "PartsOfSpeech",
@@ -35,6 +39,7 @@ __all__ = [
     "Semantics",
     "ShapeClasses",
     "ShapeWorld",
+    "SimulatedPush",
     "Split",
     "SplitSource",
     "Tree",
@@ -42,6 +47,7 @@ __all__ = [
     "Ynoc",
     "dmrs_of",
     "eds_of",
+    "export_push",
     "ideal_codes",
     "mrs_of",
     "paraphrase",

@@ -1,0 +1,183 @@
+"""Spoken digits in noise: the recordings of FSDD, the clips of ESC-10, their mixture, and its spectrogram as a picture."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.fft import rfft
+from scipy.io import wavfile
+from scipy.signal import get_window, resample_poly
+
+from molyneux.core import ConfigError, CorruptFileError
+
+RATE = 8000
+"""Samples of a second."""
+
+LENGTH = RATE
+"""Samples of a sound: recordings are cut there, or silence follows them."""
+
+SIDE = 112
+"""Frequencies and times of a spectrogram."""
+
+RANGE = 60.0
+"""Decibels from black to white."""
+
+_WINDOW, _HOP = 2 * (SIDE - 1), 70
+_RECORDING = re.compile(r"(\d)_([a-z]+)_(\d+)\.wav")
+_CLIP = re.compile(r"([1-5])-(.+)\.ogg")
+_CHUNK = 64
+
+
+class Recordings(NamedTuple):
+    """Spoken digits in the order of their names.
+
+    Args:
+        sounds: (N, LENGTH) int16, silence after the end.
+        lengths: (N,) samples of speech.
+        digits, speakers, numbers: (N,) int64: what is said, by whom (a position in `names`), and which of its takes it is.
+        names: of the speakers.
+    """
+
+    sounds: np.ndarray
+    lengths: np.ndarray
+    digits: np.ndarray
+    speakers: np.ndarray
+    numbers: np.ndarray
+    names: tuple[str, ...]
+
+
+class Clips(NamedTuple):
+    """Environmental sounds in the order of their folders and names.
+
+    Args:
+        samples: of all clips one after the other, those that are not silent, (n,) int16; at least `LENGTH` of each.
+        starts, lengths: (N,) int64, where a clip starts in `samples`, and how many it has.
+        folds: (N,) int64, 1..5: clips of one source are in one fold.
+        classes: (N,) int64, positions in `names`.
+        names: of the classes.
+    """
+
+    samples: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
+    folds: np.ndarray
+    classes: np.ndarray
+    names: tuple[str, ...]
+
+
+def recording_files(folder: Path) -> list[Path]:
+    """The files `{digit}_{speaker}_{n}.wav` of a folder, by name."""
+    return sorted(path for path in folder.glob("*.wav") if _RECORDING.fullmatch(path.name))
+
+
+def clip_files(folder: Path) -> list[Path]:
+    """The files `{class}/{fold}-{clip}-{take}.ogg` below a folder, by name."""
+    return sorted(path for path in folder.glob("*/*.ogg") if _CLIP.fullmatch(path.name))
+
+
+def read_recordings(paths: Sequence[Path]) -> Recordings:
+    """Spoken digits from files of FSDD.
+
+    Raises:
+        CorruptFileError: a file is no recording of one channel at 8 kHz in 16 bits.
+    """
+    parts = [match.groups() for path in paths if (match := _RECORDING.fullmatch(path.name))]
+    names = tuple(sorted({speaker for _, speaker, _ in parts}))
+    sounds, lengths = np.zeros((len(paths), LENGTH), np.int16), np.zeros(len(paths), np.int64)
+    for row, path in enumerate(paths):
+        try:
+            rate, sound = wavfile.read(path)
+        except (OSError, ValueError) as error:
+            raise CorruptFileError(f"{path}: expected a recording as WAV ({error}): restore it") from error
+        if rate != RATE or sound.dtype != np.int16 or sound.ndim != 1:
+            raise CorruptFileError(
+                f"{path}: expected one channel of 16 bits at {RATE} Hz, got {sound.dtype} {sound.shape} at {rate} Hz: restore it"
+            )
+        lengths[row] = min(len(sound), LENGTH)
+        sounds[row, : lengths[row]] = sound[:LENGTH]
+    digits, numbers = (np.array([int(part[place]) for part in parts]) for place in (0, 2))
+    return Recordings(sounds, lengths, digits, np.array([names.index(part[1]) for part in parts]), numbers, names)
+
+
+def read_clips(paths: Sequence[Path]) -> Clips:
+    """Environmental sounds from files of ESC-10, at 8 kHz, without their silent stretches.
+
+    Raises:
+        ConfigError: the package soundfile is not installed. CorruptFileError: a file cannot be decoded.
+    """
+    names = tuple(sorted({path.parent.name for path in paths}))
+    folds = np.array([int(path.name[0]) for path in paths])
+    parts = [_audible(_read_clip(path), path) for path in paths]
+    lengths = np.array([len(part) for part in parts])
+    classes = np.array([names.index(path.parent.name) for path in paths])
+    return Clips(np.concatenate(parts), lengths.cumsum() - lengths, lengths, folds, classes, names)
+
+
+def spectrograms(sounds: np.ndarray) -> np.ndarray:
+    """Pictures (n, SIDE, SIDE) uint8 of sounds (n, LENGTH): power in decibels, time to the right, high frequencies above.
+
+    A periodic Hann window of 222 samples (112 frequencies from 0 to 4 kHz), every 70 samples. The strongest value of a
+    picture is 255, and 60 dB below it and less is 0. Silence is black.
+    """
+    window = get_window("hann", _WINDOW).astype(np.float32)
+    out = np.zeros((len(sounds), SIDE, SIDE), np.uint8)
+    for start in range(0, len(sounds), _CHUNK):
+        part = np.ascontiguousarray(sounds[start : start + _CHUNK], np.float32)
+        frames = np.lib.stride_tricks.sliding_window_view(part, _WINDOW, axis=1)[:, ::_HOP][:, :SIDE]
+        spectrum = rfft(frames * window, axis=-1)
+        power = spectrum.real**2 + spectrum.imag**2
+        peak = power.max((1, 2), keepdims=True)
+        share = np.divide(power, peak, out=np.zeros_like(power), where=peak > 0)
+        level = 1.0 + (10.0 / RANGE) * np.log10(np.maximum(share, 10.0 ** (-RANGE / 10.0)))
+        out[start : start + _CHUNK] = np.rint(255.0 * level).swapaxes(1, 2)[:, ::-1]
+    return out
+
+
+def mixed(speech: np.ndarray, lengths: np.ndarray, noise: np.ndarray, ratio: float) -> np.ndarray:
+    """Speech (n, LENGTH) in noise (n, LENGTH), both int16, as float32: each sound has the same ratio of powers, in decibels.
+
+    The power of speech is the mean over its own length, (n,), that of noise over the whole sound. Speech has power 1.
+    """
+    out = np.empty(speech.shape, np.float32)
+    for start in range(0, len(speech), _CHUNK):
+        rows = slice(start, start + _CHUNK)
+        spoken, heard = speech[rows].astype(np.float32), noise[rows].astype(np.float32)
+        power = np.maximum((spoken**2).sum(1, dtype=np.float64), 1.0) / np.maximum(lengths[rows], 1)
+        gain = np.sqrt(10.0 ** (-ratio / 10.0) / np.maximum((heard**2).mean(1, dtype=np.float64), 1e-12))
+        spoken *= (1.0 / np.sqrt(power)).astype(np.float32)[:, None]
+        heard *= gain.astype(np.float32)[:, None]
+        np.add(spoken, heard, out=out[rows])
+    return out
+
+
+def _read_clip(path: Path) -> np.ndarray:
+    """A clip at 8 kHz, (n,) float64, full scale 1."""
+    try:
+        import soundfile
+    except ImportError as error:
+        raise ConfigError(
+            "noise needs soundfile, which decodes the clips of ESC-10: install molyneux[audio], or set noise: published, "
+            "which mixes none in"
+        ) from error
+    try:
+        sound, rate = soundfile.read(path)
+    except (soundfile.SoundFileError, OSError) as error:
+        raise CorruptFileError(f"{path}: expected a sound as Ogg Vorbis ({error}): restore it") from error
+    if sound.ndim != 1 or rate != 44_100:
+        raise CorruptFileError(f"{path}: expected one channel at 44100 Hz, got {sound.shape} at {rate} Hz: restore it")
+    return np.asarray(resample_poly(sound, 80, 441))
+
+
+def _audible(sound: np.ndarray, path: Path) -> np.ndarray:
+    """The stretches of 10 ms within 40 dB of the loudest, repeated up to `LENGTH`; (n,) int16 of mean power 1000^2."""
+    frames = sound[: len(sound) // 80 * 80].reshape(-1, 80)
+    power = (frames**2).mean(1)
+    if not power.any():
+        raise CorruptFileError(f"{path}: expected a clip with sound in it, got silence: restore it")
+    kept = frames[power > 1e-4 * power.max()].reshape(-1)
+    kept = np.tile(kept, -(-LENGTH // len(kept)))
+    return np.asarray(np.clip(np.rint(1000.0 * kept / np.sqrt((kept**2).mean())), -32767, 32767), np.int16)
