@@ -1,6 +1,7 @@
 """Prediction: targets predicted by supervised models, and labels predicted from codes."""
 
-from molyneux.measure.prediction.breakdown import Breakdown, Calibration
+from molyneux.measure.prediction.breakdown import Breakdown
+from molyneux.measure.prediction.calibration import Calibration
 from molyneux.measure.prediction.classifiers import FewShot, few_shot, net_predictions
 from molyneux.measure.prediction.consistency import Consistency
 from molyneux.measure.prediction.contrasts import Contrasts
