@@ -180,7 +180,7 @@ def _conditions(
         names = item.corruption.modalities
         where: About = {} if names is None else {"corrupted": about_names(names)}
         for strength in item.strengths:
-            about = {"corruption": item.corruption.name, **where, "strength": f"{strength:g}"}
+            about = {"corruption": item.corruption.title, **where, "strength": f"{strength:g}"}
             yield Condition(Corrupted(base, item.corruption, strength, seed=samples.seed), about, reference=base)
     elif item.split is not None:
         yield Condition(source(item.split), {"split": item.split})
