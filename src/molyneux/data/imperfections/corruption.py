@@ -156,9 +156,11 @@ class ModalityBatch:
         """Standard normal numbers for each sample, (B, *shape) float64 (Box and Muller, 1958)."""
         count = int(np.prod(shape))
         drawn = self.uniforms((count + 1) // 2, 2)
-        radius, angle = torch.sqrt(-2.0 * torch.log1p(-drawn[..., 0])), 2.0 * torch.pi * drawn[..., 1]
-        pairs = torch.stack([radius * torch.cos(angle), radius * torch.sin(angle)], -1).flatten(1)
-        return pairs[:, :count].reshape(-1, *shape)
+        radius = drawn[..., 0].neg().log1p_().mul_(-2.0).sqrt_()
+        angle = drawn[..., 1] * (2.0 * torch.pi)
+        torch.mul(radius, angle.cos(), out=drawn[..., 0])
+        torch.mul(radius, angle.sin_(), out=drawn[..., 1])
+        return drawn.flatten(1)[:, :count].reshape(-1, *shape)
 
     def with_draws_of(self, name: str) -> ModalityBatch:
         """The same with random numbers of their own, for a part of a corruption; `name` tells the parts apart."""

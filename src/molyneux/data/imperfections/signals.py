@@ -43,8 +43,8 @@ class GaussianNoise(Corruption):
 
     def change(self, part: ModalityBatch, strength: float) -> tuple[Tensor, Tensor | None]:
         """See `Corruption.change`."""
-        noise = part.normals(*part.modality.shape) * (self.scale * strength)
-        return part.restored(part.unit() + noise), None
+        noise = part.normals(*part.modality.shape).mul_(self.scale * strength)
+        return part.restored(noise.add_(part.unit())), None
 
 
 @final
