@@ -22,6 +22,7 @@ from molyneux.measure.prediction import (
 )
 from molyneux.measure.projection import Projection
 from molyneux.measure.reconstruction import Reconstruction
+from molyneux.measure.robustness import Robustness
 from molyneux.measure.scores import apart, over_seeds
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "Prediction",
     "Projection",
     "Reconstruction",
+    "Robustness",
     "Systematicity",
     "Traversals",
     "WrongAnswers",

@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 from molyneux.core import Score
 
 MEASURES = {
+    "area": "Mean over strengths",
     "dci_completeness": "DCI completeness",
     "dci_disentanglement": "DCI disentanglement",
     "dci_informativeness": "DCI informativeness",
+    "effective": "Effective robustness",
     "elbo": "ELBO",
     "f1": "F1",
     "gaussian_kl": "Gaussian KL divergence",
@@ -39,6 +41,7 @@ MEASURES = {
     "r2": "R²",
     "readers_agree": "Readers agree",
     "readers_agree_readable": "Readers agree (readable views)",
+    "relative": "Relative robustness",
     "rounded_accuracy": "Accuracy of rounded values",
     "sap": "SAP",
     "sign_accuracy": "Accuracy of the sign (without 0)",
