@@ -1,6 +1,7 @@
 """Measures: a model and samples in, scores and exhibits out."""
 
 from molyneux.measure.coherence import Coherence
+from molyneux.measure.complexity import Complexity
 from molyneux.measure.disentanglement import CodeUse, Disentanglement
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.galleries import Galleries, Traversals
@@ -14,9 +15,11 @@ from molyneux.measure.prediction import (
     Consistency,
     Contrasts,
     Downstream,
+    Emap,
     ForcedChoice,
     LatentProbe,
     Prediction,
+    Shapley,
     Systematicity,
     WrongAnswers,
 )
@@ -30,10 +33,12 @@ __all__ = [
     "Calibration",
     "CodeUse",
     "Coherence",
+    "Complexity",
     "Consistency",
     "Contrasts",
     "Disentanglement",
     "Downstream",
+    "Emap",
     "Evaluation",
     "ForcedChoice",
     "Galleries",
@@ -47,6 +52,7 @@ __all__ = [
     "Projection",
     "Reconstruction",
     "Robustness",
+    "Shapley",
     "Systematicity",
     "Traversals",
     "WrongAnswers",

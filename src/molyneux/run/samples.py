@@ -106,7 +106,7 @@ class Samples:
         """The samples as the model gets them: the modalities in use, some of them missing in training and validation."""
         source = self.measured(source)
         if self.settings.missing and split in ("train", "validation"):
-            source = Missing(source, self.settings.missing, seed=self.seed)
+            source = Missing(source, self.settings.missing, seed=self.seed, where=self.settings.missing_where)
         return source
 
     def source(self, split: Split) -> Source:
@@ -188,8 +188,19 @@ def _conditions(
         other = samples.of_world(item.world, split)
         _require_alike(base.spec, other.spec)
         yield Condition(other, {"partition": item.name})
+    elif item.strengths:
+        yield from _at_rates(item, base, samples.seed)
     else:
         yield Condition(Lacking(base, item.missing), {"missing": tuple(item.missing)})
+
+
+def _at_rates(item: ConditionSettings, base: Source, seed: int) -> Iterator[Condition]:
+    """Modalities that are missing at rates: a condition for each rate, whose curve is that of an imperfection."""
+    where = "; ".join(f"{name} is {' or '.join(values)}" for name, values in item.where.items())
+    about: About = {"corruption": f"missing where {where}" if where else "missing", "corrupted": about_names(item.missing)}
+    for rate in item.strengths:
+        source = Missing(base, dict.fromkeys(item.missing, rate), seed=seed, where=item.where)
+        yield Condition(source, {**about, "strength": f"{rate:g}"})
 
 
 def _require_alike(spec: Spec, other: Spec) -> None:

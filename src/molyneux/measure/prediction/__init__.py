@@ -7,6 +7,7 @@ from molyneux.measure.prediction.consistency import Consistency
 from molyneux.measure.prediction.contrasts import Contrasts
 from molyneux.measure.prediction.downstream import Downstream
 from molyneux.measure.prediction.forced_choice import ForcedChoice
+from molyneux.measure.prediction.importance import Emap, Shapley
 from molyneux.measure.prediction.prediction import Prediction
 from molyneux.measure.prediction.probe import LatentProbe
 from molyneux.measure.prediction.systematicity import Systematicity
@@ -18,10 +19,12 @@ __all__ = [
     "Consistency",
     "Contrasts",
     "Downstream",
+    "Emap",
     "FewShot",
     "ForcedChoice",
     "LatentProbe",
     "Prediction",
+    "Shapley",
     "Systematicity",
     "WrongAnswers",
     "few_shot",
