@@ -27,9 +27,9 @@ class Shapley(Measure):
 
     `shapley.value` with `about` naming the target and the `modality`: the mean, over the orders in which modalities may be added,
     of what adding it changes. Of classes and agreement in % of right answers, of labels in % of right labels, and of numbers as
-    the squared error that it takes away. The values of all modalities add up to what the model gains over the best constant answer of
-    the test samples, which stands for no modality at all. A model is asked with the other modalities missing, so one that was not
-    trained with missing modalities is told how much it depends on them, not how much they hold.
+    the squared error that it takes away. The values of all modalities add up to what the model gains over the best constant
+    answer of the test samples, which stands for no modality at all. A model is asked with the other modalities missing, so one
+    that was not trained with missing modalities is told how much it depends on them, not how much they hold.
 
     Exact over all subsets, for six modalities at most. Only samples that have all modalities count.
 

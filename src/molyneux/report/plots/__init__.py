@@ -4,11 +4,13 @@ from molyneux.report.plots.charts import DotRow, Scale, dot_panel, factor_bars, 
 from molyneux.report.plots.curves import Line, group_curves, line_panel, strength_curves
 from molyneux.report.plots.pictures import contour_svg, image_uri, png_uri
 from molyneux.report.plots.svg import Panel, standalone
+from molyneux.report.plots.tradeoffs import Point, scatter_panel
 
 __all__ = [
     "DotRow",
     "Line",
     "Panel",
+    "Point",
     "Scale",
     "contour_svg",
     "dot_panel",
@@ -20,6 +22,7 @@ __all__ = [
     "line_panel",
     "png_uri",
     "projections",
+    "scatter_panel",
     "standalone",
     "strength_curves",
 ]

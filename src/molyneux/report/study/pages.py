@@ -8,8 +8,9 @@ from pathlib import Path
 
 from molyneux.core import DataError, Score, nearest
 from molyneux.report import wording
+from molyneux.report.aggregate import aggregate_table, comparisons, tasks_of, tradeoff_panels
 from molyneux.report.numbers import MISSING, write, write_interval
-from molyneux.report.page import FORMATS, Drawings, Headline, Page, Section, write_page
+from molyneux.report.page import FORMATS, Block, Drawings, Headline, Page, Section, write_page
 from molyneux.report.plots import DotRow, Panel, Scale, dot_panel, group_curves
 from molyneux.report.records import StudyRun
 from molyneux.report.robustness import chosen_of, with_robustness
@@ -46,6 +47,10 @@ _CONDITIONS = "Scores of samples with corruptions, with missing modalities, or o
 _ROBUSTNESS = (
     "Scores over the strength of an imperfection, from all modalities; strength 0 is the samples as they are. Relative and "
     "effective robustness are among the further measures, where the runs name a baseline."
+)
+_TRADEOFFS = (
+    "Performance, speed of training and robustness, each scaled from 0 for the worst method of a task to 1 for the best. Circles "
+    "grow with the variance over data sets; the dotted curve is a fit, quadratic for speed and linear for robustness."
 )
 _CURVE_KEYS = (("interval", "range over seeds"), ("chance", "chance"))
 _AS_ABOVE = "Published numbers come from another protocol, other models and other readers; see the first table."
@@ -136,6 +141,7 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
         Section("breakdown", "Accuracy by factor", _BREAKDOWN, tuple(heat_tables(runs))),
         Section("conditions", "Conditions", _CONDITIONS, tuple(_condition_table(part) for part in parts if part.conditions)),
         Section("robustness", "Robustness", _ROBUSTNESS, tuple(block for part in parts for block in _curves(part))),
+        Section("tradeoffs", "Methods compared", _TRADEOFFS, _tradeoffs(runs)),
         Section("measures", "Further measures", "", tuple(table for part in parts for table in _family_tables(part))),
         Section("spread", "Over seeds", _SPREAD, tuple(_spread(part) for part in parts)),
     )
@@ -151,6 +157,16 @@ def _parts(runs: Sequence[StudyRun]) -> list[Part]:
     if not runs:
         raise DataError("expected the records of at least one run, got none: run the sweep first")
     return divide(with_robustness(runs))
+
+
+def _tradeoffs(runs: Sequence[StudyRun]) -> tuple[Block, ...]:
+    """What methods reach and what they cost, over all data sets of a study; nothing where only their performance is known."""
+    known = with_robustness(runs)
+    if not tasks_of(known) or len(compared := comparisons(known)) < 2:
+        return ()
+    panels = tradeoff_panels(compared)
+    table = aggregate_table(compared)
+    return (table, Drawings("", tuple(panels))) if panels else (table,)
 
 
 def _curves(part: Part) -> list[Drawings]:
