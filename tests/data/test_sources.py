@@ -178,7 +178,7 @@ def test_values_that_do_not_exist_are_told(make):
     assert caught.value.problems == (
         "expected a factor or a target of task class, got 'agree'; did you mean \"agrees\"?",
         "colour: expected at least one value, got none",
-        "place: no value 'bottom'; expected one of left, right, top",
+        "place: no value 'bottom'; known: left, right, top",
     )
 
 

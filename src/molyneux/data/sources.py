@@ -186,7 +186,8 @@ class Missing(DerivedSource):
         self, source: Source, rates: Mapping[str, float], *, seed: int, where: Mapping[str, Sequence[str]] | None = None
     ) -> None:
         limits = {name: list(values) for name, values in (where or {}).items()}
-        super().__init__(source, missing=dict(rates), seed=seed, **({"where": limits} if limits else {}))
+        changes: dict[str, Any] = {"where": limits} if limits else {}
+        super().__init__(source, missing=dict(rates), seed=seed, **changes)
         names = self.spec.names
         problems = [f"unknown modality {name!r}; {nearest(name, names)}" for name in rates if name not in names]
         problems += [f"expected a rate from 0 to 1 for {name}, got {rate}" for name, rate in rates.items() if not 0 <= rate <= 1]

@@ -74,7 +74,7 @@ def _scores(curve: Curve) -> list[Score]:
             higher_is_better=first.higher_is_better,
             bounds=first.bounds,
             chance=curve.averaged(lambda score: score.chance),
-            controls={name: curve.averaged(lambda score, name=name: score.controls[name]) or 0.0 for name in names},
+            controls={name: curve.mean([score.controls[name] for score in curve.scores]) for name in names},
             origin=origin,
         ),
         Score(

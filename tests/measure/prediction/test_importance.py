@@ -84,7 +84,8 @@ def test_a_model_of_one_modality_owes_everything_to_it():
     size = source().batch(np.arange(60)).targets["size"].double()
     total = sum(summed["shapley.value", "size", name].value for name in NAMES)
     assert total == pytest.approx(size.var(unbiased=False).item(), rel=1e-5)
-    assert summed["shapley.value", "size", "a"].interval[0] > 0 == summed["shapley.value", "size", "c"].value
+    assert summed["shapley.value", "size", "a"].interval[0] > 0.3
+    assert abs(summed["shapley.value", "size", "c"].value) < 0.1  # what saying 0 loses against the mean
 
 
 def test_pure_interaction_is_shared_and_has_no_additive_part():

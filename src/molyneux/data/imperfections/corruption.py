@@ -164,8 +164,8 @@ class ModalityBatch:
 
     def with_draws_of(self, name: str) -> ModalityBatch:
         """The same with random numbers of their own, for a part of a corruption; `name` tells the parts apart."""
-        streams = (seeds.key(int(key[0]), name) for key in (self.stream, self.shared))
-        return replace(self, **dict(zip(("stream", "shared"), streams, strict=True)))
+        stream, shared = (seeds.key(int(key[0]), name) for key in (self.stream, self.shared))
+        return replace(self, stream=stream, shared=shared)
 
     def __getitem__(self, rows: Tensor) -> ModalityBatch:
         """The samples where the mask `rows` (B,) is True."""

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def _inference(job: Job) -> dict[str, Any]:
         for _ in range(job.repeats):
             took, energy = 0.0, Energy()
             for batch in job.batches():
-                took += _clocked(lambda batch=batch: infer(batch, job.observed), job.device)
+                took += _clocked(partial(infer, batch, job.observed), job.device)
             seconds.append(took)
             joules.append(energy.joules())
     with torch.no_grad():
@@ -126,7 +127,7 @@ def _training(job: Job) -> dict[str, Any]:
         optimizer.step()
 
     for number in range(job.steps + _WARM):
-        seconds.append(_clocked(lambda number=number: step(number), job.device))
+        seconds.append(_clocked(partial(step, number), job.device))
     return {"seconds": seconds[_WARM:]}
 
 
@@ -137,20 +138,21 @@ def count_operations(model: Any, work: Callable[[], Any]) -> tuple[int, int]:
     all others count as none. Recurrent layers are computed as products, so that they are counted.
     """
     reads = _Reads(model)
-    (enabled, *_) = torch.backends.mkldnn.set_flags(_enabled=False)
+    flags: Any = torch.backends.mkldnn
+    enabled = flags.set_flags(_enabled=False)[0]
     try:
         with FlopCounterMode(display=False) as counter, reads:
             work()
     finally:
-        torch.backends.mkldnn.set_flags(_enabled=enabled)
+        flags.set_flags(_enabled=enabled)
     return counter.get_total_flops(), reads.parameters
 
 
-class _Reads(TorchDispatchMode):
+class _Reads(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Notes which parameters of a module are read by operations."""
 
     def __init__(self, model: Any) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         parameters = list(model.parameters()) if isinstance(model, torch.nn.Module) else []
         self.sizes: dict[int, int] = {}
         for parameter in parameters:

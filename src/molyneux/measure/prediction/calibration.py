@@ -132,7 +132,7 @@ def _array(tensor: torch.Tensor) -> np.ndarray:
 
 def _densities(evaluation: Evaluation, target: Target) -> list[tuple[np.ndarray, ...]]:
     """Quantiles (B, ...) of the true numbers (NaN where a distribution has none), their log-densities (B,), and the numbers."""
-    parts = []
+    parts: list[tuple[np.ndarray, ...]] = []
     for part, found in distributions_of(evaluation, target):
         truth = part.targets[target.name]
         base: Any = found.base_dist if isinstance(found, Independent) else found

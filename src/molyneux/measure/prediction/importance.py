@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from itertools import combinations
 from math import comb
 from typing import Any, ClassVar, final
@@ -130,17 +131,17 @@ def _said(evaluation: Evaluation, target: Target, batch: Batch, observed: Collec
 def _goodness(target: Target, said: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """How right what is said of each sample is, (N,): 100 for a right answer, the share of right labels in %, minus the error."""
     if target.task == "class":
-        return 100.0 * (said.argmax(1) == truth)
+        return np.asarray(100.0 * (said.argmax(1) == truth))
     flat = truth.reshape(len(truth), -1)
     if target.task == "number":
-        return -((said - flat) ** 2).mean(1)
+        return np.asarray(-((said - flat) ** 2).mean(1))
     return np.asarray(100.0 * ((said > 0) == (flat > 0)).mean(1))
 
 
 def _constant(target: Target, truth: np.ndarray) -> np.ndarray:
     """How right the best constant answer is of each sample."""
     if target.task == "class":
-        return 100.0 * (truth == np.bincount(truth.astype(np.int64)).argmax())
+        return np.asarray(100.0 * (truth == np.bincount(truth.astype(np.int64)).argmax()))
     flat = truth.reshape(len(truth), -1).astype(np.float64)
     best = flat.mean(0) if target.task == "number" else flat.mean(0) - 0.5
     return _goodness(target, np.broadcast_to(best, flat.shape), truth)
@@ -197,9 +198,8 @@ class Emap(Measure):
         for target in targets:
             batch = self._samples(evaluation, target, count)
             truth = batch.targets[target.name].cpu().numpy()
-            whole = all_combinations(
-                lambda part, target=target: _said(evaluation, target, part, names), batch, names, evaluation.batch_size
-            )
+            said = partial(_said, evaluation, target, observed=names)
+            whole = all_combinations(said, batch, names, evaluation.batch_size)
             rng = evaluation.rng(self.name, target.name)
             recorder = Recorder(self.name, rng, {"source": about_names(names), "target": target.name}, evaluation.provenance())
             scores += _projected_scores(target, whole, truth, recorder)

@@ -43,8 +43,8 @@ def scatter_panel(name: str, title: str, points: Sequence[Point], degree: int, t
         drawn.plot(places, np.polyval(curve, places), color=SERIES[0], ls=(0, (1.5, 1)), lw=1.4)
     drawn.scatter(across, up, s=[20 + 1500 * point.spread for point in points], color=SERIES[1], alpha=0.45, linewidth=0)
     for point in points:
-        place = {"textcoords": "offset points", "xytext": (4, 4), "fontsize": 7, "color": INK}
-        drawn.annotate(label(point.label), (point.across, point.up), **place)
+        at = (point.across, point.up)
+        drawn.annotate(label(point.label), at, xytext=(4, 4), textcoords="offset points", fontsize=7, color=INK)
     for axis, words in zip((drawn.xaxis, drawn.yaxis), titles, strict=True):
         axis.set_major_locator(MaxNLocator(5))
         axis.set_label_text(words, fontsize=8, color=QUIET)
