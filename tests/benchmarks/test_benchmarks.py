@@ -25,6 +25,7 @@ CONTRASTS = {
     "disentanglement": "naive, s",
     "evaluation": "one at a time, s",
     "generation": "times plain",
+    "imperfections": "times plain",
     "judging": "views/s, one at a time",
     "modalities": "MVAE, plain, ms",
     "predictors": "times plain",
@@ -199,3 +200,10 @@ def test_times_are_medians_without_the_first_call(imported):
 @pytest.mark.parametrize(("value", "expected"), [(1234.5, 1234), (99.96, 100), (0.0123456, 0.0123), (0.0, 0), (7, 7), ("a", "a")])
 def test_numbers_are_kept_with_three_digits(imported, value, expected):
     assert imported("record").rounded(value) == expected
+
+
+def test_noise_on_series_is_at_least_20_times_as_fast_as_a_loop_over_samples(imported):
+    imperfections = imported("imperfections")
+    first = next(imperfections.series_rows(300, rounds=3, seconds=0.05))
+    assert (first["corruption"], first["of"]) == ("gaussian-noise", "series")
+    assert first["times plain"] > 20

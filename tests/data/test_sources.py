@@ -149,6 +149,39 @@ def test_what_is_missing_stays_missing(make):
     assert never_empty.any(1).all()
 
 
+def test_samples_of_some_classes_or_of_some_values_of_a_factor_lack_modalities(make):
+    source, batch = make(6_000)
+    by_class = masks(Missing(source, {"text": 0.7}, seed=1, where={"agrees": ["yes"]}), np.arange(6_000))
+    yes = batch.targets["agrees"].numpy() == 1
+    assert by_class[~yes].all()
+    assert abs(by_class[yes, 1].mean() - 0.3) < 0.03
+    assert by_class[:, [0, 2]].all()
+    place = batch.factors[:, 1].numpy()
+    where = {"place": ["left", "top"], "agrees": ["no"]}
+    both = masks(Missing(source, {"text": 0.5, "touch": 0.5}, seed=1, where=where), np.arange(6_000))
+    hit = np.isin(place, [0, 2]) & ~yes
+    assert both[~hit].all()
+    assert abs(both[hit, 1].mean() - 0.5) < 0.04
+    unknown = Batch(
+        batch.views, factors=batch.factors, targets=batch.targets, known={"agrees": torch.zeros(6_000, dtype=torch.bool)}
+    )
+    assert masks(
+        Missing(ArraySource(source.spec, unknown), {"text": 0.9}, seed=1, where={"agrees": ["yes"]}), np.arange(99)
+    ).all()
+    assert Missing(source, {"text": 0.5}, seed=1, where={"agrees": ["yes"]}).where == {"agrees": ["yes"]}
+
+
+def test_values_that_do_not_exist_are_told(make):
+    source, _ = make(3)
+    with pytest.raises(ConfigError) as caught:
+        Missing(source, {"text": 0.5}, seed=0, where={"agree": ["yes"], "place": ["bottom"], "colour": []})
+    assert caught.value.problems == (
+        "expected a factor or a target of task class, got 'agree'; did you mean \"agrees\"?",
+        "colour: expected at least one value, got none",
+        "place: no value 'bottom'; known: left, right, top",
+    )
+
+
 def test_rates_that_cannot_be_used(make):
     source, _ = make(3)
     with pytest.raises(ConfigError) as caught:

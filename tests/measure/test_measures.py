@@ -10,7 +10,7 @@ from torch.distributions import Bernoulli, Categorical
 
 import molyneux.measure
 from molyneux.core import Score, Target
-from molyneux.measure import Measure, Systematicity, evaluate
+from molyneux.measure import Measure, Robustness, Systematicity, evaluate
 
 MEASURES = [
     item
@@ -55,7 +55,7 @@ def evaluation(tiny):
 
 def test_public_names_are_sorted():
     assert list(molyneux.measure.__all__) == sorted(molyneux.measure.__all__)
-    assert len(MEASURES) == 20
+    assert len(MEASURES) == 24
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.__name__)
@@ -88,8 +88,8 @@ def test_scores_are_whole_and_repeat(measure, evaluation):
 def test_a_model_that_can_do_nothing_is_told_so(measure, tiny):
     (score,) = evaluate([measure()], tiny.evaluation(object())).scores
     assert (score.name, score.value) == (measure.name, None)
-    if measure is Systematicity:  # it compares what others have measured
-        assert score.note.startswith("not applicable: no score of ")
+    if measure in (Robustness, Systematicity):  # they compare what others have measured
+        assert score.note.startswith("not applicable: no ")
         return
     assert score.note.startswith(f"not applicable: {measure.name} needs a model that ")
     assert score.note.endswith("; object does not")

@@ -93,6 +93,36 @@ def test_conditions_are_the_samples_as_they_are_and_then_those_of_the_settings()
         conditions("test", [ConditionSettings(missing=("sound",))], lambda split: world.source(split, 8), samples)
 
 
+def test_modalities_missing_at_rates_are_conditions_with_strengths() -> None:
+    world = CdSprites(level=2)
+    asked = (
+        ConditionSettings(missing=("image",), strengths=(0.3, 1.0)),
+        ConditionSettings(missing=("image", "text"), strengths=(0.5,), where={"shape": ("heart",)}),
+    )
+    samples = Samples(DataSettings(world=Factory(CdSprites, {"level": 2})), 1)
+    found = conditions("test", asked, lambda split: world.source(split, 900, seed=1), samples)
+    assert [condition.about for condition in found] == [
+        {},
+        {"corruption": "missing", "corrupted": "image", "strength": "0.3"},
+        {"corruption": "missing", "corrupted": "image", "strength": "1"},
+        {"corruption": "missing where shape is heart", "corrupted": ("image", "text"), "strength": "0.5"},
+    ]
+    _, some, every, hearts = [condition.source.batch(np.arange(900)) for condition in found]
+    assert abs(some.mask("image").double().mean() - 0.7) < 0.06
+    assert not every.mask("image").any()
+    assert every.mask("text").all()
+    assert hearts.factors is not None
+    heart = hearts.factors[:, world.spec.factor_index("shape")] == world.spec.factor("shape").code("heart")
+    assert hearts.mask("image")[~heart].all()
+    assert abs(hearts.mask("image")[heart].double().mean() - 2 / 3) < 0.1  # at least one of the two is left
+    with pytest.raises(ConfigError, match="where: expected missing modalities and their rates"):
+        ConditionSettings(missing=("image",), where={"shape": ("heart",)})
+    with pytest.raises(ConfigError, match="strengths: expected strengths with a corruption or missing modalities"):
+        ConditionSettings(split="heldout", strengths=(0.5,))
+    with pytest.raises(ConfigError, match="missing_where: expected the rates"):
+        DataSettings(world=Factory(CdSprites, {"level": 2}), missing_where={"shape": ("heart",)})
+
+
 def test_a_condition_may_be_another_world_with_the_same_modalities() -> None:
     usual = {"kind": "spatial", "vocabulary": "whole", "longest": 20, "image_size": 16}
     samples = Samples(DataSettings(world=Factory(ShapeWorld, usual), test=24), 1)

@@ -20,6 +20,7 @@ _GREEK = {
     for name in names.split()
 }
 _SIGNS = {
+    r"\int": "∫",
     r"\sum": "∑",
     r"\prod": "∏",
     r"\in": "∈",

@@ -168,25 +168,35 @@ class Missing(DerivedSource):
     everything, and the share that is missing is therefore a little below the rate (for two modalities at rate r it is
     r / (1 + r)). The mask of a sample is a function of seed and position alone.
 
+    With `where`, only samples whose factors and classes have certain values lack modalities: missing by class, or at random given
+    a factor. The others are complete.
+
     Args:
         source: the complete samples; what is missing there stays missing.
         rates: probability of missing per modality, 0..1; modalities not named are never missing.
         seed: of the masks.
+        where: by the name of a factor, or of a target of task class, the values of the samples that may lack modalities; a sample
+            has to have one of the values of each.
 
     Raises:
-        ConfigError: unknown modalities, rates outside 0..1, or a rate of 1 for every modality.
+        ConfigError: unknown modalities, rates outside 0..1, a rate of 1 for every modality, unknown factors, targets or values.
     """
 
-    def __init__(self, source: Source, rates: Mapping[str, float], *, seed: int) -> None:
-        super().__init__(source, missing=dict(rates), seed=seed)
+    def __init__(
+        self, source: Source, rates: Mapping[str, float], *, seed: int, where: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        limits = {name: list(values) for name, values in (where or {}).items()}
+        changes: dict[str, Any] = {"where": limits} if limits else {}
+        super().__init__(source, missing=dict(rates), seed=seed, **changes)
         names = self.spec.names
         problems = [f"unknown modality {name!r}; {nearest(name, names)}" for name in rates if name not in names]
         problems += [f"expected a rate from 0 to 1 for {name}, got {rate}" for name, rate in rates.items() if not 0 <= rate <= 1]
         if not problems and all(rates.get(name, 0.0) == 1 for name in names):
             problems = ["expected a rate below 1 for at least one modality, got 1 for all: nothing would be left"]
+        problems += value_problems(self.spec, limits)
         if problems:
             raise ConfigError(problems)
-        self.rates, self.seed = dict(rates), seed
+        self.rates, self.seed, self.where = dict(rates), seed, limits
         self._rates = np.array([rates.get(name, 0.0) for name in names])
         self._stream = key(seed, "missing")
 
@@ -195,9 +205,41 @@ class Missing(DerivedSource):
         rows = check_positions(indices, len(self))
         batch = self.source.batch(rows)
         available = np.stack([batch.mask(name).numpy() for name in self.spec.names], 1)
-        present = _present(np.where(available, self._rates, 1.0), uniforms(self._stream, rows, len(self._rates)))
+        rates = self._rates * _has_values(batch, self.spec, self.where)[:, None]
+        present = _present(np.where(available, rates, 1.0), uniforms(self._stream, rows, len(self._rates)))
         masks = {name: torch.from_numpy(present[:, column].copy()) for column, name in enumerate(self.spec.names)}
         return replace(batch, present=masks)
+
+
+def value_problems(spec: Spec, where: Mapping[str, Sequence[str]]) -> list[str]:
+    """What is wrong with names and values of factors and of targets of task class."""
+    known = {factor.name: factor.values for factor in spec.factors}
+    known |= {target.name: target.symbols for target in spec.targets if target.task == "class"}
+    problems = [
+        f"expected a factor or a target of task class, got {name!r}; {nearest(name, known)}"
+        for name in where
+        if name not in known
+    ]
+    problems += [f"{name}: expected at least one value, got none" for name, values in where.items() if not values]
+    return problems + [
+        f"{name}: no value {value!r}; {nearest(str(value), known[name])}"
+        for name, values in where.items()
+        for value in values
+        if name in known and value not in known[name]
+    ]
+
+
+def _has_values(batch: Batch, spec: Spec, where: Mapping[str, Sequence[str]]) -> np.ndarray:
+    """Which samples have one of the values of each factor and class that `where` names, (B,) bool; unknown ones have not."""
+    found = np.ones(len(batch), dtype=bool)
+    for name, values in where.items():
+        if name in (factor.name for factor in spec.factors) and batch.factors is not None:
+            factor = spec.factor(name)
+            found &= np.isin(batch.factors[:, spec.factor_index(name)].numpy(), [factor.code(value) for value in values])
+        else:
+            codes = [spec.target(name).symbols.index(value) for value in values]
+            found &= np.isin(batch.targets[name].numpy(), codes) & batch.known_mask(name).numpy()
+    return found
 
 
 def _present(rates: np.ndarray, draws: np.ndarray) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Measures: a model and samples in, scores and exhibits out."""
 
 from molyneux.measure.coherence import Coherence
+from molyneux.measure.complexity import Complexity
 from molyneux.measure.disentanglement import CodeUse, Disentanglement
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.galleries import Galleries, Traversals
@@ -14,14 +15,17 @@ from molyneux.measure.prediction import (
     Consistency,
     Contrasts,
     Downstream,
+    Emap,
     ForcedChoice,
     LatentProbe,
     Prediction,
+    Shapley,
     Systematicity,
     WrongAnswers,
 )
 from molyneux.measure.projection import Projection
 from molyneux.measure.reconstruction import Reconstruction
+from molyneux.measure.robustness import Robustness
 from molyneux.measure.scores import apart, over_seeds
 
 __all__ = [
@@ -29,10 +33,12 @@ __all__ = [
     "Calibration",
     "CodeUse",
     "Coherence",
+    "Complexity",
     "Consistency",
     "Contrasts",
     "Disentanglement",
     "Downstream",
+    "Emap",
     "Evaluation",
     "ForcedChoice",
     "Galleries",
@@ -45,6 +51,8 @@ __all__ = [
     "Prediction",
     "Projection",
     "Reconstruction",
+    "Robustness",
+    "Shapley",
     "Systematicity",
     "Traversals",
     "WrongAnswers",

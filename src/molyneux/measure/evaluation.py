@@ -48,6 +48,7 @@ class Evaluation:
         samples: how many test samples at most.
         batch_size: samples per call of the model.
         origin: recorded with every score: world, version, split, model, ...
+        trained: of the training of the model, as far as it is recorded: its `seconds`, `samples` and `batch_size`.
         stream: part of the names of all streams; `train` for the training samples.
 
     Raises:
@@ -65,6 +66,7 @@ class Evaluation:
     samples: int = 10_000
     batch_size: int = 500
     origin: Mapping[str, Any] = field(default_factory=dict)
+    trained: Mapping[str, float] = field(default_factory=dict)
     stream: str = "measure"
 
     def __post_init__(self) -> None:

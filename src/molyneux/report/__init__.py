@@ -1,5 +1,6 @@
 """Reports: tables, drawings and pages in Markdown, HTML, LaTeX and CSV from the stored scores of a run or a study."""
 
+from molyneux.report.aggregate import Aggregate, Task, aggregate, aggregate_table, comparisons, tasks_of, tradeoff_panels
 from molyneux.report.page import to_html
 from molyneux.report.records import RunRecords, StudyRun, load_study, read_run, save_study, study_run
 from molyneux.report.run_page import summary_table, write_run
@@ -8,10 +9,15 @@ from molyneux.report.study import chosen_tables, study_breakdowns, study_finding
 from molyneux.report.tables import Table, to_csv, to_latex, to_markdown, to_terminal
 
 __all__ = [
+    "Aggregate",
     "RunRecords",
     "StudyRun",
     "Table",
+    "Task",
+    "aggregate",
+    "aggregate_table",
     "chosen_tables",
+    "comparisons",
     "flatten",
     "load_study",
     "portable",
@@ -22,11 +28,13 @@ __all__ = [
     "study_run",
     "study_tables",
     "summary_table",
+    "tasks_of",
     "to_csv",
     "to_html",
     "to_latex",
     "to_markdown",
     "to_terminal",
+    "tradeoff_panels",
     "write_run",
     "write_study",
 ]

@@ -26,9 +26,10 @@ from molyneux.report.page import (
     draw_galleries,
     write_page,
 )
-from molyneux.report.plots import factor_bars, few_shot_curves, learning_curves, png_uri, projections
+from molyneux.report.plots import factor_bars, few_shot_curves, learning_curves, png_uri, projections, strength_curves
 from molyneux.report.published import published_beside
 from molyneux.report.records import RunRecords, read_run
+from molyneux.report.robustness import chosen_of
 from molyneux.report.settings import flatten, model_of, short, split_of, train_overlap_of, world_of
 from molyneux.report.tables import (
     base_scores,
@@ -57,6 +58,7 @@ _FACTORS = "Coherence of single factors: which parts of the meaning arrive and w
 _PREDICTIONS = "Targets predicted by the model, beside chance and the controls of each score."
 _BREAKDOWN = "Accuracy on the samples with each value of a factor: which kinds of samples the model gets right."
 _CONDITIONS = "The same samples with corruptions, with missing modalities, or another split, beside the samples as they are."
+_ROBUSTNESS = "Scores over the strength of an imperfection; strength 0 is the samples as they are."
 _GALLERY_SECTIONS = {
     "confusion": "factors",
     "homotopy": "codes",
@@ -74,6 +76,7 @@ _SHOT_KEYS = (
     ("dotted", "random projection"),
     ("chance", "chance"),
 )
+_STRENGTH_KEYS = (("interval", "95 % interval"), ("chance", "chance"))
 _CURVE_KEYS = (("solid", "training"), ("dashed", "validation"))
 _GENERATES = {
     "audio": "generates the right sound",
@@ -128,6 +131,7 @@ def run_page(run: RunRecords) -> Page:
         Section("predictions", "Predictions", _PREDICTIONS, (*prediction_tables(base), *galleries["predictions"])),
         Section("breakdown", "Accuracy by factor", _BREAKDOWN, tuple(breakdown_tables(run.scores))),
         Section("conditions", "Conditions", _CONDITIONS, tuple(condition_tables(run.scores))),
+        Section("robustness", "Robustness", _ROBUSTNESS, _strengths(run.scores, chosen_of(settings))),
         Section("generated", "Generated samples", "", tuple(galleries["generated"])),
         Section("measures", "Further measures", "", (*family_tables(_rest(base)), *_shots(base))),
         Section("codes", "Codes", "", (*galleries["codes"], *_projections(run))),
@@ -175,6 +179,11 @@ def _rest(scores: Sequence[Score]) -> list[Score]:
 def _shots(scores: Sequence[Score]) -> tuple[Block, ...]:
     panels = few_shot_curves(scores)
     return (Drawings("Labels from a few samples", tuple(panels), _SHOT_KEYS),) if panels else ()
+
+
+def _strengths(scores: Sequence[Score], of: Sequence[str]) -> tuple[Block, ...]:
+    panels = strength_curves(scores, of)
+    return (Drawings("", tuple(panels), _STRENGTH_KEYS),) if panels else ()
 
 
 def _galleries(run: RunRecords) -> dict[str, list[DrawnGallery]]:

@@ -106,7 +106,7 @@ class Samples:
         """The samples as the model gets them: the modalities in use, some of them missing in training and validation."""
         source = self.measured(source)
         if self.settings.missing and split in ("train", "validation"):
-            source = Missing(source, self.settings.missing, seed=self.seed)
+            source = Missing(source, self.settings.missing, seed=self.seed, where=self.settings.missing_where)
         return source
 
     def source(self, split: Split) -> Source:
@@ -195,7 +195,7 @@ def _conditions(
         names = item.corruption.modalities
         where: About = {} if names is None else {"corrupted": about_names(names)}
         for strength in item.strengths:
-            about = {"corruption": item.corruption.name, **where, "strength": f"{strength:g}"}
+            about = {"corruption": item.corruption.title, **where, "strength": f"{strength:g}"}
             yield Condition(Corrupted(base, item.corruption, strength, seed=samples.seed), about, reference=base)
     elif item.split is not None:
         yield Condition(source(item.split), {"split": item.split})
@@ -203,8 +203,19 @@ def _conditions(
         other = samples.of_world(item.world, split)
         _require_alike(base.spec, other.spec)
         yield Condition(other, {"partition": item.name})
+    elif item.strengths:
+        yield from _at_rates(item, base, samples.seed)
     else:
         yield Condition(Lacking(base, item.missing), {"missing": tuple(item.missing)})
+
+
+def _at_rates(item: ConditionSettings, base: Source, seed: int) -> Iterator[Condition]:
+    """Modalities that are missing at rates: a condition for each rate, whose curve is that of an imperfection."""
+    where = "; ".join(f"{name} is {' or '.join(values)}" for name, values in item.where.items())
+    about: About = {"corruption": f"missing where {where}" if where else "missing", "corrupted": about_names(item.missing)}
+    for rate in item.strengths:
+        source = Missing(base, dict.fromkeys(item.missing, rate), seed=seed, where=item.where)
+        yield Condition(source, {**about, "strength": f"{rate:g}"})
 
 
 def _require_alike(spec: Spec, other: Spec) -> None:

@@ -38,6 +38,8 @@ class DataSettings:
         missing: share of the training and validation samples that lack a modality, by its name.
         stages: worlds of stages of the training (`learn.stages`) by the name of the stage, such as a simpler partition to begin
             with; they draw as many samples as `world` does, of the same modalities, factors and targets.
+        missing_where: which of these samples may lack modalities, by the name of a factor or of a target of task class: those
+            with one of these values. By default all.
         train: samples to train on; null for all there are, where the data set has an end. In a file, that is the default for your
             own data; so with `validation` and `test`.
         validation: samples that choose the best epoch; null for all.
@@ -53,6 +55,7 @@ class DataSettings:
     modalities: tuple[str, ...] | None = None
     missing: Mapping[str, float] = field(default_factory=dict)
     stages: Mapping[str, Annotated[Factory[World], Supplied(package="molyneux.data")]] = field(default_factory=dict)
+    missing_where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     train: Count | None = 30_000
     validation: Count | None = 2_000
     test: Count | None = 10_000
@@ -70,6 +73,8 @@ class DataSettings:
         if self.world is not None and self.stored is None:
             endless = [name for name in ("train", "validation", "test") if getattr(self, name) is None]
             problems += [f"{name}: expected a number, for a world is endless, got null" for name in endless]
+        if self.missing_where and not self.missing:
+            problems.append("missing_where: expected the rates of missing modalities beside it, got none: set missing")
         if problems:
             raise ConfigError(problems)
 
@@ -120,8 +125,11 @@ class ConditionSettings:
 
     Args:
         corruption: what damages the samples, at each of the `strengths`.
-        strengths: from 0 (nothing changes) to 1; needed with a corruption.
-        missing: the modalities that every sample lacks.
+        strengths: from 0 (nothing changes) to 1; needed with a corruption. With missing modalities, the rates at which samples
+            lack each of them, independently of the others but never all.
+        missing: the modalities that every sample lacks, or that are missing at rates.
+        where: with rates, which samples may lack modalities, by the name of a factor or of a target of task class: those with
+            one of these values. By default all.
         split: another split than that of the section. `train` has samples of the training split that were not trained on: those
             after the first `data.train`, as many as `data.test` says.
         world: another world with the same modalities, such as a partition of the one that the model was trained on.
@@ -131,6 +139,7 @@ class ConditionSettings:
     corruption: Corruption | None = None
     strengths: tuple[Annotated[float, Field(ge=0)], ...] = ()
     missing: tuple[str, ...] = ()
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     split: ConditionSplit | None = None
     world: Annotated[Factory[World], Supplied(package="molyneux.data")] | None = None
     name: str = ""
@@ -141,9 +150,12 @@ class ConditionSettings:
             problems.append("expected exactly one of corruption, missing, split and world: make a condition of each")
         if (self.world is not None) != bool(self.name.strip()):
             problems.append("name: expected a name for a condition with another world, and only there")
-        if (self.corruption is not None) != bool(self.strengths):
-            given = "without strengths" if self.corruption is not None else "without a corruption"
-            problems.append(f"strengths: expected strengths with a corruption and only there, got one {given}")
+        if self.corruption is not None and not self.strengths:
+            problems.append("strengths: expected strengths with a corruption, got one without strengths")
+        if self.strengths and self.corruption is None and not self.missing:
+            problems.append("strengths: expected strengths with a corruption or missing modalities, got them without")
+        if self.where and not (self.missing and self.strengths):
+            problems.append("where: expected missing modalities and their rates (strengths) beside it, got it without")
         if len({*self.strengths}) < len(self.strengths) or len({*self.missing}) < len(self.missing):
             problems.append("expected strengths and missing modalities that differ, got one twice")
         if problems:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
-from molyneux.core import Condition, ConfigError, ConflictError, Score, Source, StoreError, nearest, save_exhibits, store
+from molyneux.core import Condition, ConfigError, ConflictError, History, Score, Source, StoreError, nearest, save_exhibits, store
 from molyneux.data import Split, StoredSource, contact_sheet, generate
 from molyneux.data.dataset import SPLITS
 from molyneux.learn import FitProgress, fit, load_weights, save_model
@@ -258,8 +258,17 @@ def evaluations(run: Run) -> list[Evaluation]:
         samples=settings.samples,
         batch_size=settings.batch_size,
         origin=_origin(experiment, readers),
+        trained=_trained(run),
     )
     return [_under(condition, plain, run) for condition in measured_on]
+
+
+def _trained(run: Run) -> dict[str, float]:
+    """What is recorded of the training: its seconds, with validation, and what a step was."""
+    path, training = run.folder.model.folder / "history.csv", run.experiment.learn.training
+    seconds = History.read_csv(path).columns().get("seconds", ()) if store.is_file(path) else ()
+    whole = {"samples": run.experiment.samples.size("train"), "batch_size": training.batch_size}
+    return {**({"seconds": seconds[-1]} if seconds else {}), **whole}
 
 
 def _under(condition: Condition, plain: Evaluation, run: Run) -> Evaluation:

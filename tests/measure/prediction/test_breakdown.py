@@ -10,7 +10,7 @@ from torch.distributions import Bernoulli, Categorical
 
 from molyneux.core import Batch, ConfigError, Factor, Modality, NotApplicableError, Score, Spec, SpecError, Target
 from molyneux.measure import Breakdown, Calibration, Evaluation
-from molyneux.measure.prediction.breakdown import brier, calibration_error, log_loss
+from molyneux.measure.prediction.calibration import brier, calibration_error, log_loss
 
 KIND = Factor("kind", ("true", "colour", "shape", "rare"))
 SPEC = Spec(

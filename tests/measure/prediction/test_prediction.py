@@ -5,12 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import torch
+from scipy import stats
 from sklearn import metrics
 from torch.distributions import Bernoulli, Categorical, Independent, Normal
 
 from molyneux.core import Batch, Modality, NotApplicableError, Spec, SpecError, Target
 from molyneux.measure import Evaluation, Prediction, evaluate
-from molyneux.measure.prediction.prediction import class_scores, label_scores, number_scores
+from molyneux.measure.prediction.class_scores import class_scores, label_scores, ranking_score
+from molyneux.measure.prediction.number_scores import number_scores
 from molyneux.measure.scores import Recorder
 
 TARGETS = (
@@ -97,7 +99,68 @@ def test_numbers_are_scored_as_scikit_learn_does(recorder):
     median = metrics.mean_absolute_error(truth, np.tile(np.median(truth, axis=0), (300, 1)))
     assert scores["mae", ""].controls["constant"] == pytest.approx(median)
     flat = found(number_scores(predicted, np.ones((300, 2)), truth, recorder))
-    assert flat["r2", ""].value is None
+    assert flat["r2", ""].value is flat["correlation", ""].value is None
+    assert flat["r2", ""].note == "the true values do not vary"
+    parts = [stats.pearsonr(predicted[:, place], truth[:, place])[0] for place in range(2)]
+    assert scores["correlation", ""].value == pytest.approx(np.mean(parts))
+    assert scores["correlation", ""].interval[0] < np.mean(parts) < scores["correlation", ""].interval[1]
+    constant = found(number_scores(np.ones((300, 2)), truth, truth, recorder))["correlation", ""]
+    assert (constant.value, constant.note) == (None, "the predicted values do not vary")
+    assert not [name for name, _ in scores if "sign" in name or "rounded" in name]  # two numbers have no single sign
+
+
+def test_the_area_under_the_curve_of_precision_and_recall(recorder):
+    rng = np.random.default_rng(4)
+    truth = rng.choice(4, 300, p=[0.5, 0.3, 0.2, 0.0])
+    given = np.round(np.eye(4)[truth] * 0.3 + rng.random((300, 4)) * 0.7, 1)  # with ties
+    score = ranking_score(given, truth, recorder)
+    parts = [metrics.average_precision_score(truth == label, given[:, label]) for label in range(3)]
+    assert (score.name, score.value) == ("prediction.macro_average_precision", pytest.approx(100 * np.mean(parts)))
+    assert score.chance == pytest.approx(100 / 3)
+    assert score.interval[0] < score.value < score.interval[1]
+    two = ranking_score(given[:, :2], (truth == 1).astype(int), recorder)
+    expected = metrics.average_precision_score(truth == 1, given[:, 1])
+    assert (two.name, two.value) == ("prediction.average_precision", pytest.approx(100 * expected))
+    assert two.chance == pytest.approx(100 * (truth == 1).mean())
+    assert ranking_score(given[:, :2], np.zeros(300, int), recorder).value is None
+    constant = ranking_score(np.full((300, 2), 0.5), (truth == 1).astype(int), recorder)
+    assert constant.value == pytest.approx(constant.chance)
+
+
+def test_signs_and_rounded_values_by_hand(recorder):
+    """The published example: zeros left out 0.5, counted as not positive 0.4, Acc-7 0.4, correlation -0.220273, MAE 1.36."""
+    truth, predicted = np.array([[-1.0], [0], [2], [3], [-0.5]]), np.array([[-0.2], [0.3], [1], [-1], [0.2]])
+    sentiment = Target("sentiment", "number", bounds=(-3, 3))
+    scores = {name: score for (name, _), score in found(number_scores(predicted, truth, truth, recorder, sentiment)).items()}
+    values = {name: score.value for name, score in scores.items()}
+    assert values["mae"] == pytest.approx(1.36)
+    assert values["correlation"] == pytest.approx(-0.220273, abs=1e-6)
+    assert (values["sign_accuracy"], values["positive_accuracy"]) == pytest.approx((50, 40))
+    assert values["nonnegative_accuracy"] == pytest.approx(60)
+    assert (values["sign_weighted_f1"], values["positive_weighted_f1"]) == pytest.approx((50, 40))
+    assert values["rounded_accuracy"] == pytest.approx(40)
+    assert scores["sign_accuracy"].n == 4
+    assert scores["positive_accuracy"].controls["constant"] == pytest.approx(60)
+    assert scores["rounded_accuracy"].controls["constant"] == pytest.approx(40)
+    assert scores["rounded_accuracy"].chance == pytest.approx(100 * (0.4**2 + 3 * 0.2**2))
+
+
+def test_signs_are_scored_as_scikit_learn_does(recorder):
+    rng = np.random.default_rng(3)
+    truth = np.rint(rng.normal(0.5, 1, 400))
+    predicted = truth + rng.normal(0, 1.5, 400)
+    scores = found(number_scores(predicted[:, None], truth[:, None], truth[:, None], recorder))
+    some = truth != 0
+    for name, rows, high in (("sign", some, np.greater), ("positive", some | True, np.greater)):
+        pair = high(truth[rows], 0), high(predicted[rows], 0)
+        assert scores[f"{name}_accuracy", ""].value == pytest.approx(100 * metrics.accuracy_score(*pair))
+        f1 = scores[f"{name}_weighted_f1", ""]
+        assert f1.value == pytest.approx(100 * metrics.f1_score(*pair, average="weighted"))
+        assert f1.interval[0] < f1.value < f1.interval[1]
+        constant = np.full(rows.sum(), pair[0].mean() > 0.5)
+        assert f1.controls["constant"] == pytest.approx(100 * metrics.f1_score(pair[0], constant, average="weighted"))
+        guesses = [metrics.accuracy_score(pair[0], rng.random(rows.sum()) < pair[0].mean()) for _ in range(300)]
+        assert scores[f"{name}_accuracy", ""].chance == pytest.approx(100 * np.mean(guesses), abs=1)
 
 
 @dataclass
@@ -154,8 +217,13 @@ def test_every_target_is_predicted_from_each_modality_and_from_all():
     assert sources == {"left", "right", ("left", "right")}
     assert {score.about["target"] for score in scores} == {target.name for target in TARGETS}
     best = {score.name.partition(".")[2]: score.value for score in scores if score.about["target"] in ("kind", "size", "fits")}
-    assert best == {"accuracy": 100, "balanced_accuracy": 100, "macro_f1": 100, "mae": 0, "mse": 0, "r2": 1}
-    assert {score.controls["constant"] < 45 for score in scores if score.about["target"] == "kind" and "f1" not in score.name}
+    shares = ("accuracy", "average_precision", "balanced_accuracy", "macro_average_precision", "macro_f1")
+    assert best == {**dict.fromkeys(shares, 100), "mae": 0, "mse": 0, "r2": 1, "correlation": pytest.approx(1)}
+    assert {
+        score.controls["constant"] < 45
+        for score in scores
+        if score.about["target"] == "kind" and score.controls and "f1" not in score.name
+    }
     assert {score.n for score in scores if score.value is not None} == {400}
     assert model.calls[:3] == [(("left",), 150), (("left",), 150), (("left",), 100)]
 

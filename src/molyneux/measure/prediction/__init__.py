@@ -1,11 +1,13 @@
 """Prediction: targets predicted by supervised models, and labels predicted from codes."""
 
-from molyneux.measure.prediction.breakdown import Breakdown, Calibration
+from molyneux.measure.prediction.breakdown import Breakdown
+from molyneux.measure.prediction.calibration import Calibration
 from molyneux.measure.prediction.classifiers import FewShot, few_shot, net_predictions
 from molyneux.measure.prediction.consistency import Consistency
 from molyneux.measure.prediction.contrasts import Contrasts
 from molyneux.measure.prediction.downstream import Downstream
 from molyneux.measure.prediction.forced_choice import ForcedChoice
+from molyneux.measure.prediction.importance import Emap, Shapley
 from molyneux.measure.prediction.prediction import Prediction
 from molyneux.measure.prediction.probe import LatentProbe
 from molyneux.measure.prediction.systematicity import Systematicity
@@ -17,10 +19,12 @@ __all__ = [
     "Consistency",
     "Contrasts",
     "Downstream",
+    "Emap",
     "FewShot",
     "ForcedChoice",
     "LatentProbe",
     "Prediction",
+    "Shapley",
     "Systematicity",
     "WrongAnswers",
     "few_shot",

@@ -1,4 +1,4 @@
-"""Predictions looked at more closely: accuracy by the value of a factor, and how far probabilities can be believed."""
+"""Predictions looked at more closely: accuracy by the value of a factor."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 import torch
+from torch.distributions import Distribution
 
 from molyneux.core import Batch, ConfigError, Factor, NotApplicableError, Predicts, Score, Spec, Target, about_names
 from molyneux.measure.evaluation import Evaluation
@@ -107,77 +108,6 @@ class Breakdown(Measure):
         return found
 
 
-@final
-class Calibration(Measure):
-    """How far the probability that a model gives to its answer can be believed, given all modalities.
-
-    Scores with `about` naming the target: `calibration.error`, the expected calibration error over bins with equally many
-    samples (Naeini, Cooper and Hauskrecht, AAAI 2015; bins as in Nixon et al., 2019), 0..1; `calibration.brier`, the mean squared
-    distance between the predicted probabilities and the true class (Brier, 1950), 0..2; `calibration.log_loss` in nats. Chance
-    of the last two is the prior of the test samples as prediction.
-
-    Args:
-        targets: names of targets of task class or agreement; all of them by default.
-        bins: number of bins.
-    """
-
-    name: ClassVar[str] = "calibration"
-    needs: ClassVar[tuple[type, ...]] = (Predicts,)
-
-    def __init__(self, *, targets: Sequence[str] = (), bins: int = 15) -> None:
-        self.targets, self.bins = tuple(targets), bins
-
-    def check(self, spec: Spec) -> None:
-        """Raise SpecError for targets that do not exist."""
-        for name in self.targets:
-            spec.target(name)
-
-    def measure(self, evaluation: Evaluation) -> Measurement:
-        """Every target."""
-        scores: list[Score] = []
-        for target in targets_with_classes(evaluation.spec, self.targets):
-            pairs = [(found, truth) for found, truth, _ in probabilities_of(evaluation, target)]
-            if not pairs:
-                raise NotApplicableError(f"the target {target.name} is known of no sample")
-            given, truth = (np.concatenate(side) for side in zip(*pairs, strict=True))
-            prior = np.broadcast_to(np.bincount(truth, minlength=given.shape[1]) / len(truth), given.shape)
-            recorder = Recorder(
-                self.name, evaluation.rng(self.name, target.name), {"target": target.name}, evaluation.provenance()
-            )
-            losses = log_loss(given, truth)
-            below: dict[str, Any] = {"bounds": (0.0, None), "higher_is_better": False}
-            error = calibration_error(given.max(1), given.argmax(1) == truth, self.bins)
-            scores += [
-                recorder.score("error", error, n=len(truth), bounds=(0.0, 1.0), higher_is_better=False),
-                recorder.mean("brier", brier(given, truth), chance=float(brier(prior, truth).mean()), **below),
-                recorder.mean("log_loss", losses, chance=float(log_loss(prior, truth).mean()), unit="nats", **below),
-            ]
-        return Measurement(tuple(scores))
-
-
-def calibration_error(confidence: np.ndarray, right: np.ndarray, bins: int) -> float:
-    """The expected calibration error: mean distance between confidence and accuracy over bins of equally many samples.
-
-    Args:
-        confidence: (N,) probability of the answer, 0..1.
-        right: (N,) whether the answer is right.
-        bins: number of bins.
-    """
-    parts = np.array_split(np.argsort(confidence, kind="stable"), min(bins, len(confidence)))
-    return float(sum(abs(confidence[part].mean() - right[part].mean()) * len(part) for part in parts) / len(confidence))
-
-
-def brier(given: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Squared distance (N,) between probabilities (N, K) and the true class (N,)."""
-    return np.asarray(((given - np.eye(given.shape[1])[truth]) ** 2).sum(1))
-
-
-def log_loss(given: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Minus the logarithm of the probability of the true class, (N,) nats."""
-    chosen = np.take_along_axis(given, truth[:, None], 1)[:, 0]
-    return np.asarray(-np.log(np.maximum(chosen, np.finfo(np.float32).tiny)))
-
-
 def targets_with_classes(spec: Spec, names: Sequence[str]) -> list[Target]:
     """The targets that have classes, of those named or of all."""
     found = [target for target in ([spec.target(name) for name in names] or spec.targets) if target.task in _CLASSES]
@@ -197,6 +127,15 @@ def _answers(evaluation: Evaluation, target: Target) -> tuple[np.ndarray, np.nda
 
 def probabilities_of(evaluation: Evaluation, target: Target) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Predicted probabilities (B, K), the true classes (B,) and factor codes (B, F) of samples whose target is known."""
+    for part, found in distributions_of(evaluation, target):
+        distribution: Any = found
+        given = distribution.probs if target.task == "class" else torch.stack([1 - found.mean, found.mean], -1)
+        codes = part.factors if part.factors is not None else torch.empty(len(part), 0)
+        yield given.double().cpu().numpy(), part.targets[target.name].long().cpu().numpy(), codes.cpu().numpy()
+
+
+def distributions_of(evaluation: Evaluation, target: Target) -> Iterator[tuple[Batch, Distribution]]:
+    """In batches, the samples of which a target is known and what is predicted of it, given all modalities."""
     for _, batch in evaluation.batches():
         known = batch.known_mask(target.name)
         part: Batch = batch if bool(known.all()) else batch[torch.nonzero(known).flatten()]
@@ -205,7 +144,4 @@ def probabilities_of(evaluation: Evaluation, target: Target) -> Iterator[tuple[n
         found = evaluation.model.predict(part, evaluation.available).get(target.name)
         if found is None:
             raise NotApplicableError(f"the model does not predict the target {target.name}: name others in `targets`")
-        distribution: Any = found
-        given = distribution.probs if target.task == "class" else torch.stack([1 - found.mean, found.mean], -1)
-        codes = part.factors if part.factors is not None else torch.empty(len(part), 0)
-        yield given.double().cpu().numpy(), part.targets[target.name].long().cpu().numpy(), codes.cpu().numpy()
+        yield part, found

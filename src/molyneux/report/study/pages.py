@@ -8,10 +8,12 @@ from pathlib import Path
 
 from molyneux.core import DataError, Score, nearest
 from molyneux.report import wording
+from molyneux.report.aggregate import aggregate_table, comparisons, tasks_of, tradeoff_panels
 from molyneux.report.numbers import MISSING, write, write_interval
-from molyneux.report.page import FORMATS, Drawings, Headline, Page, Section, write_page
-from molyneux.report.plots import DotRow, Panel, Scale, dot_panel
+from molyneux.report.page import FORMATS, Block, Drawings, Headline, Page, Section, write_page
+from molyneux.report.plots import DotRow, Panel, Scale, dot_panel, group_curves
 from molyneux.report.records import StudyRun
+from molyneux.report.robustness import chosen_of, with_robustness
 from molyneux.report.settings import split_of, train_overlap_of
 from molyneux.report.study.groups import Group, Key, Part, divide
 from molyneux.report.study.heatmap import blank_tables, heat_tables
@@ -42,6 +44,15 @@ _ABLATIONS = f"Every table varies one setting and holds all others at the values
 _FACTORS = f"Coherence of single factors, in %: which parts of the meaning arrive and which are lost. {NOTE}"
 _BREAKDOWN = "Accuracy on the samples with each value of a factor: which kinds of samples the models get right."
 _CONDITIONS = "Scores of samples with corruptions, with missing modalities, or of another split."
+_ROBUSTNESS = (
+    "Scores over the strength of an imperfection, from all modalities; strength 0 is the samples as they are. Relative and "
+    "effective robustness are among the further measures, where the runs name a baseline."
+)
+_TRADEOFFS = (
+    "Performance, speed of training and robustness, each scaled from 0 for the worst method of a task to 1 for the best. Circles "
+    "grow with the variance over data sets; the dotted curve is a fit, quadratic for speed and linear for robustness."
+)
+_CURVE_KEYS = (("interval", "range over seeds"), ("chance", "chance"))
 _AS_ABOVE = "Published numbers come from another protocol, other models and other readers; see the first table."
 _SPREAD_PUBLISHED = "Intervals of published numbers: Student's t from the printed deviation over {} seeds."
 _SPREAD = (
@@ -129,6 +140,8 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
         Section("factors", "Factors", _FACTORS, tuple(table for part in parts for table in _factor_tables(part))),
         Section("breakdown", "Accuracy by factor", _BREAKDOWN, tuple(heat_tables(runs))),
         Section("conditions", "Conditions", _CONDITIONS, tuple(_condition_table(part) for part in parts if part.conditions)),
+        Section("robustness", "Robustness", _ROBUSTNESS, tuple(block for part in parts for block in _curves(part))),
+        Section("tradeoffs", "Methods compared", _TRADEOFFS, _tradeoffs(runs)),
         Section("measures", "Further measures", "", tuple(table for part in parts for table in _family_tables(part))),
         Section("spread", "Over seeds", _SPREAD, tuple(_spread(part) for part in parts)),
     )
@@ -143,7 +156,24 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
 def _parts(runs: Sequence[StudyRun]) -> list[Part]:
     if not runs:
         raise DataError("expected the records of at least one run, got none: run the sweep first")
-    return divide(runs)
+    return divide(with_robustness(runs))
+
+
+def _tradeoffs(runs: Sequence[StudyRun]) -> tuple[Block, ...]:
+    """What methods reach and what they cost, over all data sets of a study; nothing where only their performance is known."""
+    known = with_robustness(runs)
+    if not tasks_of(known) or len(compared := comparisons(known)) < 2:
+        return ()
+    panels = tradeoff_panels(compared)
+    table = aggregate_table(compared)
+    return (table, Drawings("", tuple(panels))) if panels else (table,)
+
+
+def _curves(part: Part) -> list[Drawings]:
+    """Curves of all groups over the strength of each imperfection."""
+    groups = {part.label(group): [run.scores for run in group.runs] for group in part.groups}
+    panels = group_curves(groups, chosen_of(part.groups[0].runs[0].settings), part=part.title)
+    return [Drawings(part.title, tuple(panels), _CURVE_KEYS)] if panels else []
 
 
 def _results(part: Part, table: Table) -> Section:

@@ -1,0 +1,136 @@
+"""What models cost: counts by hand, and numbers from processes of their own that fit them."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.distributions import Categorical
+
+from molyneux.core import Batch, ConfigError, Modality, Spec, Target
+from molyneux.data import ArraySource
+from molyneux.learn import MVAE
+from molyneux.learn.nets import Dense
+from molyneux.measure import Complexity, Evaluation, evaluate
+from molyneux.measure.complexity.process import Energy, Job, count_operations, measured
+
+SPEC = Spec(
+    (Modality("image", "image", (3, 8, 8), "uint8"), Modality("table", "tabular", (6,))),
+    targets=(Target("kind", "class", ("a", "b", "c")),),
+)
+
+
+class Net(nn.Module):
+    """Two layers for inference, and one that only training reads."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last, self.extra = nn.Linear(6, 10), nn.Linear(10, 3, bias=False), nn.Linear(10, 100)
+
+    def predict(self, batch, observed=None):
+        return {"kind": Categorical(logits=self.last(self.first(batch.views["table"]).relu()))}
+
+
+def source(n=50):
+    rng = np.random.default_rng(0)
+    image = torch.from_numpy(rng.integers(0, 256, (n, 3, 8, 8), dtype=np.uint8))
+    table = torch.from_numpy(rng.normal(size=(n, 6)).astype(np.float32))
+    return ArraySource(SPEC, Batch({"image": image, "table": table}, targets={"kind": torch.zeros(n, dtype=torch.int64)}))
+
+
+def job(model, **changes):
+    settings = {
+        "samples": 50,
+        "batch_size": 20,
+        "observed": ("image", "table"),
+        "repeats": 2,
+        "steps": 0,
+        "threads": 1,
+        "seed": 1,
+    }
+    return Job(model, source(), **{**settings, **changes})
+
+
+def test_operations_and_parameters_of_inference_are_those_by_hand():
+    net = Net()
+    found = measured(job(net))
+    assert found["operations"] == 2 * (6 * 10 + 10 * 3)
+    assert found["inference_parameters"] == 6 * 10 + 10 + 10 * 3
+    assert len(found["seconds"]) == 2
+    assert found["memory"] >= found["idle_memory"] > 0
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape", "operations"),
+    [
+        (nn.Conv2d(3, 4, 3, padding=1), (1, 3, 8, 8), 2 * 8 * 8 * 4 * 3 * 9),
+        (nn.LSTM(5, 7, batch_first=True), (1, 4, 5), 4 * 2 * 4 * 7 * (5 + 7)),
+        (nn.GRU(5, 7, batch_first=True), (1, 4, 5), 4 * 2 * 3 * 7 * (5 + 7)),
+    ],
+    ids=["convolution", "lstm", "gru"],
+)
+def test_layers_have_their_operations(layer, shape, operations):
+    with torch.no_grad():
+        found, read = count_operations(layer, lambda: layer(torch.zeros(shape)))
+    assert found == operations
+    assert read == sum(item.numel() for item in layer.parameters())
+
+
+def test_a_vae_infers_with_its_encoders_alone():
+    model = MVAE(SPEC, latent_dim=4, nets={"image": Dense(width=8), "table": Dense(width=8)})
+    found = measured(job(model))
+    whole = sum(item.numel() for item in model.parameters())
+    assert 0 < found["inference_parameters"] < 0.7 * whole
+    assert len(measured(job(model, steps=3, samples=20))["seconds"]) == 3
+
+
+def test_the_measure_runs_in_processes_of_its_own():
+    model = MVAE(SPEC, latent_dim=4, nets={"image": Dense(width=8), "table": Dense(width=8)})
+    plain = Evaluation(
+        model, source(), train=source(40), seed=1, batch_size=20, trained={"seconds": 12.5, "batch_size": 8, "samples": 40}
+    )
+    other = Evaluation(model, source(), about={"missing": "table"}, seed=1, batch_size=20)
+    scores = {(score.name.partition(".")[2], score.about.get("modality")): score for score in measured_scores([plain, other])}
+    bits = {None: 8 * 192 + 32 * 6, "image": 8 * 192, "table": 32 * 6}
+    assert {name: scores["data", name].value for name in bits} == bits
+    assert scores["parameters", None].value > scores["inference_parameters", None].value > 0
+    assert scores["training_time", None].value == 12.5
+    assert scores["training_step", None].n == 8
+    assert len(scores["training_step", None].origin["repeats"]) == 2
+    assert sorted(scores["inference_time", None].origin["repeats"])[1] == scores["inference_time", None].value
+    for name in ("inference_memory", "training_memory"):
+        assert 50 < scores[name, None].controls["idle process"] <= scores[name, None].value < 4000
+    assert not any("not applicable" in score.note for score in scores.values())
+
+
+def measured_scores(evaluations):
+    return evaluate([Complexity(repeats=3, steps=2)], evaluations).scores
+
+
+def test_a_model_that_cannot_be_sent_is_told():
+    class Local(Net):
+        pass
+
+    model = Local()
+    scores = measured_scores([Evaluation(model, source(), seed=1)])
+    (score,) = [score for score in scores if score.value is None]
+    assert "could not be measured in a process of its own: Local cannot be sent" in score.note
+    assert [score.value for score in scores if score.name == "complexity.parameters"] == [6 * 10 + 10 + 30 + 1100]
+
+
+def test_energy_is_read_from_the_counters_and_wraps_round(tmp_path):
+    for number, (now, most) in enumerate(((900_000, 1_000_000), (5_000_000, 10_000_000))):
+        zone = tmp_path / f"intel-rapl:{number}"
+        zone.mkdir()
+        (zone / "energy_uj").write_text(str(now))
+        (zone / "max_energy_range_uj").write_text(str(most))
+    (tmp_path / "intel-rapl:0:0").mkdir()
+    energy = Energy(tmp_path)
+    (tmp_path / "intel-rapl:0" / "energy_uj").write_text("99999")
+    (tmp_path / "intel-rapl:1" / "energy_uj").write_text("7000000")
+    assert energy.joules() == pytest.approx(0.2 + 2.0)
+    assert Energy(tmp_path / "nowhere").joules() is None
+
+
+def test_settings_that_cannot_be_used():
+    with pytest.raises(ConfigError, match="repeats: expected at least 1, got 0"):
+        Complexity(repeats=0)

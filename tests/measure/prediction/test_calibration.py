@@ -1,0 +1,73 @@
+"""Calibration of labels and numbers, whose probabilities are right, too sure, or constant."""
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+from torch.distributions import Bernoulli, Independent, Normal
+
+from molyneux.core import Batch, Modality, NotApplicableError, Spec, Target
+from molyneux.data import ArraySource
+from molyneux.measure import Calibration, Evaluation
+from molyneux.measure.prediction.calibration import quantile_error
+
+SPEC = Spec(
+    (Modality("x", "tabular", (3,)),),
+    targets=(Target("tags", "multilabel", ("a", "b", "c")), Target("size", "number", shape=(2,))),
+)
+
+
+class Knowing:
+    """Knows the probabilities of the labels, and the mean of the numbers up to unit noise; `sure` scales what it says."""
+
+    def __init__(self, sure=1.0):
+        self.sure = sure
+
+    def predict(self, batch, observed=None):
+        known = batch.views["x"].double()
+        logits = torch.logit(known) * self.sure
+        numbers = Normal(known[:, :2], torch.full_like(known[:, :2], 1 / self.sure))
+        return {"tags": Independent(Bernoulli(logits=logits), 1), "size": Independent(numbers, 1)}
+
+
+def evaluation(model, n=4000):
+    rng = np.random.default_rng(0)
+    known = rng.uniform(0.02, 0.98, (n, 3)).astype(np.float32)
+    tags = (rng.random((n, 3)) < known).astype(np.uint8)
+    size = (known[:, :2] + rng.normal(size=(n, 2))).astype(np.float32)
+    targets = {"tags": torch.from_numpy(tags), "size": torch.from_numpy(size)}
+    return Evaluation(model, ArraySource(SPEC, Batch({"x": torch.from_numpy(known)}, targets=targets)), seed=1), known, tags, size
+
+
+def scores_of(model):
+    found, *data = evaluation(model)
+    return {(score.about["target"], score.name.partition(".")[2]): score for score in Calibration()(found).scores}, data
+
+
+def test_right_probabilities_are_calibrated_and_those_of_an_overconfident_model_are_not():
+    right, (known, tags, size) = scores_of(Knowing())
+    sure, _ = scores_of(Knowing(3.0))
+    for target in ("tags", "size"):
+        assert right[target, "error"].value < 0.02
+        assert right[target, "error"].interval[0] <= right[target, "error"].value <= right[target, "error"].interval[1]
+        assert sure[target, "error"].interval[0] > right[target, "error"].interval[1]
+        assert right[target, "log_loss"].value < min(sure[target, "log_loss"].value, right[target, "log_loss"].chance)
+    expected = -(tags * np.log(known) + (1 - tags) * np.log(1 - known)).sum(1).mean()
+    assert right["tags", "log_loss"].value == pytest.approx(expected, rel=1e-5)
+    assert right["tags", "brier"].value == pytest.approx(((known - tags) ** 2).sum(1).mean(), rel=1e-5)
+    density = stats.norm.logpdf(size, known[:, :2]).sum(1).mean()
+    assert right["size", "log_loss"].value == pytest.approx(-density, rel=1e-5)
+    best = -stats.norm.logpdf(size, size.mean(0), size.std(0)).sum(1).mean()
+    assert right["size", "log_loss"].chance == pytest.approx(best, rel=1e-5)
+
+
+def test_quantile_error_by_hand():
+    assert quantile_error(((np.arange(10) + 0.5) / 10)[:, None]) == pytest.approx(0)
+    assert quantile_error(np.zeros((1000, 1))) == pytest.approx(0.5)
+    assert quantile_error(np.full((1000, 1), 0.5)) == pytest.approx(0.25)
+
+
+def test_a_source_without_targets_is_told():
+    source = ArraySource(Spec(SPEC.modalities), Batch({"x": torch.zeros(4, 3)}))
+    with pytest.raises(NotApplicableError, match="calibration needs targets"):
+        Calibration()(Evaluation(Knowing(), source))
