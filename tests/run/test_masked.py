@@ -12,7 +12,7 @@ import torch
 from molyneux.core import Batch, Source, Spec, Target
 from molyneux.data import ArraySource, CdSprites, Missing, load
 from molyneux.learn import MVAE, JoinedVectors, Training, fit
-from molyneux.learn.predictors.texts import BagOfWords
+from molyneux.learn.predictors import BagOfWords
 from molyneux.measure import Calibration, Emap, Evaluation, Prediction, Reconstruction, Shapley, evaluate
 
 WORLD = CdSprites(level=2, image_size=32)
