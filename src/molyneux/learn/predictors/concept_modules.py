@@ -103,7 +103,8 @@ class ConceptModules(PictureTextPredictor):
                 new = new + beyond.index_select(0, rows)
             maps, first = torch.cat([maps, new]), first + count
             vectors = torch.cat([vectors, self.measure(symbols, theirs, there, weights.index_select(0, rows), say)])
-        return vectors.index_select(0, nodes.roots)
+        answers: Tensor = vectors.index_select(0, nodes.roots)
+        return answers
 
     def _combined(self, symbols: Tensor, maps: Tensor, there: Tensor, compared: Tensor, inner: int) -> Tensor:
         """The maps (M, N) of symbols with arguments; the last of them are roots, whose map nobody reads."""
@@ -132,7 +133,7 @@ class Concepts(nn.Module):
         biases = self.biases(symbols).float().unbind(-1)
         logits = [
             torch.bmm(query(symbols), part.transpose(1, 2)).float() + bias.unsqueeze(-1)
-            for query, part, bias in zip(self.queries, regions.split(self.streams, -1), biases, strict=True)
+            for query, part, bias in zip(self.queries, torch.split(regions, list(self.streams), -1), biases, strict=True)
         ]
         if not self.gated:
             return functional.logsigmoid(torch.stack(logits).sum(0))
