@@ -93,6 +93,10 @@ def test_no_loop_over_words():
     [
         (lambda: Frames(np.zeros((3, 2)), np.zeros(2), np.array([0, 3])), "expected values"),
         (
+            lambda: Frames(np.array([[0.0, -np.inf]]), np.zeros(1), np.array([0, 1])),
+            "got -inf in frame 0, column 1: replace them",
+        ),
+        (
             lambda: Frames(np.zeros((3, 2)), np.array([0.0, 2.0, 1.0]), np.array([0, 3])),
             "rise within a sample, got .1.0. for frame 2",
         ),

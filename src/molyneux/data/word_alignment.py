@@ -20,7 +20,8 @@ class Frames:
         starts: (N + 1,) the first frame of each sample, and the number of all frames at the end.
 
     Raises:
-        DataError: shapes that do not fit, times that are not finite and rising, or intervals that end before they begin.
+        DataError: shapes that do not fit, values that are not finite, times that are not finite and rising, or intervals that
+            end before they begin.
     """
 
     values: np.ndarray
@@ -33,6 +34,10 @@ class Frames:
             raise DataError(
                 f"frames: expected values (F, D) and times (F,) or (F, 2), got {self.values.shape} and {self.times.shape}"
             )
+        if not np.isfinite(self.values).all():  # one of them would be in the running sums of all that follow
+            row, column = np.argwhere(~np.isfinite(self.values))[0].tolist()
+            got = f"{self.values[row, column]} in frame {row}, column {column}"
+            raise DataError(f"frames: expected finite values, got {got}: replace them, as affect data sets do by 0")
         _check_starts(self.starts, len(times), "frames")
         _check_times(times, self.starts, "frames")
 
