@@ -159,7 +159,7 @@ def test_settings_that_do_not_go_together(settings: dict[str, Any]) -> None:
         (("learn.device", "mps"), "learn.device: expected one that torch can use here"),
         (("measure.conditions", [{}]), "measure.conditions.0: expected exactly one of corruption, missing, split and world"),
         (("measure.conditions", [{"missing": ["word"], "split": "heldout"}]), "measure.conditions.0: expected exactly one of"),
-        (("measure.conditions", [{"missing": ["word"], "strengths": [0.5]}]), "measure.conditions.0.strengths: expected"),
+        (("measure.conditions", [{"split": "heldout", "strengths": [0.5]}]), "measure.conditions.0.strengths: expected"),
         (("measure.conditions", [{"corruption": "Nose"}]), "measure.conditions.0.corruption: unknown class 'Nose'"),
         (("learn.model", "Coherence"), "learn.model: unknown class 'Coherence'"),
         (

@@ -254,8 +254,9 @@ def _check_learning(experiment: Experiment) -> None:
     with suppress(MolyneuxError):  # of samples, which the line above reports
         size = samples.size("train")
         problems += _problems_of(lambda: learn.total_steps(size), "learn.")
-        usual = samples.source("train"), samples.source("validation")
-        problems += _problems_of(lambda: StageSources(learn.training, usual, samples.of_stages()), "data.")
+        if data.stages:
+            usual = samples.source("train"), samples.source("validation")
+            problems += _problems_of(lambda: StageSources(learn.training, usual, samples.of_stages()), "data.")
     problems += _problems_of(lambda: choose_device(learn.training), "learn.")
     if problems:
         raise ConfigError(problems)

@@ -33,6 +33,7 @@ RENAMED_SETTINGS: Mapping[str, str] = {}
 ADDED_SETTINGS: Mapping[str, Any] = {
     "data.arrays": None,
     "data.benchmark": None,
+    "data.missing_where": {},
     "data.stages": {},
     "data.table": None,
     "learn.checkpoint_seconds": 60.0,
@@ -44,6 +45,9 @@ ADDED_SETTINGS: Mapping[str, Any] = {
     "measure.conditions": [],
 }
 """Dotted paths of settings that earlier versions did not have, with the value that gives what those versions did."""
+
+ADDED_TO_CONDITIONS: Mapping[str, Any] = {"where": {}}
+"""Settings of a condition that earlier versions did not have, with the value that gives what those versions did."""
 
 REMOVED_SETTINGS: frozenset[str] = frozenset()
 """Dotted paths of settings of earlier versions that changed no number and are gone."""
@@ -160,6 +164,8 @@ def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     'molyneux.learn.objectives.CCI'
     """
     moved = {_moved(path): _renamed(value) for path, value in settings.items() if path not in REMOVED_SETTINGS}
+    if "measure.conditions" in moved:
+        moved["measure.conditions"] = [{**ADDED_TO_CONDITIONS, **condition} for condition in moved["measure.conditions"]]
     added = dict(ADDED_SETTINGS)
     for place in _CLASSES:
         arguments = ADDED_ARGUMENTS.get(str(moved.get(f"{place}.class_path")), {})
