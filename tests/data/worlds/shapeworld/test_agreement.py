@@ -61,7 +61,7 @@ def test_every_kind_gives_samples_whose_truth_can_be_evaluated_from_the_views_al
     scenes = world.scenes(np.arange(40), split=split, seed=2)
     programs = np.zeros((40, world.spec.modality("meaning").max_length), np.int16)
     programs[:] = batch.views["meaning"].numpy()
-    assert np.array_equal(truth(programs, scenes, world.semantics_of_captions), expected(batch))
+    assert np.array_equal(truth(programs, scenes, world.semantics_of(kind)), expected(batch))
     for tree, words in zip(trees_of(programs), sentences(world, batch), strict=True):
         assert " ".join(say(tree)) == words
         assert parse(words) == tree

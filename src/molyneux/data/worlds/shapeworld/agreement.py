@@ -19,19 +19,27 @@ from molyneux.data.worlds.shapeworld.contrast_sets import CaptionedScenes, Contr
 from molyneux.data.worlds.shapeworld.geometry import draw
 from molyneux.data.worlds.shapeworld.kinds import KINDS, Kind
 from molyneux.data.worlds.shapeworld.meaning.captions import LANGUAGES, language_of
-from molyneux.data.worlds.shapeworld.meaning.constraints import CaptionConstraint
 from molyneux.data.worlds.shapeworld.meaning.description import CaptionReader, caption_factors, describe
-from molyneux.data.worlds.shapeworld.meaning.related import of_other_words
+from molyneux.data.worlds.shapeworld.meaning.related import of_other_words, wordings_of
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS
 from molyneux.data.worlds.shapeworld.meaning.vocabulary import PAPER_UNUSED, Vocabulary
 from molyneux.data.worlds.shapeworld.noise import add_noise
-from molyneux.data.worlds.shapeworld.partitions import acceptance, partition_problems
+from molyneux.data.worlds.shapeworld.partitions import Acceptance, explained, partition_problems
 from molyneux.data.worlds.shapeworld.sampling import stream_of
 from molyneux.data.worlds.shapeworld.scene_view import scene_modality, scenes_of_view, truth_of_captions, view_of_scenes
-from molyneux.data.worlds.shapeworld.scenes import Scenes
+from molyneux.data.worlds.shapeworld.scenes import NotDrawnError, Scenes
 from molyneux.data.worlds.shapeworld.setting_types import type_problems
-from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings, training_scenes
+from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings
+from molyneux.data.worlds.shapeworld.splits import (
+    counted,
+    held_out_setting_problems,
+    limits_of,
+    names_of,
+    split_captions,
+    split_scenes,
+    steered,
+)
 
 View = Literal["image", "text", "meaning", "scene"]
 LanguageName = Literal["english", "german"]
@@ -122,12 +130,16 @@ class ShapeWorld(World):
         self._held_out, self._longest, self._noise = {"validation": validation, "test": test}, longest, noise
         if problems := self._problems():
             raise ConfigError(problems)
-        if problems := partition_problems(self.only, self.spec.factors, two_sided=variant in ("balanced", "foils")):
-            raise ConfigError(problems)
-        for split in self.splits:
-            for name in self.kinds:
-                self._constraint(split, name)
+        for name in self.kinds:
+            usual, known = self.scene_settings or KINDS[name].scenes, KINDS[name].symbols(variant, self._own_colours)
+            if problems := held_out_setting_problems(usual, self.held_out(name), {name: known}):
+                raise ConfigError(problems)
+            for split in self.splits:
+                split_captions(split, self.held_out(name), language_of(language), self._length)
                 self.scenes_of(split, name)
+        both = variant in ("balanced", "foils")
+        if problems := partition_problems(self.only, self.spec.factors, two_sided=both, related=variant == "related"):
+            raise ConfigError(problems)
 
     def _problems(self) -> list[str]:
         problems = [f"kind: unknown kind {name!r}; {nearest(str(name), KINDS)}" for name in self.kinds if name not in KINDS]
@@ -208,14 +220,8 @@ class ShapeWorld(World):
         return {}
 
     def _settings_of(self, split: Split, kind: Kind) -> SceneSettings:
-        usual, held_out = self.scene_settings or KINDS[kind].scenes, self.held_out(kind)
-        if split in held_out:
-            own = held_out[split].scenes(usual)
-            if self.variant == "published" and own.required:  # the other entities have shapes and colours of those held out
-                shapes, colours = (tuple(dict.fromkeys(names)) for names in zip(*own.required, strict=True))
-                own = replace(own, shapes=shapes, colours=colours)
-            return own
-        return usual if self.variant == "published" else training_scenes(usual, list(held_out.values()))
+        usual = self.scene_settings or KINDS[kind].scenes
+        return split_scenes(split, usual, self.held_out(kind), published=self.variant == "published")
 
     def held_out(self, kind: Kind) -> Mapping[Split, HeldOut]:
         """What validation and test of a kind have and training does not have."""
@@ -236,7 +242,7 @@ class ShapeWorld(World):
         if "image" in self.views:
             found["image"] = torch.from_numpy(self._pictures(scenes, groups, kinds, split, seed)[shown])
         if "text" in self.views:
-            wordings = self._wordings(groups, split, seed)
+            wordings = wordings_of(groups, stream_of(seed, split, "wordings")) if self.variant == "related" else None
             made = language_of(self.language).realise(programs, self.vocabulary, length=self._length, uniforms=wordings)
             found["text"] = torch.from_numpy(made.ids.astype(np.uint8)[said])
             lengths["text"] = torch.from_numpy(made.lengths[said])
@@ -258,14 +264,6 @@ class ShapeWorld(World):
             targets={"agreement": torch.from_numpy(agrees.astype(np.int64))},
             known={"agreement": torch.from_numpy(of_other_words(told, rows, text))} if self.variant == "related" else {},
         )
-
-    def _wordings(self, groups: np.ndarray, split: Split, seed: int) -> np.ndarray | None:
-        """What draws the words of captions, (n * T,): paraphrases have others, -1 are the usual ones."""
-        if self.variant != "related":
-            return None
-        wordings = np.full((len(groups), 3), -1.0)
-        wordings[:, 1] = seeds.uniforms(stream_of(seed, split, "wordings"), groups, 1)[:, 0]
-        return wordings.ravel()
 
     def scenes(self, indices: np.ndarray, *, split: Split, seed: int) -> Scenes:
         """The scenes of samples of these numbers (B,) of a split."""
@@ -291,8 +289,18 @@ class ShapeWorld(World):
         scenes = scenes_of_view(batch.views["scene"].numpy(), batch.lengths["scene"].numpy())
         modality = self.vocabulary.modality(batch.views["text"].shape[1], dtype="uint8")
         return torch.from_numpy(
-            truth_of_captions(modality, batch.views["text"], scenes, language_of(self.language), self.semantics_of_captions)
+            truth_of_captions(modality, batch.views["text"], scenes, language_of(self.language), self._semantics_of(batch))
         )
+
+    def _semantics_of(self, batch: Batch) -> list[tuple[np.ndarray, Semantics]]:
+        """The rows of each semantics; samples of several kinds may have several."""
+        every = [self.semantics_of(name) for name in self.kinds]
+        if len(set(every)) == 1:
+            return [(np.arange(len(batch)), every[0])]
+        if batch.factors is None:
+            raise DataError("expected the factor kind, for captions of these kinds are true by different rules, got no factors")
+        kinds = batch.factors[:, self.spec.factor_index("kind")].numpy()
+        return [(np.flatnonzero(kinds == place), semantics) for place, semantics in enumerate(every)]
 
     def visible(self, modality: str) -> tuple[str, ...]:
         """A caption shows what kind of caption it is, a picture its number of entities."""
@@ -305,10 +313,9 @@ class ShapeWorld(World):
             return {}
         return {"text": CaptionReader(self.spec.modality("text"), self._caption_factors, language_of(self.language))}
 
-    @property
-    def semantics_of_captions(self) -> Semantics:
-        """When its captions are true."""
-        return self._drawn[self.kinds[0]].captioner.semantics
+    def semantics_of(self, kind: Kind) -> Semantics:
+        """When captions of one of its kinds are true."""
+        return self._drawn[kind].captioner.semantics
 
     @cached_property
     def _drawn(self) -> dict[Kind, CaptionedScenes]:
@@ -326,9 +333,12 @@ class ShapeWorld(World):
 
     @cached_property
     def _meanings(self) -> tuple[str, ...]:
-        colours = () if self.scene_settings is None else self.scene_settings.colours
-        found = {name for kind in self.kinds for name in KINDS[kind].symbols(self.variant, colours)}
+        found = {name for kind in self.kinds for name in KINDS[kind].symbols(self.variant, self._own_colours)}
         return tuple(name for name in SYMBOLS if name in found)
+
+    @property
+    def _own_colours(self) -> Sequence[str]:
+        return () if self.scene_settings is None else self.scene_settings.colours
 
     @cached_property
     def _caption_factors(self) -> tuple[Factor, ...]:
@@ -348,35 +358,35 @@ class ShapeWorld(World):
         fewer = {count - 1 for count in found if count > 1} if self.variant != "published" else set()  # an entity may be removed
         return tuple(sorted(found | fewer))
 
-    def _constraint(self, split: Split, kind: Kind) -> CaptionConstraint:
-        """The captions that a split may have."""
-        held_out, language = self.held_out(kind), language_of(self.language)
-        if split in held_out:
-            own = held_out[split]
-            return CaptionConstraint(language, self._length, required_patterns=own.patterns, required_lengths=own.lengths)
-        patterns = [group for one in held_out.values() for group in one.patterns]
-        lengths = [length for one in held_out.values() for length in one.lengths]
-        return CaptionConstraint(language, self._length, excluded_patterns=patterns, excluded_lengths=lengths)
-
     def _sets(self, groups: np.ndarray, split: Split, seed: int) -> tuple[ContrastSets, np.ndarray]:
         """The contrast sets of these numbers (n,), and the kind of each, (n,)."""
-        which = np.zeros(len(groups), np.int64)
+        settings = counted({name: self.scenes_of(split, name) for name in self.kinds}, self.only, split)
+        places, which = [place for place, name in enumerate(self.kinds) if name in settings], np.zeros(len(groups), np.int64)
         if len(self.kinds) > 1:
             uniforms = seeds.uniforms(stream_of(seed, split, "kinds"), groups, 1)[:, 0]
-            places = [place for place, name in enumerate(self.kinds) if name in self.only.get("kind", self.kinds)]
-            which = np.array(places)[np.minimum((uniforms * len(places)).astype(np.int64), len(places) - 1)]
+            which[:] = np.array(places)[np.minimum((uniforms * len(places)).astype(np.int64), len(places) - 1)]
         parts = []
-        for place, name in enumerate(self.kinds):
-            rows = np.flatnonzero(which == place)
-            if len(rows) or (place == 0 and not len(groups)):
-                drawn, stream = self._drawn[name], stream_of(seed, split, name, self.variant)
-                constraint = self._constraint(split, name)
-                accept = acceptance(constraint, self._caption_factors, self.only, drawn.changes)
-                few = bool(self.only or constraint.required_patterns or constraint.required_lengths)
-                found = drawn.draw(self.scenes_of(split, name), stream, groups[rows], accept, restricted=few)
-                known = np.array([*(self._changes.index(one) for one in drawn.changes), -1])  # the last one for -1
+        for place in places:
+            name, rows = self.kinds[place], np.flatnonzero(which == place)
+            if len(rows) or (place == places[0] and not len(groups)):
+                found = self._drawn_sets(name, settings[name], groups[rows], split, seed)
+                known = np.array([*(self._changes.index(one) for one in self._drawn[name].changes), -1])  # the last one for -1
                 parts.append((rows, replace(found, change=known[found.change])))
         return joined(parts, len(groups), entities=max(self._counts), length=self._symbols), which
+
+    def _drawn_sets(self, kind: Kind, settings: SceneSettings, groups: np.ndarray, split: Split, seed: int) -> ContrastSets:
+        """The contrast sets of these numbers (n,) of one kind."""
+        drawn, held_out = self._drawn[kind], self.held_out(kind)
+        constraint = split_captions(split, held_out, language_of(self.language), self._length)
+        names = names_of(split, held_out, self._length)
+        accept = Acceptance(constraint, self._caption_factors, self.only, drawn.changes, names)
+        few = bool(self.only or constraint.required_patterns or constraint.required_lengths)
+        fits = constraint.patterned if constraint.required_patterns else None
+        settings, stream = steered(settings, constraint.required_patterns), stream_of(seed, split, kind, self.variant)
+        try:
+            return drawn.draw(settings, stream, groups, accept, fits=fits, restricted=few)
+        except NotDrawnError as error:
+            raise explained(error, split, kind, accept, limits_of(split, held_out, self.only)) from error
 
     def _pictures(self, scenes: Scenes, groups: np.ndarray, kinds: np.ndarray, split: Split, seed: int) -> np.ndarray:
         """Pictures (n * P, 3, S, S) of scenes, with noise."""
