@@ -126,7 +126,7 @@ class ShapeWorld(World):
         self.variant, self.only, self.scene_settings = variant, {name: tuple(some) for name, some in (only or {}).items()}, scenes
         self.views, self.language, self.image_size, self.semantics = tuple(views), language, image_size, semantics
         self._words = vocabulary
-        self.captions, self.pictures = captions, pictures
+        self.captions, self.pictures, self._own_colours = captions, pictures, () if scenes is None else tuple(scenes.colours)
         self._held_out, self._longest, self._noise = {"validation": validation, "test": test}, longest, noise
         if problems := self._problems():
             raise ConfigError(problems)
@@ -190,7 +190,15 @@ class ShapeWorld(World):
         made = {
             "image": lambda: Modality("image", "image", (3, self.image_size, self.image_size), "uint8"),
             "text": lambda: self.vocabulary.modality(self._length, dtype="uint8"),
-            "meaning": lambda: Modality("meaning", "text", (self._symbols,), "uint8", ("<pad>", *SYMBOLS), 0, arities=_ARITIES),
+            "meaning": lambda: Modality(
+                "meaning",
+                "text",
+                (max(drawn.length for drawn in self._drawn.values()),),
+                "uint8",
+                ("<pad>", *SYMBOLS),
+                0,
+                arities=_ARITIES,
+            ),
             "scene": lambda: scene_modality(max(self._counts)),
         }
         counts = tuple(map(str, self._counts))
@@ -336,10 +344,6 @@ class ShapeWorld(World):
         found = {name for kind in self.kinds for name in KINDS[kind].symbols(self.variant, self._own_colours)}
         return tuple(name for name in SYMBOLS if name in found)
 
-    @property
-    def _own_colours(self) -> Sequence[str]:
-        return () if self.scene_settings is None else self.scene_settings.colours
-
     @cached_property
     def _caption_factors(self) -> tuple[Factor, ...]:
         return caption_factors(self._meanings)
@@ -347,10 +351,6 @@ class ShapeWorld(World):
     @cached_property
     def _length(self) -> int:
         return self._longest or max(KINDS[name].longest_caption(self.variant, self.language) for name in self.kinds)
-
-    @cached_property
-    def _symbols(self) -> int:
-        return max(drawn.length for drawn in self._drawn.values())
 
     @cached_property
     def _counts(self) -> tuple[int, ...]:
@@ -372,14 +372,15 @@ class ShapeWorld(World):
                 found = self._drawn_sets(name, settings[name], groups[rows], split, seed)
                 known = np.array([*(self._changes.index(one) for one in self._drawn[name].changes), -1])  # the last one for -1
                 parts.append((rows, replace(found, change=known[found.change])))
-        return joined(parts, len(groups), entities=max(self._counts), length=self._symbols), which
+        return joined(
+            parts, len(groups), entities=max(self._counts), length=max(drawn.length for drawn in self._drawn.values())
+        ), which
 
     def _drawn_sets(self, kind: Kind, settings: SceneSettings, groups: np.ndarray, split: Split, seed: int) -> ContrastSets:
         """The contrast sets of these numbers (n,) of one kind."""
         drawn, held_out = self._drawn[kind], self.held_out(kind)
         constraint = split_captions(split, held_out, language_of(self.language), self._length)
-        names = names_of(split, held_out, self._length)
-        accept = Acceptance(constraint, self._caption_factors, self.only, drawn.changes, names)
+        accept = Acceptance(constraint, self._caption_factors, self.only, drawn.changes, names_of(split, held_out, self._length))
         few = bool(self.only or constraint.required_patterns or constraint.required_lengths)
         fits = constraint.patterned if constraint.required_patterns else None
         settings, stream = steered(settings, constraint.required_patterns), stream_of(seed, split, kind, self.variant)
