@@ -27,7 +27,13 @@ from molyneux.data.worlds.shapeworld.meaning.vocabulary import PAPER_UNUSED, Voc
 from molyneux.data.worlds.shapeworld.noise import add_noise
 from molyneux.data.worlds.shapeworld.partitions import Acceptance, explained, partition_problems
 from molyneux.data.worlds.shapeworld.sampling import stream_of
-from molyneux.data.worlds.shapeworld.scene_view import scene_modality, scenes_of_view, truth_of_captions, view_of_scenes
+from molyneux.data.worlds.shapeworld.scene_view import (
+    rows_by_semantics,
+    scene_modality,
+    scenes_of_view,
+    truth_of_captions,
+    view_of_scenes,
+)
 from molyneux.data.worlds.shapeworld.scenes import NotDrawnError, Scenes
 from molyneux.data.worlds.shapeworld.setting_types import type_problems
 from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings
@@ -296,19 +302,9 @@ class ShapeWorld(World):
             raise DataError(f"expected the views scene and text, got none of {', '.join(missing)}: name them in `views`")
         scenes = scenes_of_view(batch.views["scene"].numpy(), batch.lengths["scene"].numpy())
         modality = self.vocabulary.modality(batch.views["text"].shape[1], dtype="uint8")
-        return torch.from_numpy(
-            truth_of_captions(modality, batch.views["text"], scenes, language_of(self.language), self._semantics_of(batch))
-        )
-
-    def _semantics_of(self, batch: Batch) -> list[tuple[np.ndarray, Semantics]]:
-        """The rows of each semantics; samples of several kinds may have several."""
-        every = [self.semantics_of(name) for name in self.kinds]
-        if len(set(every)) == 1:
-            return [(np.arange(len(batch)), every[0])]
-        if batch.factors is None:
-            raise DataError("expected the factor kind, for captions of these kinds are true by different rules, got no factors")
-        kinds = batch.factors[:, self.spec.factor_index("kind")].numpy()
-        return [(np.flatnonzero(kinds == place), semantics) for place, semantics in enumerate(every)]
+        kinds = self.spec.factor_index("kind") if len(self.kinds) > 1 else None
+        rules = rows_by_semantics(batch, [self.semantics_of(name) for name in self.kinds], kinds)
+        return torch.from_numpy(truth_of_captions(modality, batch.views["text"], scenes, language_of(self.language), rules))
 
     def visible(self, modality: str) -> tuple[str, ...]:
         """A caption shows what kind of caption it is, a picture its number of entities."""

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from molyneux.core import DataError, Modality, views
+from molyneux.core import Batch, DataError, Modality, views
 from molyneux.core.compiled import compiled
 from molyneux.data.worlds.shapeworld.meaning.language import Language
 from molyneux.data.worlds.shapeworld.meaning.programs import programs_of
@@ -68,6 +68,25 @@ def scenes_of_view(view: np.ndarray, lengths: np.ndarray) -> Scenes:
     )
     _measure(rows)
     return Scenes(**rows._asdict())
+
+
+def rows_by_semantics(batch: Batch, every: Sequence[Semantics], column: int | None) -> list[tuple[np.ndarray, Semantics]]:
+    """The rows of a batch that each semantics is for.
+
+    Args:
+        batch: samples.
+        every: the semantics of each kind of captions.
+        column: of the factor that says of which kind samples are.
+
+    Raises:
+        DataError: the kinds have several and the batch has no factors.
+    """
+    if len(set(every)) == 1:
+        return [(np.arange(len(batch)), every[0])]
+    if batch.factors is None or column is None:
+        raise DataError("expected the factor kind, for captions of these kinds are true by different rules, got no factors")
+    kinds = batch.factors[:, column].numpy()
+    return [(np.flatnonzero(kinds == place), semantics) for place, semantics in enumerate(every)]
 
 
 def truth_of_captions(

@@ -59,10 +59,8 @@ class Parser:
         place = reading.farthest
         before = " ".join(_shortened(word) for word in lowered[:place]) or "the beginning"
         word = lowered[place] if place < len(lowered) else ""
-        expected = _listed(reading.expected, word)
-        raise DataError(
-            f"no sentence of {self.language}: after {before!r}, expected {expected}, got {repr(_shortened(word)) if word else 'nothing'}"
-        )
+        expected, got = _listed(reading.expected, word), repr(_shortened(word)) if word else "nothing"
+        raise DataError(f"no sentence of {self.language}: after {before!r}, expected {expected}, got {got}")
 
 
 class _Reading:
