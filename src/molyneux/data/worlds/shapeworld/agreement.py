@@ -57,14 +57,14 @@ _ARITIES = (0, *(len(symbol.arguments) for symbol in SYMBOLS.values()))
 class ShapeWorld(World):
     """Pictures of shapes with captions that agree with them or not; after Kuhnle & Copestake, ShapeWorld (2017).
 
-    With `variant="balanced"`, four samples in a row are a contrast set: two scenes and two captions of one form, each true of
-    one scene and false of the other (Winoground: Thrush et al., CVPR 2022). Every caption and every picture is once right and
-    once wrong, so that neither of them alone tells anything. In three quarters of the sets the second scene is the first with
+    With `variant="balanced"`, four samples in a row are a contrast set: two scenes and two captions, each true of one
+    scene and false of the other (Winoground: Thrush et al., CVPR 2022). Every caption and every picture is once right and
+    once wrong, so that neither of them alone tells anything. In about three quarters of the sets the second scene is the first with
     one thing changed. `variant="foils"` is the same, but the second caption is the first with one thing changed, such as a
     relation turned round or a number. `variant="published"` has the sampler of the published data sets, whose captions tell by
     themselves which are true, with half of the samples true: it is there for comparison only, and its training scenes have the
     combinations that they should not have, as in the published code. `variant="related"` is for measuring consistency: three
-    samples in a row have one scene, a caption of the published sampler, a paraphrase and a negation of it.
+    samples in a row have one scene, a caption, a paraphrase and a negation of it; its words do tell something.
 
     Captions that the semantics leaves undetermined do not occur. `validation` and `test` have scenes and captions that training
     does not have, see `HeldOut`.
