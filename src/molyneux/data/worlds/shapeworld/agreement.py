@@ -15,7 +15,7 @@ from molyneux.core import Batch, ConfigError, DataError, Factor, Modality, Reade
 from molyneux.core.errors import choice_problems
 from molyneux.data.dataset import Split, World
 from molyneux.data.worlds.shapeworld.alternatives import group_problems
-from molyneux.data.worlds.shapeworld.contrast_sets import CaptionedScenes, ContrastSets, Variant, joined, stacked
+from molyneux.data.worlds.shapeworld.contrast_sets import CaptionedScenes, ContrastSets, Variant, joined, joined_changes, stacked
 from molyneux.data.worlds.shapeworld.geometry import draw
 from molyneux.data.worlds.shapeworld.kinds import KINDS, Kind
 from molyneux.data.worlds.shapeworld.meaning.captions import LANGUAGES, language_of
@@ -59,8 +59,8 @@ class ShapeWorld(World):
 
     With `variant="balanced"`, four samples in a row are a contrast set: two scenes and two captions, each true of one
     scene and false of the other (Winoground: Thrush et al., CVPR 2022). Every caption and every picture is once right and
-    once wrong, so that neither of them alone tells anything. In about three quarters of the sets the second scene is the first with
-    one thing changed. `variant="foils"` is the same, but the second caption is the first with one thing changed, such as a
+    once wrong, so that neither of them alone tells anything. In about three quarters of the sets the second scene is the
+    first with one thing changed. `variant="foils"` is the same, but the second caption is the first with one thing changed, such as a
     relation turned round or a number. `variant="published"` has the sampler of the published data sets, whose captions tell by
     themselves which are true, with half of the samples true: it is there for comparison only, and its training scenes have the
     combinations that they should not have, as in the published code. `variant="related"` is for measuring consistency: three
@@ -209,7 +209,12 @@ class ShapeWorld(World):
         }
         counts = tuple(map(str, self._counts))
         kinds = (Factor("kind", self.kinds),) if len(self.kinds) > 1 else ()
-        others = (Factor("change", self._changes), Factor("truth", ("false", "true")), Factor("entities", counts), *kinds)
+        others = (
+            Factor("change", joined_changes(self._drawn.values())),
+            Factor("truth", ("false", "true")),
+            Factor("entities", counts),
+            *kinds,
+        )
         target = self._drawn[self.kinds[0]].target
         return Spec(tuple(made[name]() for name in self.views), (*self._caption_factors, *others), (target,))
 
@@ -332,10 +337,6 @@ class ShapeWorld(World):
         return self._drawn[self.kinds[0]].group
 
     @cached_property
-    def _changes(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(change for drawn in self._drawn.values() for change in drawn.changes))
-
-    @cached_property
     def _meanings(self) -> tuple[str, ...]:
         found = {name for kind in self.kinds for name in KINDS[kind].symbols(self.variant, self._own_colours)}
         return tuple(name for name in SYMBOLS if name in found)
@@ -361,12 +362,12 @@ class ShapeWorld(World):
         if len(self.kinds) > 1:
             uniforms = seeds.uniforms(stream_of(seed, split, "kinds"), groups, 1)[:, 0]
             which[:] = np.array(places)[np.minimum((uniforms * len(places)).astype(np.int64), len(places) - 1)]
-        parts = []
+        parts, changes = [], joined_changes(self._drawn.values())
         for place in places:
             name, rows = self.kinds[place], np.flatnonzero(which == place)
             if len(rows) or (place == places[0] and not len(groups)):
                 found = self._drawn_sets(name, settings[name], groups[rows], split, seed)
-                known = np.array([*(self._changes.index(one) for one in self._drawn[name].changes), -1])  # the last one for -1
+                known = np.array([*(changes.index(one) for one in self._drawn[name].changes), -1])  # the last one for -1
                 parts.append((rows, replace(found, change=known[found.change])))
         return joined(
             parts, len(groups), entities=max(self._counts), length=max(drawn.length for drawn in self._drawn.values())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -186,6 +186,11 @@ def _sets(pairs: MinimalPairs) -> ContrastSets:
     agrees = np.broadcast_to(np.eye(2, dtype=bool), (len(pairs.kind), 2, 2))
     change = np.broadcast_to(pairs.kind.astype(np.int64)[:, None, None], agrees.shape)
     return ContrastSets(pairs.scenes, pairs.programs, agrees, change)
+
+
+def joined_changes(kinds: Iterable[CaptionedScenes]) -> tuple[str, ...]:
+    """The names of the changes of several kinds, each once."""
+    return tuple(dict.fromkeys(change for kind in kinds for change in kind.changes))
 
 
 def joined(parts: Sequence[tuple[np.ndarray, ContrastSets]], count: int, *, entities: int, length: int) -> ContrastSets:
