@@ -14,6 +14,7 @@ from torch import Tensor
 from molyneux.core import Batch, ConfigError, DataError, Factor, Modality, Reader, Spec, nearest, seeds
 from molyneux.core.errors import choice_problems
 from molyneux.data.dataset import Split, World
+from molyneux.data.worlds.shapeworld import splits
 from molyneux.data.worlds.shapeworld.alternatives import group_problems
 from molyneux.data.worlds.shapeworld.contrast_sets import CaptionedScenes, ContrastSets, Variant, joined, joined_changes, stacked
 from molyneux.data.worlds.shapeworld.geometry import draw
@@ -37,15 +38,6 @@ from molyneux.data.worlds.shapeworld.scene_view import (
 from molyneux.data.worlds.shapeworld.scenes import NotDrawnError, Scenes
 from molyneux.data.worlds.shapeworld.setting_types import type_problems
 from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings
-from molyneux.data.worlds.shapeworld.splits import (
-    counted,
-    held_out_setting_problems,
-    limits_of,
-    names_of,
-    split_captions,
-    split_scenes,
-    steered,
-)
 
 View = Literal["image", "text", "meaning", "scene"]
 LanguageName = Literal["english", "german"]
@@ -60,8 +52,8 @@ class ShapeWorld(World):
     With `variant="balanced"`, four samples in a row are a contrast set: two scenes and two captions, each true of one
     scene and false of the other (Winoground: Thrush et al., CVPR 2022). Every caption and every picture is once right and
     once wrong, so that neither of them alone tells anything. In about three quarters of the sets the second scene is the
-    first with one thing changed. `variant="foils"` is the same, but the second caption is the first with one thing changed, such as a
-    relation turned round or a number. `variant="published"` has the sampler of the published data sets, whose captions tell by
+    first with one thing changed. `variant="foils"` is the same, but the second caption is the first with one thing changed, such
+    as a relation turned round or a number. `variant="published"` has the sampler of the published data sets, whose captions tell by
     themselves which are true, with half of the samples true: it is there for comparison only, and its training scenes have the
     combinations that they should not have, as in the published code. `variant="related"` is for measuring consistency: three
     samples in a row have one scene, a caption, a paraphrase and a negation of it; its words do tell something.
@@ -138,10 +130,10 @@ class ShapeWorld(World):
             raise ConfigError(problems)
         for name in self.kinds:
             usual, known = self.scene_settings or KINDS[name].scenes, KINDS[name].symbols(variant, self._own_colours)
-            if problems := held_out_setting_problems(usual, self.held_out(name), {name: known}):
+            if problems := splits.held_out_setting_problems(usual, self.held_out(name), {name: known}):
                 raise ConfigError(problems)
             for split in self.splits:
-                split_captions(split, self.held_out(name), language_of(language), self._length)
+                splits.split_captions(split, self.held_out(name), language_of(language), self._length)
                 self.scenes_of(split, name)
         both = variant in ("balanced", "foils")
         if problems := partition_problems(self.only, self.spec.factors, two_sided=both, related=variant == "related"):
@@ -240,7 +232,7 @@ class ShapeWorld(World):
 
     def _settings_of(self, split: Split, kind: Kind) -> SceneSettings:
         usual = self.scene_settings or KINDS[kind].scenes
-        return split_scenes(split, usual, self.held_out(kind), published=self.variant == "published")
+        return splits.split_scenes(split, usual, self.held_out(kind), published=self.variant == "published")
 
     def held_out(self, kind: Kind) -> Mapping[Split, HeldOut]:
         """What validation and test of a kind have and training does not have."""
@@ -357,7 +349,7 @@ class ShapeWorld(World):
 
     def _sets(self, groups: np.ndarray, split: Split, seed: int) -> tuple[ContrastSets, np.ndarray]:
         """The contrast sets of these numbers (n,), and the kind of each, (n,)."""
-        settings = counted({name: self.scenes_of(split, name) for name in self.kinds}, self.only, split)
+        settings = splits.counted({name: self.scenes_of(split, name) for name in self.kinds}, self.only, split)
         places, which = [place for place, name in enumerate(self.kinds) if name in settings], np.zeros(len(groups), np.int64)
         if len(self.kinds) > 1:
             uniforms = seeds.uniforms(stream_of(seed, split, "kinds"), groups, 1)[:, 0]
@@ -376,15 +368,17 @@ class ShapeWorld(World):
     def _drawn_sets(self, kind: Kind, settings: SceneSettings, groups: np.ndarray, split: Split, seed: int) -> ContrastSets:
         """The contrast sets of these numbers (n,) of one kind."""
         drawn, held_out = self._drawn[kind], self.held_out(kind)
-        constraint = split_captions(split, held_out, language_of(self.language), self._length)
-        accept = Acceptance(constraint, self._caption_factors, self.only, drawn.changes, names_of(split, held_out, self._length))
+        constraint = splits.split_captions(split, held_out, language_of(self.language), self._length)
+        accept = Acceptance(
+            constraint, self._caption_factors, self.only, drawn.changes, splits.names_of(split, held_out, self._length)
+        )
         few = bool(self.only or constraint.required_patterns or constraint.required_lengths)
         fits = constraint.patterned if constraint.required_patterns else None
-        settings, stream = steered(settings, constraint.required_patterns), stream_of(seed, split, kind, self.variant)
+        settings, stream = splits.steered(settings, constraint.required_patterns), stream_of(seed, split, kind, self.variant)
         try:
             return drawn.draw(settings, stream, groups, accept, fits=fits, restricted=few)
         except NotDrawnError as error:
-            raise explained(error, split, kind, accept, limits_of(split, held_out, self.only)) from error
+            raise explained(error, split, kind, accept, splits.limits_of(split, held_out, self.only)) from error
 
     def _pictures(self, scenes: Scenes, groups: np.ndarray, kinds: np.ndarray, split: Split, seed: int) -> np.ndarray:
         """Pictures (n * P, 3, S, S) of scenes, with noise."""
