@@ -53,8 +53,8 @@ class ShapeWorld(World):
     scene and false of the other (Winoground: Thrush et al., CVPR 2022). Every caption and every picture is once right and
     once wrong, so that neither of them alone tells anything. In about three quarters of the sets the second scene is the
     first with one thing changed. `variant="foils"` is the same, but the second caption is the first with one thing changed, such
-    as a relation turned round or a number. `variant="published"` has the sampler of the published data sets, whose captions tell by
-    themselves which are true, with half of the samples true: it is there for comparison only, and its training scenes have the
+    as a relation turned round or a number. `variant="published"` has the sampler of the published data sets, whose captions tell
+    by themselves which are true, with half of the samples true: it is there for comparison only, and its training scenes have the
     combinations that they should not have, as in the published code. `variant="related"` is for measuring consistency: three
     samples in a row have one scene, a caption, a paraphrase and a negation of it; its words do tell something.
 

@@ -73,7 +73,7 @@ class Acceptance:
         if "truth" in only:
             found["only.truth"] = ~np.isin(truth, [value == "true" for value in only["truth"]])
         if "entities" in only:
-            found["only.entities"] = ~np.isin(entities, [int(value) for value in only["entities"]]).all(1)
+            found["only.entities"] = np.asarray(~np.isin(entities, [int(value) for value in only["entities"]]).all(1))
         return found
 
     def reason(self) -> str:
