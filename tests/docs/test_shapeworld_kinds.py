@@ -30,5 +30,5 @@ def test_pictures_and_captions_are_of_one_contrast_set(kind):
         assert np.abs(own - image).mean() < 5, "run python docs/shapeworld_kinds.py and make tables"  # WebP is lossy
     scenes = world.scenes(numbers, split=PAGE["SPLIT"], seed=PAGE["SEED"])
     for place, caption in enumerate(PAGE["captions"](kind)):
-        found = truth(programs_of([parse(f"{caption}.")] * 2), scenes, world.semantics_of_captions)
+        found = truth(programs_of([parse(f"{caption}.")] * 2), scenes, world.semantics_of(kind))
         assert found.tolist() == [1 if other == place else -1 for other in range(2)]

@@ -55,7 +55,7 @@ def read_image(content: Path | bytes, shape: Sequence[int], where: str, *, box: 
         box: a part of it.
 
     Raises:
-        DataError: as `open_image`, or the file is damaged.
+        DataError: as `open_image`, the file is damaged, or the box lies outside of the image.
     """
     channels, height, width = shape
     with open_image(content, where) as image:
@@ -63,6 +63,10 @@ def read_image(content: Path | bytes, shape: Sequence[int], where: str, *, box: 
             shown = ImageOps.exif_transpose(image).convert("L" if channels == 1 else "RGB")
         except (OSError, SyntaxError, ValueError) as error:
             raise damaged(where, error) from error
+        if box is not None and (box[0] >= shown.width or box[1] >= shown.height or box[2] <= 0 or box[3] <= 0):
+            raise DataError(
+                f"{where}: expected a part of the picture of {shown.size} pixels, got {box}, which lies outside of it"
+            )
         shown = shown if box is None else shown.crop(box)
         if shown.size != (width, height):
             shown = shown.resize((width, height), Image.Resampling.LANCZOS)

@@ -57,7 +57,9 @@ _COHERENCE = (
 _FACTORS = "Coherence of single factors: which parts of the meaning arrive and which are lost."
 _PREDICTIONS = "Targets predicted by the model, beside chance and the controls of each score."
 _BREAKDOWN = "Accuracy on the samples with each value of a factor: which kinds of samples the model gets right."
-_CONDITIONS = "The same samples with corruptions, with missing modalities, or another split, beside the samples as they are."
+_CONDITIONS = (
+    "Samples with corruptions, with missing modalities, of another split or of another world, beside the samples as they are."
+)
 _ROBUSTNESS = "Scores over the strength of an imperfection; strength 0 is the samples as they are."
 _GALLERY_SECTIONS = {
     "confusion": "factors",

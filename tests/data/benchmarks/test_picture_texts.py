@@ -280,6 +280,35 @@ def test_settings_that_cannot_be_used_are_told_at_once(foils):
         NLVR(permutations=7)
 
 
+@pytest.mark.parametrize("size", [8, "ab", (2.5, 3), (True, 3), None])
+def test_sizes_of_a_wrong_type(size):
+    with pytest.raises(
+        ConfigError, match=r"(?s)permutations: expected 1 to 6, got 2.5.*image_size: expected a height and a width"
+    ):
+        NLVR(permutations=2.5, image_size=size)
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../outside.png"])
+def test_pictures_outside_of_the_folder_are_never_read(name, tmp_path, foils):
+    data = Winoground(folder=foils.winoground(tmp_path / "data"), image_size=(8, 8))
+    foils.picture(tmp_path / "data" / "outside.png", (1, 2, 3))
+    path = tmp_path / "data" / "examples.jsonl"
+    path.write_text(path.read_text().replace("ex_0_img_0", name))
+    with pytest.raises(DataError, match="expected pictures within their folder"):
+        data.source("test", seed=0).batch(np.arange(data.splits["test"]))
+
+
+def test_a_mark_of_the_encoding_at_the_begin_of_a_file_is_no_content(tmp_path, foils):
+    path = foils.winoground(tmp_path) / "examples.jsonl"
+    path.write_text(path.read_text(), encoding="utf-8-sig")
+    assert Winoground(folder=tmp_path).splits == {"test": 24}
+
+
+SAME = json.dumps({"image_0": "a", "image_1": "b", "caption_0": "a dog", "caption_1": "a dog"})
+FOIL = json.dumps({"0": {"filename": "a.jpg", "caption": "A dog.", "negative_caption": "A dog."}})
+ASKED = {"question": "Is it?", "answer": "maybe", "image_filename": "a.png", "question_family_index": 1}
+QUESTION = json.dumps({"questions": [{**ASKED, "program": [{"function": "exist"}]}]})
+
 BROKEN = [
     (Winoground, "winoground", "examples.jsonl", '{"image_0": 3}', r"line 1: expected 'image_0' as str, got int '3'"),
     (Winoground, "winoground", "examples.jsonl", "[1]", "line 1: expected an object, got list"),
@@ -299,6 +328,25 @@ BROKEN = [
         "dev/dev.json",
         '{"sentence": "a", "label": "maybe", "identifier": "1-0"}',
         "label true or false, got 'maybe'",
+    ),
+    (Winoground, "winoground", "examples.jsonl", "[" * 100_000, "too deep to read"),
+    (SugarCrepe, "sugarcrepe", "add_att.json", "[" * 100_000, "too deep to read"),
+    (Winoground, "winoground", "examples.jsonl", SAME, "line 1: expected two pictures and two captions, got one twice"),
+    (
+        Winoground,
+        "winoground",
+        "examples.jsonl",
+        SAME.replace("a dog", " "),
+        "line 1: expected 'caption_0' as a text, got an empty",
+    ),
+    (SugarCrepe, "sugarcrepe", "add_att.json", "{}", "add_att.json: expected captions, got none"),
+    (SugarCrepe, "sugarcrepe", "add_att.json", FOIL, "add_att.json, 0: expected a foil that differs from its caption"),
+    (
+        CLEVR,
+        "clevr",
+        "questions/CLEVR_val_questions.json",
+        QUESTION,
+        "CLEVR_val_questions.json, questions 0: .* got 'maybe' to 'Is it",
     ),
     (CLEVR, "clevr", "questions/CLEVR_val_questions.json", '{"info": {}}', "expected a list 'questions', got none"),
     (
@@ -334,10 +382,21 @@ def test_tables_of_crepe_that_hold_something_else_are_refused(tmp_path, foils):
         ({"hard_negs": "no list"}, r"row 1: expected 'hard_negs' as a list of texts, got 'no list'"),
         ({"x": "left"}, "row 1: expected 'x' as a whole number, got 'left'"),
         ({"caption": ""}, "row 1: expected a 'caption', got ''"),
+        ({"x": "9" * 20}, "row 1: expected a box within a picture, got x 9"),
+        ({"width": 0}, "row 1: expected a box within a picture, got x 20, y 4, width 0"),
     ):
         foils.table(path, [{**row, **change}])
         with pytest.raises(DataError, match=complaint):
             _ = CREPE(folder=tmp_path).splits
+    path.write_text("image_id,x,y,width,height,caption,hard_negs\n")
+    with pytest.raises(DataError, match=r"swap_complexity_4.csv: expected rows, got none"):
+        _ = CREPE(folder=tmp_path).splits
+    foils.table(path, [{**row, "hard_negs": [" ", row["caption"], *row["hard_negs"][:3]]}])
+    assert CREPE(folder=tmp_path, negatives=3).splits == {"test": 4 * 53}
+    foils.table(path, [{**row, "x": 2000}])
+    data = CREPE(folder=tmp_path)
+    with pytest.raises(DataError, match="which lies outside of it"):
+        data.source("test", seed=0).batch(np.arange(data.splits["test"]))
     foils.table(path, [{"image_id": 1}])
     with pytest.raises(DataError, match="expected foils in hard_negs, got none"):
         _ = CREPE(folder=tmp_path).splits

@@ -74,7 +74,12 @@ class CLEVRQuestions(PictureTexts):
         answers = tuple(sorted(set(table.answer[slice(*ends["train"])])))
         for split, (start, end) in ends.items():
             if unknown := set(table.answer[start:end]) - set(answers):
-                raise DataError(f"{self.folder}: expected answers of the training questions, got {min(unknown)!r} in {split}")
+                row = next(row for row in range(start, end) if table.answer[row] in unknown)
+                asked, name = table.texts.names[table.text[row]], paths[f"questions/CLEVR_{self.parts[split]}_questions.json"]
+                raise DataError(
+                    f"{name}, questions {row - start}: expected answers that training questions have, got "
+                    f"{table.answer[row]!r} to {asked[:80]!r}: read all training questions"
+                )
         if len(answers) < 2:
             raise DataError(f"{self.folder}: expected training questions with at least two answers, got {list(answers)}")
         columns: dict[str, Sequence[str | None]] = {"kind": table.kind, "family": table.family}

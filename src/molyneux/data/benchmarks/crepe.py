@@ -17,6 +17,9 @@ from molyneux.data.benchmarks.picture_texts import Content, Numbering, PictureTe
 Part = Literal["productivity", "systematicity"]
 Training = Literal["cc12m", "laion", "yfcc"]
 
+_WIDEST = 100_000
+"""Pixels of a side of a picture at most."""
+
 _COMPLEXITIES = range(4, 13)
 _SUFFIXES = (".csv", ".json")
 _KINDS: dict[str, tuple[str, ...]] = {"productivity": ("atom", "negate", "swap"), "systematicity": ("atom", "comp", "combined")}
@@ -60,7 +63,8 @@ class CREPE(PictureTexts):
     Pictures are those of Visual Genome in `VG_100K` and `VG_100K_2`, by default beside the files, such as `VG_100K/2.jpg`. A view
     shows the region of the caption, as in the published evaluation. The only split is `test`.
 
-    The target is `agreement`, with contrast sets of (1, 1 + negatives); sets with fewer foils are left out. The text score of
+    The target is `agreement`, with contrast sets of (1, 1 + negatives); sets with fewer foils are left out, and foils
+    that are empty or the caption itself are none. The text score of
     `contrasts` is then the paper's recall at 1. Factors are `kind`, and `complexity` (number of atoms of the caption) or
     `compounds` (whether the training pictures have them: seen, unseen). See `PictureTexts` for views and settings.
 
@@ -138,7 +142,10 @@ class CREPE(PictureTexts):
     def read(self, paths: Mapping[str, Path]) -> Content:
         """See `PictureTexts`."""
         wanted = self._settings["negatives"]
-        sets = [item for table in self._tables() for item in _sets(paths[table.stem], table) if len(item.negatives) >= wanted]
+        found = {table.stem: list(_sets(paths[table.stem], table)) for table in self._tables()}
+        if empty := [str(paths[stem]) for stem, items in found.items() if not items]:
+            raise DataError(f"{', '.join(empty)}: expected rows, got none: restore the file")
+        sets = [item for items in found.values() for item in items if len(item.negatives) >= wanted]
         if not sets:
             raise DataError(f"{self.folder}: expected captions with at least {wanted} foils, got none: lower negatives")
         pictures, texts = Numbering(), Numbering()
@@ -181,9 +188,13 @@ def _sets(path: Path, table: _Table) -> Iterator[_Set]:
         image, caption = str(_whole(record, "image_id", where)), record.get("caption")
         if not isinstance(caption, str) or not caption.strip():
             raise DataError(f"{where}: expected a 'caption', got {caption!r}: restore the file")
+        if min(width, height, left + width, top + height) < 1 or max(left, top, width, height) > _WIDEST:
+            got = f"x {left}, y {top}, width {width}, height {height}"
+            raise DataError(f"{where}: expected a box within a picture, got {got}: restore the file")
         for kind, column in columns.items():
             box = (left, top, left + width, top + height)
-            yield _Set(image, box, caption, _texts(record[column], where, column), {"kind": kind, **about})
+            foils = [text for text in _texts(record[column], where, column) if text.strip() and text != caption]
+            yield _Set(image, box, caption, foils, {"kind": kind, **about})
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Record]]:
@@ -195,7 +206,7 @@ def _rows(path: Path) -> Iterator[tuple[str, Record]]:
         yield from ((f"{path}, object {number}", item) for number, item in enumerate(found))
         return
     try:
-        with path.open(encoding="utf-8", newline="") as stream:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
             for number, row in enumerate(csv.DictReader(stream, strict=True), 1):
                 yield f"{path}, row {number}", row
     except OSError as error:

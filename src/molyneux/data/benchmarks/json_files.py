@@ -27,7 +27,7 @@ def read_document(path: Path) -> Any:
         StoreError: it cannot be read. DataError: it is no JSON.
     """
     with _reading(path):
-        return json.loads(path.read_bytes())
+        return json.loads(path.read_text(encoding="utf-8-sig"))
 
 
 def read_lines(path: Path) -> Iterator[tuple[str, Record]]:
@@ -36,7 +36,7 @@ def read_lines(path: Path) -> Iterator[tuple[str, Record]]:
     Raises:
         StoreError: it cannot be read. DataError: a line is no object in JSON.
     """
-    with _reading(path), path.open(encoding="utf-8") as stream:
+    with _reading(path), path.open(encoding="utf-8-sig") as stream:
         for number, line in enumerate(stream, 1):
             if line.strip():
                 where = f"{path}, line {number}"
@@ -53,7 +53,7 @@ def read_items(path: Path, key: str) -> Iterator[tuple[str, Record]]:
         StoreError: it cannot be read. DataError: there is no such list, it holds something else, or the file was cut.
     """
     decoder, head = json.JSONDecoder(), re.compile(rf'"{re.escape(key)}"\s*:\s*\[')
-    with _reading(path), path.open(encoding="utf-8") as stream:
+    with _reading(path), path.open(encoding="utf-8-sig") as stream:
         text = stream.read(_BLOCK)
         while (found := head.search(text)) is None:
             if not (block := stream.read(_BLOCK)):
@@ -89,6 +89,14 @@ def value(record: Record, key: str, kind: type[T], where: str) -> T:
     return found
 
 
+def said(record: Record, key: str, where: str) -> str:
+    """The text of a key, which is not blank; errors as `value`."""
+    found = value(record, key, str, where)
+    if not found.strip():
+        raise DataError(f"{where}: expected {key!r} as a text, got an empty one: restore the file")
+    return found
+
+
 def _object(item: Any, where: str) -> Record:
     if not isinstance(item, dict):
         raise DataError(f"{where}: expected an object, got {type(item).__name__} {str(item)[:50]!r}: restore the file")
@@ -109,3 +117,5 @@ def _reading(path: Path) -> Iterator[None]:
         raise DataError(f"{path}: expected text in UTF-8: {error}") from error
     except json.JSONDecodeError as error:
         raise DataError(f"{path}: expected JSON: {error}: restore the file") from error
+    except RecursionError as error:
+        raise DataError(f"{path}: expected JSON, got lists in lists too deep to read: restore the file") from error

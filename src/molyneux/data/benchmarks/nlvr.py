@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from molyneux.core import DataError, Target
-from molyneux.data.benchmarks.json_files import Record, read_lines, value
+from molyneux.data.benchmarks.json_files import Record, read_lines, said, value
 from molyneux.data.benchmarks.picture_texts import Content, Numbering, PictureTexts, Records, coded_together
 from molyneux.data.dataset import Split
 
@@ -59,7 +59,7 @@ class NLVR(PictureTexts):
         words: int | None = None,
         length: int | None = None,
     ) -> None:
-        usable = 1 <= permutations <= _PERMUTATIONS
+        usable = type(permutations) is int and 1 <= permutations <= _PERMUTATIONS
         problems = [] if usable else [f"permutations: expected 1 to {_PERMUTATIONS}, got {permutations}"]
         settings = {"permutations": permutations}
         super().__init__(
@@ -75,7 +75,7 @@ class NLVR(PictureTexts):
             found = list[tuple[int, int, bool]]()
             start = len(columns["items"])
             for where, record in read_lines(paths[f"{name}/{name}.json"]):
-                text, label, number = (value(record, key, str, where) for key in ("sentence", "label", "identifier"))
+                text, label, number = (said(record, key, where) for key in ("sentence", "label", "identifier"))
                 if label.lower() not in ("true", "false"):
                     raise DataError(f"{where}: expected the label true or false, got {label!r}: restore the file")
                 stem = f"{name}/images/{value(record, 'directory', str, where)}/{name}-{number}"

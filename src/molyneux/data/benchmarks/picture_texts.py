@@ -101,12 +101,13 @@ class PictureTexts(Benchmark):
     ) -> None:
         super().__init__(folder)
         found = [*problems]
-        if len(image_size) != 2 or min(image_size) < 1:
-            found.append(f"image_size: expected a height and a width of at least 1 pixel, got {list(image_size)}")
+        listed = isinstance(image_size, Sequence) and not isinstance(image_size, str)
+        if not listed or len(image_size) != 2 or not all(type(side) is int and side >= 1 for side in image_size):
+            found.append(f"image_size: expected a height and a width of at least 1 pixel, got {image_size!r}")
         found += [
-            f"{name}: expected at least 1, got {number}"
+            f"{name}: expected at least 1, got {number!r}"
             for name, number in (("words", words), ("length", length))
-            if number is not None and number < 1
+            if number is not None and (type(number) is not int or number < 1)
         ]
         if found:
             raise ConfigError(found)
@@ -215,7 +216,9 @@ class PictureTexts(Benchmark):
         return read_image(path, shape, str(path), box=box)
 
     def _picture(self, name: str) -> Path:
-        """The file of a picture; raises StoreError if it is not there."""
+        """The file of a picture; raises StoreError if it is not there, DataError if it lies outside of the folder."""
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise DataError(f"{self.folder}: expected pictures within their folder, got the name {name[:80]!r}: restore the file")
         top = self.folder / self.picture_folder if self._images is None else self._images
         paths = [top / candidate for candidate in self.candidates(name)]
         for path in paths:

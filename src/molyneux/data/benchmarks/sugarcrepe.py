@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from molyneux.core import DataError, Factor, Target
-from molyneux.data.benchmarks.json_files import read_document, value
+from molyneux.data.benchmarks.json_files import read_document, said, value
 from molyneux.data.benchmarks.picture_texts import Content, Numbering, PictureTexts, Records
 
 KINDS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
@@ -62,12 +62,20 @@ class SugarCrepe(PictureTexts):
             found = read_document(path)
             if not isinstance(found, dict):
                 raise DataError(f"{path}: expected an object of captions by number, got {type(found).__name__}: restore the file")
+            if not found:
+                raise DataError(f"{path}: expected captions, got none: restore the file")
             for number, record in found.items():
                 where = f"{path}, {number}"
                 if not isinstance(record, dict):
                     raise DataError(f"{where}: expected an object, got {type(record).__name__}: restore the file")
-                name, *said = (value(record, key, str, where) for key in ("filename", "caption", "negative_caption"))
-                rows.append((pictures(name), texts(said[0]), texts(said[1]), code))
+                name, caption, foil = (
+                    value(record, "filename", str, where),
+                    said(record, "caption", where),
+                    said(record, "negative_caption", where),
+                )
+                if caption == foil:
+                    raise DataError(f"{where}: expected a foil that differs from its caption, got the same: restore the file")
+                rows.append((pictures(name), texts(caption), texts(foil), code))
         table = np.array(rows, np.int64).reshape(-1, 4)
         records = Records(table[:, :1], table[:, 1:3], table[:, 3:])
         target = Target("agreement", "agreement", contrast=(1, 2))

@@ -8,8 +8,8 @@ from typing import final
 
 import numpy as np
 
-from molyneux.core import Target
-from molyneux.data.benchmarks.json_files import read_lines, value
+from molyneux.core import DataError, Target
+from molyneux.data.benchmarks.json_files import read_lines, said, value
 from molyneux.data.benchmarks.picture_texts import Content, Numbering, PictureTexts, Records, coded_together
 
 _TAGS = ("collapsed_tag", "secondary_tag", "tag", "num_main_preds")
@@ -63,8 +63,11 @@ class Winoground(PictureTexts):
         pictures, texts, sets = Numbering(), Numbering(), list[tuple[list[int], list[int]]]()
         tags: dict[str, list[str | None]] = {name: [] for name in _TAGS}
         for where, record in read_lines(paths["examples.jsonl"]):
-            shown, said = ([value(record, f"{key}_{number}", str, where) for number in (0, 1)] for key in ("image", "caption"))
-            sets.append(([pictures(name) for name in shown], [texts(text) for text in said]))
+            shown = [value(record, f"image_{number}", str, where) for number in (0, 1)]
+            captions = [said(record, f"caption_{number}", where) for number in (0, 1)]
+            if shown[0] == shown[1] or captions[0] == captions[1]:
+                raise DataError(f"{where}: expected two pictures and two captions, got one twice: restore the file")
+            sets.append(([pictures(name) for name in shown], [texts(text) for text in captions]))
             for name, values in tags.items():
                 values.append(str(record.get(name) or "") or None)
         factors, codes = coded_together(tags, len(sets))

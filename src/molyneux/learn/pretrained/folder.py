@@ -55,7 +55,8 @@ def read_architecture(folder: Path) -> type:
         raise ConfigError(f"expected a folder with {_CONFIG}, as save_pretrained of transformers writes it, got {folder}{run}")
     config = _read(folder / _CONFIG)
     problems = [*_weight_problems(folder), *_processor_problems(folder)]
-    name = next(iter(config.get("architectures") or ()), None)
+    named = config.get("architectures") or ()
+    name = named if isinstance(named, str) else next(iter(named), None)
     kind = None if name is None else getattr(transformers(), str(name), None)
     if name is None:
         problems.append(f"{folder / _CONFIG} names no architectures: save the model with save_pretrained")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from molyneux.core import ConfigError, Spec
+from molyneux.core import Batch, ConfigError, DataError, Spec
 from molyneux.core import views as core_views
 from molyneux.data import HeldOut, SceneSettings, Semantics, ShapeWorld
 from molyneux.data.worlds.shapeworld.kinds import KINDS
@@ -61,7 +61,7 @@ def test_every_kind_gives_samples_whose_truth_can_be_evaluated_from_the_views_al
     scenes = world.scenes(np.arange(40), split=split, seed=2)
     programs = np.zeros((40, world.spec.modality("meaning").max_length), np.int16)
     programs[:] = batch.views["meaning"].numpy()
-    assert np.array_equal(truth(programs, scenes, world.semantics_of_captions), expected(batch))
+    assert np.array_equal(truth(programs, scenes, world.semantics_of(kind)), expected(batch))
     for tree, words in zip(trees_of(programs), sentences(world, batch), strict=True):
         assert " ".join(say(tree)) == words
         assert parse(words) == tree
@@ -214,6 +214,10 @@ def test_held_out_places_sizes_patterns_and_lengths():
         ({"kind": "oneshape", "variant": "published"}, {"truth": ("true",), "nouns": ("hypernym",)}),
         ({"kind": "quantification", "variant": "published"}, {"symbol": ("bare-most",)}),
         ({"kind": ("count", "logical"), "variant": "foils"}, {"kind": ("count",), "change": ("number changed",)}),
+        ({"kind": ("multishape", "spatial", "existential")}, {"entities": ("3",)}),
+        ({"kind": "multishape", "variant": "foils"}, {"entities": ("3", "2")}),
+        ({"kind": "multishape", "variant": "published", "pictures": 4}, {"entities": ("3",)}),
+        ({"kind": "relational", "variant": "related"}, {"nouns": ("full",)}),
         ({"kind": "relational"}, {"type": ("relation",), "negated": ("yes",), "symbol": ("closer", "farther")}),
     ],
 )
@@ -308,7 +312,9 @@ def test_settings_that_cannot_be_used(settings, message):
 
 def test_captions_that_are_too_long_are_refused_in_bounded_time():
     world = ShapeWorld(kind="logical", longest=5)
-    with pytest.raises(ConfigError, match=r"was found for at least \d of 2 samples in 1023 scenes each"):
+    with pytest.raises(
+        ConfigError, match=r"was found for at least \d of 2 samples in 1023 scenes each; .* longest \(5 words\) refused all"
+    ):
         world.batch(np.arange(8), split="train", seed=0)
 
 
@@ -317,3 +323,30 @@ def test_programs_of_sentences_are_those_of_the_samples():
     batch = world.batch(np.arange(40), split="train", seed=0)
     read = programs_of([parse(words) for words in sentences(world, batch)], world.spec.modality("meaning").max_length)
     assert np.array_equal(read, batch.views["meaning"].numpy())
+
+
+@pytest.mark.parametrize("kinds", [("relational", "spatial"), ("spatial", "relational")])
+def test_captions_of_several_kinds_are_evaluated_by_the_rules_of_their_own(kinds):
+    world = ShapeWorld(kind=kinds, variant="published", views=("text", "scene"))
+    batch = world.batch(np.arange(600), split="train", seed=1)
+    assert np.array_equal(world.evaluate(batch).numpy(), expected(batch))
+    with pytest.raises(DataError, match="expected the factor kind"):
+        world.evaluate(Batch(batch.views, lengths=batch.lengths))
+
+
+@pytest.mark.parametrize("kind", ["spatial", "relational", "single_attribute", "negation"])
+def test_the_patterns_of_the_documentation_can_be_held_out(kind):
+    world = ShapeWorld(kind=kind, test=HeldOut(patterns=[("left", "circle")]), views=("meaning",))
+    for split in ("test", "train"):
+        batch = world.batch(np.arange(200), split=split, seed=3)
+        captions = [set(tree.polish) for tree in trees_of(batch.views["meaning"].numpy().astype(np.int16))]
+        assert {{"left", "circle"} <= caption for caption in captions} == {split == "test"}
+
+
+def test_what_test_alone_holds_out_is_not_in_validation_either():
+    corner = ((0.0, 0.0, 0.4, 0.4),)
+    world = ShapeWorld(kind="relational", test=HeldOut(places=corner))
+    for split, has in (("train", False), ("validation", False), ("test", True)):
+        scenes = world.scenes(np.arange(400), split=split, seed=0)
+        inside = (within_places(scenes.centre, corner) & scenes.present).any(1)
+        assert inside.all() if has else not inside.any()

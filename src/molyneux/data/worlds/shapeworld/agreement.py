@@ -14,24 +14,30 @@ from torch import Tensor
 from molyneux.core import Batch, ConfigError, DataError, Factor, Modality, Reader, Spec, nearest, seeds
 from molyneux.core.errors import choice_problems
 from molyneux.data.dataset import Split, World
+from molyneux.data.worlds.shapeworld import splits
 from molyneux.data.worlds.shapeworld.alternatives import group_problems
-from molyneux.data.worlds.shapeworld.contrast_sets import CaptionedScenes, ContrastSets, Variant, joined, stacked
+from molyneux.data.worlds.shapeworld.contrast_sets import CaptionedScenes, ContrastSets, Variant, joined, joined_changes, stacked
 from molyneux.data.worlds.shapeworld.geometry import draw
 from molyneux.data.worlds.shapeworld.kinds import KINDS, Kind
 from molyneux.data.worlds.shapeworld.meaning.captions import LANGUAGES, language_of
-from molyneux.data.worlds.shapeworld.meaning.constraints import CaptionConstraint
 from molyneux.data.worlds.shapeworld.meaning.description import CaptionReader, caption_factors, describe
-from molyneux.data.worlds.shapeworld.meaning.related import of_other_words
+from molyneux.data.worlds.shapeworld.meaning.related import of_other_words, wordings_of
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS
 from molyneux.data.worlds.shapeworld.meaning.vocabulary import PAPER_UNUSED, Vocabulary
 from molyneux.data.worlds.shapeworld.noise import add_noise
-from molyneux.data.worlds.shapeworld.partitions import acceptance, partition_problems
+from molyneux.data.worlds.shapeworld.partitions import Acceptance, explained, partition_problems
 from molyneux.data.worlds.shapeworld.sampling import stream_of
-from molyneux.data.worlds.shapeworld.scene_view import scene_modality, scenes_of_view, truth_of_captions, view_of_scenes
-from molyneux.data.worlds.shapeworld.scenes import Scenes
+from molyneux.data.worlds.shapeworld.scene_view import (
+    rows_by_semantics,
+    scene_modality,
+    scenes_of_view,
+    truth_of_captions,
+    view_of_scenes,
+)
+from molyneux.data.worlds.shapeworld.scenes import NotDrawnError, Scenes
 from molyneux.data.worlds.shapeworld.setting_types import type_problems
-from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings, training_scenes
+from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings
 
 View = Literal["image", "text", "meaning", "scene"]
 LanguageName = Literal["english", "german"]
@@ -43,14 +49,14 @@ _ARITIES = (0, *(len(symbol.arguments) for symbol in SYMBOLS.values()))
 class ShapeWorld(World):
     """Pictures of shapes with captions that agree with them or not; after Kuhnle & Copestake, ShapeWorld (2017).
 
-    With `variant="balanced"`, four samples in a row are a contrast set: two scenes and two captions of one form, each true of
-    one scene and false of the other (Winoground: Thrush et al., CVPR 2022). Every caption and every picture is once right and
-    once wrong, so that neither of them alone tells anything. In three quarters of the sets the second scene is the first with
-    one thing changed. `variant="foils"` is the same, but the second caption is the first with one thing changed, such as a
-    relation turned round or a number. `variant="published"` has the sampler of the published data sets, whose captions tell by
-    themselves which are true, with half of the samples true: it is there for comparison only, and its training scenes have the
+    With `variant="balanced"`, four samples in a row are a contrast set: two scenes and two captions, each true of one
+    scene and false of the other (Winoground: Thrush et al., CVPR 2022). Every caption and every picture is once right and
+    once wrong, so that neither of them alone tells anything. In about three quarters of the sets the second scene is the
+    first with one thing changed. `variant="foils"` is the same, but the second caption is the first with one thing changed, such
+    as a relation turned round or a number. `variant="published"` has the sampler of the published data sets, whose captions tell
+    by themselves which are true, with half of the samples true: it is there for comparison only, and its training scenes have the
     combinations that they should not have, as in the published code. `variant="related"` is for measuring consistency: three
-    samples in a row have one scene, a caption of the published sampler, a paraphrase and a negation of it.
+    samples in a row have one scene, a caption, a paraphrase and a negation of it; its words do tell something.
 
     Captions that the semantics leaves undetermined do not occur. `validation` and `test` have scenes and captions that training
     does not have, see `HeldOut`.
@@ -118,16 +124,20 @@ class ShapeWorld(World):
         self.variant, self.only, self.scene_settings = variant, {name: tuple(some) for name, some in (only or {}).items()}, scenes
         self.views, self.language, self.image_size, self.semantics = tuple(views), language, image_size, semantics
         self._words = vocabulary
-        self.captions, self.pictures = captions, pictures
+        self.captions, self.pictures, self._own_colours = captions, pictures, () if scenes is None else tuple(scenes.colours)
         self._held_out, self._longest, self._noise = {"validation": validation, "test": test}, longest, noise
         if problems := self._problems():
             raise ConfigError(problems)
-        if problems := partition_problems(self.only, self.spec.factors, two_sided=variant in ("balanced", "foils")):
-            raise ConfigError(problems)
-        for split in self.splits:
-            for name in self.kinds:
-                self._constraint(split, name)
+        for name in self.kinds:
+            usual, known = self.scene_settings or KINDS[name].scenes, KINDS[name].symbols(variant, self._own_colours)
+            if problems := splits.held_out_setting_problems(usual, self.held_out(name), {name: known}):
+                raise ConfigError(problems)
+            for split in self.splits:
+                splits.split_captions(split, self.held_out(name), language_of(language), self._length)
                 self.scenes_of(split, name)
+        both = variant in ("balanced", "foils")
+        if problems := partition_problems(self.only, self.spec.factors, two_sided=both, related=variant == "related"):
+            raise ConfigError(problems)
 
     def _problems(self) -> list[str]:
         problems = [f"kind: unknown kind {name!r}; {nearest(str(name), KINDS)}" for name in self.kinds if name not in KINDS]
@@ -178,12 +188,25 @@ class ShapeWorld(World):
         made = {
             "image": lambda: Modality("image", "image", (3, self.image_size, self.image_size), "uint8"),
             "text": lambda: self.vocabulary.modality(self._length, dtype="uint8"),
-            "meaning": lambda: Modality("meaning", "text", (self._symbols,), "uint8", ("<pad>", *SYMBOLS), 0, arities=_ARITIES),
+            "meaning": lambda: Modality(
+                "meaning",
+                "text",
+                (max(drawn.length for drawn in self._drawn.values()),),
+                "uint8",
+                ("<pad>", *SYMBOLS),
+                0,
+                arities=_ARITIES,
+            ),
             "scene": lambda: scene_modality(max(self._counts)),
         }
         counts = tuple(map(str, self._counts))
         kinds = (Factor("kind", self.kinds),) if len(self.kinds) > 1 else ()
-        others = (Factor("change", self._changes), Factor("truth", ("false", "true")), Factor("entities", counts), *kinds)
+        others = (
+            Factor("change", joined_changes(self._drawn.values())),
+            Factor("truth", ("false", "true")),
+            Factor("entities", counts),
+            *kinds,
+        )
         target = self._drawn[self.kinds[0]].target
         return Spec(tuple(made[name]() for name in self.views), (*self._caption_factors, *others), (target,))
 
@@ -208,14 +231,8 @@ class ShapeWorld(World):
         return {}
 
     def _settings_of(self, split: Split, kind: Kind) -> SceneSettings:
-        usual, held_out = self.scene_settings or KINDS[kind].scenes, self.held_out(kind)
-        if split in held_out:
-            own = held_out[split].scenes(usual)
-            if self.variant == "published" and own.required:  # the other entities have shapes and colours of those held out
-                shapes, colours = (tuple(dict.fromkeys(names)) for names in zip(*own.required, strict=True))
-                own = replace(own, shapes=shapes, colours=colours)
-            return own
-        return usual if self.variant == "published" else training_scenes(usual, list(held_out.values()))
+        usual = self.scene_settings or KINDS[kind].scenes
+        return splits.split_scenes(split, usual, self.held_out(kind), published=self.variant == "published")
 
     def held_out(self, kind: Kind) -> Mapping[Split, HeldOut]:
         """What validation and test of a kind have and training does not have."""
@@ -236,7 +253,7 @@ class ShapeWorld(World):
         if "image" in self.views:
             found["image"] = torch.from_numpy(self._pictures(scenes, groups, kinds, split, seed)[shown])
         if "text" in self.views:
-            wordings = self._wordings(groups, split, seed)
+            wordings = wordings_of(groups, stream_of(seed, split, "wordings")) if self.variant == "related" else None
             made = language_of(self.language).realise(programs, self.vocabulary, length=self._length, uniforms=wordings)
             found["text"] = torch.from_numpy(made.ids.astype(np.uint8)[said])
             lengths["text"] = torch.from_numpy(made.lengths[said])
@@ -258,14 +275,6 @@ class ShapeWorld(World):
             targets={"agreement": torch.from_numpy(agrees.astype(np.int64))},
             known={"agreement": torch.from_numpy(of_other_words(told, rows, text))} if self.variant == "related" else {},
         )
-
-    def _wordings(self, groups: np.ndarray, split: Split, seed: int) -> np.ndarray | None:
-        """What draws the words of captions, (n * T,): paraphrases have others, -1 are the usual ones."""
-        if self.variant != "related":
-            return None
-        wordings = np.full((len(groups), 3), -1.0)
-        wordings[:, 1] = seeds.uniforms(stream_of(seed, split, "wordings"), groups, 1)[:, 0]
-        return wordings.ravel()
 
     def scenes(self, indices: np.ndarray, *, split: Split, seed: int) -> Scenes:
         """The scenes of samples of these numbers (B,) of a split."""
@@ -290,9 +299,9 @@ class ShapeWorld(World):
             raise DataError(f"expected the views scene and text, got none of {', '.join(missing)}: name them in `views`")
         scenes = scenes_of_view(batch.views["scene"].numpy(), batch.lengths["scene"].numpy())
         modality = self.vocabulary.modality(batch.views["text"].shape[1], dtype="uint8")
-        return torch.from_numpy(
-            truth_of_captions(modality, batch.views["text"], scenes, language_of(self.language), self.semantics_of_captions)
-        )
+        kinds = self.spec.factor_index("kind") if len(self.kinds) > 1 else None
+        rules = rows_by_semantics(batch, [self.semantics_of(name) for name in self.kinds], kinds)
+        return torch.from_numpy(truth_of_captions(modality, batch.views["text"], scenes, language_of(self.language), rules))
 
     def visible(self, modality: str) -> tuple[str, ...]:
         """A caption shows what kind of caption it is, a picture its number of entities."""
@@ -305,10 +314,9 @@ class ShapeWorld(World):
             return {}
         return {"text": CaptionReader(self.spec.modality("text"), self._caption_factors, language_of(self.language))}
 
-    @property
-    def semantics_of_captions(self) -> Semantics:
-        """When its captions are true."""
-        return self._drawn[self.kinds[0]].captioner.semantics
+    def semantics_of(self, kind: Kind) -> Semantics:
+        """When captions of one of its kinds are true."""
+        return self._drawn[kind].captioner.semantics
 
     @cached_property
     def _drawn(self) -> dict[Kind, CaptionedScenes]:
@@ -321,13 +329,8 @@ class ShapeWorld(World):
         return self._drawn[self.kinds[0]].group
 
     @cached_property
-    def _changes(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(change for drawn in self._drawn.values() for change in drawn.changes))
-
-    @cached_property
     def _meanings(self) -> tuple[str, ...]:
-        colours = () if self.scene_settings is None else self.scene_settings.colours
-        found = {name for kind in self.kinds for name in KINDS[kind].symbols(self.variant, colours)}
+        found = {name for kind in self.kinds for name in KINDS[kind].symbols(self.variant, self._own_colours)}
         return tuple(name for name in SYMBOLS if name in found)
 
     @cached_property
@@ -339,44 +342,43 @@ class ShapeWorld(World):
         return self._longest or max(KINDS[name].longest_caption(self.variant, self.language) for name in self.kinds)
 
     @cached_property
-    def _symbols(self) -> int:
-        return max(drawn.length for drawn in self._drawn.values())
-
-    @cached_property
     def _counts(self) -> tuple[int, ...]:
         found = {count for split in self.splits for name in self.kinds for count in self.scenes_of(split, name).counts}
         fewer = {count - 1 for count in found if count > 1} if self.variant != "published" else set()  # an entity may be removed
         return tuple(sorted(found | fewer))
 
-    def _constraint(self, split: Split, kind: Kind) -> CaptionConstraint:
-        """The captions that a split may have."""
-        held_out, language = self.held_out(kind), language_of(self.language)
-        if split in held_out:
-            own = held_out[split]
-            return CaptionConstraint(language, self._length, required_patterns=own.patterns, required_lengths=own.lengths)
-        patterns = [group for one in held_out.values() for group in one.patterns]
-        lengths = [length for one in held_out.values() for length in one.lengths]
-        return CaptionConstraint(language, self._length, excluded_patterns=patterns, excluded_lengths=lengths)
-
     def _sets(self, groups: np.ndarray, split: Split, seed: int) -> tuple[ContrastSets, np.ndarray]:
         """The contrast sets of these numbers (n,), and the kind of each, (n,)."""
-        which = np.zeros(len(groups), np.int64)
+        settings = splits.counted({name: self.scenes_of(split, name) for name in self.kinds}, self.only, split)
+        places, which = [place for place, name in enumerate(self.kinds) if name in settings], np.zeros(len(groups), np.int64)
         if len(self.kinds) > 1:
             uniforms = seeds.uniforms(stream_of(seed, split, "kinds"), groups, 1)[:, 0]
-            places = [place for place, name in enumerate(self.kinds) if name in self.only.get("kind", self.kinds)]
-            which = np.array(places)[np.minimum((uniforms * len(places)).astype(np.int64), len(places) - 1)]
-        parts = []
-        for place, name in enumerate(self.kinds):
-            rows = np.flatnonzero(which == place)
-            if len(rows) or (place == 0 and not len(groups)):
-                drawn, stream = self._drawn[name], stream_of(seed, split, name, self.variant)
-                constraint = self._constraint(split, name)
-                accept = acceptance(constraint, self._caption_factors, self.only, drawn.changes)
-                few = bool(self.only or constraint.required_patterns or constraint.required_lengths)
-                found = drawn.draw(self.scenes_of(split, name), stream, groups[rows], accept, restricted=few)
-                known = np.array([*(self._changes.index(one) for one in drawn.changes), -1])  # the last one for -1
+            which[:] = np.array(places)[np.minimum((uniforms * len(places)).astype(np.int64), len(places) - 1)]
+        parts, changes = [], joined_changes(self._drawn.values())
+        for place in places:
+            name, rows = self.kinds[place], np.flatnonzero(which == place)
+            if len(rows) or (place == places[0] and not len(groups)):
+                found = self._drawn_sets(name, settings[name], groups[rows], split, seed)
+                known = np.array([*(changes.index(one) for one in self._drawn[name].changes), -1])  # the last one for -1
                 parts.append((rows, replace(found, change=known[found.change])))
-        return joined(parts, len(groups), entities=max(self._counts), length=self._symbols), which
+        return joined(
+            parts, len(groups), entities=max(self._counts), length=max(drawn.length for drawn in self._drawn.values())
+        ), which
+
+    def _drawn_sets(self, kind: Kind, settings: SceneSettings, groups: np.ndarray, split: Split, seed: int) -> ContrastSets:
+        """The contrast sets of these numbers (n,) of one kind."""
+        drawn, held_out = self._drawn[kind], self.held_out(kind)
+        constraint = splits.split_captions(split, held_out, language_of(self.language), self._length)
+        accept = Acceptance(
+            constraint, self._caption_factors, self.only, drawn.changes, splits.names_of(split, held_out, self._length)
+        )
+        few = bool(self.only or constraint.required_patterns or constraint.required_lengths)
+        fits = constraint.patterned if constraint.required_patterns else None
+        settings, stream = splits.steered(settings, constraint.required_patterns), stream_of(seed, split, kind, self.variant)
+        try:
+            return drawn.draw(settings, stream, groups, accept, fits=fits, restricted=few)
+        except NotDrawnError as error:
+            raise explained(error, split, kind, accept, splits.limits_of(split, held_out, self.only)) from error
 
     def _pictures(self, scenes: Scenes, groups: np.ndarray, kinds: np.ndarray, split: Split, seed: int) -> np.ndarray:
         """Pictures (n * P, 3, S, S) of scenes, with noise."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
 
 import numpy as np
@@ -25,8 +25,8 @@ _SCENE_ROUNDS = (8, 32, 128)
 the first scene with several things changed."""
 _EDITS = 3
 
-Taken = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-"""Which captions are taken, (m,) bool, by their codes (m, L), kinds (m,) and truth (m,)."""
+Taken = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""Which captions are taken, (m,) bool, by their codes (m, L), kinds (m,), truth (m,) and numbers of entities (m,)."""
 
 Group = tuple[Scenes, np.ndarray, np.ndarray, np.ndarray]
 """Scenes, captions in Polish notation, their kinds and their truth, of n groups."""
@@ -99,7 +99,8 @@ def several_captions(
             )
             hit = found.ok.copy()
             some = np.flatnonzero(hit)
-            hit[some] = taken(found.programs[some], found.kind[some].astype(np.int64), wanted[missing[some]])
+            entities = scenes.present.sum(1)[owner[missing[some]]]
+            hit[some] = taken(found.programs[some], found.kind[some].astype(np.int64), wanted[missing[some]], entities)
             programs[missing[hit]], kinds[missing[hit]] = found.programs[hit], found.kind[hit]
             missing = missing[~hit]
             if not len(missing):
@@ -114,7 +115,15 @@ def several_captions(
 
 
 def several_scenes(
-    settings: SceneSettings, captioner: Captioner, stream: np.ndarray, indices: np.ndarray, members: int, taken: Taken, tries: int
+    settings: SceneSettings,
+    captioner: Captioner,
+    stream: np.ndarray,
+    indices: np.ndarray,
+    members: int,
+    taken: Taken,
+    tries: int,
+    *,
+    restricted: bool = False,
 ) -> Group:
     """Captions with several scenes each, of which they are true of half.
 
@@ -129,6 +138,7 @@ def several_scenes(
         members: scenes of a caption.
         taken: which captions are taken.
         tries: captions that are drawn for a group at most.
+        restricted: whether changed scenes keep to the numbers of entities of the settings too.
 
     Returns:
         scenes (n * members), those of a group next to each other; captions (n, L); kinds (n, members), which are 0 where the
@@ -144,7 +154,8 @@ def several_scenes(
         found = captioner.draw(first, np.ones(len(mine), bool), substream(stream, "caption"), mine)
         usable = found.ok.copy()
         some = np.flatnonzero(usable)
-        usable[some] = taken(found.programs[some], found.kind[some].astype(np.int64), np.ones(len(some), bool))
+        entities = first.present.sum(1)[some]
+        usable[some] = taken(found.programs[some], found.kind[some].astype(np.int64), np.ones(len(some), bool), entities)
         wanted = balanced_truth(stream, mine, members)
         scenes = first[np.arange(len(mine)).repeat(members)]
         place = np.where(wanted, np.arange(members), members).min(1)  # where the first scene stands
@@ -152,7 +163,7 @@ def several_scenes(
         for number, count in enumerate(_SCENE_ROUNDS):
             missing = _fill(
                 scenes, missing, first, found.programs, wanted, settings, captioner, substream(stream, "member", number), mine,
-                count=count, changed=number == 1,
+                count=count, changed=number == 1, counts=settings.counts if restricted else (),
             )  # fmt: skip
         usable[missing // members] = False
         kinds = np.where(wanted, 0, -1)
@@ -177,6 +188,7 @@ def _fill(
     *,
     count: int,
     changed: bool,
+    counts: Sequence[int],
 ) -> np.ndarray:
     """Put scenes of the wanted truth in the places that miss one, of `count` candidates each; the places that still do."""
     if not len(missing):
@@ -190,6 +202,7 @@ def _fill(
         for step in range(_EDITS):
             candidates, _, fits = edited(candidates, settings, EDITS, substream(stream, step), numbers)
             usable &= fits
+        usable &= np.isin(candidates.present.sum(1), counts) | (not counts)
     else:
         candidates = sample_scenes(settings, stream, numbers)
     some = np.flatnonzero(usable)

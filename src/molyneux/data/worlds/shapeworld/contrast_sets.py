@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -17,7 +17,7 @@ from molyneux.data.worlds.shapeworld.meaning.foils import GROWTH
 from molyneux.data.worlds.shapeworld.meaning.related import related
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.minimal_pairs import FOIL_TRIES, INDEPENDENT, TRIES, MinimalPairs, balanced, contrasted
-from molyneux.data.worlds.shapeworld.partitions import Accept
+from molyneux.data.worlds.shapeworld.partitions import Accept, Fits
 from molyneux.data.worlds.shapeworld.sampling import sample_scenes
 from molyneux.data.worlds.shapeworld.scenes import Scenes
 from molyneux.data.worlds.shapeworld.settings import SceneSettings
@@ -94,7 +94,14 @@ class CaptionedScenes:
         return self.captioner.length + (GROWTH if self.variant in ("foils", "related") else 0)
 
     def draw(
-        self, settings: SceneSettings, stream: np.ndarray, indices: np.ndarray, accept: Accept, *, restricted: bool = False
+        self,
+        settings: SceneSettings,
+        stream: np.ndarray,
+        indices: np.ndarray,
+        accept: Accept,
+        *,
+        fits: Fits | None = None,
+        restricted: bool = False,
     ) -> ContrastSets:
         """Sets by number: each is a function of the settings, the stream and its number alone.
 
@@ -103,26 +110,27 @@ class CaptionedScenes:
             stream: key of the random numbers.
             indices: (n,) numbers of sets.
             accept: which sets are taken.
+            fits: which captions (m, L) may be drawn at all, (m,) bool, where few may.
             restricted: whether few are, so that more are tried.
 
         Raises:
-            ConfigError: none was found in a bounded number of trials.
+            NotDrawnError: none was found in a bounded number of trials.
         """
         tries = RESTRICTED_TRIES if restricted else FOIL_TRIES if self.variant == "foils" else TRIES
         if self.variant == "published" and self.group != (1, 1):
-            return self._alternatives(settings, stream, indices, accept, tries)
+            return self._alternatives(settings, stream, indices, accept, tries, restricted=restricted)
         if self.variant in ("published", "related"):
             return self._one_by_one(settings, stream, indices, accept, tries, restricted=restricted)
         assert isinstance(self.captioner, ComposedCaptioner)
         yes = np.ones(1, bool)
 
-        def taken(programs: np.ndarray, change: np.ndarray) -> np.ndarray:
-            return accept(programs, change.astype(np.int64), np.broadcast_to(yes, len(change)))
+        def taken(programs: np.ndarray, change: np.ndarray, entities: np.ndarray) -> np.ndarray:
+            return accept(programs, change.astype(np.int64), np.broadcast_to(yes, len(change)), entities)
 
         if self.variant == "foils":
             pairs = contrasted(settings, self.captioner, stream, indices, kinds=self._foils, accept=taken, tries=tries)
         else:
-            pairs = balanced(settings, self.captioner, stream, indices, accept=taken, tries=tries)
+            pairs = balanced(settings, self.captioner, stream, indices, accept=taken, fits=fits, tries=tries)
         return _sets(pairs)
 
     def _one_by_one(
@@ -136,32 +144,40 @@ class CaptionedScenes:
             scenes = sample_scenes(settings, substream(stream, "scene"), mine)
             found = self.captioner.draw(scenes, wanted, substream(stream, "caption"), mine)
             usable = found.ok.copy()
-            some = np.flatnonzero(usable)
-            usable[some] = accept(found.programs[some][:, None], found.kind[some].astype(np.int64), wanted[some])
-            return (*vars(scenes).values(), found.programs, found.kind, wanted), usable
+            some, programs = np.flatnonzero(usable), found.programs[:, None]
+            if self.variant == "related":
+                programs = np.zeros((len(mine), 3, self.length), np.int16)
+                programs[some] = self._related(scenes[some], found.programs[some], stream, indices[pending[some]])
+            entities = scenes.present.sum(1)[:, None]
+            usable[some] = accept(programs[some], found.kind[some].astype(np.int64), wanted[some], entities[some])
+            return (*vars(scenes).values(), programs, found.kind, wanted), usable
 
         arrays, _ = filled(draw, len(indices), tries=tries, what="scene with a caption")
         names = [field.name for field in fields(Scenes)]
         scenes = Scenes(**dict(zip(names, arrays, strict=False)))
-        change = arrays[-2].astype(np.int64)[:, None, None]
+        change, programs = arrays[-2].astype(np.int64)[:, None, None], arrays[-3]
         if self.variant == "related":
-            programs = related(scenes, arrays[-3], substream(stream, "related"), indices, self.captioner.semantics)
             agrees = np.stack([arrays[-1], arrays[-1], ~arrays[-1]], 1)[:, None]
             return ContrastSets((scenes,), programs, agrees, change.repeat(3, 2))
-        return ContrastSets((scenes,), arrays[-3][:, None], arrays[-1][:, None, None], change)
+        return ContrastSets((scenes,), programs, arrays[-1][:, None, None], change)
+
+    def _related(self, scenes: Scenes, programs: np.ndarray, stream: np.ndarray, indices: np.ndarray) -> np.ndarray:
+        return related(scenes, programs, substream(stream, "related"), indices, self.captioner.semantics)
 
     def _alternatives(
-        self, settings: SceneSettings, stream: np.ndarray, indices: np.ndarray, accept: Accept, tries: int
+        self, settings: SceneSettings, stream: np.ndarray, indices: np.ndarray, accept: Accept, tries: int, *, restricted: bool
     ) -> ContrastSets:
-        def taken(programs: np.ndarray, kinds: np.ndarray, truth: np.ndarray) -> np.ndarray:
-            return accept(programs[:, None], kinds, truth)
+        def taken(programs: np.ndarray, kinds: np.ndarray, truth: np.ndarray, entities: np.ndarray) -> np.ndarray:
+            return accept(programs[:, None], kinds, truth, entities[:, None])
 
         if self._captions > 1:
             scenes, programs, kinds, agrees = several_captions(
                 settings, self.captioner, stream, indices, self._captions, taken, tries
             )
             return ContrastSets((scenes,), programs, agrees[:, None], kinds[:, None])
-        scenes, programs, kinds, agrees = several_scenes(settings, self.captioner, stream, indices, self._pictures, taken, tries)
+        scenes, programs, kinds, agrees = several_scenes(
+            settings, self.captioner, stream, indices, self._pictures, taken, tries, restricted=restricted
+        )
         members = tuple(scenes[np.arange(len(indices)) * self._pictures + place] for place in range(self._pictures))
         return ContrastSets(members, programs[:, None], agrees[..., None], kinds[..., None])
 
@@ -170,6 +186,11 @@ def _sets(pairs: MinimalPairs) -> ContrastSets:
     agrees = np.broadcast_to(np.eye(2, dtype=bool), (len(pairs.kind), 2, 2))
     change = np.broadcast_to(pairs.kind.astype(np.int64)[:, None, None], agrees.shape)
     return ContrastSets(pairs.scenes, pairs.programs, agrees, change)
+
+
+def joined_changes(kinds: Iterable[CaptionedScenes]) -> tuple[str, ...]:
+    """The names of the changes of several kinds, each once."""
+    return tuple(dict.fromkeys(change for kind in kinds for change in kind.changes))
 
 
 def joined(parts: Sequence[tuple[np.ndarray, ContrastSets]], count: int, *, entities: int, length: int) -> ContrastSets:

@@ -185,7 +185,7 @@ KINDS: Mapping[Kind, AgreementKind] = {
     "single_attribute": AgreementKind(
         _RELATIONAL,
         captioners.single_attribute,
-        ("shape replaced", "colour replaced", *_RELATION[3:]),
+        ("shape replaced", "colour replaced", *_RELATION[4:]),
         ("there-is", *_RELATIONS),
         {"english": 16, "german": 16},
     ),

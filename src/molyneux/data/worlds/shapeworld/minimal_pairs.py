@@ -21,8 +21,8 @@ from molyneux.data.worlds.shapeworld.settings import SceneSettings
 TRIES, FOIL_TRIES = 1023, 2047
 """Pairs of scenes that are drawn for a quadruple, before the settings are refused; there are fewer for a foil."""
 
-Accept = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""Which quadruples are taken, (m,) bool, by their captions (m, 2, L) and kinds (m,)."""
+Accept = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""Which quadruples are taken, (m,) bool, by their captions (m, 2, L), kinds (m,) and numbers of entities (m, 2)."""
 
 _SKELETON_PAIRS, _SCENE_PAIRS = 16, 4
 """Pairs of scenes that are tried for one skeleton, before another one is, and with one first scene."""
@@ -87,6 +87,7 @@ def balanced(
     edits: Sequence[str] | None = None,
     edited_share: float = 0.75,
     accept: Accept | None = None,
+    fits: Callable[[np.ndarray], np.ndarray] | None = None,
     tries: int = TRIES,
 ) -> MinimalPairs:
     """Quadruples by number: each is a function of the settings, the captioner, the stream and its number alone.
@@ -100,6 +101,7 @@ def balanced(
         edited_share: share of quadruples whose second scene is an edit of the first; the others are independent. (Shares of what
             can be drawn: where no caption tells a scene from its edit, both are drawn anew.)
         accept: which quadruples are taken; the others are drawn anew.
+        fits: which captions (m, L) may be drawn at all, (m,) bool: where few may, this finds them sooner than `accept`.
         tries: pairs of scenes that are drawn for a quadruple at most, below 4096.
 
     Raises:
@@ -134,10 +136,11 @@ def balanced(
             for name, array in vars(other).items():
                 getattr(second, name)[rows] = array
         some = np.flatnonzero(usable)
-        found = quadruples(first[some], second[some], captioner, stream, mine[some], forms=captioner.forms(stream, patient[some]))
+        forms = captioner.forms(stream, patient[some])
+        found = quadruples(first[some], second[some], captioner, stream, mine[some], forms=forms, fits=fits)
         programs = np.zeros((len(mine), *found.programs.shape[1:]), np.int16)
         programs[some], usable[some] = found.programs, found.ok
-        _restrict(usable, accept, programs, kind)
+        _restrict(usable, accept, programs, kind, (first, second))
         return (*vars(first).values(), *vars(second).values(), programs, kind), usable
 
     arrays, tried = filled(draw, len(indices), tries=tries, what="pair of scenes with two captions that tell them apart")
@@ -192,7 +195,7 @@ def contrasted(
             others, usable[rows] = _seconds(first[rows], programs[rows], settings, captioner, edits, stream, mine[rows])
             for attribute, array in vars(others).items():
                 getattr(second, attribute)[rows] = array
-        _restrict(usable, accept, programs, kind)
+        _restrict(usable, accept, programs, kind, (first, second))
         return (*vars(first).values(), *vars(second).values(), programs, kind), usable
 
     what = "scene with a caption and a foil, and a second one for the foil,"
@@ -200,11 +203,14 @@ def contrasted(
     return _pairs(arrays, tried, tuple(kinds))
 
 
-def _restrict(usable: np.ndarray, accept: Accept | None, programs: np.ndarray, kind: np.ndarray) -> None:
+def _restrict(
+    usable: np.ndarray, accept: Accept | None, programs: np.ndarray, kind: np.ndarray, scenes: tuple[Scenes, Scenes]
+) -> None:
     """Take from `usable` (n,) what is not accepted."""
     if accept is not None:
         some = np.flatnonzero(usable)
-        usable[some] = accept(programs[some], kind[some])
+        entities = np.stack([one.present.sum(1) for one in scenes], 1)
+        usable[some] = accept(programs[some], kind[some], entities[some])
 
 
 def _seconds(

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from molyneux.core import ConfigError, seeds
+from molyneux.core import seeds
 from molyneux.core.compiled import compiled
 from molyneux.core.seeds import philox
 from molyneux.data.worlds.shapeworld.placement import Rows, box, fits, order
-from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES, Scenes
+from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES, NotDrawnError, Scenes
 from molyneux.data.worlds.shapeworld.settings import SceneSettings
 
 ENTITY_TRIES, SCENE_TRIES = 20, 200
@@ -19,6 +19,9 @@ ENTITY_TRIES, SCENE_TRIES = 20, 200
 
 _RANDOM, _REINFORCED, _LIMITED, _FRAMED, _CLUSTERED = range(5)
 _MODES = {"random": _RANDOM, "reinforced": _REINFORCED, "limited": _LIMITED, "framed": _FRAMED, "clustered": _CLUSTERED}
+
+_LIMITS = tuple(f"{how}{what}" for how in ("excluded", "required") for what in ("", "_places", "_sizes"))
+"""Settings that leave an entity less than the whole scene and all attributes."""
 
 _SHAPE_COUNT, _COLOUR_COUNT = len(SHAPES), len(COLOURS)
 
@@ -56,7 +59,7 @@ def sample_scenes(settings: SceneSettings, stream: np.ndarray, indices: np.ndarr
         indices: (n,) numbers of scenes.
 
     Raises:
-        ConfigError: no scene that fits was found in a bounded number of trials.
+        NotDrawnError: no scene that fits was found in a bounded number of trials.
     """
     count, entities = len(indices), max(settings.counts)
     size = (count, entities)
@@ -67,9 +70,11 @@ def sample_scenes(settings: SceneSettings, stream: np.ndarray, indices: np.ndarr
     failed = _sample(stream, np.ascontiguousarray(indices).astype(np.uint64), _numbers(settings), rows)
     if failed >= 0:
         numbers = " or ".join(map(str, settings.counts))
-        raise ConfigError(
+        limits = " and ".join(name for name in _LIMITS if getattr(settings, name))
+        raise NotDrawnError(
             f"no scene of {numbers} entities was found that keeps to the settings (scene {indices[failed]} was tried "
-            f"{SCENE_TRIES} times, each entity {ENTITY_TRIES} times): ask for fewer or smaller entities, or allow more overlap"
+            f"{SCENE_TRIES} times, each entity {ENTITY_TRIES} times)",
+            (f"leave more by {limits}, " if limits else "") + "ask for fewer or smaller entities, or allow more overlap",
         )
     return Scenes(**rows._asdict())
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from molyneux.core import DataError, Modality, views
+from molyneux.core import Batch, DataError, Modality, views
 from molyneux.core.compiled import compiled
 from molyneux.data.worlds.shapeworld.meaning.language import Language
 from molyneux.data.worlds.shapeworld.meaning.programs import programs_of
@@ -44,6 +46,8 @@ def scenes_of_view(view: np.ndarray, lengths: np.ndarray) -> Scenes:
     if view.ndim != 3 or view.shape[2] != len(ATTRIBUTES) or lengths.shape != (len(view),):
         raise DataError(f"expected entities (n, E, {len(ATTRIBUTES)}) and lengths (n,), got {view.shape} and {lengths.shape}")
     count, entities = view.shape[:2]
+    if len(lengths) and not 0 <= lengths.min() <= lengths.max() <= entities:
+        raise DataError(f"expected lengths of 0 to {entities} entities, got {lengths.min()} to {lengths.max()}")
     present = np.arange(entities) < lengths[:, None]
     numbers = np.where(present[..., None], view.astype(np.float64), 0.0)
     for column, known in enumerate((SHAPES, COLOURS)):
@@ -66,8 +70,37 @@ def scenes_of_view(view: np.ndarray, lengths: np.ndarray) -> Scenes:
     return Scenes(**rows._asdict())
 
 
-def truth_of_captions(modality: Modality, texts: Tensor, scenes: Scenes, language: Language, semantics: Semantics) -> np.ndarray:
-    """Whether captions (B, T) as ids are true of scenes, one each, (B,) int8; 0 also for what is no sentence of the language."""
+def rows_by_semantics(batch: Batch, every: Sequence[Semantics], column: int | None) -> list[tuple[np.ndarray, Semantics]]:
+    """The rows of a batch that each semantics is for.
+
+    Args:
+        batch: samples.
+        every: the semantics of each kind of captions.
+        column: of the factor that says of which kind samples are.
+
+    Raises:
+        DataError: the kinds have several and the batch has no factors.
+    """
+    if len(set(every)) == 1:
+        return [(np.arange(len(batch)), every[0])]
+    if batch.factors is None or column is None:
+        raise DataError("expected the factor kind, for captions of these kinds are true by different rules, got no factors")
+    kinds = batch.factors[:, column].numpy()
+    return [(np.flatnonzero(kinds == place), semantics) for place, semantics in enumerate(every)]
+
+
+def truth_of_captions(
+    modality: Modality, texts: Tensor, scenes: Scenes, language: Language, semantics: Sequence[tuple[np.ndarray, Semantics]]
+) -> np.ndarray:
+    """Whether captions (B, T) as ids are true of scenes, one each, (B,) int8; 0 also for what is no sentence of the language.
+
+    The `semantics` come with the rows that they are for. Raises DataError for ids that the modality does not have.
+    """
+    symbols = len(modality.symbols)
+    if texts.numel() and not 0 <= int(texts.min()) <= int(texts.max()) < symbols:
+        raise DataError(
+            f"expected texts as ids of 0 to {symbols - 1}, the words of this world, got {int(texts.min())} to {int(texts.max())}"
+        )
     distinct, rows = np.unique(texts.numpy(), axis=0, return_inverse=True)
     programs: list[np.ndarray | None] = []
     for text in views.text_strings(modality, torch.from_numpy(distinct)):
@@ -83,8 +116,9 @@ def truth_of_captions(modality: Modality, texts: Tensor, scenes: Scenes, languag
         for row, program in enumerate(programs):
             if program is not None:
                 codes[row, : len(program)] = program
-        chosen = np.flatnonzero(readable)
-        out[chosen] = truth(codes[rows.ravel()[chosen]], scenes, semantics, rows=chosen)
+        for some, one in semantics:
+            chosen = some[readable[some]]
+            out[chosen] = truth(codes[rows.ravel()[chosen]], scenes, one, rows=chosen)
     return out
 
 

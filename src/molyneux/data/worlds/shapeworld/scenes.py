@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from molyneux.core import ConfigError
+
 SHAPES = ("square", "rectangle", "triangle", "pentagon", "cross", "circle", "semicircle", "ellipse")
 
 COLOURS = ("red", "green", "blue", "yellow", "magenta", "cyan", "gray", "white")
@@ -19,6 +21,19 @@ AREAS = (
     *(5 / 9, math.pi / 4, math.pi / 8, math.pi / 4),
 )
 """Area of each of `SHAPES` of width 1 and distortion 1; those of rectangles and ellipses are divided by the distortion."""
+
+
+class NotDrawnError(ConfigError):
+    """Scenes, or captions of them, that a bounded number of trials did not find.
+
+    Args:
+        what: was not found, and what was tried.
+        advice: what to do where nothing more is known.
+    """
+
+    def __init__(self, what: str, advice: str) -> None:
+        self.what, self.advice = what, advice
+        super().__init__(f"{what}: {advice}")
 
 
 @dataclass(frozen=True)

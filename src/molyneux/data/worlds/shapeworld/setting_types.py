@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 
 def is_a(value: object, kinds: type | tuple[type, ...]) -> bool:
@@ -27,6 +28,23 @@ def list_problems(kinds: type | tuple[type, ...], words: str, *, length: int | N
         if not fits or (length is not None and len(values) != length):  # type: ignore[arg-type]
             problems.append(f"{name}: expected {words}{'' if length else ', as a list'}, got {values!r}")
     return problems
+
+
+def covers_range(low: float, high: float, ranges: Sequence[Sequence[float]]) -> bool:
+    """Whether some ranges, each from its first to its second number, cover all from `low` to `high`."""
+    reached = low
+    for first, last in sorted((one[0], one[1]) for one in ranges):
+        if first > reached:
+            break
+        reached = max(reached, last)
+    return bool(ranges) and reached >= high
+
+
+def covers_square(places: Sequence[Sequence[float]]) -> bool:
+    """Whether some rectangles, each left, top, right and bottom, cover the unit square."""
+    xs, ys = (sorted({0.0, 1.0, *(place[side] for place in places for side in (first, first + 2))}) for first in (0, 1))
+    middles = [((left + right) / 2, (top + bottom) / 2) for left, right in pairwise(xs) for top, bottom in pairwise(ys)]
+    return all(any(place[0] <= x <= place[2] and place[1] <= y <= place[3] for place in places) for x, y in middles)
 
 
 def held_out_problems(combinations: Mapping[str, object], places: Mapping[str, object], sizes: Mapping[str, object]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Literal
 
@@ -12,7 +12,7 @@ import numpy as np
 from molyneux.core import ConfigError, nearest
 from molyneux.core.errors import choice_problems
 from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES, Scenes
-from molyneux.data.worlds.shapeworld.setting_types import held_out_problems, is_a, list_problems
+from molyneux.data.worlds.shapeworld.setting_types import covers_range, covers_square, held_out_problems, is_a, list_problems
 
 Attributes = Literal["random", "reinforced", "limited", "framed", "clustered"]
 """How shapes and colours of a scene go together; see `SceneSettings.attributes`."""
@@ -89,6 +89,11 @@ class SceneSettings:
             raise ConfigError(problems)
         problems = [f"unknown shape {name!r}; {nearest(name, SHAPES)}" for name in self.shapes if name not in SHAPES]
         problems += [f"unknown colour {name!r}; {nearest(name, COLOURS)}" for name in self.colours if name not in COLOURS]
+        problems += [
+            f"{name}: expected different ones, got {', '.join(twice)} twice"
+            for name in ("shapes", "colours")
+            if (twice := [one for one in dict.fromkeys(getattr(self, name)) if list(getattr(self, name)).count(one) > 1])
+        ]
         problems += choice_problems(attributes=(self.attributes, ("random", "reinforced", "limited", "framed", "clustered")))
         if not self.counts or min(self.counts) < 1 or max(self.counts) > 40:
             problems.append(f"counts: expected numbers of 1 to 40 entities, got {tuple(self.counts)}")
@@ -140,9 +145,9 @@ class SceneSettings:
             for sizes in getattr(self, name):
                 if len(sizes) != 2 or not 0 < sizes[0] < sizes[1] <= 1:
                     problems.append(f"{name}: expected two rising widths of 0 to 1, got {tuple(sizes)}")
-        if not problems and any(low <= self.size[0] and high >= self.size[1] for low, high in self.excluded_sizes):
+        if not problems and covers_range(*self.size, self.excluded_sizes):
             problems.append(f"excluded_sizes: all widths of {self.size[0]} to {self.size[1]} are excluded: leave some")
-        if not problems and any(place[:2] == (0, 0) and place[2:] == (1, 1) for place in map(tuple, self.excluded_places)):
+        if not problems and covers_square(self.excluded_places):
             problems.append("excluded_places: the whole scene is excluded, so there is no place for an entity: leave some")
         return problems
 
@@ -253,12 +258,25 @@ class HeldOut:
         problems = list_problems(int, "whole numbers", counts=self.counts, lengths=self.lengths)
         parts = {"combinations": self.combinations}, {"places": self.places}, {"sizes": self.sizes}
         problems += held_out_problems(*parts)
-        if isinstance(self.patterns, str) or any(list_problems(str, "", x=group) for group in self.patterns):
+        listed = isinstance(self.patterns, Sequence) and not isinstance(self.patterns, str)
+        if not listed or any(list_problems(str, "", x=group) for group in self.patterns):
             problems.append(f"patterns: expected groups of symbols, as a list of lists, got {self.patterns!r}")
         elif not problems and min(self.lengths, default=1) < 1:
             problems.append(f"lengths: expected numbers of words of at least 1, got {tuple(self.lengths)}")
+        if not problems:
+            problems = [
+                f"{name}: expected numbers of 0 to 1, got {tuple(one)}"
+                for name in ("places", "sizes")
+                for one in getattr(self, name)
+                if not all(0 <= number <= 1 for number in one)
+            ]
         if problems:
             raise ConfigError(problems)
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Names of the settings in which something is held out."""
+        return tuple(one.name for one in fields(self) if len(getattr(self, one.name)))
 
     def scenes(self, usual: SceneSettings) -> SceneSettings:
         """The distribution of the scenes of the split, of that of training without anything held out."""

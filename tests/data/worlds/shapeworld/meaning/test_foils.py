@@ -5,9 +5,10 @@ import pytest
 
 from molyneux.core import ConfigError, seeds
 from molyneux.data.worlds.shapeworld.meaning import captioners
+from molyneux.data.worlds.shapeworld.meaning.captioners.rewriting import exchange_attributes
 from molyneux.data.worlds.shapeworld.meaning.foils import FOILS, PARAPHRASES, TWO_SIDED, foils, paraphrases
-from molyneux.data.worlds.shapeworld.meaning.programs import trees_of
-from molyneux.data.worlds.shapeworld.meaning.trees import CODES, SYMBOLS
+from molyneux.data.worlds.shapeworld.meaning.programs import programs_of, trees_of
+from molyneux.data.worlds.shapeworld.meaning.trees import CODES, SYMBOLS, Tree
 from molyneux.data.worlds.shapeworld.meaning.truth import truth, truth_table
 from molyneux.data.worlds.shapeworld.sampling import sample_scenes, stream_of
 from molyneux.data.worlds.shapeworld.settings import PUBLISHED_COLOURS, SceneSettings
@@ -109,3 +110,38 @@ def test_kinds():
         foils(None, None, KEY, np.arange(0), kinds=("colour exchanged",))
     with pytest.raises(ConfigError, match="kinds: expected at least one"):
         paraphrases(None, None, KEY, np.arange(0), kinds=())
+
+
+def test_kinds_of_foils_do_not_overlap(true_captions):
+    """What is turned is not replaced, and what is said by a word is no number that was changed."""
+    scenes, programs = true_captions
+    changed = {
+        kind: {
+            (names[a], names[b])
+            for mine, other in zip(*_found(scenes, programs, kind), strict=True)
+            for a, b in zip(mine, other, strict=False)
+            if a != b
+        }
+        for kind in ("relation turned", "relation replaced", "selector turned", "selector replaced", "number changed")
+        for names in [("", *SYMBOLS)]
+    }
+    for what in ("relation", "selector"):
+        assert changed[f"{what} turned"]
+        assert changed[f"{what} replaced"]
+        assert not changed[f"{what} turned"] & changed[f"{what} replaced"]
+    words = {"ratio-eq-0", "ratio-eq-1", "ratio-neq-0", "ratio-neq-1"}
+    assert not any(words & set(pair) for pair in changed["number changed"])
+
+
+def test_attributes_are_exchanged_where_whole_nouns_would_not_be():
+    single = programs_of([Tree.from_polish(("exists", "semicircle", "above", "square"))])
+    full = programs_of([Tree.from_polish(("exists", "both", "red", "semicircle", "above", "square"))])
+    change = exchange_attributes("")
+    for programs, fits in ((single, False), (full, True)):
+        done = change.apply(programs, None, np.full((1, 3), 0.3))[1]
+        assert done.tolist() == [fits]
+
+
+def _found(scenes, programs, kind):
+    found = foils(scenes, programs, KEY, np.arange(len(scenes)), kinds=(kind,))
+    return programs[found.ok].tolist(), found.programs[found.ok].tolist()

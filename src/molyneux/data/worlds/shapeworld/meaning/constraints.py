@@ -53,6 +53,19 @@ class CaptionConstraint:
         if problems:
             raise ConfigError(problems)
 
+    def patterned(self, programs: np.ndarray) -> np.ndarray:
+        """Which captions (n, L) have a required pattern, (n,) bool; all of them where none is required."""
+        return _with_any(programs, self.required_patterns) if self.required_patterns else np.ones(len(programs), bool)
+
+    def refused(self, programs: np.ndarray) -> dict[str, np.ndarray]:
+        """Which captions (n, L) each part of it refuses, (n,) bool: `longest`, `patterns` and `lengths`."""
+        lengths = self.language.realise(programs).lengths
+        counted = np.isin(lengths, np.array(self.excluded_lengths, np.int64))
+        if self.required_lengths:
+            counted |= ~np.isin(lengths, np.array(self.required_lengths, np.int64))
+        patterns = _with_any(programs, self.excluded_patterns) | ~self.patterned(programs)
+        return {"longest": lengths > self.longest, "patterns": patterns, "lengths": counted}
+
     def contains(self, programs: np.ndarray) -> np.ndarray:
         """Which captions (n, L) in Polish notation are among them, (n,) bool."""
         fits = ~_with_any(programs, self.excluded_patterns)

@@ -7,13 +7,14 @@ a foil is false of it, and what is undetermined is never used.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from molyneux.core import ConfigError, nearest
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import Captions, Proposed, redrawn
 from molyneux.data.worlds.shapeworld.meaning.captioners.changes import (
+    Alternatives,
     Change,
     Negate,
     Replace,
@@ -164,8 +165,10 @@ def _foils(shapes: Sequence[str], colours: Sequence[str]) -> dict[str, Change]:
     def attribute(name: str, what: str) -> Change:
         return ReplaceAttribute(name, what, shapes=shapes, colours=colours)
 
-    numbers = {**bounds((-2, -1, 1, 2)), **quantifiers("quantity")}
-    selectors = others(SELECTORS) | others(DISTANCE_SELECTORS)
+    numbers = {**bounds((-2, -1, 1, 2)), **_without(quantifiers("quantity"), lambda one, other: one in _WORDS or other in _WORDS)}
+    paired = inverse(_paired_selectors())
+    selectors = _without(others(SELECTORS) | others(DISTANCE_SELECTORS), lambda one, other: other in paired[one])
+    relations = _without(others(RELATIONS), lambda one, other: other in _TURNED.get(one, ()))
     made: list[Change] = [
         attribute("shape replaced", "shape"),
         attribute("colour replaced", "colour"),
@@ -176,16 +179,31 @@ def _foils(shapes: Sequence[str], colours: Sequence[str]) -> dict[str, Change]:
         exchange_nouns("nouns exchanged"),
         exchange_clauses("clauses exchanged", _CONNECTIVES),
         Replace("relation turned", _TURNED),
-        Replace("relation replaced", {**others(RELATIONS)}),
-        Replace("selector turned", inverse(_paired_selectors())),
+        Replace("relation replaced", relations),
+        Replace("selector turned", paired),
         Replace("selector replaced", selectors),
         Replace("number changed", numbers),
-        Replace("quantifier changed", quantifiers("range")),
+        Replace("quantifier changed", {**quantifiers("range"), **_said_by_words()}),
         Negate("negation"),
         Negate("denial", statement=True),
         Replace("connective replaced", others(_CONNECTIVES)),
     ]
     return {change.name: change for change in made}
+
+
+_WORDS = tuple(f"ratio-{comparator}-{number}" for comparator in ("eq", "neq") for number in (0, 1))
+"""Shares that are said by no number: "no", "all", "some" and "not all"."""
+
+
+def _said_by_words() -> dict[str, tuple[str, ...]]:
+    """Each of those by the other ones."""
+    return others(_WORDS)
+
+
+def _without(alternatives: Alternatives, leave_out: Callable[[str, str], bool]) -> dict[str, tuple[str, ...]]:
+    """Alternatives without some pairs."""
+    found = {name: tuple(other for other in others_ if not leave_out(name, other)) for name, others_ in alternatives.items()}
+    return {name: left for name, left in found.items() if left}
 
 
 def _paired_selectors() -> tuple[str, ...]:

@@ -117,8 +117,12 @@ class Language:
             uniform: a number of [0, 1) that draws a paraphrase; None for the usual sentence.
 
         Raises:
-            DataError: the tree is no statement.
+            DataError: no tree, one that is no statement, or another number.
         """
+        if not isinstance(tree, Tree):
+            raise DataError(f"expected a tree, as of Tree.of or Tree.from_polish, got {str(tree)[:80]!r}")
+        if uniform is not None and not 0 <= uniform < 1:
+            raise DataError(f"uniform: expected a number of at least 0 and below 1, got {uniform}")
         numbers, _ = self._numbers(programs_of([tree]), None if uniform is None else np.array([uniform]))
         return [self.words[number] for number in numbers[0]]
 

@@ -57,12 +57,10 @@ class Parser:
         if complete:
             return [Tree.from_polish(polish) for polish in dict.fromkeys(complete)]
         place = reading.farthest
-        before = " ".join(lowered[:place]) or "the beginning"
+        before = " ".join(_shortened(word) for word in lowered[:place]) or "the beginning"
         word = lowered[place] if place < len(lowered) else ""
-        expected = _listed(reading.expected, word)
-        raise DataError(
-            f"no sentence of {self.language}: after {before!r}, expected {expected}, got {repr(word) if word else 'nothing'}"
-        )
+        expected, got = _listed(reading.expected, word), repr(_shortened(word)) if word else "nothing"
+        raise DataError(f"no sentence of {self.language}: after {before!r}, expected {expected}, got {got}")
 
 
 class _Reading:
@@ -119,11 +117,15 @@ class _Reading:
             self.expected.update(wanted)
 
 
+def _shortened(word: str, most: int = 40) -> str:
+    return word if len(word) <= most else f"{word[:most]}..."
+
+
 def _listed(words: Collection[str], got: str, most: int = 12) -> str:
     """The words that could follow, those that resemble what came first."""
     if not words:
         return "the end"
-    near = difflib.get_close_matches(got, sorted(words))
+    near = difflib.get_close_matches(got[:80], sorted(words))
     shown = [*near, *sorted(set(words) - set(near))]
     listed = ", ".join(map(repr, shown[:most]))
     return f"{listed} or {len(shown) - most} other words" if len(shown) > most else listed

@@ -7,6 +7,7 @@ scheme of Winoground; Thrush et al., 2022).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +61,7 @@ def quadruples(
     indices: np.ndarray,
     *,
     forms: np.ndarray | None = None,
+    fits: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Quadruples:
     """Captions of one skeleton for pairs of scenes, drawn alike from each scene.
 
@@ -71,6 +73,7 @@ def quadruples(
         stream: key of the random numbers, from `seeds.key`.
         indices: (n,) numbers of the quadruples.
         forms: (n, forms) of the skeletons; those of the stream and the numbers by default.
+        fits: which captions (m, L) may be drawn, (m,) bool; all by default.
 
     Raises:
         DataError: not as many first as second scenes.
@@ -81,7 +84,7 @@ def quadruples(
     found: list[Captions] = []
     for place, (mine, other) in enumerate(((first, second), (second, first))):
         rows = np.arange(len(indices)) if not found else np.flatnonzero(found[0].ok)
-        found.append(_contrasted(mine, other, captioner, forms, substream(stream, "caption", place), indices, rows))
+        found.append(_contrasted(mine, other, captioner, forms, substream(stream, "caption", place), indices, rows, fits))
     ok = found[0].ok & found[1].ok
     programs = np.stack([captions.programs for captions in found], 1)
     programs[~ok] = 0
@@ -96,6 +99,7 @@ def _contrasted(
     stream: np.ndarray,
     indices: np.ndarray,
     rows: np.ndarray,
+    fits: Callable[[np.ndarray], np.ndarray] | None,
 ) -> Captions:
     """Captions that are true of scenes and false of others, for some rows."""
     size = min(mine.present.shape[1], other.present.shape[1])
@@ -106,7 +110,9 @@ def _contrasted(
     def propose(pending: np.ndarray, numbers: np.ndarray) -> Proposed:
         which = rows[pending]
         programs, _ = captioner.fill(mine, which, forms[which], numbers, focus)
-        accepted = truth(programs, mine, captioner.semantics, rows=which) > 0
+        accepted = np.ones(len(which), bool) if fits is None else fits(programs)
+        some = np.flatnonzero(accepted)
+        accepted[some] = truth(programs[some], mine, captioner.semantics, rows=which[some]) > 0
         some = np.flatnonzero(accepted)
         accepted[some] = truth(programs[some], other, captioner.semantics, rows=which[some]) < 0
         return programs, np.zeros(len(which), np.int16), accepted

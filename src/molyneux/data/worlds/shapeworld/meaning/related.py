@@ -59,6 +59,13 @@ def _opposites() -> np.ndarray:
     return table
 
 
+def wordings_of(indices: np.ndarray, stream: np.ndarray) -> np.ndarray:
+    """What draws the words of captions, (n * 3,): paraphrases have others, -1 are the usual ones."""
+    wordings = np.full((len(indices), 3), -1.0)
+    wordings[:, 1] = seeds.uniforms(stream, indices, 1)[:, 0]
+    return wordings.ravel()
+
+
 def of_other_words(ids: np.ndarray, rows: np.ndarray, text: np.ndarray) -> np.ndarray:
     """Which samples have a text, (B,) bool: a paraphrase in the words of its caption is none."""
     texts = ids.reshape(-1, 3, ids.shape[1])

@@ -60,7 +60,7 @@ class Semantics:
             for name, value in margins.items()
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf
         ]
-        problems += choice_problems(vacuous=(self.vacuous, ("undetermined", "published")))
+        problems += choice_problems(vacuous=(self.vacuous, ("undetermined", "published")), cone=(self.cone, (False, True)))
         if problems:
             raise ConfigError(problems)
 

@@ -211,6 +211,8 @@ class Tree:
         Raises:
             DataError: an unknown symbol, arguments that do not fit, or symbols missing or left over.
         """
+        if isinstance(symbols, str) or not isinstance(symbols, Sequence) or not all(isinstance(one, str) for one in symbols):
+            raise DataError(f"expected symbols in Polish notation, as a list of names, got {str(symbols)[:80]!r}")
         tree, end = cls._read(symbols, 0)
         if end < len(symbols):
             raise DataError(f"the tree ends after {end} of {len(symbols)} symbols; {' '.join(symbols[end:])} is left over")

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from molyneux.core import ConfigError, seeds
+from molyneux.core import seeds
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
-from molyneux.data.worlds.shapeworld.scenes import Scenes
+from molyneux.data.worlds.shapeworld.scenes import NotDrawnError, Scenes
 
 ROUNDS = (1, 2, 4, 8, 16, 32, 64)
 """How many candidates of each caption that is still missing are drawn at once, round after round."""
@@ -129,7 +129,7 @@ def filled(
         what: is drawn, for the error.
 
     Raises:
-        ConfigError: some samples were not found.
+        NotDrawnError: some samples were not found.
     """
     if not count:
         none = np.zeros(0, np.int64)
@@ -156,9 +156,9 @@ def filled(
         if len(hit) == len(pending):
             continue
         if number + at_once >= tries:
-            raise ConfigError(
-                f"no {what} was found for at least {len(pending) - len(hit)} of {count} samples in {tries} scenes each: allow "
-                f"more kinds of captions, or scenes with other numbers of entities"
+            raise NotDrawnError(
+                f"no {what} was found for at least {len(pending) - len(hit)} of {count} samples in {tries} scenes each",
+                "allow more kinds of captions, or scenes with other numbers of entities",
             )
         waiting.append((np.delete(pending, hit), number + at_once, 2 * at_once))
     return tuple(out), done

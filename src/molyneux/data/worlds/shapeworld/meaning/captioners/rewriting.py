@@ -157,7 +157,11 @@ def exchange_clauses(name: str, connectives: Sequence[str]) -> Exchange:
 
 
 def exchange_attributes(name: str) -> Exchange:
-    """Two different colours, or two different shapes, of a caption exchanged: the same words in another order."""
+    """Two different colours, or two different shapes, of a caption exchanged: the same words in another order.
+
+    One of them belongs to a noun that has the other attribute too: else whole nouns would be exchanged.
+    """
+    both = CODES["both"]
 
     def parts(programs: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, ...]:
         one = np.arange(len(programs))
@@ -169,6 +173,8 @@ def exchange_attributes(name: str) -> Exchange:
         rest = kind & (programs != programs[one, first][:, None])
         second = kth_of(rest, numbers[:, 2])
         low, high = np.minimum(first, second), np.maximum(first, second)
-        return low, low + 1, high, high + 1, rest.any(1)
+        before = np.pad(programs, ((0, 0), (2, 0)))  # a colour stands after `both`, a shape after `both` and a colour
+        whole = np.any([(before[one, place + 1] == both) | (before[one, place] == both) for place in (low, high)], 0)
+        return low, low + 1, high, high + 1, rest.any(1) & whole
 
     return Exchange(name, parts, 3)
