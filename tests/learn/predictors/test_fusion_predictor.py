@@ -199,7 +199,7 @@ def test_ten_lines_from_arrays_to_scores(tmp_path):
     scores = evaluate([Prediction()], Evaluation(model, data.source("test"))).scores
 
     found = {str(score.about["source"]): score.value for score in scores if score.name == "prediction.accuracy"}
-    together = found.pop("['sound', 'table']")
+    together = found.pop("('sound', 'table')")
     assert together > 75
     assert max(found.values()) < 60
     assert set(found) == {"sound", "table"}
