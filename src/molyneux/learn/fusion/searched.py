@@ -71,13 +71,8 @@ class MFASLayer(FusionLayer):
     def __init__(self, settings: MFAS, encodings: Mapping[str, EncodingSpec], layers: tuple[tuple[int, ...], ...]) -> None:
         super().__init__(settings.width)
         self.choices = layers
-<<<<<<< HEAD
-        usual: Nonlinearity = "relu"
-        names = settings.nonlinearities or (usual,) * len(layers)
-=======
         default: Nonlinearity = "relu"
         names = settings.nonlinearities or (default,) * len(layers)
->>>>>>> wip-fusion
         inputs = [sum(spec.layers[layer] for spec, layer in zip(encodings.values(), choice, strict=True)) for choice in layers]
         self.layers = nn.ModuleList(
             nn.Sequential(nn.Linear(size + settings.width * (number > 0), settings.width), _FUNCTIONS[name]())
