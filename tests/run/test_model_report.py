@@ -102,7 +102,7 @@ def test_every_kind_of_modality_has_an_imperfection_of_its_own():
         )
     )
     *alone, together = usual_imperfections(spec, (0.5, 1.0))
-    assert [item.corruption.name for item in alone] == ["gaussian-noise", "typos", "word-dropout"]
+    assert [item.corruption.name for item in alone] == ["gaussian-noise", "typos", "dropout"]
     assert [item.corruption.modalities for item in alone] == [("table",), ("letters",), ("words",)]
     assert together.missing == ("table", "letters", "words")
     assert together.strengths == (0.5,)  # a sample without any modality says nothing

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from molyneux.core import Condition, ConfigError, Dataset, Exhibit, History, Score, Source, Spec
-from molyneux.data.imperfections import GaussianNoise, Typos, WordDropout
+from molyneux.data.imperfections import Dropout, GaussianNoise, Typos
 from molyneux.data.imperfections.corruption import Corruption
 from molyneux.measure import Complexity, Evaluation, Measure, Prediction, Robustness, evaluate
 from molyneux.run.samples import imperfect
@@ -17,7 +17,7 @@ from molyneux.run.sections import ConditionSettings
 STRENGTHS = (0.2, 0.4, 0.6, 0.8, 1.0)
 """Of each imperfection where nothing else is asked for; the samples as they are count as strength 0."""
 
-_NOISES: tuple[type[Corruption], ...] = (GaussianNoise, Typos, WordDropout)
+_NOISES: tuple[type[Corruption], ...] = (GaussianNoise, Typos, Dropout)
 """What damages a modality where nothing else is asked for: the first that fits it."""
 
 _MEASURES: tuple[Measure, ...] = (Prediction(), Complexity(repeats=1))
