@@ -94,7 +94,8 @@ def fit(
     """
     training = training or Training()
     if isinstance(train, Dataset):
-        train, validation = train.source("train", seed=seed), validation or train.source("validation", seed=seed)
+        validation = train.source("validation", seed=seed) if validation is None else validation
+        train = train.source("train", seed=seed)
     if folder is None:
         if training.mlflow is True:
             raise ConfigError("folder: is missing: mlflow: true writes its log there; name a folder, or the address of a server")
