@@ -14,8 +14,10 @@ from molyneux.version import __version__
 if TYPE_CHECKING:
     from molyneux.core import Batch, Factor, Modality, MolyneuxError, Reader, Score, Source, Spec
     from molyneux.data import (
+        AVMNIST,
         CdSprites,
         GeBiD,
+        Interactions,
         Letters,
         PartsOfSpeech,
         ShapeClasses,
@@ -27,13 +29,36 @@ if TYPE_CHECKING:
         generate,
         load,
     )
-    from molyneux.learn import AE, DMVAE, HSVAE, MMVAE, MVAE, VAE, MoPoE, MultimodalVAE, Training, fit
-    from molyneux.measure import Coherence, Evaluation, LatentProbe, Measure, PosteriorGap, Projection, Reconstruction, evaluate
+    from molyneux.learn import AE, DMVAE, HSVAE, MMVAE, MVAE, VAE, FusionPredictor, MoPoE, MultimodalVAE, Training, fit
+    from molyneux.measure import (
+        Coherence,
+        Complexity,
+        Evaluation,
+        LatentProbe,
+        Measure,
+        PosteriorGap,
+        Prediction,
+        Projection,
+        Reconstruction,
+        Robustness,
+        evaluate,
+    )
     from molyneux.report import summary_table, write_run, write_study
-    from molyneux.run import Experiment, Study, load_experiment, load_study, read_experiment, run_experiment, run_study
+    from molyneux.run import (
+        Experiment,
+        ModelReport,
+        Study,
+        evaluate_model,
+        load_experiment,
+        load_study,
+        read_experiment,
+        run_experiment,
+        run_study,
+    )
 
 __all__ = [
     "AE",
+    "AVMNIST",
     "DMVAE",
     "HSVAE",
     "MMVAE",
@@ -42,22 +67,28 @@ __all__ = [
     "Batch",
     "CdSprites",
     "Coherence",
+    "Complexity",
     "Evaluation",
     "Experiment",
     "Factor",
+    "FusionPredictor",
     "GeBiD",
+    "Interactions",
     "LatentProbe",
     "Letters",
     "Measure",
     "MoPoE",
     "Modality",
+    "ModelReport",
     "MolyneuxError",
     "MultimodalVAE",
     "PartsOfSpeech",
     "PosteriorGap",
+    "Prediction",
     "Projection",
     "Reader",
     "Reconstruction",
+    "Robustness",
     "Score",
     "ShapeClasses",
     "ShapeWorld",
@@ -71,6 +102,7 @@ __all__ = [
     "__version__",
     "contact_sheet",
     "evaluate",
+    "evaluate_model",
     "fit",
     "generate",
     "load",

@@ -1,16 +1,21 @@
 """What the README and the documentation tell the reader to do is done: Python blocks run, commands run, make targets exist."""
 
+import gzip
 import importlib
 import os
 import re
 import runpy
 import shlex
+import struct
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import soundfile
 import torch
+from scipy.io import wavfile
 
 from molyneux.core import Score
 from molyneux.report import StudyRun
@@ -21,7 +26,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 OWN = ("measure-your-own-model", "probe-your-vision-language-model", "your-own-data", "your-own-measure", "your-own-model")
 """Pages whose blocks need each other: see `test_own_pages`."""
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-READS_FILES = ("ag-news",)
+READS_FILES = ("ag-news", "av-mnist")
 """Studies of published data sets."""
 SMALL = shlex.split("--data.train 256 --data.validation 64 --data.test 64 --learn.steps 8 --learn.batch_size 32 --quiet")
 
@@ -54,8 +59,32 @@ def workplace(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture
+def published_parts(tmp_path, monkeypatch):
+    """Small twins of the files that AV-MNIST is built from, where `MOLYNEUX_DATA` names them; 60 samples validate."""
+    from molyneux.data.benchmarks.av_mnist import av_mnist, digits
+
+    root, rng = tmp_path / "parts", np.random.default_rng(0)
+    for part in ("mnist", "fsdd/recordings", "esc-10/rain"):
+        (root / part).mkdir(parents=True)
+    for names, count in ((digits.FILES[:2], 260), (digits.FILES[2:], 40)):
+        for name, shape in zip(names, ((count, 28, 28), (count,)), strict=True):
+            array = rng.integers(0, 256 if len(shape) > 1 else 10, shape).astype(np.uint8)
+            head = struct.pack(f">{1 + array.ndim}I", 0x0800 + array.ndim, *array.shape)
+            (root / "mnist" / name).write_bytes(gzip.compress(head + array.tobytes()))
+    for digit in range(10):
+        for take in (0, 40):
+            sound = (3000 * np.sin(np.arange(3000) * (digit + 1) / 20)).astype(np.int16)
+            wavfile.write(root / "fsdd/recordings" / f"{digit}_ann_{take}.wav", 8000, sound)
+    for fold in range(1, 6):
+        path = root / "esc-10/rain" / f"{fold}-{fold}00-A.ogg"
+        soundfile.write(path, rng.normal(0, 0.1, 90_000), 44_100, format="OGG", subtype="VORBIS")
+    monkeypatch.setattr(av_mnist, "_VALIDATION", 60)
+    monkeypatch.setenv("MOLYNEUX_DATA", str(root))
+
+
 @pytest.mark.parametrize("page", with_blocks("python"))
-def test_python_blocks_run_one_after_another(page, workplace):
+def test_python_blocks_run_one_after_another(page, workplace, published_parts):
     namespace = {"__name__": "page"}
     for number, code in enumerate(blocks(page, "python")):
         exec(compile(code, f"{page.name}, block {number + 1}", "exec"), namespace)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import Any, Protocol
 import torch
 from torch import nn
 
-from molyneux.core import ConfigError, History, PostFit, Source, SpecError, nearest, store
+from molyneux.core import ConfigError, Dataset, History, PostFit, Source, SpecError, nearest, store
 from molyneux.core.history import Row
 from molyneux.learn.batches import Reader, evaluation_order, readers, training_order
 from molyneux.learn.checkpoints import Checkpoints, State, copy_of
@@ -48,12 +49,12 @@ class FitProgress(Protocol):
 
 def fit(
     model: nn.Module,
-    train: Source,
-    validation: Source | None,
-    training: Training,
-    folder: Path,
+    train: Source | Dataset,
+    validation: Source | None = None,
+    training: Training | None = None,
+    folder: Path | None = None,
     *,
-    seed: int,
+    seed: int = 0,
     progress: FitProgress | None = None,
     others: Mapping[str, Sources] | None = None,
 ) -> History:
@@ -68,10 +69,12 @@ def fit(
 
     Args:
         model: satisfies `core.Trainable`; in the end it holds the weights that `training.keep` names, on the CPU, in eval mode.
-        train: the samples to learn from, loaded or streamed as `training.memory` says.
-        validation: the samples that choose the best epoch; None validates nothing.
-        training: the settings.
-        folder: belongs to this training alone.
+        train: the samples to learn from, loaded or streamed as `training.memory` says. Of a data set with an end, its splits
+            `train` and, where no other samples are given, `validation`, in the order of `seed`.
+        validation: the samples that choose the best epoch; with a source and None, nothing is validated.
+        training: the settings; those of `Training()` by default.
+        folder: belongs to this training alone. None keeps nothing beside the trained model and the history that is returned:
+            no log, and no checkpoint from which the training could go on.
         seed: root seed of the order of the samples and of all noise. The weights a model starts with are not drawn here.
         progress: receives the progress.
         others: the samples of stages that do not learn from `train` and `validation`, by the name of the stage, such as simpler
@@ -81,13 +84,24 @@ def fit(
         The history of all epochs, of earlier calls too.
 
     Raises:
-        ConfigError: the settings do not fit the sources or the machine, a package for a log is not installed, or `others` names
-            a stage that there is not. SpecError: samples of a stage have another spec.
+        ConfigError: the settings do not fit the sources or the machine, a package for a log is not installed, `others` names a
+            stage that there is not, the data set has no end, or a log has no folder.
+        SpecError: samples of a stage have another spec.
         ConflictError: `folder` was made by other settings, in another precision, with another number of threads, or is in use.
         CorruptFileError: a checkpoint was truncated or altered.
         DataError: samples hold NaN, infinity or numbers out of range. TrainingError: the loss or its gradient do.
         StoreError: `folder` cannot be written.
     """
+    training = training or Training()
+    if isinstance(train, Dataset):
+        validation = train.source("validation", seed=seed) if validation is None else validation
+        train = train.source("train", seed=seed)
+    if folder is None:
+        if training.mlflow is True:
+            raise ConfigError("folder: is missing: mlflow: true writes its log there; name a folder, or the address of a server")
+        with tempfile.TemporaryDirectory() as place:
+            unlogged = dataclasses.replace(training, tensorboard=False)
+            return fit(model, train, validation, unlogged, Path(place), seed=seed, progress=progress, others=others)
     require_packages(training)
     samples = StageSources(training, (train, validation), others or {})
     for stage in training.stages:

@@ -8,6 +8,7 @@ from molyneux.run.experiment import Experiment, judged_data, load_experiment, ma
 from molyneux.run.export import ExportSettings, export_run, export_samples, is_run, opened_export, verify_export
 from molyneux.run.folder import default_folder, open_experiment
 from molyneux.run.launch import Finished, SweepProgress
+from molyneux.run.model_report import ModelReport, evaluate_model, usual_imperfections
 from molyneux.run.outside import measure_model, read_data
 from molyneux.run.readers import make_judge
 from molyneux.run.schema import experiment_schema, study_schema
@@ -25,6 +26,7 @@ __all__ = [
     "Goal",
     "LearnSettings",
     "MeasureSettings",
+    "ModelReport",
     "Outcome",
     "Range",
     "Repeated",
@@ -37,6 +39,7 @@ __all__ = [
     "SweepProgress",
     "check_study",
     "default_folder",
+    "evaluate_model",
     "experiment_schema",
     "export_run",
     "export_samples",
@@ -58,5 +61,6 @@ __all__ = [
     "run_experiment",
     "run_study",
     "study_schema",
+    "usual_imperfections",
     "verify_export",
 ]

@@ -191,20 +191,32 @@ def _conditions(
     item: ConditionSettings, base: Source, source: Callable[[Split], Source], samples: Samples, split: Split
 ) -> Iterator[Condition]:
     """What one entry of the settings stands for: a corruption for a condition at each strength."""
-    if item.corruption is not None:
-        names = item.corruption.modalities
-        where: About = {} if names is None else {"corrupted": about_names(names)}
-        for strength in item.strengths:
-            about = {"corruption": item.corruption.title, **where, "strength": f"{strength:g}"}
-            yield Condition(Corrupted(base, item.corruption, strength, seed=samples.seed), about, reference=base)
-    elif item.split is not None:
+    if item.split is not None:
         yield Condition(source(item.split), {"split": item.split})
     elif item.world is not None:
         other = samples.of_world(item.world, split)
         _require_alike(base.spec, other.spec)
         yield Condition(other, {"partition": item.name})
+    else:
+        yield from imperfect(item, base, samples.seed)
+
+
+def imperfect(item: ConditionSettings, base: Source, seed: int) -> Iterator[Condition]:
+    """The samples with a corruption at each of its strengths, or without modalities, at each rate where there are rates.
+
+    Args:
+        item: a condition without another split or world.
+        base: the samples as they are.
+        seed: of what is drawn.
+    """
+    if item.corruption is not None:
+        names = item.corruption.modalities
+        where: About = {} if names is None else {"corrupted": about_names(names)}
+        for strength in item.strengths:
+            about = {"corruption": item.corruption.title, **where, "strength": f"{strength:g}"}
+            yield Condition(Corrupted(base, item.corruption, strength, seed=seed), about, reference=base)
     elif item.strengths:
-        yield from _at_rates(item, base, samples.seed)
+        yield from _at_rates(item, base, seed)
     else:
         yield Condition(Lacking(base, item.missing), {"missing": tuple(item.missing)})
 

@@ -14,7 +14,7 @@ from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer, Projections, presence, vector_widths
 from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
 
-Pool = Literal["sum", "mean", "max"]
+Pool = Literal["mean", "sum", "max"]  # in the order of `DeepSets`: Python takes literals of one set for the same
 
 
 @dataclass(frozen=True)

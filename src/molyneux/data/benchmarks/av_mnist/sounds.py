@@ -122,7 +122,7 @@ def spectrograms(sounds: np.ndarray) -> np.ndarray:
     A periodic Hann window of 222 samples (112 frequencies from 0 to 4 kHz), every 70 samples. The strongest value of a
     picture is 255, and 60 dB below it and less is 0. Silence is black.
     """
-    from scipy.signal import get_window  # takes a second to import, with scipy.stats
+    from scipy.signal import get_window  # takes a second to import, which only those who read sounds need
 
     window = get_window("hann", _WINDOW).astype(np.float32)
     out = np.zeros((len(sounds), SIDE, SIDE), np.uint8)
@@ -170,7 +170,7 @@ def _read_clip(path: Path) -> np.ndarray:
         raise CorruptFileError(f"{path}: expected a sound as Ogg Vorbis ({error}): restore it") from error
     if sound.ndim != 1 or rate != 44_100:
         raise CorruptFileError(f"{path}: expected one channel at 44100 Hz, got {sound.shape} at {rate} Hz: restore it")
-    from scipy.signal import resample_poly  # takes a second to import, with scipy.stats
+    from scipy.signal import resample_poly  # see `spectrograms`
 
     return np.asarray(resample_poly(sound, 80, 441))
 
