@@ -2,6 +2,7 @@
 
 from molyneux.learn.predictors.attention import Attention
 from molyneux.learn.predictors.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep, UnimodalHeads
+from molyneux.learn.predictors.canonical_correlation import CanonicalCorrelation
 from molyneux.learn.predictors.co_attention import CoAttention
 from molyneux.learn.predictors.compact_bilinear import CompactBilinear
 from molyneux.learn.predictors.concept_modules import ConceptModules
@@ -37,6 +38,7 @@ __all__ = [
     "AuxiliaryLoss",
     "AuxiliaryObjective",
     "BagOfWords",
+    "CanonicalCorrelation",
     "CoAttention",
     "CompactBilinear",
     "ConceptModules",
