@@ -90,8 +90,8 @@ def performance_curves(scores: Iterable[Score]) -> list[Curve]:
         identity = (score.name, tuple(sorted((name, value) for name, value in score.about.items() if name not in STRENGTH)))
         if "strength" not in score.about:
             base.setdefault(identity, score)
-            continue
-        rising.setdefault((*identity, under(score.about)), {})[float(str(score.about["strength"]))] = score
+        elif (strength := _strength(score)) is not None:
+            rising.setdefault((*identity, under(score.about)), {})[strength] = score
     curves = []
     for key, points in rising.items():
         first = base.get(key[:2])
@@ -100,6 +100,14 @@ def performance_curves(scores: Iterable[Score]) -> list[Curve]:
             strengths = sorted(whole)
             curves.append(Curve(str(key[2]), tuple(strengths), tuple(whole[strength] for strength in strengths)))
     return curves
+
+
+def _strength(score: Score) -> float | None:
+    """At which strength a score was measured; None where records from elsewhere say something that is no number."""
+    try:
+        return float(str(score.about["strength"]))
+    except ValueError:
+        return None
 
 
 def under(about: Mapping[str, str | tuple[str, ...]]) -> str:

@@ -219,6 +219,7 @@ class _Fitting:
         # As a plugin, because Fabric writes a line to the screen where mixed precision is asked for by name.
         precision = MixedPrecision("bf16-mixed", device) if use_bf16(self.training, self.model) else Precision()
         self._device = device
+        self._reader, self._validation = self.samples.readers(self._stage, device)  # before anything is written
         self._logs = Logs(self.training, self.folder, self.state.history)
         self._saved = self._started = time.perf_counter()
         self._seconds_before = self.state.seconds
@@ -237,7 +238,6 @@ class _Fitting:
     def _run_stages(self, fabric: Any) -> None:
         while True:
             stage, settings, before = self._stage, self.samples.settings(self._stage), self.state.steps_before
-            self._reader, self._validation = self.samples.readers(stage, self._device)
             steps = Steps(self.model, stage, settings, fabric, self.seed, self.samples.steps(stage), before, self.folder)
             try:
                 steps.restore(self.state)
@@ -248,6 +248,8 @@ class _Fitting:
             finally:
                 steps.close()
             self._begin_next_stage()
+            if self.samples.of(stage) != self.samples.of(self._stage):
+                self._reader, self._validation = self.samples.readers(self._stage, self._device)
 
     @property
     def _stage(self) -> Stage:

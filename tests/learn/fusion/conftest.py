@@ -63,7 +63,8 @@ def spec_of():
     """Makes specs of the first so many modalities and targets; a fusion whose features have steps gets a target that has."""
 
     def make(count, settings=None, *, tasks=1):
-        tasks = max(tasks, 4) if getattr(settings, "steps", False) else tasks
+        stepwise = isinstance(settings, fusion.AtEachStep) or getattr(settings, "steps", False)
+        tasks = max(tasks, 4) if stepwise else tasks
         return Spec(MODALITIES[:count], targets=TARGETS[:tasks])
 
     return make

@@ -7,7 +7,7 @@ import torch
 
 from molyneux.core import Batch, Modality, Progress, Spec, SpecError, Target
 from molyneux.learn import FusionPredictor, load_weights, save_model
-from molyneux.learn.fusion import EarlyFusion, KalmanFilter
+from molyneux.learn.fusion import AtEachStep, EarlyFusion, KalmanFilter
 from molyneux.learn.predictors.encoders import MLP
 
 START = Progress(0, 10)
@@ -15,6 +15,11 @@ START = Progress(0, 10)
 
 def logits_of(model, batch, observed=None):
     return model.predict(batch, observed)["y"].logits
+
+
+def has_steps(settings):
+    """Whether its features are those of steps, which only a target with steps can use."""
+    return isinstance(settings, AtEachStep) or getattr(settings, "steps", False)
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 6])
@@ -83,7 +88,7 @@ def test_what_is_absent_or_beyond_a_length_is_never_read(settings, build, spec_o
 
 
 def test_longer_padding_changes_nothing(settings, build, spec_of, batch_of):
-    if getattr(settings, "steps", False) or getattr(settings, "readout", "") in ("all",):
+    if has_steps(settings) or getattr(settings, "readout", "") in ("all",):
         pytest.skip("its features or targets have as many numbers as there are steps")
     spec = spec_of(3)
     longer = tuple(replace(item, shape=(11, *item.shape[1:])) if item.kind == "series" else item for item in spec.modalities)
@@ -131,7 +136,7 @@ def test_it_learns_what_two_modalities_say_together(settings, spec_of):
     names = ("a", "b")
     spec = Spec(tuple(Modality(name, "series", (8, 2)) for name in names), targets=spec_of(2).targets)
     targets = {"y": y}
-    if getattr(settings, "steps", False):
+    if has_steps(settings):
         spec = replace(spec, targets=(*spec.targets, Target("where", "number", shape=(8, 2), bounds=(-1.0, 1.0))))
         targets["where"] = torch.zeros(96, 8, 2)
     if getattr(settings, "beside", ()):

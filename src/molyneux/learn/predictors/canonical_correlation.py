@@ -76,10 +76,12 @@ def canonical_correlations(first: Tensor, second: Tensor, regularization: float 
         left, right = (_factor(side, regularization) for side in (first, second))
         cross = first.T @ second / (len(first) - 1)
         half = torch.linalg.solve_triangular(left, cross, upper=False)
-        return torch.linalg.svdvals(torch.linalg.solve_triangular(right, half.T, upper=False))
+        found: Tensor = torch.linalg.svdvals(torch.linalg.solve_triangular(right, half.T, upper=False))
+        return found
 
 
 def _factor(centred: Tensor, regularization: float) -> Tensor:
     """The Cholesky factor of the covariance, with so much added to the variances."""
     covariance = centred.T @ centred / (len(centred) - 1)
-    return torch.linalg.cholesky(covariance + regularization * torch.eye(centred.shape[1]).to(covariance))
+    factor: Tensor = torch.linalg.cholesky(covariance + regularization * torch.eye(centred.shape[1]).to(covariance))
+    return factor
