@@ -127,8 +127,8 @@ class LayerSearch:
     def temperature(self, step: int) -> float:
         """The temperature of draw number `step`, from 0: `(high - low) exp(-((step + 1) / scale)^2) + low`.
 
-        >>> [round(LayerSearch().temperature(step), 4) for step in (0, 1, 7)]
-        [9.4062, 7.8322, 0.3795]
+        >>> tuple(round(LayerSearch().temperature(step), 4) for step in (0, 1, 7))
+        (9.4062, 7.8322, 0.3795)
         """
         high, low, scale = self.temperatures
         return (high - low) * math.exp(-(((step + 1) / scale) ** 2)) + low
