@@ -16,7 +16,7 @@ from molyneux.run import load_experiment, load_study
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 FILES = sorted(CONFIGS.rglob("*.yaml"))
-COUNT, LONGEST = 500, 10.0
+COUNT, LONGEST = 500, 5.0
 
 TEXTS = {  # what no tree can be dumped with
     "@deep@": "[" * 10_000 + "]" * 10_000,

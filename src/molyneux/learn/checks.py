@@ -54,5 +54,10 @@ def dropout_problems(**shares: float) -> list[str]:
     return [f"{name}: expected a share in 0..1, below 1, got {share}" for name, share in shares.items() if not 0 <= share < 1]
 
 
+def head_problems(*, width: int, heads: int) -> list[str]:
+    """A problem unless attention of this width can be divided among its heads."""
+    return [f"width: expected a multiple of the {heads} heads, got {width}"] if width % heads else []
+
+
 def _shown(value: object) -> str:
     return f"{value}" if isinstance(value, Real) else f"{value!r}"

@@ -8,19 +8,20 @@ import json
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
 from torch import nn
 
-from molyneux.core import ConfigError, Dataset, History, PostFit, Source, SpecError, nearest, store
+from molyneux.core import ConfigError, Dataset, History, PostFit, Source, store
 from molyneux.core.history import Row
-from molyneux.learn.batches import Reader, evaluation_order, readers, training_order
+from molyneux.learn.batches import evaluation_order, training_order
 from molyneux.learn.checkpoints import Checkpoints, State, copy_of
 from molyneux.learn.hardware import choose_device, keep_freed_memory, threads, use_bf16, use_channels_last
 from molyneux.learn.logs import Logs, require_packages
+from molyneux.learn.stage_sources import Sources, StageSources
 from molyneux.learn.steps import Steps, trained_names
 from molyneux.learn.training import Stage, Training
 
@@ -29,10 +30,6 @@ _FREE = ("checkpoint_seconds", "device", "memory", "mlflow", "prefetch", "tensor
 
 _TOLD_EVERY = 0.1
 """Seconds between two calls of `FitProgress.step`."""
-
-
-Sources = tuple[Source, Source | None]
-"""The samples that a stage learns from, and those that choose its best epoch."""
 
 
 class FitProgress(Protocol):
@@ -126,73 +123,6 @@ def fit(
 
 
 @dataclass
-class StageSources:
-    """The samples of each stage of a training; those of one stage at a time are held in memory, where they fit.
-
-    Args:
-        training: the settings.
-        usual: the samples of the stages that have no others.
-        others: those of the other stages, by name.
-
-    Raises:
-        ConfigError: there is no stage of a name, or too few samples of one. SpecError: samples have different specs.
-    """
-
-    training: Training
-    usual: Sources
-    others: Mapping[str, Sources]
-    loaded: Source | None = field(default=None, init=False)
-    """The usual samples to learn from, as they were last read."""
-
-    def __post_init__(self) -> None:
-        names, spec = [stage.name for stage in self.training.stages], self.usual[0].spec
-        if unknown := [name for name in self.others if name not in names]:
-            raise ConfigError([f"stages: no stage {name!r} of the training; {nearest(name, names)}" for name in unknown])
-        for name, sources in self.others.items():
-            if any(source is not None and source.spec != spec for source in sources):
-                raise SpecError(
-                    f"stage {name}: expected samples of the same modalities, factors and targets as those of the training, got "
-                    "others: choose a world that differs in what it draws alone, such as a partition"
-                )
-        for stage in self.stages:
-            self.steps(stage)
-
-    @property
-    def stages(self) -> tuple[Stage, ...]:
-        """The stages; a single one without a name where the training has none."""
-        return self.training.stages or (Stage(name=""),)
-
-    def settings(self, stage: Stage) -> Training:
-        """The settings of a stage."""
-        return self.training.of_stage(stage) if self.training.stages else self.training
-
-    def of(self, stage: Stage) -> Sources:
-        """The samples of a stage."""
-        return self.others.get(stage.name, self.usual)
-
-    def steps(self, stage: Stage) -> int:
-        """The optimiser steps of a stage."""
-        return self.settings(stage).total_steps(len(self.of(stage)[0]))
-
-    def readers(self, stage: Stage, device: str) -> tuple[Reader, Reader | None]:
-        """The readers of the samples of a stage."""
-        made = readers(*self.of(stage), self.training, device=device)
-        if stage.name not in self.others:
-            self.loaded = made[0].source
-        return made
-
-    def record(self) -> dict[str, Any]:
-        """What tells a training on other samples from this one, as far as it can be seen from here."""
-
-        def of(source: Source | None) -> dict[str, Any] | None:
-            return None if source is None else {"samples": len(source), "spec": source.spec.to_json()}
-
-        record: dict[str, Any] = {"train": of(self.usual[0]), "validation": of(self.usual[1])}
-        others = {name: [of(train), of(validation)] for name, (train, validation) in self.others.items()}
-        return {**record, **({"others": others} if others else {})}
-
-
-@dataclass
 class _Fitting:
     """One process's share of a training. `state` is where it stands, at any time between two steps."""
 
@@ -248,7 +178,7 @@ class _Fitting:
             finally:
                 steps.close()
             self._begin_next_stage()
-            if self.samples.of(stage) != self.samples.of(self._stage):
+            if self.samples.of(stage) is not self.samples.of(self._stage):
                 self._reader, self._validation = self.samples.readers(self._stage, self._device)
 
     @property

@@ -27,7 +27,7 @@ from molyneux.core import ConfigError, MolyneuxError, Source, Spec, seeds
 from molyneux.core.config import build, override, read_document
 from molyneux.data import OwnDataset, Split, World
 from molyneux.learn.hardware import choose_device
-from molyneux.learn.trainer import StageSources
+from molyneux.learn.stage_sources import StageSources
 from molyneux.run.readers import find_readers
 from molyneux.run.samples import Samples, conditions
 from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings

@@ -81,3 +81,10 @@ def test_refuses_settings_and_single_modalities():
     assert len(error.value.problems) == 2
     with pytest.raises(ConfigError, match="two modalities"):
         FusionPredictor(SPEC, modalities=("a",), objectives=(CanonicalCorrelation(),))
+
+
+def test_independent_vectors_have_the_correlations_of_chance():
+    """The sum for two independent normal samples (200, 3), where 3 would be the most: 0.19475."""
+    random = torch.Generator().manual_seed(0)
+    first, second = (torch.randn(200, 3, generator=random) for _ in range(2))
+    assert canonical_correlations(first, second).sum().item() == pytest.approx(0.19475, abs=1e-4)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.learn.by_modality import ModalityDict
-from molyneux.learn.checks import dropout_problems, refuse, too_small
+from molyneux.learn.checks import dropout_problems, head_problems, refuse, too_small
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer, Projections, part_widths, presence
 from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
 from molyneux.learn.predictors.encoders.sequences import unattended
@@ -20,9 +20,7 @@ SCALE = 0.02
 
 def _width_problems(settings: BottleneckAttention | Perceiver) -> list[str]:
     problems = too_small(settings, "width", "heads", "layers", "feedforward") + dropout_problems(dropout=settings.dropout)
-    if not problems and settings.width % settings.heads:
-        problems.append(f"width: expected a multiple of the {settings.heads} heads, got {settings.width}")
-    return problems
+    return problems or head_problems(width=settings.width, heads=settings.heads)
 
 
 @dataclass(frozen=True)

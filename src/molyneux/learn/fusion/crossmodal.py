@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from molyneux.core import Modality, SpecError, choice_problems
 from molyneux.learn.by_modality import ModalityDict
-from molyneux.learn.checks import dropout_problems, refuse, too_small
+from molyneux.learn.checks import dropout_problems, head_problems, refuse, too_small
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer, Projections, part_widths
 from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec, ViewEncoder
 from molyneux.learn.predictors.encoders.general import Identity
@@ -61,9 +61,7 @@ class MulT(Fusion):
         problems = too_small(self, "width", "heads", "layers") + dropout_problems(dropout=self.dropout)
         problems += choice_problems(readout=(self.readout, get_args(Readout)))
         problems += [] if self.self_layers is None else too_small(self, "self_layers")
-        if not problems and self.width % self.heads:
-            problems.append(f"width: expected a multiple of the {self.heads} heads, got {self.width}")
-        refuse(problems)
+        refuse(problems or head_problems(width=self.width, heads=self.heads))
 
     def encoder(self, modality: Modality) -> ViewEncoder:
         """Series as they are."""

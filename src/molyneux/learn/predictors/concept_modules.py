@@ -9,13 +9,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from molyneux.core import Spec
-from molyneux.learn.checks import refuse
 from molyneux.learn.predictors.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.predictors.encoders.pictures import grid_coordinates
 from molyneux.learn.predictors.encoders.symbol_trees import SymbolTrees, SymbolTreesEncoder, TreeEncoding
 from molyneux.learn.predictors.encoders.two_streams import OutlinesAndColours
 from molyneux.learn.predictors.head import Head
-from molyneux.learn.predictors.neural_modules import chosen, nodes_of
+from molyneux.learn.predictors.neural_modules import chosen, nodes_of, tree_inputs
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 
 TRUNK, WORDS, HEAD = OutlinesAndColours(), SymbolTrees(16), Head(layers=0)
@@ -65,15 +64,7 @@ class ConceptModules(PictureTextPredictor):
         head: Head = HEAD,
         **inputs: Unpack[Inputs],
     ) -> None:
-        sizes = {"width": width, "compared": compared}
-        problems = [f"{name}: expected at least 1, got {value}" for name, value in sizes.items() if value < 1]
-        if not isinstance(words, SymbolTrees):
-            problems.append(f"words: expected SymbolTrees, which reads trees, got {type(words).__name__}")
-        refuse(problems)
-        texts = [modality.name for modality in spec.modalities if modality.arities]
-        if not inputs.get("text") and len(texts) == 1:
-            inputs["text"] = texts[0]
-        super().__init__(spec, trunk, words, **inputs)
+        super().__init__(spec, trunk, words, **tree_inputs(spec, words, inputs, width=width, compared=compared))
         assert isinstance(self.words, SymbolTreesEncoder)
         region, symbol, self.most = self.picture.width, self.words.width, self.words.most
         self.concepts = Concepts(self.picture.streams, symbol, gated=gated)
@@ -96,8 +87,8 @@ class ConceptModules(PictureTextPredictor):
             symbols, there = text.parts[rows, positions].float(), arguments > 0
             theirs, say = chosen(maps, arguments), chosen(vectors, arguments)
             if height == 0:
-                new, theirs, there = found[rows, positions], theirs.clone(), there.clone()
-                theirs[:, 0], there[:, 0] = new, True
+                new = theirs[:, 0] = found[rows, positions]  # the map of a symbol without arguments counts as its argument
+                there[:, 0] = True
             else:
                 new = self._combined(symbols, theirs, there, compared.index_select(0, rows), count - roots)
                 new = new + beyond.index_select(0, rows)

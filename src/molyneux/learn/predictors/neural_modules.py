@@ -52,14 +52,7 @@ class NeuralModules(PictureTextPredictor):
         head: Head = HEAD,
         **inputs: Unpack[Inputs],
     ) -> None:
-        problems = [] if width >= 1 else [f"width: expected at least 1, got {width}"]
-        if not isinstance(words, SymbolTrees):
-            problems.append(f"words: expected SymbolTrees, which reads trees, got {type(words).__name__}")
-        refuse(problems)
-        texts = [modality.name for modality in spec.modalities if modality.arities]
-        if not inputs.get("text") and len(texts) == 1:
-            inputs["text"] = texts[0]
-        super().__init__(spec, trunk, words, **inputs)
+        super().__init__(spec, trunk, words, **tree_inputs(spec, words, inputs, width=width))
         assert isinstance(self.words, SymbolTreesEncoder)
         region, symbol = self.picture.width, self.words.width
         most = self.words.most
@@ -91,6 +84,20 @@ class NeuralModules(PictureTextPredictor):
             vectors = torch.cat([vectors, self.measure(symbols, theirs, common, say)])
             maps, first = torch.cat([maps, new]), first + count
         return vectors.index_select(0, nodes.roots)
+
+
+def tree_inputs(spec: Spec, words: ViewEncoder, inputs: Inputs, **sizes: int) -> Inputs:
+    """The inputs of a predictor that follows trees: where none is named, the text is the only one with arities, if there is one.
+
+    Raises:
+        ConfigError: sizes below 1, or an encoder that reads no trees.
+    """
+    problems = [f"{name}: expected at least 1, got {value}" for name, value in sizes.items() if value < 1]
+    if not isinstance(words, SymbolTrees):
+        problems.append(f"words: expected SymbolTrees, which reads trees, got {type(words).__name__}")
+    refuse(problems)
+    texts = [modality.name for modality in spec.modalities if modality.arities]
+    return {**inputs, "text": texts[0]} if not inputs.get("text") and len(texts) == 1 else inputs
 
 
 class Nodes(NamedTuple):

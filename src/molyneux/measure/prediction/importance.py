@@ -163,8 +163,8 @@ class Emap(Measure):
     log-probabilities of classes, logits of agreement and of labels, and numbers. Scores with `about` naming the target:
 
     - `emap.accuracy` % of classes and agreement, `emap.label_accuracy` % of labels, or `emap.mse` of numbers, of the projection;
-      the control `whole model` is that of the model on the same samples. Where the two are alike, the model makes no use of
-      interactions between modalities, or has no use for them.
+      the control `whole model` is that of the model on the same samples, `constant` that of their best constant answer. Where
+      projection and model are alike, the model makes no use of interactions between modalities, or has no use for them.
     - `emap.interaction`: the share of the outputs' variance over all combinations that is no part of the projection, 0..1.
 
     Args:
@@ -255,7 +255,7 @@ def _projected_scores(target: Target, whole: np.ndarray, truth: np.ndarray, reco
     good = [_goodness(target, array[diagonal], truth) for array in (projected, whole)]
     spread = ((whole - whole.mean(tuple(range(axes)), keepdims=True)) ** 2).sum()
     share = float(((whole - projected) ** 2).sum() / spread) if spread > 0 else 0.0
-    controls = {"whole model": float(abs(good[1].mean()))}
+    controls = {"whole model": float(abs(good[1].mean())), "constant": float(abs(_constant(target, truth).mean()))}
     if target.task == "number":
         first = recorder.mean("mse", -good[0], higher_is_better=False, bounds=(0.0, None), controls=controls)
     elif target.task == "multilabel":

@@ -187,7 +187,7 @@ class AVMNIST(Benchmark):
 
     @cached_property
     def _clips(self) -> sounds.Clips:
-        return sounds.read_clips(self._required("esc-10", self._clip_files))
+        return sounds.Clips(self._required("esc-10", self._clip_files))
 
     @cached_property
     def _pairings(self) -> Mapping[Split, _Pairing]:
@@ -196,12 +196,13 @@ class AVMNIST(Benchmark):
         train, test = digits.read_digits(*paths[:2]), digits.read_digits(*paths[2:])
         fitted = train.images[: (limit := max(len(train.labels) - _VALIDATION, 1))]
         published = self._settings["energy"] == "published"
-        kept, removal = 0.25 if published else self._settings["energy"], partial(digits.without_energy, reaching=not published)
-        images, labels = removal(train.images, fitted, kept), train.labels
+        energy = 0.25 if published else self._settings["energy"]
+        kept = digits.principal_components(fitted, energy, reaching=not published)
+        images, labels = digits.without_energy(train.images, kept), train.labels
         parts = {
             "train": (images[:limit], labels[:limit]),
             "validation": (images[limit:], labels[limit:]),
-            "test": (removal(test.images, fitted, kept), test.labels),
+            "test": (digits.without_energy(test.images, kept), test.labels),
         }
         return {split: _Pairing(*part, self._dealt(part[1], split)) for split, part in parts.items()}
 
@@ -241,8 +242,7 @@ class AVMNIST(Benchmark):
         pool = np.flatnonzero(np.isin(clips.folds, _FOLDS[self._settings["recordings"]][split]))
         draws = seeds.uniforms(seeds.key(self._settings["pairing_seed"], self.name, split, "noise"), rows, 2)
         chosen = pool[(draws[:, 0] * len(pool)).astype(np.int64)]
-        starts = clips.starts[chosen] + (draws[:, 1] * (clips.lengths[chosen] - sounds.LENGTH + 1)).astype(np.int64)
-        noise = np.lib.stride_tricks.sliding_window_view(clips.samples, sounds.LENGTH)[starts]
+        noise = clips.stretches(chosen, draws[:, 1])
         mixture = sounds.mixed(speech, self._recordings.lengths[heard], noise, self._settings["snr"])
         return mixture, clips.classes[chosen]
 

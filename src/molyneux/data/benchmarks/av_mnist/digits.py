@@ -45,21 +45,33 @@ def read_digits(images: Path, labels: Path) -> Digits:
     return Digits(found.images.reshape(-1, SIDE * SIDE), found.labels)
 
 
-def without_energy(images: np.ndarray, training: np.ndarray, energy: float, *, reaching: bool = True) -> np.ndarray:
-    """Pictures (N, D) uint8 with only the first principal components of the training pictures, rounded and cut to 0..255.
+class Components(NamedTuple):
+    """The mean (D,) of pictures, and the directions (D, K) of those of their principal components that are kept."""
+
+    mean: np.ndarray
+    kept: np.ndarray
+
+
+def principal_components(training: np.ndarray, energy: float, *, reaching: bool = True) -> Components | None:
+    """The first principal components of pictures (M, D) uint8; None for all of them.
 
     Args:
-        images: the pictures, (N, D) uint8.
-        training: those that the components and the mean are fitted to, (M, D) uint8.
-        energy: the share of the variance that is kept, 0..1; 1 changes nothing.
+        training: what they are fitted to.
+        energy: the share of the variance that they have, 0..1.
         reaching: whether the fewest components are kept that have this share, or those that together have less.
     """
     if energy >= 1.0:
-        return images
-    mean, axes = _components(training)
-    values, vectors = axes
+        return None
+    mean, values, vectors = _components(training)
     shares = np.cumsum(values) / values.sum()
-    kept = vectors[:, : int(np.searchsorted(shares, energy, side="left")) + int(reaching)]
+    return Components(mean, vectors[:, : int(np.searchsorted(shares, energy, side="left")) + int(reaching)])
+
+
+def without_energy(images: np.ndarray, components: Components | None) -> np.ndarray:
+    """Pictures (N, D) uint8 with these components alone, rounded and cut to 0..255; unchanged without components."""
+    if components is None:
+        return images
+    mean, kept = components
     out = np.empty_like(images)
     for start in range(0, len(images), _CHUNK):  # chunks at fixed places: the bytes do not depend on what is asked for
         codes = (images[start : start + _CHUNK] - mean) @ kept
@@ -67,7 +79,7 @@ def without_energy(images: np.ndarray, training: np.ndarray, energy: float, *, r
     return out
 
 
-def _components(training: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+def _components(training: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean (D,), and variances (D,) and directions (D, D) of the principal components, the largest first.
 
     Sums of integers below 2^53 are exact in float64, so the covariance does not depend on how a library adds.
@@ -80,7 +92,7 @@ def _components(training: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, np.
         products += part.T @ part
     mean = total / count
     values, vectors = np.linalg.eigh(products / count - np.outer(mean, mean))
-    return mean, (values[::-1], vectors[:, ::-1])
+    return mean, values[::-1], vectors[:, ::-1]
 
 
 def _read_idx(path: Path, *, axes: int) -> np.ndarray:

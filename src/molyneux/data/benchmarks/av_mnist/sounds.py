@@ -49,23 +49,43 @@ class Recordings(NamedTuple):
     names: tuple[str, ...]
 
 
-class Clips(NamedTuple):
-    """Environmental sounds in the order of their folders and names.
+class Clips:
+    """Environmental sounds from files of ESC-10, at 8 kHz, without their silent stretches; each is decoded when it is needed.
 
     Args:
-        samples: of all clips one after the other, those that are not silent, (n,) int16; at least `LENGTH` of each.
-        starts, lengths: (N,) int64, where a clip starts in `samples`, and how many it has.
-        folds: (N,) int64, 1..5: clips of one source are in one fold.
-        classes: (N,) int64, positions in `names`.
-        names: of the classes.
+        paths: of the files, in the order of their folders and names.
     """
 
-    samples: np.ndarray
-    starts: np.ndarray
-    lengths: np.ndarray
-    folds: np.ndarray
-    classes: np.ndarray
-    names: tuple[str, ...]
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self.paths = tuple(paths)
+        self.names = tuple(sorted({path.parent.name for path in paths}))
+        """Names of the classes."""
+        self.folds = np.array([int(path.name[0]) for path in paths])
+        """(N,) 1..5: clips of one source are in one fold."""
+        self.classes = np.array([self.names.index(path.parent.name) for path in paths])
+        """(N,) positions in `names`."""
+        self._sounds: dict[int, np.ndarray] = {}
+
+    def sound(self, number: int) -> np.ndarray:
+        """A clip, (n,) int16 of at least `LENGTH` samples.
+
+        Raises:
+            ConfigError: the package soundfile is not installed. CorruptFileError: the file cannot be decoded, or is silent.
+        """
+        if number not in self._sounds:
+            self._sounds[number] = _audible(_read_clip(self.paths[number]), self.paths[number])
+        return self._sounds[number]
+
+    def stretches(self, chosen: np.ndarray, draws: np.ndarray) -> np.ndarray:
+        """Stretches (B, LENGTH) int16 of these clips (B,), from the first possible to the last by draws (B,) of [0, 1).
+
+        Errors as `sound`.
+        """
+        out = np.empty((len(chosen), LENGTH), np.int16)
+        for number in np.unique(chosen):
+            rows, parts = chosen == number, np.lib.stride_tricks.sliding_window_view(self.sound(int(number)), LENGTH)
+            out[rows] = parts[(draws[rows] * len(parts)).astype(np.int64)]
+        return out
 
 
 def recording_files(folder: Path) -> list[Path]:
@@ -100,20 +120,6 @@ def read_recordings(paths: Sequence[Path]) -> Recordings:
         sounds[row, : lengths[row]] = sound[:LENGTH]
     digits, numbers = (np.array([int(part[place]) for part in parts]) for place in (0, 2))
     return Recordings(sounds, lengths, digits, np.array([names.index(part[1]) for part in parts]), numbers, names)
-
-
-def read_clips(paths: Sequence[Path]) -> Clips:
-    """Environmental sounds from files of ESC-10, at 8 kHz, without their silent stretches.
-
-    Raises:
-        ConfigError: the package soundfile is not installed. CorruptFileError: a file cannot be decoded.
-    """
-    names = tuple(sorted({path.parent.name for path in paths}))
-    folds = np.array([int(path.name[0]) for path in paths])
-    parts = [_audible(_read_clip(path), path) for path in paths]
-    lengths = np.array([len(part) for part in parts])
-    classes = np.array([names.index(path.parent.name) for path in paths])
-    return Clips(np.concatenate(parts), lengths.cumsum() - lengths, lengths, folds, classes, names)
 
 
 def spectrograms(sounds: np.ndarray) -> np.ndarray:

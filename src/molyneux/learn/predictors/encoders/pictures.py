@@ -80,11 +80,16 @@ class StridedCNN(ViewEncoder):
     def build(self, modality: Modality) -> Encoder:
         """See `ViewEncoder`."""
         self.check(modality)
-        sizes, last = (modality.shape[0], *self.channels), self.channels[-1]
+        layers, step = self.layers(modality.shape[0]), 2 ** len(self.channels)
+        return MapEncoder(modality, layers, self.channels[-1], step, coordinates=self.coordinates)
+
+    def layers(self, inputs: int) -> nn.Sequential:
+        """Convolutions and residual blocks, from maps (B, inputs, H, W) to the last grid."""
+        sizes, last = (inputs, *self.channels), self.channels[-1]
         kernels = (5, *(3,) * (len(self.channels) - 1))
         layers = [self._layer(a, b, kernel, 2) for (a, b), kernel in zip(pairwise(sizes), kernels, strict=True)]
         layers += [Residual(self._layer(last, last), self._layer(last, last)) for _ in range(self.blocks)]
-        return MapEncoder(modality, nn.Sequential(*layers), last, 2 ** len(self.channels), coordinates=self.coordinates)
+        return nn.Sequential(*layers)
 
     def _layer(self, inputs: int, outputs: int, kernel: int = 3, stride: int = 1) -> nn.Module:
         convolution = nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, bias=False)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from molyneux.core import Kind, Modality, choice_problems
-from molyneux.learn.checks import dropout_problems, refuse, too_small
+from molyneux.learn.checks import dropout_problems, head_problems, refuse, too_small
 from molyneux.learn.nets.net import zeros_beyond
 from molyneux.learn.nets.recurrent import Cell
 from molyneux.learn.nets.transformer import time_positions
@@ -156,9 +156,7 @@ class TransformerSteps(ViewEncoder):
     def __post_init__(self) -> None:
         problems = too_small(self, "width", "heads", "layers", "feedforward", "embedding")
         problems += dropout_problems(dropout=self.dropout) + choice_problems(readout=(self.readout, get_args(Readout)))
-        if not problems and self.width % self.heads:
-            problems.append(f"width: expected a multiple of the {self.heads} heads, got {self.width}")
-        refuse(problems)
+        refuse(problems or head_problems(width=self.width, heads=self.heads))
 
     def build(self, modality: Modality) -> Encoder:
         """See `ViewEncoder`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +11,7 @@ from torch.nn import functional
 from molyneux.core import Modality
 from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.predictors.encoders.encoding import Encoder, Encoding, ViewEncoder
-from molyneux.learn.predictors.encoders.pictures import Residual
+from molyneux.learn.predictors.encoders.pictures import StridedCNN, padded_pictures
 
 POOLED = 4
 """Pixels over which colours are averaged, along each axis, before the last of their layers."""
@@ -62,26 +61,20 @@ class OutlinesAndColoursEncoder(Encoder):
         width = last + settings.colours
         super().__init__(modality, vector=rows * columns * width, width=width, grid=(rows, columns))
         self.streams, self.step = (last, settings.colours), step
-        sizes = (1, *settings.channels)
-        kernels = (5, *(3,) * (len(settings.channels) - 1))
-        layers = [_layer(a, b, kernel, 2) for (a, b), kernel in zip(pairwise(sizes), kernels, strict=True)]
-        blocks = [Residual(_layer(last, last), _layer(last, last)) for _ in range(settings.blocks)]
-        self.outlines = nn.Sequential(*layers, *blocks)
+        self.outlines = StridedCNN(settings.channels, blocks=settings.blocks).layers(1)
         half = max(1, settings.colours * 2 // 3)
-        pointwise = _layer(modality.shape[0], half, 1), _layer(half, settings.colours, 1)
-        again = _layer(settings.colours, settings.colours, 1)
+        pointwise = _pointwise(modality.shape[0], half), _pointwise(half, settings.colours)
+        again = _pointwise(settings.colours, settings.colours)
         self.colours = nn.Sequential(nn.AvgPool2d(2), *pointwise, nn.AvgPool2d(POOLED // 2), again)
 
     def forward(self, view: Tensor, lengths: Tensor | None = None) -> Encoding:
         """See `Encoder`."""
-        down, right = (-size % self.step for size in view.shape[2:])
-        view = functional.pad(view, (0, right, 0, down)) if down or right else view
+        view = padded_pictures(view, self.step)
         outlines = self.outlines(view.amax(1, keepdim=True))
         colours = functional.max_pool2d(self.colours(view), self.step // POOLED) if self.step > POOLED else self.colours(view)
         parts = torch.cat([maps.flatten(2).transpose(1, 2) for maps in (outlines, colours.to(outlines.dtype))], -1)
         return Encoding(parts.flatten(1), parts, torch.ones(parts.shape[:2], dtype=torch.bool, device=parts.device))
 
 
-def _layer(inputs: int, outputs: int, kernel: int = 3, stride: int = 1) -> nn.Module:
-    convolution = nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, bias=False)
-    return nn.Sequential(convolution, nn.BatchNorm2d(outputs), nn.ReLU())
+def _pointwise(inputs: int, outputs: int) -> nn.Module:
+    return nn.Sequential(nn.Conv2d(inputs, outputs, 1, bias=False), nn.BatchNorm2d(outputs), nn.ReLU())

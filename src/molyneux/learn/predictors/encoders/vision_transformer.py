@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import Modality
-from molyneux.learn.checks import dropout_problems, refuse, too_small
+from molyneux.learn.checks import dropout_problems, head_problems, refuse, too_small
 from molyneux.learn.predictors.encoders.encoding import Encoder, Encoding, ViewEncoder
 from molyneux.learn.predictors.encoders.pictures import padded_pictures
 from molyneux.learn.predictors.encoders.sequences import transformer_layers
@@ -40,9 +40,7 @@ class ViT(ViewEncoder):
 
     def __post_init__(self) -> None:
         problems = too_small(self, "patch", "width", "heads", "layers", "feedforward") + dropout_problems(dropout=self.dropout)
-        if not problems and self.width % self.heads:
-            problems.append(f"width: expected a multiple of the {self.heads} heads, got {self.width}")
-        refuse(problems)
+        refuse(problems or head_problems(width=self.width, heads=self.heads))
 
     def build(self, modality: Modality) -> Encoder:
         """See `ViewEncoder`."""
