@@ -18,6 +18,7 @@ from molyneux.learn.checks import dropout_problems, refuse, too_small
 from molyneux.learn.predictors.encoders.encoding import Encoder, Encoding, ViewEncoder
 from molyneux.learn.predictors.encoders.general import whole
 from molyneux.learn.predictors.encoders.pictures import Residual, channel_problems
+from molyneux.learn.predictors.encoders.pooled_convolutions import PooledConvolutions
 from molyneux.learn.predictors.encoders.steps import BatchNorm2d
 from molyneux.learn.predictors.head import he_normal
 
@@ -82,10 +83,7 @@ class LeNet(ViewEncoder):
         self.check(modality)
         fitting(self, modality, 2 ** (self.layers + 1), "lower its layers")
         sizes = (modality.shape[0], *(self.channels * 2**layer for layer in range(self.layers + 1)))
-        stages = [
-            nn.Sequential(convolution(a, b, 5 if not number else 3), nn.MaxPool2d(2))
-            for number, (a, b) in enumerate(pairwise(sizes))
-        ]
+        stages = [PooledConvolutions(convolution(a, b, 5 if not number else 3)) for number, (a, b) in enumerate(pairwise(sizes))]
         return StagedEncoder(modality, stages, nn.Flatten())
 
 
@@ -118,7 +116,7 @@ class VGG11(ViewEncoder):
         for channels, count in ((64, 1), (128, 1), (256, 2), (512, 2), (512, 2)):
             outputs = max(1, round(channels * self.share))
             sizes = pairwise((inputs, *[outputs] * count))
-            stages.append(nn.Sequential(*(convolution(a, b, 3, bias=True) for a, b in sizes), nn.MaxPool2d(2)))
+            stages.append(PooledConvolutions(*(convolution(a, b, 3, bias=True) for a, b in sizes)))
             inputs = outputs
         return StagedEncoder(modality, stages, AveragedGrid(7, inputs, self.width))
 
