@@ -83,6 +83,16 @@ def test_any_memory_format_and_other_precisions() -> None:
     torch.testing.assert_close(joined.double()(maps.double()).float(), expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.precision
+def test_autocast() -> None:
+    joined, maps = stage(3).train(), torch.randn(8, 3, 10, 10)
+    expected = joined(maps)
+    with torch.autocast("cpu", torch.bfloat16):
+        got = joined(maps)
+    assert got.dtype == torch.float32
+    torch.testing.assert_close(got, expected, rtol=0.1, atol=0.05)
+
+
 def test_names_of_weights_are_those_of_the_layers() -> None:
     assert {*stage(1).state_dict()} == {*nn.Sequential(convolution(1, 6, 3), nn.MaxPool2d(2)).state_dict()}
 

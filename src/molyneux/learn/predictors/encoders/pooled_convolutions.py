@@ -23,8 +23,8 @@ class PooledConvolutions(nn.Sequential):
     """Convolutions with batch normalisation and ReLU, and 2x2 maximum pooling.
 
     The same numbers as the layers one after the other, up to rounding, and the same weights and running statistics. The layers
-    themselves run on accelerators, in other precisions than 32 bits, and where torch is to write the operations down. The
-    compiled kernels have no second derivative.
+    themselves run on accelerators, in double precision, and where torch is to write the operations down. Under autocast the
+    convolution is in bf16 and the rest in 32 bits. The compiled kernels have no second derivative.
 
     Args:
         layers: each a sequence of a convolution, batch normalisation and ReLU.
@@ -41,15 +41,16 @@ class PooledConvolutions(nn.Sequential):
         convolution, norm, relu = cast(tuple[nn.Module, nn.BatchNorm2d, nn.ReLU], tuple(joined.children()))
         maps = convolution(maps)
         if can_be_joined(maps, norm):
-            return normalised_pool(maps, norm)
+            return normalised_pool(maps.float(), norm)
         pooled: Tensor = pool(relu(norm(maps)))
         return pooled
 
 
 def can_be_joined(maps: Tensor, norm: nn.BatchNorm2d) -> bool:
-    """Whether the kernels can be used: 32 bits on the CPU, statistics of a batch of more than one position, nothing traced."""
-    plain = type(maps) is Tensor and maps.device.type == "cpu" and maps.dtype == norm.weight.dtype == torch.float32
-    return plain and maps.numel() > maps.shape[1] and min(maps.shape[2:]) > 1 and not torch.compiler.is_compiling()
+    """Whether the kernels can be used: on the CPU, maps of at most 32 bits of more than one position, nothing traced."""
+    precise = maps.dtype in (torch.float32, torch.bfloat16) and norm.weight.dtype == torch.float32
+    plain = type(maps) is Tensor and maps.device.type == "cpu"
+    return plain and precise and maps.numel() > maps.shape[1] and min(maps.shape[2:]) > 1 and not torch.compiler.is_compiling()
 
 
 def normalised_pool(maps: Tensor, norm: nn.BatchNorm2d) -> Tensor:
