@@ -83,6 +83,15 @@ def test_any_memory_format_and_other_precisions() -> None:
     torch.testing.assert_close(joined.double()(maps.double()).float(), expected, rtol=1e-4, atol=1e-5)
 
 
+def test_second_derivatives_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    joined, maps = stage(3).train(), torch.randn(4, 3, 10, 10, requires_grad=True)
+    monkeypatch.setattr(torch.backends.mkldnn, "enabled", False)
+    (slope,) = torch.autograd.grad(joined(maps).square().sum(), maps, create_graph=True)
+    slope.square().sum().backward()
+    assert maps.grad is not None
+    assert bool(maps.grad.abs().sum() > 0)
+
+
 @pytest.mark.precision
 def test_autocast() -> None:
     joined, maps = stage(3).train(), torch.randn(8, 3, 10, 10)

@@ -24,7 +24,8 @@ class PooledConvolutions(nn.Sequential):
 
     The same numbers as the layers one after the other, up to rounding, and the same weights and running statistics. The layers
     themselves run on accelerators, in double precision, and where torch is to write the operations down. Under autocast the
-    convolution is in bf16 and the rest in 32 bits. The compiled kernels have no second derivative.
+    convolution is in bf16 and the rest in 32 bits. The kernels have no second derivative; where one is wanted,
+    `torch.backends.mkldnn.enabled = False` leaves them out.
 
     Args:
         layers: each a sequence of a convolution, batch normalisation and ReLU.
@@ -47,9 +48,9 @@ class PooledConvolutions(nn.Sequential):
 
 
 def can_be_joined(maps: Tensor, norm: nn.BatchNorm2d) -> bool:
-    """Whether the kernels can be used: on the CPU, maps of at most 32 bits of more than one position, nothing traced."""
+    """Whether the kernels can be used: on the CPU, maps of at most 32 bits of more than one position, and kernels wanted."""
     precise = maps.dtype in (torch.float32, torch.bfloat16) and norm.weight.dtype == torch.float32
-    plain = type(maps) is Tensor and maps.device.type == "cpu"
+    plain = type(maps) is Tensor and maps.device.type == "cpu" and torch.backends.mkldnn.enabled
     return plain and precise and maps.numel() > maps.shape[1] and min(maps.shape[2:]) > 1 and not torch.compiler.is_compiling()
 
 
