@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from torch import Tensor, nn
 
-from molyneux.core import Modality, SpecError
+from molyneux.core import Modality
 from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.nets.net import Encoder, Net, Reshape
 
@@ -35,19 +35,17 @@ class MirroredLeNet(Net):
         refuse(too_small(self, "channels", "layers"))
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
-        """See `Net`; raises SpecError for pictures that all layers cannot halve."""
+        """See `Net`; maps of one row or column are not pooled along it, and those of one pixel not normalised."""
         self.check(modality)
-        depth, *sides = modality.shape
-        least = 2 ** (self.layers + 1)
-        if min(sides) < least:
-            shown = " x ".join(map(str, sides))
-            raise SpecError(f"MirroredLeNet: expected pictures of at least {least} pixels a side, got {shown}: lower its layers")
+        depth, rows, columns = modality.shape
         parts: list[nn.Module] = []
         for number, (a, b) in enumerate(pairwise((depth, *self._channels()))):
             kernel = 3 if number else 5
-            convolution = nn.Conv2d(a, b, kernel, padding=kernel // 2, bias=False)
-            parts += [convolution, nn.BatchNorm2d(b), nn.ReLU(), nn.MaxPool2d(2)]
-        rows, columns = (side // least for side in sides)
+            parts += [nn.Conv2d(a, b, kernel, padding=kernel // 2, bias=False)]
+            parts += [nn.BatchNorm2d(b)] if rows * columns > 1 else []
+            window = (min(2, rows), min(2, columns))
+            parts += [nn.ReLU(), nn.MaxPool2d(window)]
+            rows, columns = rows // window[0], columns // window[1]
         return Encoder(modality, *parts, nn.Flatten(), nn.Linear(self._channels()[-1] * rows * columns, outputs))
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
@@ -55,7 +53,7 @@ class MirroredLeNet(Net):
         self.check(modality)
         depth, *sides = modality.shape
         channels = self._channels()[::-1]
-        rows, columns = (-(-(side - 2) // (4 * 2**self.layers)) for side in sides)
+        rows, columns = (max(1, -(-(side - 2) // (4 * 2**self.layers))) for side in sides)
         parts: list[nn.Module] = []
         for a, b in pairwise(channels):
             parts += [nn.ConvTranspose2d(a, b, 4, 2, 1, bias=False), nn.BatchNorm2d(b), nn.ReLU()]
