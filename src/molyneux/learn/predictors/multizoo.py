@@ -37,6 +37,7 @@ from molyneux.learn.predictors.objectives import (
     MFM,
     AuxiliaryObjective,
     CanonicalCorrelation,
+    MultiSimilarity,
     RefNetReconstruction,
     SupervisedMVAE,
 )
@@ -187,7 +188,9 @@ ARCHITECTURES: dict[str, Architecture] = {
         target_weight=2.0,
     ),
     "mm-imdb/mi": Architecture(_IMDB, MultiplicativeInteractions("matrix", 1024), _LINEAR, 2),
-    "mm-imdb/refnet": Architecture(_IMDB, _LATE, _LINEAR, 2, objectives=(RefNetReconstruction(0.1, (3072,)),)),
+    "mm-imdb/refnet": Architecture(
+        _IMDB, _LATE, _LINEAR, 2, objectives=(RefNetReconstruction(0.1, (3072,)), MultiSimilarity(weight=1e-4))
+    ),
     "push/ef": Architecture((_PUSH[0],), EarlyFusion(_PUSH_MODEL, steps=True), Head(64)),
     "push/lf": Architecture((Stepwise(PushLayers(64), RecurrentSteps("lstm", 256)),), AtEachStep(_LATE), _LINEAR),
     "push/mult": Architecture((_PUSH[0],), MulT(64, 4, 3, causal=True, own=True, steps=True), _LINEAR),

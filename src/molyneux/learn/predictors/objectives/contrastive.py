@@ -185,7 +185,7 @@ class MultiSimilarityLoss(AuxiliaryLoss):
         if labels.dim() == 1:
             shared, labelled = labels.unsqueeze(1) == labels, torch.ones_like(labels, dtype=torch.bool)
         else:
-            shared, labelled = labels.float() @ labels.float().T > 0, labels.any(1)
+            shared, labelled = labels.float() @ labels.float().T > 0, labels.bool().any(1)
         with torch.autocast(features.device.type, enabled=False):
             each = self.each(features @ features.T, shared, labelled)
         return weighted({f"similarity.{self.target}": mean_of(each)}, weight_at(self.settings.weight, step.progress))

@@ -159,5 +159,5 @@ def check_product(objective: AuxiliaryObjective, fusion: FusionLayer, beside: tu
     if not isinstance(fusion, ProductLayer):
         raise SpecError(f"{name}: expected the fusion ProductOfExperts, whose code it decodes, got {type(fusion).__name__}")
     if set(beside) != set(fusion.settings.beside):
-        shown = ", ".join(fusion.settings.beside) or "none"
-        raise SpecError(f"{name}: expected the modalities beside the product that the fusion has ({shown}), got {beside}")
+        shown, given = (", ".join(names) or "none" for names in (fusion.settings.beside, beside))
+        raise SpecError(f"{name}: expected the modalities beside the product that the fusion has ({shown}), got {given}")
