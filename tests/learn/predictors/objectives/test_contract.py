@@ -194,3 +194,15 @@ def test_features_of_steps_count_as_their_mean(objective):
     batch = replace(batch, targets={**batch.targets, "where": torch.randn(12, 8, 2)})
     model.loss(batch, START).total.backward()
     assert gradients(model).isfinite().all()
+
+
+def test_training_lowers_what_it_adds(objective):
+    model = build(objective, 2).train()
+    model.target_weight = 0.0
+    batch, optimiser = samples(model.spec, 24), torch.optim.Adam(model.parameters(), 3e-3)
+    before = model.loss(batch, START).total.item()
+    for _ in range(25):
+        optimiser.zero_grad()
+        model.loss(batch, START, torch.Generator().manual_seed(0)).total.backward()
+        optimiser.step()
+    assert model.loss(batch, START).total.item() < before - 0.01 * abs(before)

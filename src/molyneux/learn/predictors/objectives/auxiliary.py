@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -15,12 +14,10 @@ from torch.nn import functional
 from molyneux.core import Batch, ConfigError, Loss, Progress, Spec
 from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import levels_below_zero, refuse
+from molyneux.learn.fusion.fusion import FusionLayer
 from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
 from molyneux.learn.predictors.head import Answers, Head
 from molyneux.learn.predictors.predictor import target_loss
-
-if TYPE_CHECKING:
-    from molyneux.learn.fusion.fusion import FusionLayer
 
 HEAD = Head()
 SHORTEST = 1e-4

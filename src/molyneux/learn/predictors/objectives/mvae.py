@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import torch
 
 from molyneux.core import Loss, Spec, SpecError, TrainingError, choice_problems
 from molyneux.learn.checks import refuse
+from molyneux.learn.fusion.fusion import FusionLayer
+from molyneux.learn.fusion.gated import ProductLayer
 from molyneux.learn.likelihoods import Scales, likelihood_scales
 from molyneux.learn.nets import Net
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
@@ -17,9 +19,6 @@ from molyneux.learn.posteriors import DiagonalNormal, product_of_experts
 from molyneux.learn.predictors.encoders.encoding import EncodingSpec
 from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep, mean_of
 from molyneux.learn.predictors.objectives.reconstruction import Reconstruction, Reconstructions
-
-if TYPE_CHECKING:
-    from molyneux.learn.fusion.fusion import FusionLayer
 
 
 @dataclass(frozen=True)
@@ -139,8 +138,6 @@ class SupervisedMVAELoss(AuxiliaryLoss):
 
     def posteriors(self, step: TrainingStep) -> tuple[DiagonalNormal, DiagonalNormal]:
         """Of all modalities together, (B, latent), and of each alone, (M, B, latent)."""
-        from molyneux.learn.fusion.gated import ProductLayer
-
         if not isinstance(step.fusion, ProductLayer):
             raise TrainingError(f"expected the step of a model that fuses by ProductOfExperts, got {type(step.fusion).__name__}")
         experts, present = step.fusion.experts(step.encodings), step.fusion.present(step.encodings)
@@ -153,8 +150,6 @@ class SupervisedMVAELoss(AuxiliaryLoss):
 
 def check_product(objective: AuxiliaryObjective, fusion: FusionLayer, beside: tuple[str, ...]) -> None:
     """Raise SpecError unless a fusion is a product of experts with these modalities beside it."""
-    from molyneux.learn.fusion.gated import ProductLayer
-
     name = type(objective).__name__
     if not isinstance(fusion, ProductLayer):
         raise SpecError(f"{name}: expected the fusion ProductOfExperts, whose code it decodes, got {type(fusion).__name__}")
