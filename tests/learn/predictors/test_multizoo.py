@@ -139,7 +139,7 @@ def test_every_architecture_is_counted():
 
 
 LEARNS = ["av-mnist/lrtf", "mimic/nl-gate", "stocks/ef-lstm", "vision-touch/lrtf"]
-LEARNS += ["av-mnist/cca", "av-mnist/mfm", "av-mnist/mvae", "mimic/mfm", "mimic/mvae"]
+LEARNS += ["av-mnist/cca", "av-mnist/refnet", "av-mnist/mfm", "av-mnist/mvae", "mimic/mfm", "mimic/mvae"]
 
 
 @pytest.mark.parametrize("name", LEARNS)

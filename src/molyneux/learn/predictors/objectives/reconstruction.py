@@ -19,8 +19,8 @@ from molyneux.learn.reading import read_view
 Reconstruction = Literal["likelihood", "mse", "sigmoid"]
 """What a reconstruction costs.
 
-- "likelihood": its negative log-likelihood in nats, summed over a view, by the usual likelihood of the kind of modality: Bernoulli
-  for images and videos, whose numbers lie in 0..1, categorical for symbols, else normal.
+- "likelihood": its negative log-likelihood in nats, summed over a view, by the usual likelihood of the kind: Bernoulli for
+  images and videos, whose numbers lie in 0..1, categorical for symbols, else normal.
 - "mse": the mean squared error of the numbers.
 - "sigmoid": the mean of `sigmoid_cross_entropy`. With both, symbols cost the mean nats of one.
 """
