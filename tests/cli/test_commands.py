@@ -21,6 +21,7 @@ from molyneux.core.config import arguments, short_names
 from molyneux.data import Benchmark, StoredSource, World
 from molyneux.learn.nets import Net
 from molyneux.learn.objectives import Objective
+from molyneux.learn.predictors import AuxiliaryObjective
 from molyneux.measure import Measure
 from molyneux.run import DataSettings, Experiment, LearnSettings, MeasureSettings, ReportSettings, Study
 
@@ -73,6 +74,7 @@ def test_steps_one_by_one(molyneux: Run, tmp_path: Path) -> None:
         ("objectives", {"BetaTCVAE", "BetaVAE", "CCI", "DIP", "ELBO", "FactorVAE", "IWAE", "MAT"}),
         ("measures", {"Coherence", "LatentProbe", "PosteriorGap", "Reconstruction"}),
         ("metrics", {"mig", "dci", "sap"}),
+        ("auxiliary-objectives", {"Contrastive", "MFM", "RefNet", "SupervisedMVAE", "UnimodalHeads"}),
         ("nets", {"CharacterTransformer", "Convolutional"}),
     ],
 )
@@ -109,6 +111,7 @@ def test_all_of_one_thing(molyneux: Run, kind: str, name: str, said: str) -> Non
 def test_lists_and_settings_are_what_can_be_imported() -> None:
     """The index reads source files, so that a list needs no torch; it must say what an import says."""
     families = {
+        "auxiliary-objectives": AuxiliaryObjective,
         "benchmarks": Benchmark,
         "measures": Measure,
         "models": Trainable,

@@ -37,7 +37,7 @@ _SIGNS = {
     r"\top": "T",
 }
 _SPACES = dict.fromkeys((r"\,", r"\;", "\\ "), " ") | {r"\quad": "\n"}
-_NAMES = {r"\log", r"\exp", r"\max", r"\min", r"\det"}
+_NAMES = {r"\log", r"\exp", r"\max", r"\min", r"\det", r"\cos"}
 _SIZES = {r"\left", r"\right"}
 _LETTERS = {
     r"\mathcal": {"L": "\N{SCRIPT CAPITAL L}", "N": "\N{MATHEMATICAL SCRIPT CAPITAL N}"},
@@ -53,7 +53,7 @@ def formula(kind: str, name: str) -> str:
     """How something of a kind is computed, as text; empty where the file has no section of that name.
 
     Args:
-        kind: `metrics`, `models`, `objectives`, `measures` or `posteriors`.
+        kind: `auxiliary-objectives`, `fusions`, `metrics`, `models`, `objectives`, `measures` or `posteriors`.
         name: as the lists have it.
     """
     parts = []
@@ -86,7 +86,7 @@ def _sections() -> dict[tuple[str, str], str]:
     for part in re.split(r"^(?=###? )", text, flags=re.MULTILINE):
         heading, _, body = part.partition("\n")
         if heading.startswith("## "):
-            kind = heading[3:].lower()
+            kind = heading[3:].lower().replace(" ", "-")
         elif heading:
             found[kind, heading[4:]] = body.strip()
     return found

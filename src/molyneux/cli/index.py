@@ -15,6 +15,7 @@ from pathlib import Path
 _ROOT = Path(__file__).parents[2]
 
 FAMILIES: dict[str, tuple[str, ...]] = {
+    "auxiliary-objectives": ("molyneux.learn.predictors.objectives", "molyneux.learn.predictors.objectives.AuxiliaryObjective"),
     "benchmarks": ("molyneux.data", "molyneux.data.Benchmark"),
     "corruptions": ("molyneux.data.imperfections", "molyneux.data.imperfections.Corruption"),
     "datasets": ("molyneux.data", "molyneux.data.OwnDataset"),

@@ -19,6 +19,7 @@ from molyneux.version import __version__
 
 _GOES_ON = "the same command goes on where this stopped"
 _KINDS = (
+    "auxiliary-objectives",
     "benchmarks",
     "configs",
     "corruptions",

@@ -39,6 +39,7 @@ SMALL = {
     fusion.ProductOfExperts: {"latent": 6},
 }
 VARIANTS = [
+    fusion.Concatenation((9, 6)),
     fusion.Pooling("max", 8),
     fusion.Pooling("sum", 8),
     fusion.EarlyFusion(steps=True),

@@ -139,12 +139,19 @@ class ProductLayer(FusionLayer):
         self.settings, self.names = settings, tuple(experts)
         self.projections = Projections(experts, 2 * settings.latent) if settings.linear else None
 
-    def posterior(self, encodings: Mapping[str, Encoding]) -> DiagonalNormal:
-        """The product of the experts of the modalities that are present and the prior, (B, latent)."""
+    def experts(self, encodings: Mapping[str, Encoding]) -> DiagonalNormal:
+        """The distribution of each of the M modalities that are experts, (M, B, latent)."""
         chosen = {name: encodings[name] for name in self.names}
         raw = [item.vector for item in chosen.values()] if self.projections is None else self.projections.vectors(chosen).values()
-        experts = DiagonalNormal(*expert_parameters(torch.stack([*raw])))
-        return product_of_experts(experts, presence(chosen).t(), prior_expert=True)
+        return DiagonalNormal(*expert_parameters(torch.stack([*raw])))
+
+    def present(self, encodings: Mapping[str, Encoding]) -> Tensor:
+        """Which samples have which of the experts, (M, B) bool."""
+        return presence({name: encodings[name] for name in self.names}).t()
+
+    def posterior(self, encodings: Mapping[str, Encoding]) -> DiagonalNormal:
+        """The product of the experts of the modalities that are present and the prior, (B, latent)."""
+        return product_of_experts(self.experts(encodings), self.present(encodings), prior_expert=True)
 
     def forward(self, encodings: Mapping[str, Encoding], generator: torch.Generator | None = None) -> Tensor:
         """See `FusionLayer`."""

@@ -9,10 +9,11 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from molyneux.core import choice_problems
+from molyneux.core import ConfigError, choice_problems
 from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer, Projections, presence, vector_widths
 from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
+from molyneux.learn.predictors.head import perceptron
 
 Pool = Literal["mean", "sum", "max"]  # in the order of `DeepSets`: Python takes literals of one set for the same
 
@@ -22,21 +23,36 @@ class Concatenation(Fusion):
     """Late fusion (LF): the vectors of all modalities side by side; Liang et al., MultiBench (2021), section 3.2.
 
     An absent modality has zeros in its place. Of one modality alone it is the unimodal model.
+
+    Args:
+        layers: units of fully connected layers after the vectors, with ReLU between them, the last of which gives the features;
+            none for the vectors themselves.
     """
+
+    layers: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if any(size < 1 for size in self.layers):
+            raise ConfigError(f"layers: expected units of each layer, at least 1, got {self.layers}")
 
     def build(self, encodings: Mapping[str, EncodingSpec]) -> FusionLayer:
         """See `Fusion`."""
         self.check(encodings)
-        return ConcatenationLayer(sum(vector_widths(encodings).values()))
+        return ConcatenationLayer((sum(vector_widths(encodings).values()), *self.layers))
 
 
 class ConcatenationLayer(FusionLayer):
-    """See `Concatenation`."""
+    """See `Concatenation`; of the widths of the vectors together and of each layer."""
+
+    def __init__(self, widths: tuple[int, ...]) -> None:
+        super().__init__(widths[-1])
+        self.layers = perceptron(widths)
 
     def forward(self, encodings: Mapping[str, Encoding], generator: torch.Generator | None = None) -> Tensor:
         """See `FusionLayer`."""
         first = next(iter(encodings.values())).vector
-        return torch.cat([encoding.vector.to(first.dtype) for encoding in encodings.values()], 1)
+        features: Tensor = self.layers(torch.cat([encoding.vector.to(first.dtype) for encoding in encodings.values()], 1))
+        return features
 
 
 @dataclass(frozen=True)

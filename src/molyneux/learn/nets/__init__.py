@@ -2,8 +2,10 @@
 
 from molyneux.learn.nets.general import Dense, Series, Video, default_net
 from molyneux.learn.nets.images import Convolutional, Patches
+from molyneux.learn.nets.lenet import MirroredLeNet
 from molyneux.learn.nets.net import Decoder, Encoder, Net
 from molyneux.learn.nets.recurrent import Recurrent
+from molyneux.learn.nets.recurrent_series import RecurrentSeries
 from molyneux.learn.nets.text_encoders import Averaging, Slots
 from molyneux.learn.nets.transformer import CausalTransformer, CharacterTransformer
 
@@ -15,9 +17,11 @@ __all__ = [
     "Decoder",
     "Dense",
     "Encoder",
+    "MirroredLeNet",
     "Net",
     "Patches",
     "Recurrent",
+    "RecurrentSeries",
     "Series",
     "Slots",
     "Video",

@@ -1,8 +1,6 @@
 """Models that predict targets: encoders, a fusion or a joining of picture and text, one file per published model, and a head."""
 
 from molyneux.learn.predictors.attention import Attention
-from molyneux.learn.predictors.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep, UnimodalHeads
-from molyneux.learn.predictors.canonical_correlation import CanonicalCorrelation
 from molyneux.learn.predictors.co_attention import CoAttention
 from molyneux.learn.predictors.compact_bilinear import CompactBilinear
 from molyneux.learn.predictors.concept_modules import ConceptModules
@@ -20,6 +18,8 @@ from molyneux.learn.predictors.joint_transformer import JointTransformer
 from molyneux.learn.predictors.mac import MAC
 from molyneux.learn.predictors.multizoo import ARCHITECTURES, Architecture, multizoo
 from molyneux.learn.predictors.neural_modules import NeuralModules
+from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep, UnimodalHeads
+from molyneux.learn.predictors.objectives.canonical_correlation import CanonicalCorrelation
 from molyneux.learn.predictors.picture_in_lstm import PictureInLSTM
 from molyneux.learn.predictors.predictor import Inputs, JoiningPredictor, PictureTextPredictor, Predictor
 from molyneux.learn.predictors.published import initialise

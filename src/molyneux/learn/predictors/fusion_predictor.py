@@ -12,9 +12,10 @@ from torch.distributions import Distribution
 from molyneux.core import Batch, ConfigError, Kind, Loss, Modality, Progress, Spec, SpecError, nearest
 from molyneux.learn.fusion.fusion import Fusion
 from molyneux.learn.fusion.pooled import Concatenation
-from molyneux.learn.predictors.auxiliary import AuxiliaryObjective, TrainingStep, UnimodalLoss
+from molyneux.learn.objectives import Weight, weight_at, weight_problems
 from molyneux.learn.predictors.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.predictors.head import Head, stepwise
+from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryObjective, TrainingStep, UnimodalLoss
 from molyneux.learn.predictors.predictor import JoiningPredictor, target_loss
 
 FUSION, HEAD = Concatenation(), Head()
@@ -33,6 +34,8 @@ class FusionPredictor(JoiningPredictor):
         fusion: how the encodings are joined.
         head: see `Head`.
         objectives: what is added to the loss.
+        target_weight: what the loss of the targets is multiplied by, constant or scheduled; terms are reported without it.
+        unsupervised: names of stages of the training in which that weight is 0, such as a contrastive pre-training.
         modalities: which are read, in this order; all of them by default.
 
     Raises:
@@ -48,10 +51,12 @@ class FusionPredictor(JoiningPredictor):
         fusion: Fusion = FUSION,
         head: Head = HEAD,
         objectives: tuple[AuxiliaryObjective, ...] = (),
+        target_weight: Weight = 1.0,
+        unsupervised: tuple[str, ...] = (),
         modalities: tuple[str, ...] = (),
     ) -> None:
         names = tuple(modalities) or spec.names
-        problems = [*_unknown(spec, encoders or {}, names)]
+        problems = [*_unknown(spec, encoders or {}, names), *weight_problems(target_weight=target_weight)]
         if problems:
             raise ConfigError(problems)
         chosen = {name: _chosen(spec.modality(name), encoders or {}) or fusion.encoder(spec.modality(name)) for name in names}
@@ -66,7 +71,10 @@ class FusionPredictor(JoiningPredictor):
                 f"only {shapes}: set its steps to false"
             )
         self.answers = head.build(features, spec.targets, steps=steps)
+        for item in objectives:
+            item.check(self.fusion)
         self.objectives = nn.ModuleList(item.build(spec, self.encoding_specs, features) for item in objectives)
+        self.target_weight, self.unsupervised = target_weight, tuple(unsupervised)
 
     def join(self, encodings: Mapping[str, Encoding]) -> Tensor:
         """The fused features, (B, F) or (B, T, F)."""
@@ -96,12 +104,14 @@ class FusionPredictor(JoiningPredictor):
         """What a step computes before its loss, for a training structure that weighs losses itself."""
         encodings = self.encodings(batch)
         features = self.fuse(encodings, generator)
-        return TrainingStep(batch, self.spec, encodings, features, self.answers(features), progress, generator)
+        found = self.answers(features)
+        return TrainingStep(batch, self.spec, encodings, features, found, progress, generator, self.fusion)
 
     def step_loss(self, step: TrainingStep) -> Loss:
         """The loss of what a step computed, and its terms."""
         loss = target_loss(step.found, step.batch, self.spec)
-        total, terms = loss.total, dict(loss.terms)
+        weight = 0.0 if step.progress.stage in self.unsupervised else weight_at(self.target_weight, step.progress)
+        total, terms = weight * loss.total, dict(loss.terms)
         for objective in self.objectives:
             part: Loss = objective(step)
             total, terms = total + part.total, {**terms, **part.terms}

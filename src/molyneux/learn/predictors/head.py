@@ -117,3 +117,9 @@ def he_normal(layer: L) -> L:
     if layer.bias is not None:
         nn.init.zeros_(layer.bias)
     return layer
+
+
+def perceptron(sizes: Sequence[int]) -> nn.Sequential:
+    """Linear layers between these widths, with ReLU between them; of one width, none."""
+    hidden = [part for a, b in pairwise(sizes[:-1]) for part in (he_normal(nn.Linear(a, b)), nn.ReLU())]
+    return nn.Sequential(*hidden, *(nn.Linear(a, b) for a, b in [*pairwise(sizes)][-1:]))

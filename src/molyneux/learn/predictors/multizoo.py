@@ -3,7 +3,11 @@
 Liang et al., MultiBench (2021), tables 4 to 12 and the published code. `multizoo("av-mnist/lf", spec)` builds one for samples of
 the shapes that the data set has; modalities are taken in the order of the spec. The numbers of weights are those of the published
 code, but for three things: the factors of low-rank fusion are weights and trained; a target that is a number has one weight more,
-its standard deviation; and the prior of sensor fusion is no weight.
+its standard deviation; and the prior of sensor fusion is no weight. What objectives add, such as decoders, is needed in training
+alone (`model.objectives`).
+
+Objectives are those of the papers where these have the same weights: MFM has its discrepancy and MVAE its divergence from the
+prior. RefNet reconstructs inputs as the published code does, `RefNetReconstruction`: the paper's `RefNet` has fewer weights.
 """
 
 from __future__ import annotations
@@ -19,14 +23,24 @@ from molyneux.learn.fusion.multiplicative import MultiplicativeInteractions
 from molyneux.learn.fusion.nonlocal_gate import NLGate
 from molyneux.learn.fusion.pooled import Concatenation
 from molyneux.learn.fusion.tensor import LowRank, TensorFusion
+from molyneux.learn.nets import Dense, MirroredLeNet, Net, RecurrentSeries
 from molyneux.learn.predictors.encoders.convolutional import CAMERA, DEPTH, VGG11, LeNet, PushLayers
 from molyneux.learn.predictors.encoders.encoding import ViewEncoder
 from molyneux.learn.predictors.encoders.general import MLP, Identity, Maxout
+from molyneux.learn.predictors.encoders.projected import Projected
 from molyneux.learn.predictors.encoders.sequences import RecurrentSteps, TransformerSteps
 from molyneux.learn.predictors.encoders.sounds import ForceConvolution
 from molyneux.learn.predictors.encoders.videos import Stepwise
 from molyneux.learn.predictors.fusion_predictor import FusionPredictor
 from molyneux.learn.predictors.head import Head
+from molyneux.learn.predictors.objectives import (
+    MFM,
+    AuxiliaryObjective,
+    CanonicalCorrelation,
+    MultiSimilarity,
+    RefNetReconstruction,
+    SupervisedMVAE,
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +53,9 @@ class Architecture:
         head: of the features.
         modalities: how many the samples have; None for any number.
         beside: how many of the last modalities stand beside a product of experts.
+        objectives: what is added to the loss.
+        decoders: nets of the modalities for the objectives that have any, in the order of the spec.
+        target_weight: see `FusionPredictor`.
     """
 
     encoders: tuple[ViewEncoder, ...]
@@ -46,6 +63,9 @@ class Architecture:
     head: Head
     modalities: int | None = None
     beside: int = 0
+    objectives: tuple[AuxiliaryObjective, ...] = ()
+    decoders: tuple[Net, ...] = ()
+    target_weight: float = 1.0
 
     def build(self, spec: Spec) -> FusionPredictor:
         """The model for samples of a spec; raises SpecError for another number of modalities."""
@@ -56,7 +76,17 @@ class Architecture:
         if isinstance(fusion, ProductOfExperts) and self.beside:
             fusion = replace(fusion, beside=spec.names[-self.beside :])
         encoders = self.encoders * count if len(self.encoders) == 1 else self.encoders
-        return FusionPredictor(spec, encoders=dict(zip(spec.names, encoders, strict=True)), fusion=fusion, head=self.head)
+        decoders = dict(zip(spec.names, self.decoders, strict=False))
+        return FusionPredictor(
+            spec,
+            encoders=dict(zip(spec.names, encoders, strict=True)),
+            fusion=fusion,
+            head=self.head,
+            objectives=tuple(
+                replace(item, decoders=decoders) if isinstance(item, MFM | SupervisedMVAE) else item for item in self.objectives
+            ),
+            target_weight=self.target_weight,
+        )
 
 
 def multizoo(name: str, spec: Spec) -> FusionPredictor:
@@ -80,26 +110,87 @@ _ACTION = MLP((32,), 32, "leaky_relu", last=True)
 _TOUCH = (CAMERA, ForceConvolution(), _PROPRIOCEPTION, DEPTH, _ACTION)
 _PUSH = tuple(Stepwise(PushLayers(width), Identity()) for width in (64, 8, 16))
 _PUSH_MODEL = Stepwise(MLP((), 64), RecurrentSteps("lstm", 512, 2))
+_AV_MNIST_DECODERS = (MirroredLeNet(6, 3), MirroredLeNet(6, 5))
+_MIMIC_DECODERS = (Dense(20, layers=1), RecurrentSeries(30, None))
+_ALL_HOURS = RecurrentSteps("gru", 30, readout="all")
 
 ARCHITECTURES: dict[str, Architecture] = {
     "affect/ef-gru": Architecture((Identity(),), EarlyFusion(RecurrentSteps("gru", 512)), Head(512)),
     "affect/mult": Architecture((Identity(),), MulT(40, 8, 4, causal=True, own=True, readout="last"), _LINEAR),
     "av-mnist/audio": Architecture(_AV_MNIST[1:], _LATE, Head(100), 1),
+    "av-mnist/cca": Architecture(
+        (LeNet(6, 3), Projected(LeNet(6, 5), 48)), _LATE, _LINEAR, 2, objectives=(CanonicalCorrelation(1e-3),)
+    ),
     "av-mnist/image": Architecture(_AV_MNIST[:1], _LATE, Head(100), 1),
     "av-mnist/lf": Architecture(_AV_MNIST, _LATE, Head(100), 2),
     "av-mnist/lrtf": Architecture(_AV_MNIST, LowRank(120, 40), Head(100), 2),
     "av-mnist/mi": Architecture(_AV_MNIST, MultiplicativeInteractions("matrix", 240), Head(100), 2),
+    "av-mnist/mfm": Architecture(
+        tuple(Projected(item, 200) for item in _AV_MNIST),
+        Concatenation((200, 100)),
+        Head(40),
+        2,
+        objectives=(MFM(private=100, hidden=(100,)),),
+        decoders=_AV_MNIST_DECODERS,
+        target_weight=2.0,
+    ),
+    "av-mnist/mvae": Architecture(
+        _AV_MNIST,
+        ProductOfExperts(200, deterministic=True),
+        Head(40),
+        2,
+        objectives=(SupervisedMVAE(scales="auto"),),
+        decoders=_AV_MNIST_DECODERS,
+        target_weight=2.0,
+    ),
+    "av-mnist/refnet": Architecture(
+        (Projected(LeNet(6, 3), 192), LeNet(6, 5)), _LATE, Head(100), 2, objectives=(RefNetReconstruction(0.1, (1000,)),)
+    ),
     "enrico/lf": Architecture((VGG11(16),), _LATE, _LINEAR, 2),
+    "enrico/refnet": Architecture((VGG11(16),), _LATE, _LINEAR, 2, objectives=(RefNetReconstruction(0.1, ()),)),
     "mimic/lf": Architecture(_MIMIC, _LATE, Head(40), 2),
     "mimic/lrtf": Architecture(_MIMIC, LowRank(100, 40), Head(40), 2),
+    "mimic/mfm": Architecture(
+        (MLP((20,), 200), Projected(_ALL_HOURS, 200)),
+        Concatenation((200, 100)),
+        Head(20),
+        2,
+        objectives=(MFM(private=100, hidden=(100,)),),
+        decoders=_MIMIC_DECODERS,
+        target_weight=2.0,
+    ),
     "mimic/mi": Architecture(_MIMIC, MultiplicativeInteractions("matrix", 100), Head(40), 2),
+    "mimic/mvae": Architecture(
+        (MLP((), 20, last=True), _ALL_HOURS),
+        ProductOfExperts(200, deterministic=True),
+        Head(20),
+        2,
+        objectives=(SupervisedMVAE(scales="auto"),),
+        decoders=_MIMIC_DECODERS,
+        target_weight=2.0,
+    ),
     "mimic/nl-gate": Architecture(_MIMIC, NLGate(slots=10, scaled=False, readout="all"), Head(40), 2),
     "mimic/series": Architecture((RecurrentSteps("gru", 30, outputs=15, readout="all"),), _LATE, Head(40), 1),
     "mimic/static": Architecture(_MIMIC[:1], _LATE, Head(40), 1),
+    "mm-imdb/cca": Architecture(
+        (Maxout(512, 256), Maxout(1024, 256)), _LATE, _LINEAR, 2, objectives=(CanonicalCorrelation(1e-3),)
+    ),
     "mm-imdb/ef": Architecture((Identity(),), EarlyFusion(Maxout(512, 512)), _LINEAR, 2),
     "mm-imdb/lf": Architecture(_IMDB, _LATE, _LINEAR, 2),
     "mm-imdb/lrtf": Architecture(_IMDB, LowRank(512, 128), _LINEAR, 2),
+    "mm-imdb/mfm": Architecture(
+        _IMDB,
+        Concatenation((512, 256)),
+        _LINEAR,
+        2,
+        objectives=(MFM(private=256, hidden=(256,)),),
+        decoders=(Dense(600, layers=1), Dense(2048, layers=1)),
+        target_weight=2.0,
+    ),
     "mm-imdb/mi": Architecture(_IMDB, MultiplicativeInteractions("matrix", 1024), _LINEAR, 2),
+    "mm-imdb/refnet": Architecture(
+        _IMDB, _LATE, _LINEAR, 2, objectives=(RefNetReconstruction(0.1, (3072,)), MultiSimilarity(weight=1e-4))
+    ),
     "push/ef": Architecture((_PUSH[0],), EarlyFusion(_PUSH_MODEL, steps=True), Head(64)),
     "push/lf": Architecture((Stepwise(PushLayers(64), RecurrentSteps("lstm", 256)),), AtEachStep(_LATE), _LINEAR),
     "push/mult": Architecture((_PUSH[0],), MulT(64, 4, 3, causal=True, own=True, steps=True), _LINEAR),
@@ -114,6 +205,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "vision-touch/lf": Architecture(_TOUCH, _LATE, Head(128), 5),
     "vision-touch/lrtf": Architecture(_TOUCH, LowRank(200, 40), Head(128), 5),
     "vision-touch/proprioception": Architecture((_PROPRIOCEPTION, _ACTION), _LATE, Head(128), 2),
+    "vision-touch/refnet": Architecture(_TOUCH, _LATE, Head(128), 5, objectives=(RefNetReconstruction(1e-4, (2000,)),)),
     "vision-touch/sensor-fusion": Architecture(_TOUCH, ProductOfExperts(128, linear=False), Head(128, layers=2), 5, 1),
 }
 """By data set and method. Modalities: MIMIC static, series; MM-IMDb text, image; AV-MNIST image, audio; Push position, force,

@@ -13,6 +13,7 @@ from molyneux.learn.predictors.encoders.encoding import (
 )
 from molyneux.learn.predictors.encoders.general import MLP, DeepSets, Identity, Maxout
 from molyneux.learn.predictors.encoders.pictures import PaperCNN, PixelPatches, StridedCNN
+from molyneux.learn.predictors.encoders.projected import Projected
 from molyneux.learn.predictors.encoders.sequences import CausalConvolution, RecurrentSteps, TransformerSteps
 from molyneux.learn.predictors.encoders.sounds import ForceConvolution, Spectrogram
 from molyneux.learn.predictors.encoders.symbol_trees import SymbolTrees
@@ -40,6 +41,7 @@ __all__ = [
     "OutlinesAndColours",
     "PaperCNN",
     "PixelPatches",
+    "Projected",
     "PushLayers",
     "RecurrentSteps",
     "RecurrentWords",

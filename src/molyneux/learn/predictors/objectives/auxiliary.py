@@ -9,15 +9,19 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
+from torch.nn import functional
 
-from molyneux.core import Batch, Loss, Progress, Spec
+from molyneux.core import Batch, ConfigError, Loss, Progress, Spec
 from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import levels_below_zero, refuse
+from molyneux.learn.fusion.fusion import FusionLayer
 from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
 from molyneux.learn.predictors.head import Answers, Head
 from molyneux.learn.predictors.predictor import target_loss
 
 HEAD = Head()
+SHORTEST = 1e-4
+"""Vectors count as at least so long when they are normalised, so that one of zeros has a gradient that is not huge."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class TrainingStep:
         found: the distribution of each target.
         progress: of the training.
         generator: of all noise.
+        fusion: the layer that made the features, which an objective may ask for more, such as for its posterior.
     """
 
     batch: Batch
@@ -41,10 +46,25 @@ class TrainingStep:
     found: Mapping[str, Distribution]
     progress: Progress
     generator: torch.Generator | None = None
+    fusion: FusionLayer | None = None
+
+    @property
+    def pooled(self) -> Tensor:
+        """The features of each whole sample in full precision, (B, F); of steps their mean."""
+        features = self.features.float()
+        return features if features.dim() == 2 else features.mean(1)
+
+    @property
+    def observed(self) -> Tensor:
+        """Which samples have any modality that is read, (B,) bool."""
+        return torch.stack([encoding.present for encoding in self.encodings.values()]).any(0)
 
 
 class AuxiliaryObjective(ABC):
     """Settings of further terms of the loss of a predictor; a frozen dataclass, checked at construction."""
+
+    def check(self, fusion: FusionLayer) -> None:  # noqa: B027 - most objectives serve any fusion
+        """Raise SpecError if this objective cannot serve a fusion."""
 
     @abstractmethod
     def build(self, spec: Spec, encodings: Mapping[str, EncodingSpec], features: int) -> AuxiliaryLoss:
@@ -66,6 +86,28 @@ class AuxiliaryLoss(nn.Module, ABC):
 
         Terms are means over the samples that they concern; 0 where there are none.
         """
+
+
+def mean_of(each: Tensor) -> Tensor:
+    """The mean of a term of some samples, (N,), in full precision; 0 of none, with a gradient of 0."""
+    return each.float().sum() / max(1, len(each))
+
+
+def normalised(vectors: Tensor) -> Tensor:
+    """Vectors (N, D) of length 1 in full precision; those shorter than `SHORTEST` stay shorter."""
+    return functional.normalize(vectors.float(), dim=1, eps=SHORTEST)
+
+
+def weighted(terms: Mapping[str, Tensor], weight: float) -> Loss:
+    """A loss of terms that are added up and multiplied by a weight."""
+    return Loss(weight * torch.stack(list(terms.values())).sum(), {name: term.detach() for name, term in terms.items()})
+
+
+def refuse_few(objective: AuxiliaryObjective, encodings: Mapping[str, EncodingSpec], fewest: int = 2) -> None:
+    """Raise ConfigError for fewer modalities than an objective needs."""
+    if len(encodings) < fewest:
+        name, found = type(objective).__name__, ", ".join(encodings)
+        raise ConfigError(f"{name}: expected at least {fewest} modalities, got {found}: read more, or leave the objective out")
 
 
 @dataclass(frozen=True)
@@ -122,3 +164,42 @@ class UnimodalLoss(AuxiliaryLoss):
 def known_where(batch: Batch, spec: Spec, rows: Tensor) -> Batch:
     """A batch whose targets are known only of the samples `rows` (B,) bool of which they are known already."""
     return replace(batch, known={target.name: batch.known_mask(target.name) & rows for target in spec.targets})
+
+
+@dataclass(frozen=True)
+class InStages(AuxiliaryObjective):
+    """Another objective that counts in some stages of the training alone, such as a contrastive one in a pre-training.
+
+    Args:
+        objective: the other one; its terms are reported where it counts.
+        stages: names of the stages.
+    """
+
+    objective: AuxiliaryObjective
+    stages: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        refuse([] if self.stages else ["stages: expected at least one name of a stage, got none"])
+
+    def check(self, fusion: FusionLayer) -> None:
+        """See `AuxiliaryObjective`."""
+        self.objective.check(fusion)
+
+    def build(self, spec: Spec, encodings: Mapping[str, EncodingSpec], features: int) -> LossInStages:
+        """See `AuxiliaryObjective`."""
+        return LossInStages(self.objective.build(spec, encodings, features), self.stages)
+
+
+class LossInStages(AuxiliaryLoss):
+    """See `InStages`."""
+
+    def __init__(self, inner: AuxiliaryLoss, stages: tuple[str, ...]) -> None:
+        super().__init__()
+        self.inner, self.stages = inner, stages
+
+    def forward(self, step: TrainingStep) -> Loss:
+        """See `AuxiliaryLoss`."""
+        if step.progress.stage not in self.stages:
+            return Loss(step.features.new_zeros((), dtype=torch.float32))
+        found: Loss = self.inner(step)
+        return found

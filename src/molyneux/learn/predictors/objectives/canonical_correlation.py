@@ -9,10 +9,10 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
-from molyneux.core import ConfigError, Loss, Spec
+from molyneux.core import Loss, Spec
 from molyneux.learn.checks import levels_below_zero, not_positive, refuse
-from molyneux.learn.predictors.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep
 from molyneux.learn.predictors.encoders.encoding import EncodingSpec
+from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep, refuse_few
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,7 @@ class CanonicalCorrelation(AuxiliaryObjective):
 
     def build(self, spec: Spec, encodings: Mapping[str, EncodingSpec], features: int) -> CanonicalCorrelationLoss:
         """See `AuxiliaryObjective`; raises ConfigError for fewer than two modalities."""
-        if len(encodings) < 2:
-            raise ConfigError(f"CanonicalCorrelation: expected at least two modalities, got {', '.join(encodings)}")
+        refuse_few(self, encodings)
         return CanonicalCorrelationLoss(self)
 
 

@@ -7,7 +7,7 @@ from sklearn.cross_decomposition import CCA
 
 from molyneux.core import Batch, ConfigError, Modality, Progress, Spec, Target
 from molyneux.learn.predictors import CanonicalCorrelation, FusionPredictor
-from molyneux.learn.predictors.canonical_correlation import canonical_correlations
+from molyneux.learn.predictors.objectives.canonical_correlation import canonical_correlations
 
 SPEC = Spec((Modality("a", "tabular", (4,)), Modality("b", "tabular", (3,))), targets=(Target("y", "class", ("no", "yes")),))
 
@@ -79,7 +79,7 @@ def test_refuses_settings_and_single_modalities():
     with pytest.raises(ConfigError, match="weight") as error:
         CanonicalCorrelation(weight=-1, regularization=0)
     assert len(error.value.problems) == 2
-    with pytest.raises(ConfigError, match="two modalities"):
+    with pytest.raises(ConfigError, match="2 modalities"):
         FusionPredictor(SPEC, modalities=("a",), objectives=(CanonicalCorrelation(),))
 
 

@@ -1,0 +1,31 @@
+"""Auxiliary objectives of predictors: what is added to the loss of the targets."""
+
+from molyneux.learn.predictors.objectives.auxiliary import (
+    AuxiliaryLoss,
+    AuxiliaryObjective,
+    InStages,
+    TrainingStep,
+    UnimodalHeads,
+)
+from molyneux.learn.predictors.objectives.canonical_correlation import CanonicalCorrelation
+from molyneux.learn.predictors.objectives.contrastive import Contrastive, MultiSimilarity
+from molyneux.learn.predictors.objectives.mfm import MFM, PublishedMFM
+from molyneux.learn.predictors.objectives.mvae import PublishedMVAE, SupervisedMVAE
+from molyneux.learn.predictors.objectives.refnet import RefNet, RefNetReconstruction
+
+__all__ = [
+    "MFM",
+    "AuxiliaryLoss",
+    "AuxiliaryObjective",
+    "CanonicalCorrelation",
+    "Contrastive",
+    "InStages",
+    "MultiSimilarity",
+    "PublishedMFM",
+    "PublishedMVAE",
+    "RefNet",
+    "RefNetReconstruction",
+    "SupervisedMVAE",
+    "TrainingStep",
+    "UnimodalHeads",
+]
