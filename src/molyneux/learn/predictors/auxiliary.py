@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor, nn
@@ -15,7 +15,7 @@ from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import levels_below_zero, refuse
 from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
 from molyneux.learn.predictors.head import Answers, Head
-from molyneux.learn.predictors.predictor import target_loss
+from molyneux.learn.predictors.predictor import JoiningPredictor, target_loss
 
 HEAD = Head()
 
@@ -32,6 +32,7 @@ class TrainingStep:
         found: the distribution of each target.
         progress: of the training.
         generator: of all noise.
+        model: the predictor, for an objective that asks what it says of other encodings (`JoiningPredictor.answer`).
     """
 
     batch: Batch
@@ -41,6 +42,7 @@ class TrainingStep:
     found: Mapping[str, Distribution]
     progress: Progress
     generator: torch.Generator | None = None
+    model: JoiningPredictor = field(kw_only=True)
 
 
 class AuxiliaryObjective(ABC):
