@@ -20,7 +20,12 @@ class Small(nn.Module):
         self.spec = spec
         with torch.random.fork_rng():
             torch.manual_seed(0)
-            self.first, self.norm, self.drop, self.linear = nn.Linear(192, 6), nn.BatchNorm1d(6), nn.Dropout(0.2), nn.Linear(6, 8)
+            self.first, self.norm, self.drop, self.linear = (
+                nn.Linear(192, 6, bias=False),
+                nn.BatchNorm1d(6),
+                nn.Dropout(0.2),
+                nn.Linear(6, 8),
+            )
 
     def loss(self, batch, progress, generator=None):
         hidden = self.drop(self.norm(self.first(batch.views["image"].flatten(1) / 255)).relu())

@@ -7,6 +7,7 @@ from molyneux.learn.judges import Judge, load_judge, shipped_judges, train_judge
 from molyneux.learn.outside import WrappedAutoencoder, WrappedEncoder, WrappedPredictor, load_state
 from molyneux.learn.predictors import (
     MAC,
+    MCTN,
     Attention,
     CoAttention,
     CompactBilinear,
@@ -36,6 +37,7 @@ __all__ = [
     "DMVAE",
     "HSVAE",
     "MAC",
+    "MCTN",
     "MMVAE",
     "MVAE",
     "VAE",

@@ -188,9 +188,10 @@ def without_dropout(model: nn.Module) -> Iterator[None]:
 @contextlib.contextmanager
 def twice_differentiable() -> Iterator[None]:
     """Computes attention and recurrent layers by operations whose gradient has a gradient."""
-    with (
-        torch.backends.cudnn.flags(enabled=False),
-        torch.backends.mkldnn.flags(enabled=False),
-        sdpa_kernel(SDPBackend.MATH),
-    ):
-        yield
+    before = torch.backends.mkldnn.enabled
+    torch.backends.mkldnn.enabled = False  # its `flags` warn of settings that nobody changes
+    try:
+        with torch.backends.cudnn.flags(enabled=False), sdpa_kernel(SDPBackend.MATH):
+            yield
+    finally:
+        torch.backends.mkldnn.enabled = before

@@ -19,7 +19,7 @@ from molyneux.learn.fusion.early import EarlyFusion
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer
 from molyneux.learn.fusion.pooled import Concatenation
 from molyneux.learn.predictors.auxiliary import AuxiliaryObjective, known_where
-from molyneux.learn.predictors.encoders.encoding import Encoding, ViewEncoder
+from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec, ViewEncoder
 from molyneux.learn.predictors.fusion_predictor import FUSION, HEAD, FusionPredictor
 from molyneux.learn.predictors.head import Answers, Head
 from molyneux.learn.predictors.predictor import target_loss
@@ -144,17 +144,23 @@ class GradientBlending(FusionPredictor):
         known = {*self.reads, *(spec.modality(name).kind for name in self.reads)}
         if problems := [f"heads: no modality or kind {name!r}; {nearest(name, known)}" for name in heads if name not in known]:
             raise ConfigError(problems)
-        branch = branch or (fusion if isinstance(fusion, EarlyFusion) else Concatenation())
         self.branches = ModalityDict[Branch]()
         for name, item in self.encoding_specs.items():
             chosen = heads.get(name) or heads.get(item.kind) or head
-            layer = branch.build({name: item})
+            layer = (branch or self._usual_branch(fusion, item)).build({name: item})
             self.branches[name] = Branch(layer, chosen.build(layer.features, spec.targets, steps=layer.steps))
         count = len(self.reads) + 1
         self.register_buffer("weights", torch.full((count,), 1 / count))
         self.blending, self.blended = blending, blended
         self.part: int | None = None
         """The only loss of a copy that serves an estimate, by its position in `weights`."""
+
+    def _usual_branch(self, fusion: Fusion, item: EncodingSpec) -> Fusion:
+        """What makes the features of one modality alone where no setting says it."""
+        if not isinstance(fusion, EarlyFusion):
+            return Concatenation()
+        sequences = any(other.sequence for other in self.encoding_specs.values())
+        return fusion if item.sequence or not sequences else EarlyFusion()
 
     def start_epoch(self, epoch: Epoch) -> None:
         """Estimate the weights, before every `Blending.every`-th epoch; see `core.EpochStart`."""
