@@ -41,6 +41,8 @@ COUNTS = [
     ("av-mnist/lf", (DIGIT, SOUND), classes(10), 260_922),
     ("av-mnist/mi", (DIGIT, SOUND), classes(10), 2_530_602),
     ("av-mnist/lrtf", (DIGIT, SOUND), classes(10), 249_082 + 40 * (49 + 193) * 120),
+    ("av-mnist/gradblend", (DIGIT, SOUND), classes(10), 287_142),
+    ("mimic/gradblend", (STATIC, HOURS), classes(6), 63_048),
     ("mimic/lf", (STATIC, HOURS), classes(6), 33_616),
     ("mimic/lf", (STATIC, HOURS), classes(2), 33_452),
     ("mimic/static", (STATIC,), classes(2), 692),
@@ -56,6 +58,8 @@ COUNTS = [
     ("stocks/lf-lstm", STOCKS[1], NUMBER, 7_393),
     ("stocks/lf-lstm", STOCKS[2], NUMBER, 8_625),
     ("stocks/ef-lstm", STOCKS[0], NUMBER, 68_737),
+    ("stocks/gradblend", STOCKS[0], NUMBER, 337_541),
+    ("stocks/gradblend", STOCKS[2], NUMBER, 540_680),
     ("stocks/ef-transformer", STOCKS[0], NUMBER, 117_997),
     ("stocks/lf-transformer", STOCKS[0], NUMBER, 471_877),
     ("stocks/lf-transformer", STOCKS[1], NUMBER, 707_815),
@@ -105,7 +109,7 @@ def test_every_architecture_is_counted():
     assert {name for name, *_ in COUNTS} == set(ARCHITECTURES)
 
 
-@pytest.mark.parametrize("name", ["av-mnist/lrtf", "mimic/nl-gate", "stocks/ef-lstm", "vision-touch/lrtf"])
+@pytest.mark.parametrize("name", ["av-mnist/lrtf", "mimic/gradblend", "mimic/nl-gate", "stocks/ef-lstm", "vision-touch/lrtf"])
 def test_they_have_a_loss(name):
     _, modalities, target, _ = next(row for row in COUNTS if row[0] == name)
     spec = spec_of(name, modalities, target)

@@ -27,6 +27,7 @@ from molyneux.learn.predictors.encoders.sounds import ForceConvolution
 from molyneux.learn.predictors.encoders.videos import Stepwise
 from molyneux.learn.predictors.fusion_predictor import FusionPredictor
 from molyneux.learn.predictors.head import Head
+from molyneux.learn.predictors.structures.gradient_blending import GradientBlending
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Architecture:
         head: of the features.
         modalities: how many the samples have; None for any number.
         beside: how many of the last modalities stand beside a product of experts.
+        alone: heads of the modalities in gradient blending, in the order of the spec; one for modalities of any number.
     """
 
     encoders: tuple[ViewEncoder, ...]
@@ -46,6 +48,7 @@ class Architecture:
     head: Head
     modalities: int | None = None
     beside: int = 0
+    alone: tuple[Head, ...] = ()
 
     def build(self, spec: Spec) -> FusionPredictor:
         """The model for samples of a spec; raises SpecError for another number of modalities."""
@@ -55,8 +58,11 @@ class Architecture:
         fusion = self.fusion
         if isinstance(fusion, ProductOfExperts) and self.beside:
             fusion = replace(fusion, beside=spec.names[-self.beside :])
-        encoders = self.encoders * count if len(self.encoders) == 1 else self.encoders
-        return FusionPredictor(spec, encoders=dict(zip(spec.names, encoders, strict=True)), fusion=fusion, head=self.head)
+        encoders = dict(zip(spec.names, self.encoders * (count if len(self.encoders) == 1 else 1), strict=True))
+        if not self.alone:
+            return FusionPredictor(spec, encoders=encoders, fusion=fusion, head=self.head)
+        heads = dict(zip(spec.names, self.alone * (count if len(self.alone) == 1 else 1), strict=True))
+        return GradientBlending(spec, encoders=encoders, fusion=fusion, head=self.head, heads=heads)
 
 
 def multizoo(name: str, spec: Spec) -> FusionPredictor:
@@ -85,11 +91,13 @@ ARCHITECTURES: dict[str, Architecture] = {
     "affect/ef-gru": Architecture((Identity(),), EarlyFusion(RecurrentSteps("gru", 512)), Head(512)),
     "affect/mult": Architecture((Identity(),), MulT(40, 8, 4, causal=True, own=True, readout="last"), _LINEAR),
     "av-mnist/audio": Architecture(_AV_MNIST[1:], _LATE, Head(100), 1),
+    "av-mnist/gradblend": Architecture(_AV_MNIST, _LATE, Head(100), 2, alone=(Head(100),)),
     "av-mnist/image": Architecture(_AV_MNIST[:1], _LATE, Head(100), 1),
     "av-mnist/lf": Architecture(_AV_MNIST, _LATE, Head(100), 2),
     "av-mnist/lrtf": Architecture(_AV_MNIST, LowRank(120, 40), Head(100), 2),
     "av-mnist/mi": Architecture(_AV_MNIST, MultiplicativeInteractions("matrix", 240), Head(100), 2),
     "enrico/lf": Architecture((VGG11(16),), _LATE, _LINEAR, 2),
+    "mimic/gradblend": Architecture(_MIMIC, _LATE, Head(40), 2, alone=(Head(20), Head(40))),
     "mimic/lf": Architecture(_MIMIC, _LATE, Head(40), 2),
     "mimic/lrtf": Architecture(_MIMIC, LowRank(100, 40), Head(40), 2),
     "mimic/mi": Architecture(_MIMIC, MultiplicativeInteractions("matrix", 100), Head(40), 2),
@@ -106,6 +114,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "push/tf": Architecture((_PUSH[1], _PUSH[1], _PUSH[0], _PUSH[2]), AtEachStep(TensorFusion(None)), Head(256), 4),
     "stocks/ef-lstm": Architecture((Identity(),), EarlyFusion(RecurrentSteps("lstm", 128)), _LINEAR),
     "stocks/ef-transformer": Architecture((Identity(),), EarlyFusion(_STOCKS), _LINEAR),
+    "stocks/gradblend": Architecture((Identity(),), EarlyFusion(RecurrentSteps("lstm", 128)), _LINEAR, alone=(_LINEAR,)),
     "stocks/lf-lstm": Architecture((RecurrentSteps("lstm", 16),), _LATE, _LINEAR),
     "stocks/lf-transformer": Architecture((_STOCKS,), _LATE, _LINEAR),
     "stocks/mult": Architecture((Identity(),), MulT(9, 3, 3, causal=True, own=True, readout="last"), _LINEAR),
