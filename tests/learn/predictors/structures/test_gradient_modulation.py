@@ -1,5 +1,6 @@
 """OGMGE: ratios and coefficients by hand, which gradients change and by how much, and a modality that dominates."""
 
+import copy
 import math
 from dataclasses import replace
 
@@ -38,7 +39,7 @@ def gradients(model, batch, progress=START, seed=0):
     model.train().zero_grad()
     loss = model.loss(batch, progress, torch.Generator().manual_seed(seed))
     loss.total.backward()
-    return loss, {name: parameter.grad.clone() for name, parameter in model.named_parameters()}
+    return loss, {name: parameter.grad.clone() for name, parameter in model.named_parameters() if parameter.grad is not None}
 
 
 def test_coefficients_by_hand():
@@ -148,6 +149,17 @@ def test_a_gradient_is_changed_once_and_none_without_a_step(build, batch_of):
     model.eval().zero_grad()
     model.loss(batch, START).total.backward()
     assert all(torch.equal(parameter.grad, usual[name]) for name, parameter in model.named_parameters())
+
+
+def test_a_copy_of_a_model_under_way_is_a_model_of_its_own(build, batch_of):
+    model, plain = build()
+    batch = batch_of(plain.spec)
+    model.train().loss(batch, START)
+    other = copy.deepcopy(model)
+    loss, found = gradients(other, batch)
+    assert all(torch.equal(found[name], value) for name, value in gradients(model, batch)[1].items())
+    assert all(parameter.grad is not None for parameter in other.parameters())
+    assert any(value != 1 for name, value in loss.terms.items() if "modulation" in name)
 
 
 def test_absent_modalities_are_left_alone(build, batch_of):
