@@ -219,7 +219,7 @@ def optimizer_of(settings: Training, parameters: list[nn.Parameter]) -> Optimize
     rate, decay = settings.learning_rate, settings.weight_decay
     if settings.optimizer == "sgd":
         return SGD(parameters, lr=rate, momentum=settings.betas[0], weight_decay=decay)
-    kind = {"adam": Adam, "adamw": AdamW}[settings.optimizer]
+    kind: type[Adam] = AdamW if settings.optimizer == "adamw" else Adam
     return kind(parameters, lr=rate, betas=settings.betas, weight_decay=decay, fused=True)
 
 

@@ -32,7 +32,7 @@ class TrainingStep:
         found: the distribution of each target.
         progress: of the training.
         generator: of all noise.
-        model: the predictor, for an objective that asks what it says of other encodings (`JoiningPredictor.answer`).
+        model: the predictor, for an objective that asks what it says of other encodings (`JoiningPredictor.distributions`).
     """
 
     batch: Batch

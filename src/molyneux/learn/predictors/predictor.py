@@ -112,7 +112,7 @@ class JoiningPredictor(Predictor):
         found = self.encodings(batch, observed)
         return self.join(found) if len(batch) else self.no_features()
 
-    def answer(self, encodings: Mapping[str, Encoding]) -> dict[str, Distribution]:
+    def distributions(self, encodings: Mapping[str, Encoding]) -> dict[str, Distribution]:
         """A distribution for each target from encodings of at least one sample."""
         found: dict[str, Distribution] = self.answers(self.join(encodings))
         return found
@@ -121,7 +121,7 @@ class JoiningPredictor(Predictor):
         """By modality, a distribution for each target by joining and head from it alone, as if a sample lacked all others."""
         like = next(self.parameters())
         blank = {name: self.encoders[name].blank(len(item.vector), like) for name, item in encodings.items()}
-        return {name: self.answer({**blank, name: item}) for name, item in encodings.items()}
+        return {name: self.distributions({**blank, name: item}) for name, item in encodings.items()}
 
     def no_features(self) -> Tensor:
         """The features of no samples."""

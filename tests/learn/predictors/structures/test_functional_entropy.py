@@ -76,11 +76,11 @@ def test_it_bounds_the_functional_entropy(spec_of, encoders, batch_of, tasks):
     information = loss_of(model, batch).terms["table/information"]
     with torch.no_grad():
         encodings = model.encodings(batch)
-        reference, table = model.answer(encodings), encodings["table"]
+        reference, table = model.distributions(encodings), encodings["table"]
         size = table.vector.square().mean().sqrt()
         many = {name: repeat(encoding, 4000) for name, encoding in encodings.items()}
         noisy = replace(many["table"], vector=many["table"].vector + size * torch.randn(4000, 4))
-        found = model.answer({**many, "table": noisy})
+        found = model.distributions({**many, "table": noisy})
         f = sum(divergences(reference[name], found[name], 4000) for name in found)
         entropy = (f * f.log()).mean() - f.mean() * f.mean().log()
     assert 0 < entropy <= information / 2

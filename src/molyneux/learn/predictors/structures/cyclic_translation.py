@@ -197,7 +197,7 @@ class Translator(nn.Module):
             steps: how many to make.
             taught: the truth (B, steps, D), and where (B, steps) bool the next step reads it in place of the output.
         """
-        from_state, from_part = self.energy.weight.split(self.hidden, 1)
+        from_state, from_part = self.energy.weight[:, : self.hidden], self.energy.weight[:, self.hidden :]
         keys, mask = functional.linear(states, from_part, self.energy.bias), step_mask(counts, states.shape[1])
         truth = None if taught is None else functional.pad(taught[0], (0, self.outputs - taught[0].shape[2]))
         output, state, made = states.new_zeros(len(states), self.outputs), last, []

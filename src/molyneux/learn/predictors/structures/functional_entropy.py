@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
@@ -79,7 +79,7 @@ class RMFELoss(AuxiliaryLoss):
         terms = {f"{name}/information": total for name in step.encodings}
         with without_dropout(step.model), twice_differentiable():
             with torch.no_grad():
-                reference = step.model.answer(step.encodings)
+                reference = step.model.distributions(step.encodings)
             for name, encoding in step.encodings.items():
                 if bool(encoding.present.any()):
                     found = self._information(name, reference, step)
@@ -93,7 +93,7 @@ class RMFELoss(AuxiliaryLoss):
         perturb = self._inputs if self.settings.perturbed == "inputs" else self._encodings
         perturbed, noises = perturb(name, step)
         repeated = {other: repeat(encoding, count) for other, encoding in step.encodings.items()}
-        found = step.model.answer({**repeated, name: perturbed})
+        found = step.model.distributions({**repeated, name: perturbed})
         rows = step.encodings[name].present
         divergence = torch.stack([divergences(reference[target], found[target], count) for target in found]).sum(0)
         slopes = torch.autograd.grad(divergence.sum(), noises, create_graph=True, allow_unused=True)
@@ -188,10 +188,10 @@ def without_dropout(model: nn.Module) -> Iterator[None]:
 @contextlib.contextmanager
 def twice_differentiable() -> Iterator[None]:
     """Computes attention and recurrent layers by operations whose gradient has a gradient."""
-    before = torch.backends.mkldnn.enabled
-    torch.backends.mkldnn.enabled = False  # its `flags` warn of settings that nobody changes
+    backend: Any = torch.backends.mkldnn
+    before, backend.enabled = backend.enabled, False  # its `flags` warn of settings that nobody changes
     try:
         with torch.backends.cudnn.flags(enabled=False), sdpa_kernel(SDPBackend.MATH):
             yield
     finally:
-        torch.backends.mkldnn.enabled = before
+        backend.enabled = before

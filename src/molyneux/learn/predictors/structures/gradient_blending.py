@@ -203,7 +203,7 @@ class GradientBlending(FusionPredictor):
         if not self.blended or not len(batch):
             return super().predict(batch, observed)
         encodings = self.encodings(batch, observed)
-        return self._pool(encodings, self.answer(encodings))
+        return self._pool(encodings, self.distributions(encodings))
 
     def _part_loss(self, part: int, batch: Batch, generator: torch.Generator | None) -> Loss:
         """The loss at a position in `weights`, alone."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.distributions import Distribution
+from torch.nn import functional
 from torch.utils.hooks import RemovableHandle
 
 from molyneux.core import ConfigError, Loss, Spec, choice_problems
@@ -17,6 +18,7 @@ from molyneux.learn.checks import not_positive, refuse
 from molyneux.learn.fusion.pooled import ConcatenationLayer
 from molyneux.learn.predictors.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep
 from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
+from molyneux.learn.predictors.head import Output
 from molyneux.learn.predictors.structures.functional_entropy import without_dropout
 
 Noise = Literal["gradient", "none"]
@@ -92,7 +94,7 @@ class OGMGELoss(AuxiliaryLoss):
             for parameter in step.model.encoders[name].parameters():
                 if parameter.requires_grad:
                     change = _modulated(coefficient, step.generator, noisy=noisy)
-                    self._hooks.append(parameter.register_hook(change))
+                    self._hooks.append(parameter.register_hook(change))  # type: ignore[no-untyped-call]
 
 
 def _modulated(coefficient: Tensor, generator: torch.Generator | None, *, noisy: bool) -> Callable[[Tensor], Tensor | None]:
@@ -155,14 +157,16 @@ def alone(step: TrainingStep) -> Mapping[str, Mapping[str, Distribution]]:
     return _shares(model.answers.outputs.items(), step.encodings) if linear else model.alone(step.encodings)
 
 
-def _shares(outputs: list[tuple[str, nn.Module]], encodings: Mapping[str, Encoding]) -> dict[str, dict[str, Distribution]]:
+def _shares(outputs: Sequence[tuple[str, Output]], encodings: Mapping[str, Encoding]) -> dict[str, dict[str, Distribution]]:
     """The distributions by each modality's part of the outputs of linear layers over vectors side by side."""
     found: dict[str, dict[str, Distribution]] = {name: {} for name in encodings}
-    widths = [encoding.vector.shape[1] for encoding in encodings.values()]
     for target, output in outputs:
-        layer = output.last
-        for (name, encoding), weight in zip(encodings.items(), layer.weight.split(widths, 1), strict=True):
-            share = 1 if output.target.task == "number" else len(encodings)
-            bias = None if layer.bias is None else layer.bias / share
-            found[name][target] = output.distribution(nn.functional.linear(encoding.vector.float(), weight, bias))
+        layer, first = output.last, 0
+        for name, encoding in encodings.items():
+            width = encoding.vector.shape[1]
+            made = functional.linear(encoding.vector.float(), layer.weight[:, first : first + width])
+            if layer.bias is not None:
+                made = made + layer.bias / (1 if output.target.task == "number" else len(encodings))
+            found[name][target] = output.distribution(made)
+            first += width
     return found
