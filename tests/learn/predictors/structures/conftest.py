@@ -34,9 +34,36 @@ class MemorySource:
         return self.whole[torch.as_tensor(indices)]
 
 
+class DiedError(Exception):
+    pass
+
+
+class DyingSource:
+    """A source that dies after so many batches."""
+
+    error = DiedError
+
+    def __init__(self, source, batches):
+        self.source, self.spec, self.left = source, source.spec, batches
+
+    def __len__(self):
+        return len(self.source)
+
+    def batch(self, indices):
+        self.left -= 1
+        if self.left < 0:
+            raise DiedError
+        return self.source.batch(indices)
+
+
 @pytest.fixture
 def source_of():
     return MemorySource
+
+
+@pytest.fixture
+def dying():
+    return DyingSource
 
 
 @pytest.fixture

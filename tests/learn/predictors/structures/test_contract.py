@@ -8,9 +8,9 @@ import torch
 
 from molyneux.core import Predicts, Progress, Representation, Trainable
 from molyneux.core.config import Factory, Supplied, build
-from molyneux.learn import MCTN, FusionPredictor, GradientBlending, load_weights, save_model
+from molyneux.learn import MCTN, FusionPredictor, GradientBlending, Training, fit, load_weights, save_model
 from molyneux.learn.fusion import LowRank
-from molyneux.learn.predictors import OGMGE, RMFE, Head, Predictor
+from molyneux.learn.predictors import OGMGE, RMFE, Blending, Head, Predictor
 
 START = Progress(1, 10)
 FUSED = {
@@ -38,8 +38,8 @@ def make(request, spec_of, encoders):
             return MCTN(replace(spec, modalities=(first, second, third)[:count]), hidden=6, head=Head(7))
         kind, objectives = FUSED[name]
         spec = replace(spec, modalities=spec.modalities[:count])
-        pooled = {"blended": True} if name == "pooled" else {}
-        return kind(spec, encoders=encoders, fusion=LowRank(6, 3), head=Head(7), objectives=objectives, **pooled)
+        settings = {"blending": Blending(every=1, window=1), "blended": name == "pooled"} if kind is GradientBlending else {}
+        return kind(spec, encoders=encoders, fusion=LowRank(6, 3), head=Head(7), objectives=objectives, **settings)
 
     return made
 
@@ -143,6 +143,25 @@ def test_weights_can_be_stored_and_loaded(make, batch_of, tmp_path):
     load_weights(other.eval(), tmp_path)
     assert torch.equal(probabilities(model, batch), probabilities(other, batch))
     assert all(torch.equal(value, other.state_dict()[name]) for name, value in model.state_dict().items())
+
+
+@pytest.mark.precision
+def test_fit_trains_it_and_may_be_interrupted(make, batch_of, source_of, dying, tmp_path):
+    model, other = make(), make()
+    if len(model.spec.names) > 2:
+        pytest.skip("trained with two modalities")
+    source = source_of(model.spec, samples(batch_of, model, 24))
+    training = Training(
+        epochs=2, batch_size=6, optimizer="sgd", learning_rate=0.05, clip=1.0, tensorboard=False, memory="stream", prefetch=0
+    )
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    fit(model, source, source, training, tmp_path / "whole", seed=1)
+    assert any(not torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    with pytest.raises(dying.error):
+        fit(make(), dying(source, 7), source, replace(training, checkpoint_seconds=0.0), tmp_path / "broken", seed=1)
+    fit(other, source, source, training, tmp_path / "broken", seed=1)
+    for name, value in model.state_dict().items():
+        assert torch.equal(other.state_dict()[name], value), name
 
 
 def test_settings_are_read_from_plain_data():

@@ -199,34 +199,16 @@ def test_a_modality_that_over_fits_gets_less_weight_and_what_is_saved_was_traine
     assert history.rows[-1]["validation/loss"] == pytest.approx(history.rows[-1]["validation/nll.y"])
 
 
-class DiedError(Exception):
-    pass
-
-
-class DyingSource:
-    def __init__(self, source, batches):
-        self.source, self.spec, self.left = source, source.spec, batches
-
-    def __len__(self):
-        return len(self.source)
-
-    def batch(self, indices):
-        self.left -= 1
-        if self.left < 0:
-            raise DiedError
-        return self.source.batch(indices)
-
-
 @pytest.mark.parametrize("batches", [40, 80, 100])
-def test_an_interrupted_training_gives_bit_for_bit_what_another_gives(source_of, tmp_path, batches):
+def test_an_interrupted_training_gives_bit_for_bit_what_another_gives(source_of, dying, tmp_path, batches):
     """The first estimate reads 78 batches: the source dies in it, in the first epoch, in the second estimate."""
     source = overfitting(source_of)
     whole, broken = blended_model(source.spec), blended_model(source.spec)
     training = replace(TRAINING, memory="stream", prefetch=0)
     fit(whole, source, source, training, tmp_path / "whole", seed=1)
-    dying, often = DyingSource(source, batches), replace(training, checkpoint_seconds=0.0)
-    with pytest.raises(DiedError):
-        fit(blended_model(source.spec), dying, source, often, tmp_path / "broken", seed=1)
+    often = replace(training, checkpoint_seconds=0.0)
+    with pytest.raises(dying.error):
+        fit(blended_model(source.spec), dying(source, batches), source, often, tmp_path / "broken", seed=1)
     fit(broken, source, source, training, tmp_path / "broken", seed=1)
     for name, value in whole.state_dict().items():
         assert torch.equal(broken.state_dict()[name], value), name

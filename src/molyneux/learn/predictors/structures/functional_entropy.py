@@ -40,7 +40,8 @@ class RMFE(AuxiliaryObjective):
     Terms: `<modality>/information`, `I_m`, a mean over the samples that have the modality; 0 where there are none.
 
     Args:
-        weight: of the sum. With the published 1e-10 only a modality that is all but ignored counts; larger weights balance.
+        weight: of the sum. With the published 1e-10 only a modality that is all but ignored counts; larger weights balance. The
+            gradient grows with `1 / I_m^2`: set `Training.clip` beside a larger weight.
         samples: perturbations of each sample. (MultiBench: 10.)
         scale: see above.
         perturbed: "encodings" perturbs what encoders make (vector, parts, hidden layers); "inputs", as in the paper, what they
