@@ -74,6 +74,7 @@ class DyingSource:
     [
         {"prefetch": 2},
         {"memory": "load", "optimizer": "adamw", "weight_decay": 0.1, "channels_last": False},
+        {"optimizer": "sgd", "learning_rate": 1e-3, "weight_decay": 0.1},
         {"precision": "bf16"},
     ],
 )
@@ -109,14 +110,17 @@ def test_another_seed_gives_another_training(make_model, source, tmp_path):
     assert not torch.equal(first.linear.weight, second.linear.weight)
 
 
-def test_same_as_a_plain_loop(make_model, source, tmp_path):
+@pytest.mark.parametrize("name", ["adam", "sgd"])
+def test_same_as_a_plain_loop(make_model, source, tmp_path, name):
     """The loop is what one would write by hand."""
     model, plain = make_model(), make_model()
     model.drop.p = plain.drop.p = 0.0
-    training = settings(epochs=2, precision="32", keep="last", clip=0.5, betas=(0.8, 0.99), weight_decay=0.1)
+    training = settings(epochs=2, precision="32", keep="last", clip=0.5, betas=(0.8, 0.99), weight_decay=0.1, optimizer=name)
     fit(model, source, None, training, tmp_path, seed=3)
 
     optimizer = torch.optim.Adam(plain.parameters(), betas=(0.8, 0.99), weight_decay=0.1)
+    if name == "sgd":
+        optimizer = torch.optim.SGD(plain.parameters(), 0.1, momentum=0.8, weight_decay=0.1)
     for epoch in range(2):
         for batch in Reader(source).read(training_order(96, 16, seed=3, epoch=epoch, first=6 * epoch)):
             optimizer.param_groups[0]["lr"] = training.rate(batch.number, 12)

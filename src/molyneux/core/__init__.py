@@ -1,9 +1,9 @@
 """The types that the other packages exchange: samples, model protocols and scores. This package imports none of the others.
 
 Samples are exchanged as `Spec`, `Batch` and `Source`; models as the small protocols `Compares`, `Encodes`, `Decodes`,
-`Likelihood`, `PostFit`, `Predicts`, `Representation` and `Trainable`; results as `Score`. `seeds` gives named random streams,
-`store` writes and verifies files, `views` converts stored views to the tensors that models compute with. Each name is imported
-when it is first used: settings and command lines are checked without importing torch.
+`EpochStart`, `Likelihood`, `PostFit`, `Predicts`, `Representation` and `Trainable`; results as `Score`. `seeds` gives named
+random streams, `store` writes and verifies files, `views` converts stored views to the tensors that models compute with. Each
+name is imported when it is first used: settings and command lines are checked without importing torch.
 """
 
 from typing import TYPE_CHECKING
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
         ConditionalCode,
         Decodes,
         Encodes,
+        Epoch,
+        EpochStart,
         Likelihood,
         Loss,
         Posterior,
@@ -66,6 +68,8 @@ __all__ = [
     "Dataset",
     "Decodes",
     "Encodes",
+    "Epoch",
+    "EpochStart",
     "Exhibit",
     "Factor",
     "Gallery",

@@ -6,12 +6,13 @@ P private dimensions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
+import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.distributions import Categorical, Distribution
 
 from molyneux.core.batch import Batch, Source
@@ -142,6 +143,42 @@ class Trainable(Protocol):
 
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
         """The loss of a batch."""
+        ...
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """An epoch of a training before its first step, and what a model can find out by training copies of itself.
+
+    Args:
+        number: complete epochs of the stage.
+        progress: of the stage.
+        train: the samples to learn from.
+        validation: the samples that choose the best epoch; None where there are none.
+        seed: of all randomness before this epoch; another one for every epoch.
+        fit: `fit(copy, rows, epochs)` trains a copy of the model on the samples at the positions `rows` (N,) of `train`, by the
+            settings of the stage and with an optimiser of its own, from the step on at which the training stands.
+        loss: `loss(copy, rows)`, the mean loss of a copy over the samples at these positions, in evaluation mode.
+    """
+
+    number: int
+    progress: Progress
+    train: Source
+    validation: Source | None
+    seed: int
+    fit: Callable[[nn.Module, np.ndarray, int], None]
+    loss: Callable[[nn.Module, np.ndarray], float]
+
+
+@runtime_checkable
+class EpochStart(Protocol):
+    """Has a step at the beginning of each epoch of a training, such as estimating the weights of its losses."""
+
+    def start_epoch(self, epoch: Epoch) -> None:
+        """Do the step; the same model and epoch give the same.
+
+        What it decides must lie in buffers of the model: it is not repeated where a training goes on in the midst of an epoch.
+        """
         ...
 
 

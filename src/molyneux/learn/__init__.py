@@ -7,6 +7,7 @@ from molyneux.learn.judges import Judge, load_judge, shipped_judges, train_judge
 from molyneux.learn.outside import WrappedAutoencoder, WrappedEncoder, WrappedPredictor, load_state
 from molyneux.learn.predictors import (
     MAC,
+    MCTN,
     Attention,
     CoAttention,
     CompactBilinear,
@@ -14,6 +15,7 @@ from molyneux.learn.predictors import (
     Constant,
     FiLM,
     FusionPredictor,
+    GradientBlending,
     JoinedVectors,
     JointTransformer,
     NeuralModules,
@@ -35,6 +37,7 @@ __all__ = [
     "DMVAE",
     "HSVAE",
     "MAC",
+    "MCTN",
     "MMVAE",
     "MVAE",
     "VAE",
@@ -48,6 +51,7 @@ __all__ = [
     "FiLM",
     "FitProgress",
     "FusionPredictor",
+    "GradientBlending",
     "History",
     "ImageTextMatcher",
     "JoinedVectors",

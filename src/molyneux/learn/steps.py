@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
-from torch.optim import Adam, AdamW, Optimizer
+from torch.optim import SGD, Adam, AdamW, Optimizer
 
 from molyneux.core import Batch, ConfigError, Loss, Progress, Trainable, TrainingError, nearest, seeds
 from molyneux.learn.batches import NumberedBatch
@@ -24,8 +24,6 @@ from molyneux.learn.training import Stage, Training
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
-
-_OPTIMIZERS: dict[str, type[Adam]] = {"adam": Adam, "adamw": AdamW}
 
 
 class Meter:
@@ -126,13 +124,7 @@ class Steps:
         self._frozen = [parameter for name, parameter in trainable if name not in names]
         for parameter in self._frozen:
             parameter.requires_grad_(False)
-        self.optimizer: Optimizer = _OPTIMIZERS[self.settings.optimizer](
-            self._trained,
-            lr=self.settings.learning_rate,
-            betas=self.settings.betas,
-            weight_decay=self.settings.weight_decay,
-            fused=True,
-        )
+        self.optimizer = optimizer_of(self.settings, self._trained)
         self._wrapped: Any = self.fabric.setup_optimizers(self.optimizer)
         spec = getattr(self.model, "spec", None)
         pictures = [modality.name for modality in spec.modalities if modality.kind == "image"] if spec else []
@@ -220,6 +212,15 @@ class Steps:
             f"expected finite numbers, got NaN or infinity in {where}{broken} at step {step} (the batch is in {path}): "
             "lower the learning rate, set clip, or look for what is special in that batch"
         )
+
+
+def optimizer_of(settings: Training, parameters: list[nn.Parameter]) -> Optimizer:
+    """The optimiser that settings ask for."""
+    rate, decay = settings.learning_rate, settings.weight_decay
+    if settings.optimizer == "sgd":
+        return SGD(parameters, lr=rate, momentum=settings.betas[0], weight_decay=decay)
+    kind: type[Adam] = AdamW if settings.optimizer == "adamw" else Adam
+    return kind(parameters, lr=rate, betas=settings.betas, weight_decay=decay, fused=True)
 
 
 def trained_names(model: nn.Module, patterns: tuple[str, ...]) -> set[str]:

@@ -15,10 +15,11 @@ from typing import Any, Protocol
 import torch
 from torch import nn
 
-from molyneux.core import ConfigError, Dataset, History, PostFit, Source, store
+from molyneux.core import ConfigError, Dataset, EpochStart, History, PostFit, Source, store
 from molyneux.core.history import Row
 from molyneux.learn.batches import evaluation_order, training_order
 from molyneux.learn.checkpoints import Checkpoints, State, copy_of
+from molyneux.learn.epoch_start import begin_epoch
 from molyneux.learn.hardware import choose_device, keep_freed_memory, threads, use_bf16, use_channels_last
 from molyneux.learn.logs import Logs, require_packages
 from molyneux.learn.stage_sources import Sources, StageSources
@@ -213,6 +214,8 @@ class _Fitting:
         state, size = self.state, self.training.batch_size
         epoch = state.history.epochs - state.epochs_before
         first = epoch * (len(self._reader) // size)
+        if state.step == first and isinstance(self.model, EpochStart):  # not in the midst of an epoch
+            begin_epoch(self.model, steps, self._reader, self._validation, number=epoch, first=first)
         together, epochs = self._reader.source.spec.row_size, state.history.epochs
         order = training_order(len(self._reader), size, seed=self.seed, epoch=epochs, first=first, together=together)
         rest = [positions for positions in order if state.step <= positions.number < steps.steps]

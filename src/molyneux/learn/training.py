@@ -17,7 +17,7 @@ Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
 """Ranges stand in the annotations too, so that a file's numbers out of range are reported beside its other problems."""
 
-OptimizerName = Literal["adam", "adamw"]
+OptimizerName = Literal["adam", "adamw", "sgd"]
 Schedule = Literal["constant", "cosine", "linear"]
 Precision = Literal["auto", "32", "bf16"]
 Device = Literal["auto", "cpu", "cuda", "gpu", "mps"]
@@ -60,10 +60,11 @@ class Training:
         epochs: passes over the training source; not used where `steps` is given.
         steps: optimiser steps in all; the last epoch may then be a part of one.
         batch_size: samples per step.
-        optimizer: `adam` (Kingma and Ba, 2015; weight decay as an L2 penalty) or `adamw` (Loshchilov and Hutter, 2019;
-            decoupled weight decay).
+        optimizer: `adam` (Kingma and Ba, 2015; weight decay as an L2 penalty), `adamw` (Loshchilov and Hutter, 2019; decoupled
+            weight decay) or `sgd`, gradient descent with momentum (weight decay as an L2 penalty).
         learning_rate: the largest learning rate.
-        betas: decay rates of the optimiser's running means of the gradient and of its square.
+        betas: decay rates of the optimiser's running means of the gradient and of its square; the first is the momentum of `sgd`,
+            which has no second.
         weight_decay: strength of the weight decay.
         schedule: what the learning rate does after the warm-up: stay `constant`, or go to zero at the last step along half
             a `cosine` or a `linear` slope.

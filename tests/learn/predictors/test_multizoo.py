@@ -52,6 +52,8 @@ COUNTS = [
     ("mm-imdb/mfm", POSTER, LABELS, 21_275_411),
     ("vision-touch/refnet", ROBOT, classes(2), 134_898_274 - 20 * 2_001),  # the published refiner has 20 outputs without an input
     ("enrico/refnet", (image(3, 256, 128),) * 2, classes(20), 25_743_540),
+    ("av-mnist/gradblend", (DIGIT, SOUND), classes(10), 287_142),
+    ("mimic/gradblend", (STATIC, HOURS), classes(6), 63_048),
     ("mimic/lf", (STATIC, HOURS), classes(6), 33_616),
     ("mimic/lf", (STATIC, HOURS), classes(2), 33_452),
     ("mimic/static", (STATIC,), classes(2), 692),
@@ -67,6 +69,8 @@ COUNTS = [
     ("stocks/lf-lstm", STOCKS[1], NUMBER, 7_393),
     ("stocks/lf-lstm", STOCKS[2], NUMBER, 8_625),
     ("stocks/ef-lstm", STOCKS[0], NUMBER, 68_737),
+    ("stocks/gradblend", STOCKS[0], NUMBER, 337_541),
+    ("stocks/gradblend", STOCKS[2], NUMBER, 540_680),
     ("stocks/ef-transformer", STOCKS[0], NUMBER, 117_997),
     ("stocks/lf-transformer", STOCKS[0], NUMBER, 471_877),
     ("stocks/lf-transformer", STOCKS[1], NUMBER, 707_815),
@@ -138,7 +142,7 @@ def test_every_architecture_is_counted():
     assert {name for name, *_ in COUNTS} == set(ARCHITECTURES)
 
 
-LEARNS = ["av-mnist/lrtf", "mimic/nl-gate", "stocks/ef-lstm", "vision-touch/lrtf"]
+LEARNS = ["av-mnist/lrtf", "mimic/gradblend", "mimic/nl-gate", "stocks/ef-lstm", "vision-touch/lrtf"]
 LEARNS += ["av-mnist/cca", "av-mnist/refnet", "av-mnist/mfm", "av-mnist/mvae", "mimic/mfm", "mimic/mvae"]
 
 

@@ -25,19 +25,27 @@ from molyneux.learn.predictors.predictor import Inputs, JoiningPredictor, Pictur
 from molyneux.learn.predictors.published import initialise
 from molyneux.learn.predictors.relation_network import RelationNetwork
 from molyneux.learn.predictors.stacked_attention import StackedAttention
+from molyneux.learn.predictors.structures.cyclic_translation import MCTN
+from molyneux.learn.predictors.structures.functional_entropy import RMFE
+from molyneux.learn.predictors.structures.gradient_blending import Blending, GradientBlending
+from molyneux.learn.predictors.structures.gradient_modulation import OGMGE
 from molyneux.learn.predictors.unimodal import PictureOnly, TextOnly
 from molyneux.learn.predictors.vae_agreement import VAEAgreement
 
 __all__ = [
     "ARCHITECTURES",
     "MAC",
+    "MCTN",
+    "OGMGE",
     "PAPER_HEAD",
+    "RMFE",
     "Answers",
     "Architecture",
     "Attention",
     "AuxiliaryLoss",
     "AuxiliaryObjective",
     "BagOfWords",
+    "Blending",
     "CanonicalCorrelation",
     "CoAttention",
     "CompactBilinear",
@@ -47,6 +55,7 @@ __all__ = [
     "Encoding",
     "FiLM",
     "FusionPredictor",
+    "GradientBlending",
     "Head",
     "Inputs",
     "JoinedVectors",

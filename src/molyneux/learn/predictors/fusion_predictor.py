@@ -7,7 +7,6 @@ from typing import get_args
 
 import torch
 from torch import Tensor, nn
-from torch.distributions import Distribution
 
 from molyneux.core import Batch, ConfigError, Kind, Loss, Modality, Progress, Spec, SpecError, nearest
 from molyneux.learn.fusion.fusion import Fusion
@@ -105,23 +104,21 @@ class FusionPredictor(JoiningPredictor):
         encodings = self.encodings(batch)
         features = self.fuse(encodings, generator)
         found = self.answers(features)
-        return TrainingStep(batch, self.spec, encodings, features, found, progress, generator, self.fusion)
+        return TrainingStep(batch, self.spec, encodings, features, found, progress, generator, model=self)
 
     def step_loss(self, step: TrainingStep) -> Loss:
         """The loss of what a step computed, and its terms."""
         loss = target_loss(step.found, step.batch, self.spec)
         weight = 0.0 if step.progress.stage in self.unsupervised else weight_at(self.target_weight, step.progress)
-        total, terms = weight * loss.total, dict(loss.terms)
+        return self.with_objectives(Loss(weight * loss.total, loss.terms), step)
+
+    def with_objectives(self, loss: Loss, step: TrainingStep) -> Loss:
+        """A loss of what a step computed, with the terms of the auxiliary objectives added."""
+        total, terms = loss.total, dict(loss.terms)
         for objective in self.objectives:
             part: Loss = objective(step)
             total, terms = total + part.total, {**terms, **part.terms}
         return Loss(total, terms)
-
-    def alone(self, encodings: Mapping[str, Encoding]) -> dict[str, dict[str, Distribution]]:
-        """By modality, a distribution for each target by fusion and head from it alone, as if a sample lacked all others."""
-        like = next(self.parameters())
-        blank = {name: self.encoders[name].blank(len(item.vector), like) for name, item in encodings.items()}
-        return {name: self.answers(self.fuse({**blank, name: item})) for name, item in encodings.items()}
 
     @property
     def unimodal_heads(self) -> UnimodalLoss | None:

@@ -95,7 +95,11 @@ class Output(nn.Module):
     def forward(self, hidden: Tensor) -> Distribution:
         """The distribution given hidden units (B, inputs), or (B, T, inputs) of T steps."""
         hidden = hidden.mean(1) if hidden.dim() > 2 and not self.stepwise else hidden
-        raw = self.gain * self.last(hidden).float().reshape(len(hidden), *self.event)
+        return self.distribution(self.last(hidden))
+
+    def distribution(self, outputs: Tensor) -> Distribution:
+        """The distribution given what the last layer says, (B, ...)."""
+        raw = self.gain * outputs.float().reshape(len(outputs), *self.event)
         if self.target.task == "class":
             return Categorical(logits=raw, validate_args=False)
         if self.target.task == "number":

@@ -41,6 +41,7 @@ from molyneux.learn.predictors.objectives import (
     RefNetReconstruction,
     SupervisedMVAE,
 )
+from molyneux.learn.predictors.structures.gradient_blending import GradientBlending
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class Architecture:
         objectives: what is added to the loss.
         decoders: nets of the modalities for the objectives that have any, in the order of the spec.
         target_weight: see `FusionPredictor`.
+        alone: heads of the modalities in gradient blending, in the order of the spec; one for modalities of any number.
     """
 
     encoders: tuple[ViewEncoder, ...]
@@ -66,6 +68,7 @@ class Architecture:
     objectives: tuple[AuxiliaryObjective, ...] = ()
     decoders: tuple[Net, ...] = ()
     target_weight: float = 1.0
+    alone: tuple[Head, ...] = ()
 
     def build(self, spec: Spec) -> FusionPredictor:
         """The model for samples of a spec; raises SpecError for another number of modalities."""
@@ -75,17 +78,15 @@ class Architecture:
         fusion = self.fusion
         if isinstance(fusion, ProductOfExperts) and self.beside:
             fusion = replace(fusion, beside=spec.names[-self.beside :])
-        encoders = self.encoders * count if len(self.encoders) == 1 else self.encoders
+        encoders = dict(zip(spec.names, self.encoders * (count if len(self.encoders) == 1 else 1), strict=True))
+        if self.alone:
+            heads = dict(zip(spec.names, self.alone * (count if len(self.alone) == 1 else 1), strict=True))
+            return GradientBlending(spec, encoders=encoders, fusion=fusion, head=self.head, heads=heads)
         decoders = dict(zip(spec.names, self.decoders, strict=False))
+        decoding = (MFM, SupervisedMVAE)
+        objectives = tuple(replace(item, decoders=decoders) if isinstance(item, decoding) else item for item in self.objectives)
         return FusionPredictor(
-            spec,
-            encoders=dict(zip(spec.names, encoders, strict=True)),
-            fusion=fusion,
-            head=self.head,
-            objectives=tuple(
-                replace(item, decoders=decoders) if isinstance(item, MFM | SupervisedMVAE) else item for item in self.objectives
-            ),
-            target_weight=self.target_weight,
+            spec, encoders=encoders, fusion=fusion, head=self.head, objectives=objectives, target_weight=self.target_weight
         )
 
 
@@ -121,6 +122,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "av-mnist/cca": Architecture(
         (LeNet(6, 3), Projected(LeNet(6, 5), 48)), _LATE, _LINEAR, 2, objectives=(CanonicalCorrelation(1e-3),)
     ),
+    "av-mnist/gradblend": Architecture(_AV_MNIST, _LATE, Head(100), 2, alone=(Head(100),)),
     "av-mnist/image": Architecture(_AV_MNIST[:1], _LATE, Head(100), 1),
     "av-mnist/lf": Architecture(_AV_MNIST, _LATE, Head(100), 2),
     "av-mnist/lrtf": Architecture(_AV_MNIST, LowRank(120, 40), Head(100), 2),
@@ -148,6 +150,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     ),
     "enrico/lf": Architecture((VGG11(16),), _LATE, _LINEAR, 2),
     "enrico/refnet": Architecture((VGG11(16),), _LATE, _LINEAR, 2, objectives=(RefNetReconstruction(0.1, ()),)),
+    "mimic/gradblend": Architecture(_MIMIC, _LATE, Head(40), 2, alone=(Head(20), Head(40))),
     "mimic/lf": Architecture(_MIMIC, _LATE, Head(40), 2),
     "mimic/lrtf": Architecture(_MIMIC, LowRank(100, 40), Head(40), 2),
     "mimic/mfm": Architecture(
@@ -197,6 +200,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "push/tf": Architecture((_PUSH[1], _PUSH[1], _PUSH[0], _PUSH[2]), AtEachStep(TensorFusion(None)), Head(256), 4),
     "stocks/ef-lstm": Architecture((Identity(),), EarlyFusion(RecurrentSteps("lstm", 128)), _LINEAR),
     "stocks/ef-transformer": Architecture((Identity(),), EarlyFusion(_STOCKS), _LINEAR),
+    "stocks/gradblend": Architecture((Identity(),), EarlyFusion(RecurrentSteps("lstm", 128)), _LINEAR, alone=(_LINEAR,)),
     "stocks/lf-lstm": Architecture((RecurrentSteps("lstm", 16),), _LATE, _LINEAR),
     "stocks/lf-transformer": Architecture((_STOCKS,), _LATE, _LINEAR),
     "stocks/mult": Architecture((Identity(),), MulT(9, 3, 3, causal=True, own=True, readout="last"), _LINEAR),

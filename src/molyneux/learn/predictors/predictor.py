@@ -112,6 +112,17 @@ class JoiningPredictor(Predictor):
         found = self.encodings(batch, observed)
         return self.join(found) if len(batch) else self.no_features()
 
+    def distributions(self, encodings: Mapping[str, Encoding]) -> dict[str, Distribution]:
+        """A distribution for each target from encodings of at least one sample."""
+        found: dict[str, Distribution] = self.answers(self.join(encodings))
+        return found
+
+    def alone(self, encodings: Mapping[str, Encoding]) -> dict[str, dict[str, Distribution]]:
+        """By modality, a distribution for each target by joining and head from it alone, as if a sample lacked all others."""
+        like = next(self.parameters())
+        blank = {name: self.encoders[name].blank(len(item.vector), like) for name, item in encodings.items()}
+        return {name: self.distributions({**blank, name: item}) for name, item in encodings.items()}
+
     def no_features(self) -> Tensor:
         """The features of no samples."""
         return torch.zeros(0, self.answers.features, device=next(self.parameters()).device)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +17,7 @@ from molyneux.learn.checks import levels_below_zero, refuse
 from molyneux.learn.fusion.fusion import FusionLayer
 from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
 from molyneux.learn.predictors.head import Answers, Head
-from molyneux.learn.predictors.predictor import target_loss
+from molyneux.learn.predictors.predictor import JoiningPredictor, target_loss
 
 HEAD = Head()
 SHORTEST = 1e-4
@@ -36,7 +36,7 @@ class TrainingStep:
         found: the distribution of each target.
         progress: of the training.
         generator: of all noise.
-        fusion: the layer that made the features, which an objective may ask for more, such as for its posterior.
+        model: the predictor, for an objective that asks what it says of other encodings (`JoiningPredictor.distributions`).
     """
 
     batch: Batch
@@ -46,7 +46,7 @@ class TrainingStep:
     found: Mapping[str, Distribution]
     progress: Progress
     generator: torch.Generator | None = None
-    fusion: FusionLayer | None = None
+    model: JoiningPredictor = field(kw_only=True)
 
     @property
     def pooled(self) -> Tensor:

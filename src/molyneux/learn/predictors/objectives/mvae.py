@@ -138,9 +138,10 @@ class SupervisedMVAELoss(AuxiliaryLoss):
 
     def posteriors(self, step: TrainingStep) -> tuple[DiagonalNormal, DiagonalNormal]:
         """Of all modalities together, (B, latent), and of each alone, (M, B, latent)."""
-        if not isinstance(step.fusion, ProductLayer):
-            raise TrainingError(f"expected the step of a model that fuses by ProductOfExperts, got {type(step.fusion).__name__}")
-        experts, present = step.fusion.experts(step.encodings), step.fusion.present(step.encodings)
+        fusion = getattr(step.model, "fusion", None)
+        if not isinstance(fusion, ProductLayer):
+            raise TrainingError(f"expected the step of a model that fuses by ProductOfExperts, got {type(fusion).__name__}")
+        experts, present = fusion.experts(step.encodings), fusion.present(step.encodings)
         joint = product_of_experts(experts, present, prior_expert=True)
         if not self.regularised:
             return joint, experts.where(present)
