@@ -20,15 +20,15 @@ from molyneux.learn.predictors.multizoo import ARCHITECTURES, Architecture, mult
 from molyneux.learn.predictors.neural_modules import NeuralModules
 from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep, UnimodalHeads
 from molyneux.learn.predictors.objectives.canonical_correlation import CanonicalCorrelation
+from molyneux.learn.predictors.objectives.functional_entropy import RMFE
+from molyneux.learn.predictors.objectives.gradient_modulation import OGMGE
 from molyneux.learn.predictors.picture_in_lstm import PictureInLSTM
 from molyneux.learn.predictors.predictor import Inputs, JoiningPredictor, PictureTextPredictor, Predictor
 from molyneux.learn.predictors.published import initialise
 from molyneux.learn.predictors.relation_network import RelationNetwork
 from molyneux.learn.predictors.stacked_attention import StackedAttention
 from molyneux.learn.predictors.structures.cyclic_translation import MCTN
-from molyneux.learn.predictors.structures.functional_entropy import RMFE
 from molyneux.learn.predictors.structures.gradient_blending import Blending, GradientBlending
-from molyneux.learn.predictors.structures.gradient_modulation import OGMGE
 from molyneux.learn.predictors.unimodal import PictureOnly, TextOnly
 from molyneux.learn.predictors.vae_agreement import VAEAgreement
 

@@ -11,7 +11,7 @@ from molyneux.learn import FusionPredictor
 from molyneux.learn.fusion import BottleneckAttention, EarlyFusion, KalmanFilter, LowRank, MulT, NLGate
 from molyneux.learn.predictors import RMFE, Head
 from molyneux.learn.predictors.encoders import MLP, Identity, RecurrentSteps
-from molyneux.learn.predictors.structures.functional_entropy import divergences, repeat
+from molyneux.learn.predictors.objectives.functional_entropy import divergences, repeat
 
 START, LINEAR = Progress(0, 10), Head(layers=0)
 VIEWS = (Modality("a", "tabular", (3,)), Modality("b", "tabular", (2,)))

@@ -12,7 +12,7 @@ from molyneux.learn import FusionPredictor
 from molyneux.learn.fusion import LowRank
 from molyneux.learn.predictors import OGMGE, Head
 from molyneux.learn.predictors.encoders import MLP, Identity
-from molyneux.learn.predictors.structures.gradient_modulation import discrepancy_ratios, modulation
+from molyneux.learn.predictors.objectives.gradient_modulation import discrepancy_ratios, modulation
 
 START, LINEAR = Progress(2, 10), Head(layers=0)
 

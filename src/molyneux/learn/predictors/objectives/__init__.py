@@ -9,12 +9,16 @@ from molyneux.learn.predictors.objectives.auxiliary import (
 )
 from molyneux.learn.predictors.objectives.canonical_correlation import CanonicalCorrelation
 from molyneux.learn.predictors.objectives.contrastive import Contrastive, MultiSimilarity
+from molyneux.learn.predictors.objectives.functional_entropy import RMFE
+from molyneux.learn.predictors.objectives.gradient_modulation import OGMGE
 from molyneux.learn.predictors.objectives.mfm import MFM, PublishedMFM
 from molyneux.learn.predictors.objectives.mvae import PublishedMVAE, SupervisedMVAE
 from molyneux.learn.predictors.objectives.refnet import RefNet, RefNetReconstruction
 
 __all__ = [
     "MFM",
+    "OGMGE",
+    "RMFE",
     "AuxiliaryLoss",
     "AuxiliaryObjective",
     "CanonicalCorrelation",

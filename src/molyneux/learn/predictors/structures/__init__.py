@@ -1,1 +1,1 @@
-"""Training structures: ways to train a fusion that weigh losses, change gradients or translate between modalities."""
+"""Training structures: predictors that weigh their own losses or translate between modalities."""

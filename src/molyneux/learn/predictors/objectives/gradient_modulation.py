@@ -19,7 +19,7 @@ from molyneux.learn.fusion.pooled import ConcatenationLayer
 from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
 from molyneux.learn.predictors.head import Output
 from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep
-from molyneux.learn.predictors.structures.functional_entropy import without_dropout
+from molyneux.learn.predictors.objectives.functional_entropy import without_dropout
 
 Noise = Literal["gradient", "none"]
 
