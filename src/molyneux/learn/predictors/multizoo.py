@@ -3,7 +3,8 @@
 Liang et al., MultiBench (2021), tables 4 to 12 and the published code. `multizoo("av-mnist/lf", spec)` builds one for samples of
 the shapes that the data set has; modalities are taken in the order of the spec. The numbers of weights are those of the published
 code, but for three things: the factors of low-rank fusion are weights and trained; a target that is a number has one weight more,
-its standard deviation; and the prior of sensor fusion is no weight.
+its standard deviation; and the prior of sensor fusion is no weight. MCTN has the published number where all sequences have 300
+numbers, to which that code pads them.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from molyneux.learn.predictors.encoders.sounds import ForceConvolution
 from molyneux.learn.predictors.encoders.videos import Stepwise
 from molyneux.learn.predictors.fusion_predictor import FusionPredictor
 from molyneux.learn.predictors.head import Head
+from molyneux.learn.predictors.structures.cyclic_translation import MCTN
 from molyneux.learn.predictors.structures.gradient_blending import GradientBlending
 
 
@@ -65,7 +67,24 @@ class Architecture:
         return GradientBlending(spec, encoders=encoders, fusion=fusion, head=self.head, heads=heads)
 
 
-def multizoo(name: str, spec: Spec) -> FusionPredictor:
+@dataclass(frozen=True)
+class Translation:
+    """A cyclic translation of sequences of the published system, from the last modality to one or two others.
+
+    Args:
+        hidden: units of the recurrent layers.
+        head: of the joint representation.
+    """
+
+    hidden: int
+    head: Head
+
+    def build(self, spec: Spec) -> MCTN:
+        """The model for samples of a spec; raises ConfigError for other modalities than two or three sequences of numbers."""
+        return MCTN(spec, source=spec.names[-1], targets=spec.names[:-1], hidden=self.hidden, head=self.head)
+
+
+def multizoo(name: str, spec: Spec) -> FusionPredictor | MCTN:
     """The published architecture of a name in `ARCHITECTURES`, for samples of a spec.
 
     Raises:
@@ -87,8 +106,9 @@ _TOUCH = (CAMERA, ForceConvolution(), _PROPRIOCEPTION, DEPTH, _ACTION)
 _PUSH = tuple(Stepwise(PushLayers(width), Identity()) for width in (64, 8, 16))
 _PUSH_MODEL = Stepwise(MLP((), 64), RecurrentSteps("lstm", 512, 2))
 
-ARCHITECTURES: dict[str, Architecture] = {
+ARCHITECTURES: dict[str, Architecture | Translation] = {
     "affect/ef-gru": Architecture((Identity(),), EarlyFusion(RecurrentSteps("gru", 512)), Head(512)),
+    "affect/mctn": Translation(32, Head(64)),
     "affect/mult": Architecture((Identity(),), MulT(40, 8, 4, causal=True, own=True, readout="last"), _LINEAR),
     "av-mnist/audio": Architecture(_AV_MNIST[1:], _LATE, Head(100), 1),
     "av-mnist/gradblend": Architecture(_AV_MNIST, _LATE, Head(100), 2, alone=(Head(100),)),
