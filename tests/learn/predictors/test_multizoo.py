@@ -95,6 +95,7 @@ COUNTS = [
     ("enrico/lf", (image(3, 256, 128),) * 2, classes(20), 19_255_476),
     ("affect/mult", (series(50, 35), series(50, 74), series(50, 300)), NUMBER, 3_080_321),
     ("affect/mult", (series(50, 20), series(50, 5), series(50, 300)), NUMBER, 3_076_961),
+    ("affect/mctn", (series(20, 300),) * 3, NUMBER, 198_809),
     ("affect/ef-gru", (series(50, 35), series(50, 74), series(50, 300)), NUMBER, 1_680_897),
 ]
 
@@ -142,7 +143,7 @@ def test_every_architecture_is_counted():
     assert {name for name, *_ in COUNTS} == set(ARCHITECTURES)
 
 
-LEARNS = ["av-mnist/lrtf", "mimic/gradblend", "mimic/nl-gate", "stocks/ef-lstm", "vision-touch/lrtf"]
+LEARNS = ["affect/mctn", "av-mnist/lrtf", "mimic/gradblend", "mimic/nl-gate", "stocks/ef-lstm", "vision-touch/lrtf"]
 LEARNS += ["av-mnist/cca", "av-mnist/refnet", "av-mnist/mfm", "av-mnist/mvae", "mimic/mfm", "mimic/mvae"]
 
 

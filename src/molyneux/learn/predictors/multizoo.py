@@ -4,7 +4,7 @@ Liang et al., MultiBench (2021), tables 4 to 12 and the published code. `multizo
 the shapes that the data set has; modalities are taken in the order of the spec. The numbers of weights are those of the published
 code, but for three things: the factors of low-rank fusion are weights and trained; a target that is a number has one weight more,
 its standard deviation; and the prior of sensor fusion is no weight. What objectives add, such as decoders, is needed in training
-alone (`model.objectives`).
+alone (`model.objectives`). MCTN has the published number where all sequences have 300 numbers, to which that code pads them.
 
 Objectives are those of the papers where these have the same weights: MFM has its discrepancy and MVAE its divergence from the
 prior. RefNet reconstructs inputs as the published code does, `RefNetReconstruction`: the paper's `RefNet` has fewer weights.
@@ -41,6 +41,7 @@ from molyneux.learn.predictors.objectives import (
     RefNetReconstruction,
     SupervisedMVAE,
 )
+from molyneux.learn.predictors.structures.cyclic_translation import MCTN
 from molyneux.learn.predictors.structures.gradient_blending import GradientBlending
 
 
@@ -90,7 +91,24 @@ class Architecture:
         )
 
 
-def multizoo(name: str, spec: Spec) -> FusionPredictor:
+@dataclass(frozen=True)
+class Translation:
+    """A cyclic translation of sequences of the published system, from the last modality to one or two others.
+
+    Args:
+        hidden: units of the recurrent layers.
+        head: of the joint representation.
+    """
+
+    hidden: int
+    head: Head
+
+    def build(self, spec: Spec) -> MCTN:
+        """The model for samples of a spec; raises ConfigError for other modalities than two or three sequences of numbers."""
+        return MCTN(spec, source=spec.names[-1], targets=spec.names[:-1], hidden=self.hidden, head=self.head)
+
+
+def multizoo(name: str, spec: Spec) -> FusionPredictor | MCTN:
     """The published architecture of a name in `ARCHITECTURES`, for samples of a spec.
 
     Raises:
@@ -115,8 +133,9 @@ _AV_MNIST_DECODERS = (MirroredLeNet(6, 3), MirroredLeNet(6, 5))
 _MIMIC_DECODERS = (Dense(20, layers=1), RecurrentSeries(30, None))
 _ALL_HOURS = RecurrentSteps("gru", 30, readout="all")
 
-ARCHITECTURES: dict[str, Architecture] = {
+ARCHITECTURES: dict[str, Architecture | Translation] = {
     "affect/ef-gru": Architecture((Identity(),), EarlyFusion(RecurrentSteps("gru", 512)), Head(512)),
+    "affect/mctn": Translation(32, Head(64)),
     "affect/mult": Architecture((Identity(),), MulT(40, 8, 4, causal=True, own=True, readout="last"), _LINEAR),
     "av-mnist/audio": Architecture(_AV_MNIST[1:], _LATE, Head(100), 1),
     "av-mnist/cca": Architecture(

@@ -8,7 +8,7 @@ import torch
 from torch.distributions import Bernoulli, Categorical, Independent, Normal
 
 from molyneux.core import Batch, ConfigError, EpochStart, Modality, Progress, Spec, Target
-from molyneux.learn import GradientBlending, Training, fit
+from molyneux.learn import GradientBlending, Stage, Training, fit
 from molyneux.learn.fusion import EarlyFusion, LowRank
 from molyneux.learn.predictors import Blending, Head, UnimodalHeads
 from molyneux.learn.predictors.encoders import MLP, RecurrentSteps
@@ -197,6 +197,16 @@ def test_a_modality_that_over_fits_gets_less_weight_and_what_is_saved_was_traine
     for name, value in model.state_dict().items():
         assert not torch.equal(value, before[name]), name
     assert history.rows[-1]["validation/loss"] == pytest.approx(history.rows[-1]["validation/nll.y"])
+
+
+def test_in_a_stage_that_trains_the_joint_head_alone_the_other_losses_have_the_least_weight(source_of):
+    source = overfitting(source_of)
+    model = blended_model(source.spec, least=0.3)
+    fixed = {name: value.clone() for name, value in model.state_dict().items() if name.startswith(("encoders", "branches"))}
+    fit(model, source, source, replace(TRAINING, stages=(Stage(name="head", parameters=("answers.*",), epochs=1),)), seed=1)
+    assert model.weights.tolist() == pytest.approx([0.1, 0.1, 0.8])
+    assert all(torch.equal(model.state_dict()[name], value) for name, value in fixed.items())
+    assert all(parameter.requires_grad for parameter in model.parameters())
 
 
 @pytest.mark.parametrize("batches", [40, 80, 100])

@@ -32,7 +32,8 @@ class OGMGE(AuxiliaryObjective):
     over the other modalities. Where it is above 1, the gradient of each weight of the modality's encoder is multiplied by
     `1 - tanh(alpha rho_m)`; for two modalities this is the paper's rule. Then normal noise with the standard deviation of the
     weight tensor's gradient is added to the gradients of all encoders. Fusion, head and other objectives' layers keep their
-    gradients. It adds nothing to the loss, and any fusion and other objectives can stand beside it.
+    gradients. It adds nothing to the loss, and any fusion and other objectives can stand beside it. Adam divides gradients by
+    their running size, so a constant coefficient changes none of its steps: train with the optimiser `sgd`, as the paper does.
 
     What a modality says alone is its part of the outputs where a linear head follows `Concatenation`, with its share of the bias
     (of numbers, with all of it), as in the paper; with any other fusion or head it is the prediction for samples that lack all

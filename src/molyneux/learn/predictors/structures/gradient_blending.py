@@ -174,11 +174,18 @@ class GradientBlending(FusionPredictor):
             branch = copy.deepcopy(self)
             branch.part = part
             losses[0, part] = torch.tensor([epoch.loss(branch, some) for some in rows])
-            epoch.fit(branch, rows[0], self.blending.window)
+            if any(parameter.requires_grad for module in self._modules_of(part) for parameter in module.parameters()):
+                epoch.fit(branch, rows[0], self.blending.window)  # else a stage holds all of them fixed
             losses[1, part] = torch.tensor([epoch.loss(branch, some) for some in rows])
         found = self.blending.weights(losses[0], losses[1])
         if found is not None:
             self.weights.copy_(found)
+
+    def _modules_of(self, part: int) -> list[nn.Module]:
+        """What learns from the loss at a position in `weights`."""
+        if part == len(self.reads):
+            return [self.encoders, self.fusion, self.answers]
+        return [self.encoders[self.reads[part]], self.branches[self.reads[part]]]
 
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
         """See `Predictor` and above."""
