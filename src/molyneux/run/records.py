@@ -33,6 +33,8 @@ RENAMED_SETTINGS: Mapping[str, str] = {}
 ADDED_SETTINGS: Mapping[str, Any] = {
     "data.arrays": None,
     "data.benchmark": None,
+    "data.missing_by": {},
+    "data.missing_validation": None,
     "data.missing_where": {},
     "data.stages": {},
     "data.table": None,
@@ -46,7 +48,7 @@ ADDED_SETTINGS: Mapping[str, Any] = {
 }
 """Dotted paths of settings that earlier versions did not have, with the value that gives what those versions did."""
 
-ADDED_TO_CONDITIONS: Mapping[str, Any] = {"where": {}}
+ADDED_TO_CONDITIONS: Mapping[str, Any] = {"by": {}, "where": {}}
 """Settings of a condition that earlier versions did not have, with the value that gives what those versions did."""
 
 REMOVED_SETTINGS: frozenset[str] = frozenset()
