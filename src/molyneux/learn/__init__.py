@@ -22,6 +22,7 @@ from molyneux.learn.predictors import (
     Predictor,
     RelationNetwork,
     StackedAttention,
+    SubsetPredictors,
     TextOnly,
     VAEAgreement,
 )
@@ -63,6 +64,7 @@ __all__ = [
     "RelationNetwork",
     "StackedAttention",
     "Stage",
+    "SubsetPredictors",
     "TextOnly",
     "Training",
     "VAEAgreement",

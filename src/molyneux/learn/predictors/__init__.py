@@ -25,6 +25,7 @@ from molyneux.learn.predictors.predictor import Inputs, JoiningPredictor, Pictur
 from molyneux.learn.predictors.published import initialise
 from molyneux.learn.predictors.relation_network import RelationNetwork
 from molyneux.learn.predictors.stacked_attention import StackedAttention
+from molyneux.learn.predictors.subset_predictors import SubsetPredictors
 from molyneux.learn.predictors.unimodal import PictureOnly, TextOnly
 from molyneux.learn.predictors.vae_agreement import VAEAgreement
 
@@ -65,6 +66,7 @@ __all__ = [
     "RelationNetwork",
     "StackedAttention",
     "StridedCNN",
+    "SubsetPredictors",
     "SymbolTrees",
     "TextOnly",
     "TrainingStep",
