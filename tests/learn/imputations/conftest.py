@@ -48,7 +48,7 @@ METHODS = {
     "smil with dropout": {"imputation": SMIL(4), "modality_dropout": {"table": 0.5}},
     "subsets": None,
 }
-assert IMPUTATIONS == {type(item["imputation"]) for item in METHODS.values() if item and "imputation" in item}
+assert {type(item["imputation"]) for item in METHODS.values() if item and "imputation" in item} == IMPUTATIONS
 
 
 @pytest.fixture(params=METHODS)
