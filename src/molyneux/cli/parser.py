@@ -25,6 +25,7 @@ _KINDS = (
     "datasets",
     "encoders",
     "fusions",
+    "imputations",
     "judges",
     "measures",
     "metrics",
