@@ -99,16 +99,20 @@ class EncodingMean(_OneForAll):
         """See `Imputer`."""
         for name, item in encodings.items():
             masked = torch.cat([item.parts * item.mask.unsqueeze(2), item.mask.unsqueeze(2).to(item.parts)], 2)
-            for mean, tensor in zip(self.means[name], (item.vector, masked, *item.layers), strict=True):
+            for mean, tensor in zip(self._of(name), (item.vector, masked, *item.layers), strict=True):
                 mean.add(tensor[item.present].detach())
 
     def stand_in(self, name: str, encoder: Encoder, like: Encoding) -> Encoding:
         """See `_OneForAll`; the mean of a part is that of the product with its mask, divided by the share that has it."""
-        vector, parts, *layers = (mean.mean.unsqueeze(0) for mean in self.means[name])
+        vector, parts, *layers = (item.mean.unsqueeze(0) for item in self._of(name))
         share = parts[..., -1]
         some = share > 0
         shown = (parts[..., :-1] / share.clamp(min=1e-12).unsqueeze(2)).where(some.unsqueeze(2), 0)
         return Encoding(vector, shown, some, layers=tuple(layers))
+
+    def _of(self, name: str) -> list[RunningMean]:
+        """The means of a modality: of its vector, of its parts with their masks, and of its layers."""
+        return [item for item in self.means[name] if isinstance(item, RunningMean)]
 
 
 class ViewMean(_OneForAll):

@@ -148,14 +148,19 @@ def _only(batch: Batch, rows: Tensor, names: Sequence[str]) -> Batch:
 
 def _rows(found: Distribution, rows: Tensor) -> Distribution:
     """The distributions of some samples."""
-    return _rebuilt(found, lambda item, name: getattr(item, name)[rows])
+
+    def chosen(item: Distribution, name: str) -> Tensor:
+        values: Tensor = getattr(item, name)
+        return values[rows]
+
+    return _rebuilt(found, chosen)
 
 
 def scattered(parts: Sequence[tuple[Tensor, Distribution]], size: int) -> Distribution:
     """The distributions of all `size` samples, of those of some at their positions `rows` (size,) bool; each has one."""
 
     def placed(_: Distribution, name: str) -> Tensor:
-        values = [(rows, getattr(_base(found), name)) for rows, found in parts]
+        values: list[tuple[Tensor, Tensor]] = [(rows, getattr(_base(found), name)) for rows, found in parts]
         whole = values[0][1].new_zeros(size, *values[0][1].shape[1:])
         for rows, value in values:
             whole = whole.index_put((rows,), value.to(whole.dtype))
