@@ -77,7 +77,7 @@ def rate_table(study: str, runs: Sequence[StudyRun]) -> str:
         for item in curves(study, runs)
     ]
     known = rates(runs)
-    columns = [("both", rate, rate) for rate in known]
+    columns = [("training and test", rate, rate) for rate in known]
     columns += [("test alone", 0.0, rate) for rate in known[1:]] + [("training alone", rate, 0.0) for rate in known[1:]]
     rows = []
     for target in targets(runs):
@@ -86,8 +86,8 @@ def rate_table(study: str, runs: Sequence[StudyRun]) -> str:
             rows.append((Entry(target, repeated=number > 0), Entry(method), *map(_entry, over)))
         rows += _ceiling(runs, target, [test for _, _, test in columns])
     titles = [Column("target", "left"), Column("method", "left")]
-    titles += [Column(f"{max(train, test):g}", group=f"missing in {group}") for group, train, test in columns]
-    note = "Means over the seeds, with half of their 95 % intervals; rates 0 are complete training and test samples."
+    titles += [Column(f"{max(train, test):g}", group=group) for group, train, test in columns]
+    note = "Rates at which modalities are missing; 0 is complete. Means over the seeds, with half of their 95 % intervals."
     found = Table(identifier(study), "Accuracy by rate, %", tuple(titles), tuple(rows), (note,))
     return "\n\n".join(pictures) + "\n\n" + to_markdown(found)
 
