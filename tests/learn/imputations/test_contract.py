@@ -132,6 +132,18 @@ def test_complete_samples_need_no_stand_in(method, build, spec_of, batch_of):
     assert torch.equal(logits_of(model, batch), logits_of(model, masked))
 
 
+def test_half_precision_of_the_nets_gives_full_precision_of_the_loss(method, build, spec_of, batch_of):
+    spec = spec_of(2)
+    model, batch = build(method, spec), batch_of(spec)
+    trained(model, [batch])
+    full = model.eval().loss(batch, START, noise()).total
+    with torch.autocast("cpu", torch.bfloat16):
+        half = model.loss(batch, START, noise()).total
+        assert model.train().loss(batch, START, noise()).total.isfinite()
+    assert half.dtype == torch.float32
+    assert half.item() == pytest.approx(full.item(), rel=0.1)
+
+
 def test_weights_and_statistics_can_be_stored_and_loaded(method, build, spec_of, batch_of, tmp_path):
     spec = spec_of(2)
     model, other = build(method, spec), build(method, spec, seed=3)
