@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from missing_senses import STUDIES, Curves, curves
 from tables import runs_of
 
 from molyneux.core import Score
@@ -110,7 +111,8 @@ _LEVELS = {
 }
 _MIG = (Shown("MIG, recommended variant", "disentanglement.mig", _CODE),)
 _DMVAE = ("DMVAE", "DMVAE-fitted", "DMVAE-tuned")
-FIGURES = {
+FIGURES: dict[str, Figure | Curves] = {
+    **{item.name: item for study in STUDIES for item in curves(study, runs_of(study))},
     "cdsprites": Figure(
         ("cdsprites",),
         "Text to image, % of images in which every factor is right",
@@ -164,12 +166,14 @@ FIGURES = {
 }
 
 
-def svg(figure: Figure) -> str:
+def svg(figure: Figure | Curves) -> str:
     """A figure as SVG.
 
     Raises:
         SystemExit: the records have no run for a row.
     """
+    if isinstance(figure, Curves):
+        return figure.svg()
     runs = runs_of("+".join(figure.studies))
     rows = figure.rows or {name: _is(name) for name in dict.fromkeys(str(run.settings["name"]) for run in runs)}
     panel = (_PANEL if len(figure.panels) > 1 else 2 * _PANEL) + _GAP

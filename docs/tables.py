@@ -15,6 +15,7 @@ from pathlib import Path
 from checks import checks
 from comparisons import best_by, correlations, dci_together, top_three, trials
 from costs import cost_table
+from missing_senses import rate_table
 from readers import accepted, close, right
 from shapeworld_kinds import table as kinds_table
 from shown import LEADING, SHOWN
@@ -154,6 +155,11 @@ def cost(name: str) -> str:
     return cost_table(store.read_lines(path)) if path.exists() else ""
 
 
+def rates(name: str) -> str:
+    """Accuracy by the rate of missing modalities, of a study; how its records are made, where it has none yet."""
+    return rate_table(name, runs_of(name))
+
+
 def benchmark(name: str) -> str:
     """The record of a benchmark as a table; empty where it was not run yet."""
     path = ROOT / "benchmarks" / "results" / f"{name}.json"
@@ -189,6 +195,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "heat": heat,
     "kinds": kinds,
     "leading": leading,
+    "rates": rates,
     "readers": readers,
     "study": study,
     "tried": tried,

@@ -7,7 +7,7 @@ import pytest
 from molyneux.cli.formulas import _sections, formula, readable
 from molyneux.cli.listing import listing
 
-KINDS = ("auxiliary-objectives", "fusions", "measures", "metrics", "models", "objectives")
+KINDS = ("auxiliary-objectives", "fusions", "imputations", "measures", "metrics", "models", "objectives")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -26,7 +26,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 OWN = ("measure-your-own-model", "probe-your-vision-language-model", "your-own-data", "your-own-measure", "your-own-model")
 """Pages whose blocks need each other: see `test_own_pages`."""
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-READS_FILES = ("ag-news", "av-mnist")
+READS_FILES = ("ag-news", "av-mnist", "missing-senses-av-mnist")
 """Studies of published data sets."""
 SMALL = shlex.split("--data.train 256 --data.validation 64 --data.test 64 --learn.steps 8 --learn.batch_size 32 --quiet")
 

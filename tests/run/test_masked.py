@@ -10,8 +10,10 @@ import pytest
 import torch
 
 from molyneux.core import Batch, Source, Spec, Target
+from molyneux.core.config import Factory
 from molyneux.data import ArraySource, CdSprites, Missing, load
-from molyneux.learn import MVAE, JoinedVectors, Training, fit
+from molyneux.learn import MVAE, FusionPredictor, JoinedVectors, Training, fit
+from molyneux.learn.imputations import VAEImputation
 from molyneux.learn.predictors import BagOfWords
 from molyneux.measure import Calibration, Emap, Evaluation, Prediction, Reconstruction, Shapley, evaluate
 
@@ -50,11 +52,15 @@ class Filled:
 MODELS: dict[str, Callable[[Spec], Any]] = {
     "vae": lambda spec: MVAE(spec, latent_dim=4),
     "predictor": lambda spec: JoinedVectors(spec, joining="concat", words=BagOfWords(8)),
+    "imputed": lambda spec: FusionPredictor(
+        spec, encoders={"text": BagOfWords(8)}, imputation=VAEImputation(Factory(MVAE, {"latent_dim": 3})), modality_dropout=0.3
+    ),
 }
 PROTOCOLS = {
     "at random": {"rates": {"image": 0.6, "text": 0.6}},
     "by sense": {"rates": {"image": 0.9}},
     "by class": {"rates": {"text": 0.9}, "where": {"shape": ["heart"]}},
+    "at rates by class": {"rates": {"text": 0.4, "image": 0.3}, "by": {"shape": {"heart": 2.0, "square": 0.5}}},
 }
 
 

@@ -98,6 +98,7 @@ def test_modalities_missing_at_rates_are_conditions_with_strengths() -> None:
     asked = (
         ConditionSettings(missing=("image",), strengths=(0.3, 1.0)),
         ConditionSettings(missing=("image", "text"), strengths=(0.5,), where={"shape": ("heart",)}),
+        ConditionSettings(missing=("image",), strengths=(0.5,), by={"shape": {"heart": 2.0, "square": 0.0}}),
     )
     samples = Samples(DataSettings(world=Factory(CdSprites, {"level": 2})), 1)
     found = conditions("test", asked, lambda split: world.source(split, 900, seed=1), samples)
@@ -106,8 +107,9 @@ def test_modalities_missing_at_rates_are_conditions_with_strengths() -> None:
         {"corruption": "missing", "corrupted": "image", "strength": "0.3"},
         {"corruption": "missing", "corrupted": "image", "strength": "1"},
         {"corruption": "missing where shape is heart", "corrupted": ("image", "text"), "strength": "0.5"},
+        {"corruption": "missing by shape (heart x 2, square x 0)", "corrupted": "image", "strength": "0.5"},
     ]
-    _, some, every, hearts = [condition.source.batch(np.arange(900)) for condition in found]
+    _, some, every, hearts, unlike = [condition.source.batch(np.arange(900)) for condition in found]
     assert abs(some.mask("image").double().mean() - 0.7) < 0.06
     assert not every.mask("image").any()
     assert every.mask("text").all()
@@ -115,12 +117,39 @@ def test_modalities_missing_at_rates_are_conditions_with_strengths() -> None:
     heart = hearts.factors[:, world.spec.factor_index("shape")] == world.spec.factor("shape").code("heart")
     assert hearts.mask("image")[~heart].all()
     assert abs(hearts.mask("image")[heart].double().mean() - 2 / 3) < 0.1  # at least one of the two is left
+    assert unlike.factors is not None
+    square = unlike.factors[:, world.spec.factor_index("shape")] == world.spec.factor("shape").code("square")
+    assert unlike.mask("image")[square].all()
+    assert not unlike.mask("image")[heart].any()
     with pytest.raises(ConfigError, match="where: expected missing modalities and their rates"):
         ConditionSettings(missing=("image",), where={"shape": ("heart",)})
+    with pytest.raises(ConfigError, match="by: expected missing modalities and their rates"):
+        ConditionSettings(missing=("image",), by={"shape": {"heart": 0.5}})
     with pytest.raises(ConfigError, match="strengths: expected strengths with a corruption or missing modalities"):
         ConditionSettings(split="heldout", strengths=(0.5,))
     with pytest.raises(ConfigError, match="missing_where: expected the rates"):
         DataSettings(world=Factory(CdSprites, {"level": 2}), missing_where={"shape": ("heart",)})
+
+
+def test_training_validation_and_test_lack_modalities_independently() -> None:
+    def share(split: str, **settings: Any) -> float:
+        data = DataSettings(world=Factory(CdSprites, {"level": 2}), train=600, validation=600, test=600, **settings)
+        return float(Samples(data, 1).source(split).batch(np.arange(600)).mask("image").double().mean())
+
+    for train, validation, expected in (
+        ({"image": 0.8}, None, (0.2, 0.2)),
+        ({"image": 0.8}, {"image": 0.3}, (0.2, 0.7)),
+        ({"image": 0.8}, {}, (0.2, 1.0)),
+        ({}, {"image": 0.5}, (1.0, 0.5)),
+    ):
+        settings = {"missing": train, "missing_validation": validation}
+        assert share("train", **settings) == pytest.approx(expected[0], abs=0.06)
+        assert share("validation", **settings) == pytest.approx(expected[1], abs=0.06)
+        assert share("test", **settings) == 1
+    every = dict.fromkeys(CdSprites(level=2).spec.factor("shape").values, 0.0)
+    assert share("train", missing={"image": 0.8}, missing_by={"shape": every}) == 1
+    with pytest.raises(ConfigError, match="missing_by: expected the rates"):
+        DataSettings(world=Factory(CdSprites, {"level": 2}), missing_by={"shape": every})
 
 
 def test_a_condition_may_be_another_world_with_the_same_modalities() -> None:

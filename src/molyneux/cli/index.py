@@ -21,6 +21,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "datasets": ("molyneux.data", "molyneux.data.OwnDataset"),
     "encoders": ("molyneux.learn.predictors.encoders", "molyneux.learn.predictors.encoders.ViewEncoder"),
     "fusions": ("molyneux.learn.fusion", "molyneux.learn.fusion.Fusion"),
+    "imputations": ("molyneux.learn.imputations", "molyneux.learn.imputations.Imputation"),
     "measures": ("molyneux.measure", "molyneux.measure.Measure"),
     "models": ("molyneux.learn", "molyneux.learn.vaes.Autoencoder", "molyneux.learn.predictors.Predictor"),
     "nets": ("molyneux.learn.nets", "molyneux.learn.nets.Net"),

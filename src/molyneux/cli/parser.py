@@ -26,6 +26,7 @@ _KINDS = (
     "datasets",
     "encoders",
     "fusions",
+    "imputations",
     "judges",
     "measures",
     "metrics",

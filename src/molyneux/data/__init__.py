@@ -36,9 +36,10 @@ from molyneux.data.benchmarks import (
 from molyneux.data.contact import contact_sheet, is_contact_sheet
 from molyneux.data.dataset import Split, SplitDataset, SplitSource, World
 from molyneux.data.exports import export_hdf5, export_parquet, export_png, export_webdataset
+from molyneux.data.missing import Missing
 from molyneux.data.own import ArrayDataset, ImageFolder, OwnDataset, TableDataset
 from molyneux.data.sentence_files import export_sentences, load_sentences
-from molyneux.data.sources import ArraySource, Lacking, Missing, Subset, Views, load
+from molyneux.data.sources import ArraySource, Lacking, Subset, Views, load
 from molyneux.data.stored import StoredSource, generate
 from molyneux.data.word_alignment import WordAlign
 from molyneux.data.worlds import (

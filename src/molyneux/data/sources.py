@@ -1,4 +1,4 @@
-"""Sources made of arrays and of other sources: samples in memory, some samples, some modalities, missing modalities."""
+"""Sources made of arrays and of other sources: samples in memory, some samples, some modalities, modalities taken away."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
 
 from molyneux.core import Batch, ConfigError, Source, Spec, nearest
-from molyneux.core.seeds import key, uniforms
 from molyneux.data.dataset import check_positions
 from molyneux.data.layout import columns_of, read_arrays, to_arrays, to_batch
 
@@ -159,100 +157,3 @@ class Lacking(DerivedSource):
         """The samples at these positions."""
         batch = self.source.batch(indices)
         return batch.observe([name for name in batch.views if name not in self.names])
-
-
-class Missing(DerivedSource):
-    """The samples of a source with modalities missing completely at random.
-
-    Each modality is missing with its rate, independently of the others, *given that at least one is present*: no sample loses
-    everything, and the share that is missing is therefore a little below the rate (for two modalities at rate r it is
-    r / (1 + r)). The mask of a sample is a function of seed and position alone.
-
-    With `where`, only samples whose factors and classes have certain values lack modalities: missing by class, or at random given
-    a factor. The others are complete.
-
-    Args:
-        source: the complete samples; what is missing there stays missing.
-        rates: probability of missing per modality, 0..1; modalities not named are never missing.
-        seed: of the masks.
-        where: by the name of a factor, or of a target of task class, the values of the samples that may lack modalities; a sample
-            has to have one of the values of each.
-
-    Raises:
-        ConfigError: unknown modalities, rates outside 0..1, a rate of 1 for every modality, unknown factors, targets or values.
-    """
-
-    def __init__(
-        self, source: Source, rates: Mapping[str, float], *, seed: int, where: Mapping[str, Sequence[str]] | None = None
-    ) -> None:
-        limits = {name: list(values) for name, values in (where or {}).items()}
-        changes: dict[str, Any] = {"where": limits} if limits else {}
-        super().__init__(source, missing=dict(rates), seed=seed, **changes)
-        names = self.spec.names
-        problems = [f"unknown modality {name!r}; {nearest(name, names)}" for name in rates if name not in names]
-        problems += [f"expected a rate from 0 to 1 for {name}, got {rate}" for name, rate in rates.items() if not 0 <= rate <= 1]
-        if not problems and all(rates.get(name, 0.0) == 1 for name in names):
-            problems = ["expected a rate below 1 for at least one modality, got 1 for all: nothing would be left"]
-        problems += value_problems(self.spec, limits)
-        if problems:
-            raise ConfigError(problems)
-        self.rates, self.seed, self.where = dict(rates), seed, limits
-        self._rates = np.array([rates.get(name, 0.0) for name in names])
-        self._stream = key(seed, "missing")
-
-    def batch(self, indices: np.ndarray) -> Batch:
-        """The samples at these positions, with a presence mask for every modality."""
-        rows = check_positions(indices, len(self))
-        batch = self.source.batch(rows)
-        available = np.stack([batch.mask(name).numpy() for name in self.spec.names], 1)
-        rates = self._rates * _has_values(batch, self.spec, self.where)[:, None]
-        present = _present(np.where(available, rates, 1.0), uniforms(self._stream, rows, len(self._rates)))
-        masks = {name: torch.from_numpy(present[:, column].copy()) for column, name in enumerate(self.spec.names)}
-        return replace(batch, present=masks)
-
-
-def value_problems(spec: Spec, where: Mapping[str, Sequence[str]]) -> list[str]:
-    """What is wrong with names and values of factors and of targets of task class."""
-    known = {factor.name: factor.values for factor in spec.factors}
-    known |= {target.name: target.symbols for target in spec.targets if target.task == "class"}
-    problems = [
-        f"expected a factor or a target of task class, got {name!r}; {nearest(name, known)}"
-        for name in where
-        if name not in known
-    ]
-    problems += [f"{name}: expected at least one value, got none" for name, values in where.items() if not values]
-    return problems + [
-        f"{name}: no value {value!r}; {nearest(str(value), known[name])}"
-        for name, values in where.items()
-        for value in values
-        if name in known and value not in known[name]
-    ]
-
-
-def _has_values(batch: Batch, spec: Spec, where: Mapping[str, Sequence[str]]) -> np.ndarray:
-    """Which samples have one of the values of each factor and class that `where` names, (B,) bool; unknown ones have not."""
-    found = np.ones(len(batch), dtype=bool)
-    for name, values in where.items():
-        if name in (factor.name for factor in spec.factors) and batch.factors is not None:
-            factor = spec.factor(name)
-            found &= np.isin(batch.factors[:, spec.factor_index(name)].numpy(), [factor.code(value) for value in values])
-        else:
-            codes = [spec.target(name).symbols.index(value) for value in values]
-            found &= np.isin(batch.targets[name].numpy(), codes) & batch.known_mask(name).numpy()
-    return found
-
-
-def _present(rates: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """Masks (B, M) of independent presences with probability 1 - rate, given at least one, from uniforms (B, M).
-
-    In order of the modalities: as long as none is present, the chance of the next rises from 1 - rate to
-    (1 - rate) / (1 - product of the rates from it on), which is 1 for the last that can be present.
-    """
-    some_left = 1.0 - np.cumprod(rates[:, ::-1], 1)[:, ::-1]
-    chance = np.divide(1.0 - rates, some_left, out=np.zeros_like(rates), where=some_left > 0)
-    present = np.zeros(rates.shape, dtype=bool)
-    any_yet = np.zeros(len(rates), dtype=bool)
-    for column in range(rates.shape[1]):
-        present[:, column] = draws[:, column] < np.where(any_yet, 1.0 - rates[:, column], chance[:, column])
-        any_yet |= present[:, column]
-    return present

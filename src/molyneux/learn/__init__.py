@@ -24,6 +24,7 @@ from molyneux.learn.predictors import (
     Predictor,
     RelationNetwork,
     StackedAttention,
+    SubsetPredictors,
     TextOnly,
     VAEAgreement,
 )
@@ -67,6 +68,7 @@ __all__ = [
     "RelationNetwork",
     "StackedAttention",
     "Stage",
+    "SubsetPredictors",
     "TextOnly",
     "Training",
     "VAEAgreement",

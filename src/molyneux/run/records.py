@@ -33,6 +33,8 @@ RENAMED_SETTINGS: Mapping[str, str] = {}
 ADDED_SETTINGS: Mapping[str, Any] = {
     "data.arrays": None,
     "data.benchmark": None,
+    "data.missing_by": {},
+    "data.missing_validation": None,
     "data.missing_where": {},
     "data.stages": {},
     "data.table": None,
@@ -46,7 +48,7 @@ ADDED_SETTINGS: Mapping[str, Any] = {
 }
 """Dotted paths of settings that earlier versions did not have, with the value that gives what those versions did."""
 
-ADDED_TO_CONDITIONS: Mapping[str, Any] = {"where": {}}
+ADDED_TO_CONDITIONS: Mapping[str, Any] = {"by": {}, "where": {}}
 """Settings of a condition that earlier versions did not have, with the value that gives what those versions did."""
 
 REMOVED_SETTINGS: frozenset[str] = frozenset()
@@ -62,6 +64,7 @@ def _coherence(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 ADDED_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     **{f"molyneux.learn.{name}": {"objective": None} for name in ("DMVAE", "MMVAE", "MVAE", "MoPoE")},
+    "molyneux.learn.FusionPredictor": {"imputation": None, "modality_dropout": 0.0},
     "molyneux.data.ShapeWorld": {"captions": 1, "pictures": 1, "vocabulary": "own"},
 }
 """Arguments that earlier versions did not have, by class, with the value that gives what those versions did."""

@@ -105,8 +105,9 @@ class Samples:
     def prepared(self, source: Source, split: Split) -> Source:
         """The samples as the model gets them: the modalities in use, some of them missing in training and validation."""
         source = self.measured(source)
-        if self.settings.missing and split in ("train", "validation"):
-            source = Missing(source, self.settings.missing, seed=self.seed, where=self.settings.missing_where)
+        settings = self.settings
+        if rates := settings.rates.get(split):
+            source = Missing(source, rates, seed=self.seed, where=settings.missing_where, by=settings.missing_by)
         return source
 
     def source(self, split: Split) -> Source:
@@ -224,9 +225,13 @@ def imperfect(item: ConditionSettings, base: Source, seed: int) -> Iterator[Cond
 def _at_rates(item: ConditionSettings, base: Source, seed: int) -> Iterator[Condition]:
     """Modalities that are missing at rates: a condition for each rate, whose curve is that of an imperfection."""
     where = "; ".join(f"{name} is {' or '.join(values)}" for name, values in item.where.items())
-    about: About = {"corruption": f"missing where {where}" if where else "missing", "corrupted": about_names(item.missing)}
+    words = ", ".join(
+        f"{name} ({', '.join(f'{value} x {number:g}' for value, number in values.items())})" for name, values in item.by.items()
+    )
+    title = "missing" + f" where {where}" * bool(where) + f" by {words}" * bool(words)
+    about: About = {"corruption": title, "corrupted": about_names(item.missing)}
     for rate in item.strengths:
-        source = Missing(base, dict.fromkeys(item.missing, rate), seed=seed, where=item.where)
+        source = Missing(base, dict.fromkeys(item.missing, rate), seed=seed, where=item.where, by=item.by)
         yield Condition(source, {**about, "strength": f"{rate:g}"})
 
 

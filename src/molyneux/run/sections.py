@@ -35,11 +35,16 @@ class DataSettings:
         folder: stored samples instead: sub-folders `train`, `validation` and `test` in the native format; or, with the settings
             of `ImageFolder` such as `{path: photos}`, your own images in folders.
         modalities: the modalities that are used, in this order; all of them by default.
-        missing: share of the training and validation samples that lack a modality, by its name.
+        missing: share of the training samples that lack a modality, by its name; of the validation samples too, unless
+            `missing_validation` has theirs.
         stages: worlds of stages of the training (`learn.stages`) by the name of the stage, such as a simpler partition to begin
             with; they draw as many samples as `world` does, of the same modalities, factors and targets.
         missing_where: which of these samples may lack modalities, by the name of a factor or of a target of task class: those
             with one of these values. By default all.
+        missing_by: what the rates of samples with some values are multiplied by, by the name of a factor or of a target of task
+            class, such as `{label: {"0": 0.5, "1": 2}}`.
+        missing_validation: share of the validation samples that lack a modality, where it is another than in training; `{}` for
+            complete ones.
         train: samples to train on; null for all there are, where the data set has an end. In a file, that is the default for your
             own data; so with `validation` and `test`.
         validation: samples that choose the best epoch; null for all.
@@ -56,6 +61,8 @@ class DataSettings:
     missing: Mapping[str, float] = field(default_factory=dict)
     stages: Mapping[str, Annotated[Factory[World], Supplied(package="molyneux.data")]] = field(default_factory=dict)
     missing_where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    missing_by: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    missing_validation: Mapping[str, float] | None = None
     train: Count | None = 30_000
     validation: Count | None = 2_000
     test: Count | None = 10_000
@@ -73,10 +80,16 @@ class DataSettings:
         if self.world is not None and self.stored is None:
             endless = [name for name in ("train", "validation", "test") if getattr(self, name) is None]
             problems += [f"{name}: expected a number, for a world is endless, got null" for name in endless]
-        if self.missing_where and not self.missing:
-            problems.append("missing_where: expected the rates of missing modalities beside it, got none: set missing")
+        for name in ("missing_where", "missing_by"):
+            if getattr(self, name) and not self.missing and not self.missing_validation:
+                problems.append(f"{name}: expected the rates of missing modalities beside it, got none: set missing")
         if problems:
             raise ConfigError(problems)
+
+    @property
+    def rates(self) -> Mapping[str, Mapping[str, float]]:
+        """At which rates training and validation samples lack modalities."""
+        return {"train": self.missing, "validation": self.missing if self.missing_validation is None else self.missing_validation}
 
     @property
     def own(self) -> OwnDataset | None:
@@ -130,6 +143,8 @@ class ConditionSettings:
         missing: the modalities that every sample lacks, or that are missing at rates.
         where: with rates, which samples may lack modalities, by the name of a factor or of a target of task class: those with
             one of these values. By default all.
+        by: with rates, what those of samples with some values are multiplied by, by the name of a factor or of a target of task
+            class.
         split: another split than that of the section. `train` has samples of the training split that were not trained on: those
             after the first `data.train`, as many as `data.test` says.
         world: another world with the same modalities, such as a partition of the one that the model was trained on.
@@ -140,6 +155,7 @@ class ConditionSettings:
     strengths: tuple[Annotated[float, Field(ge=0)], ...] = ()
     missing: tuple[str, ...] = ()
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    by: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     split: ConditionSplit | None = None
     world: Annotated[Factory[World], Supplied(package="molyneux.data")] | None = None
     name: str = ""
@@ -154,8 +170,9 @@ class ConditionSettings:
             problems.append("strengths: expected strengths with a corruption, got one without strengths")
         if self.strengths and self.corruption is None and not self.missing:
             problems.append("strengths: expected strengths with a corruption or missing modalities, got them without")
-        if self.where and not (self.missing and self.strengths):
-            problems.append("where: expected missing modalities and their rates (strengths) beside it, got it without")
+        for name in ("where", "by"):
+            if getattr(self, name) and not (self.missing and self.strengths):
+                problems.append(f"{name}: expected missing modalities and their rates (strengths) beside it, got it without")
         if len({*self.strengths}) < len(self.strengths) or len({*self.missing}) < len(self.missing):
             problems.append("expected strengths and missing modalities that differ, got one twice")
         if problems:

@@ -21,6 +21,7 @@ from molyneux.learn.predictors import (
     Predictor,
     RecurrentWords,
     StridedCNN,
+    SubsetPredictors,
     TextOnly,
     VAEAgreement,
 )
@@ -35,7 +36,11 @@ TASKS = (
 )
 LISTED = [getattr(predictors, name) for name in predictors.__all__]
 CLASSES = [item for item in LISTED if isinstance(item, type) and issubclass(item, Predictor) and not inspect.isabstract(item)]
-OTHERS = (MCTN, VAEAgreement)  # which read sequences, and have the loss of another model: they have tests of their own
+OTHERS = (MCTN, SubsetPredictors, VAEAgreement)  # read sequences, or have losses of other models: they have tests of their own
+    MCTN,
+    SubsetPredictors,
+    VAEAgreement,
+)  # which read sequences, or have losses of other models: they have tests of their own
 MODELS = [item for item in CLASSES if item not in OTHERS]
 
 

@@ -29,6 +29,7 @@ from molyneux.learn.predictors.relation_network import RelationNetwork
 from molyneux.learn.predictors.stacked_attention import StackedAttention
 from molyneux.learn.predictors.structures.cyclic_translation import MCTN
 from molyneux.learn.predictors.structures.gradient_blending import Blending, GradientBlending
+from molyneux.learn.predictors.subset_predictors import SubsetPredictors
 from molyneux.learn.predictors.unimodal import PictureOnly, TextOnly
 from molyneux.learn.predictors.vae_agreement import VAEAgreement
 
@@ -74,6 +75,7 @@ __all__ = [
     "RelationNetwork",
     "StackedAttention",
     "StridedCNN",
+    "SubsetPredictors",
     "SymbolTrees",
     "TextOnly",
     "TrainingStep",

@@ -1,4 +1,4 @@
-"""FusionPredictor: any number of modalities, an encoder for each, a fusion, a head, and auxiliary objectives."""
+"""FusionPredictor: any number of modalities, an encoder for each, imputation, a fusion, a head, and auxiliary objectives."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import Batch, ConfigError, Kind, Loss, Modality, Progress, Spec, SpecError, nearest
+from molyneux.learn.checks import dropout_problems
 from molyneux.learn.fusion.fusion import Fusion
 from molyneux.learn.fusion.pooled import Concatenation
+from molyneux.learn.imputations.imputation import Imputation, drop_modalities
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
 from molyneux.learn.predictors.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.predictors.head import Head, stepwise
@@ -36,6 +38,9 @@ class FusionPredictor(JoiningPredictor):
         target_weight: what the loss of the targets is multiplied by, constant or scheduled; terms are reported without it.
         unsupervised: names of stages of the training in which that weight is 0, such as a contrastive pre-training.
         modalities: which are read, in this order; all of them by default.
+        imputation: what stands in for the encodings of missing modalities; by default zeros, and the fusion is told.
+        modality_dropout: probability that a modality which a sample has is hidden in a training step, given that one is kept;
+            one for all, or by modality. See `drop_modalities`.
 
     Raises:
         ConfigError: a name of a modality or kind that is unknown.
@@ -53,15 +58,22 @@ class FusionPredictor(JoiningPredictor):
         target_weight: Weight = 1.0,
         unsupervised: tuple[str, ...] = (),
         modalities: tuple[str, ...] = (),
+        imputation: Imputation | None = None,
+        modality_dropout: float | Mapping[str, float] = 0.0,
     ) -> None:
         names = tuple(modalities) or spec.names
-        problems = [*_unknown(spec, encoders or {}, names), *weight_problems(target_weight=target_weight)]
+        every = isinstance(modality_dropout, float | int)
+        hidden = dict.fromkeys(names, float(modality_dropout)) if every else dict(modality_dropout)  # type: ignore[arg-type]
+        problems = [*_unknown(spec, encoders or {}, names), *_dropout_problems(names, hidden, every)]
+        problems += weight_problems(target_weight=target_weight)
         if problems:
             raise ConfigError(problems)
         chosen = {name: _chosen(spec.modality(name), encoders or {}) or fusion.encoder(spec.modality(name)) for name in names}
         super().__init__(spec, chosen)
         self.encoding_specs = {name: encoder.encoding_spec for name, encoder in self.encoders.items()}
-        self.fusion = fusion.build(self.encoding_specs)
+        self.imputer = None if imputation is None else imputation.build(spec, self.encoders)
+        self.modality_dropout = hidden
+        self.fusion = fusion.build(self.encoding_specs if self.imputer is None else self.imputer.encoding_specs)
         features, steps = self.fusion.features, self.fusion.steps
         if steps is not None and not any(stepwise(target, steps) for target in spec.targets):
             shapes = ", ".join(f"{target.name} {target.shape}" for target in spec.targets)
@@ -79,8 +91,23 @@ class FusionPredictor(JoiningPredictor):
         """The fused features, (B, F) or (B, T, F)."""
         return self.fuse(encodings)
 
-    def fuse(self, encodings: Mapping[str, Encoding], generator: torch.Generator | None = None) -> Tensor:
-        """The fused features, (B, F) or (B, T, F); the generator is that of the noise of a fusion that has any."""
+    def features(self, batch: Batch, observed: Collection[str] | None = None) -> Tensor:
+        """See `Predictor`; raises SpecError if the batch does not fit the spec, or a name is unknown."""
+        found = self.encodings(batch, observed)
+        return self.fuse(found, batch=batch) if len(batch) else self.no_features()
+
+    def fuse(
+        self, encodings: Mapping[str, Encoding], generator: torch.Generator | None = None, *, batch: Batch | None = None
+    ) -> Tensor:
+        """The fused features, (B, F) or (B, T, F), of encodings and of what is imputed in place of those that are absent.
+
+        Args:
+            encodings: by modality.
+            generator: of the noise of an imputation or fusion that has any.
+            batch: what was encoded, for an imputation of views (`VAEImputation`); without it, such an imputation leaves zeros.
+        """
+        if self.imputer is not None:
+            encodings = self.imputer(encodings, self.encoders, batch, generator)
         features: Tensor = self.fusion(encodings, generator)
         return features
 
@@ -95,14 +122,24 @@ class FusionPredictor(JoiningPredictor):
         return {"shared": features if features.dim() == 2 else features.mean(1)}
 
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
-        """See `Predictor`; with the terms of the auxiliary objectives."""
+        """See `Predictor`; with the terms of the auxiliary objectives and of the imputation."""
         self.check_targets(batch)
+        alone = None if self.imputer is None else self.imputer.stage_loss(batch, progress, generator)
+        if alone is not None:
+            return alone
         return self.step_loss(self.training_step(batch, progress, generator))
 
     def training_step(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> TrainingStep:
-        """What a step computes before its loss, for a training structure that weighs losses itself."""
-        encodings = self.encodings(batch)
-        features = self.fuse(encodings, generator)
+        """What a step computes before its loss, for a training structure that weighs losses itself.
+
+        Its encodings are those of what the samples have; modality dropout and imputation change what is fused.
+        """
+        encodings = kept = self.encodings(batch)
+        if self.training and self.imputer is not None:
+            self.imputer.observe(encodings, batch)
+        if self.training and any(self.modality_dropout.values()):
+            kept = drop_modalities(encodings, self.modality_dropout, generator)
+        features = self.fuse(kept, generator, batch=batch)
         found = self.answers(features)
         return TrainingStep(batch, self.spec, encodings, features, found, progress, generator, model=self)
 
@@ -118,7 +155,8 @@ class FusionPredictor(JoiningPredictor):
         for objective in self.objectives:
             part: Loss = objective(step)
             total, terms = total + part.total, {**terms, **part.terms}
-        return Loss(total, terms)
+        added: Loss | None = None if self.imputer is None else self.imputer.loss(step, self.answers)
+        return Loss(total, terms) if added is None else Loss(total + added.total, {**terms, **added.terms})
 
     @property
     def unimodal_heads(self) -> UnimodalLoss | None:
@@ -128,6 +166,14 @@ class FusionPredictor(JoiningPredictor):
 
 def _chosen(modality: Modality, encoders: Mapping[str, ViewEncoder]) -> ViewEncoder | None:
     return encoders.get(modality.name) or encoders.get(modality.kind)
+
+
+def _dropout_problems(names: tuple[str, ...], rates: Mapping[str, float], every: bool) -> list[str]:
+    """Problems of the rates of modality dropout, one for all modalities or one each."""
+    if every:
+        return dropout_problems(modality_dropout=next(iter(rates.values()), 0.0))
+    unknown = [f"modality_dropout: no modality {name!r}; {nearest(name, names)}" for name in rates if name not in names]
+    return unknown + dropout_problems(**{f"modality_dropout.{name}": rate for name, rate in rates.items()})
 
 
 def _unknown(spec: Spec, encoders: Mapping[str, ViewEncoder], names: tuple[str, ...]) -> Iterator[str]:

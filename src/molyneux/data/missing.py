@@ -1,0 +1,157 @@
+"""Incomplete samples: modalities that are missing at rates, at random, by modality, or depending on a class or factor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from molyneux.core import Batch, ConfigError, Source, Spec, nearest
+from molyneux.core.seeds import key, uniforms
+from molyneux.data.dataset import check_positions
+from molyneux.data.sources import DerivedSource
+
+
+class Missing(DerivedSource):
+    """The samples of a source with modalities missing at rates.
+
+    Each modality is missing with its rate, independently of the others, *given that at least one is present*: no sample loses
+    everything, and the share that is missing is therefore a little below the rate (for two modalities at rate r it is
+    r / (1 + r)). The mask of a sample is a function of seed and position alone.
+
+    With rates alone, modalities are missing completely at random, or by modality where only some are named. With `by`, the rate
+    depends on a class or factor: what is missing tells something of it (missing not at random, if that is not observed). With
+    `where`, only samples with certain values lack modalities; the others are complete.
+
+    Args:
+        source: the complete samples; what is missing there stays missing.
+        rates: probability of missing per modality, 0..1; modalities not named are never missing.
+        seed: of the masks.
+        where: by the name of a factor, or of a target of task class, the values of the samples that may lack modalities; a sample
+            has to have one of the values of each.
+        by: by the name of a factor, or of a target of task class, what the rates of samples with some of its values are
+            multiplied by; 1 for values that are not named, and where it is not known. Numbers of several names are multiplied.
+
+    Raises:
+        ConfigError: unknown modalities, rates outside 0..1, also after multiplication, a rate of 1 for every modality, unknown
+            factors, targets or values.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        rates: Mapping[str, float],
+        *,
+        seed: int,
+        where: Mapping[str, Sequence[str]] | None = None,
+        by: Mapping[str, Mapping[str, float]] | None = None,
+    ) -> None:
+        limits = {name: list(values) for name, values in (where or {}).items()}
+        factors = {name: dict(values) for name, values in (by or {}).items()}
+        changes: dict[str, Any] = {**({"where": limits} if limits else {}), **({"by": factors} if factors else {})}
+        super().__init__(source, missing=dict(rates), seed=seed, **changes)
+        names = self.spec.names
+        problems = [f"unknown modality {name!r}; {nearest(name, names)}" for name in rates if name not in names]
+        problems += [f"expected a rate from 0 to 1 for {name}, got {rate}" for name, rate in rates.items() if not 0 <= rate <= 1]
+        problems += value_problems(self.spec, {**limits, **{name: list(values) for name, values in factors.items()}})
+        problems = problems or [*_rate_problems(self.spec, rates, factors)]
+        if problems:
+            raise ConfigError(problems)
+        self.rates, self.seed, self.where, self.by = dict(rates), seed, limits, factors
+        self._rates = np.array([rates.get(name, 0.0) for name in names])
+        self._stream = key(seed, "missing")
+
+    def batch(self, indices: np.ndarray) -> Batch:
+        """The samples at these positions, with a presence mask for every modality."""
+        rows = check_positions(indices, len(self))
+        batch = self.source.batch(rows)
+        available = np.stack([batch.mask(name).numpy() for name in self.spec.names], 1)
+        rates = self._rates * (_has_values(batch, self.spec, self.where) * _multiplier(batch, self.spec, self.by))[:, None]
+        present = _present(np.where(available, rates, 1.0), uniforms(self._stream, rows, len(self._rates)))
+        masks = {name: torch.from_numpy(present[:, column].copy()) for column, name in enumerate(self.spec.names)}
+        return replace(batch, present=masks)
+
+
+def value_problems(spec: Spec, where: Mapping[str, Sequence[str]]) -> list[str]:
+    """What is wrong with names and values of factors and of targets of task class."""
+    known = {factor.name: factor.values for factor in spec.factors}
+    known |= {target.name: target.symbols for target in spec.targets if target.task == "class"}
+    problems = [
+        f"expected a factor or a target of task class, got {name!r}; {nearest(name, known)}"
+        for name in where
+        if name not in known
+    ]
+    problems += [f"{name}: expected at least one value, got none" for name, values in where.items() if not values]
+    return problems + [
+        f"{name}: no value {value!r}; {nearest(str(value), known[name])}"
+        for name, values in where.items()
+        for value in values
+        if name in known and value not in known[name]
+    ]
+
+
+def _rate_problems(spec: Spec, rates: Mapping[str, float], by: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+    """What is wrong with rates of known modalities, at the values for which they are multiplied by most."""
+    most, words = 1.0, list[str]()
+    for name, values in by.items():
+        yield from (
+            f"{name}: expected numbers of at least 0 that rates are multiplied by, got {number} for {value!r}"
+            for value, number in values.items()
+            if not number >= 0
+        )
+        known = {factor.name: factor.values for factor in spec.factors}
+        count = len(known[name] if name in known else spec.target(name).symbols)
+        value, number = max(values.items(), key=lambda item: item[1])
+        if number > 1 or len(values) == count:
+            most *= number
+            words.append(f"{name} {value}")
+    largest = {name: rates.get(name, 0.0) * most for name in spec.names}
+    if words and max(largest.values()) > 1:
+        shown = ", ".join(f"{rate:g} for {name}" for name, rate in largest.items() if rate > 1)
+        yield f"expected rates of at most 1, got {shown} where {' and '.join(words)}: lower them, or what they are multiplied by"
+    elif all(rate == 1 for rate in largest.values()):
+        yield "expected a rate below 1 for at least one modality, got 1 for all: nothing would be left"
+
+
+def _codes(batch: Batch, spec: Spec, name: str) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The codes of a factor, or of a target of task class, (B,), -1 where it is absent or not known; and its values."""
+    if name in (factor.name for factor in spec.factors) and batch.factors is not None:
+        return batch.factors[:, spec.factor_index(name)].numpy(), spec.factor(name).values
+    return np.where(batch.known_mask(name).numpy(), batch.targets[name].numpy(), -1), spec.target(name).symbols
+
+
+def _has_values(batch: Batch, spec: Spec, where: Mapping[str, Sequence[str]]) -> np.ndarray:
+    """Which samples have one of the values of each factor and class that `where` names, (B,) bool; unknown ones have not."""
+    found = np.ones(len(batch), dtype=bool)
+    for name, values in where.items():
+        codes, symbols = _codes(batch, spec, name)
+        found &= np.isin(codes, [symbols.index(value) for value in values])
+    return found
+
+
+def _multiplier(batch: Batch, spec: Spec, by: Mapping[str, Mapping[str, float]]) -> np.ndarray:
+    """What the rates of each sample are multiplied by, (B,)."""
+    found = np.ones(len(batch))
+    for name, values in by.items():
+        codes, symbols = _codes(batch, spec, name)
+        found *= np.array([*(values.get(symbol, 1.0) for symbol in symbols), 1.0])[codes]  # the last is that of code -1
+    return found
+
+
+def _present(rates: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """Masks (B, M) of independent presences with probability 1 - rate, given at least one, from uniforms (B, M).
+
+    In order of the modalities: as long as none is present, the chance of the next rises from 1 - rate to
+    (1 - rate) / (1 - product of the rates from it on), which is 1 for the last that can be present.
+    """
+    some_left = 1.0 - np.cumprod(rates[:, ::-1], 1)[:, ::-1]
+    chance = np.divide(1.0 - rates, some_left, out=np.zeros_like(rates), where=some_left > 0)
+    present = np.zeros(rates.shape, dtype=bool)
+    any_yet = np.zeros(len(rates), dtype=bool)
+    for column in range(rates.shape[1]):
+        present[:, column] = draws[:, column] < np.where(any_yet, 1.0 - rates[:, column], chance[:, column])
+        any_yet |= present[:, column]
+    return present
