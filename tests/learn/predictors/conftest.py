@@ -37,10 +37,6 @@ TASKS = (
 LISTED = [getattr(predictors, name) for name in predictors.__all__]
 CLASSES = [item for item in LISTED if isinstance(item, type) and issubclass(item, Predictor) and not inspect.isabstract(item)]
 OTHERS = (MCTN, SubsetPredictors, VAEAgreement)  # read sequences, or have losses of other models: they have tests of their own
-    MCTN,
-    SubsetPredictors,
-    VAEAgreement,
-)  # which read sequences, or have losses of other models: they have tests of their own
 MODELS = [item for item in CLASSES if item not in OTHERS]
 
 
