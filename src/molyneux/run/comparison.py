@@ -72,7 +72,7 @@ def compare_models(
             show means with intervals over the seeds.
         data: see `evaluate_model`.
         histories: of the trainings, as `fit` returns them, by the same names and in the same order.
-        baseline: the name of the model that relative and effective robustness compare all others with; without one there are none.
+        baseline: the name of the model that relative and effective robustness compare others with; without one there are none.
         measures: see `evaluate_model`.
         conditions: see `evaluate_model`.
         samples: see `evaluate_model`.
@@ -95,7 +95,8 @@ def compare_models(
     }
     reports = {
         name: tuple(
-            evaluate_model(model, data, log, **under) for model, log in zip(each, logs.get(name, (None,) * len(each)), strict=True)
+            evaluate_model(model, data, log, **under)
+            for model, log in zip(each, logs.get(name, (None,) * len(each)), strict=True)
         )
         for name, each in trainings.items()
     }
@@ -106,6 +107,7 @@ def compare_models(
         StudyRun(
             {
                 "name": name,
+                "model": name,
                 "seed": number,
                 "learn.model.class_path": public_path(type(model)),
                 **({"measure.measures": [asked]} if baseline else {}),

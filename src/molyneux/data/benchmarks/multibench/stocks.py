@@ -82,7 +82,9 @@ class Stocks(FileBenchmark):
         shares = tuple(share for share in listed if share not in without)
         if tickers is not None and (not tickers or len(set(tickers)) < len(tickers)):
             problems.append(f"tickers: expected at least one, and none twice, got {list(tickers)}")
-        problems += [f"without: no share {share!r}; {nearest(share, listed)}" for share in without if listed and share not in listed]
+        problems += [
+            f"without: no share {share!r}; {nearest(share, listed)}" for share in without if listed and share not in listed
+        ]
         predicted = target or (_TARGETS.get(group, "") if tickers is None else next(iter(listed), ""))
         if predicted in without:
             problems.append(f"without: expected other shares than {predicted}, which is predicted: choose another target")
