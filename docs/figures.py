@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from tables import runs_of
+from curves import CURVES, Curves, curves_svg
+from tables import records_of, runs_of
 
 from molyneux.core import Score
 from molyneux.report import StudyRun
@@ -110,7 +111,7 @@ _LEVELS = {
 }
 _MIG = (Shown("MIG, recommended variant", "disentanglement.mig", _CODE),)
 _DMVAE = ("DMVAE", "DMVAE-fitted", "DMVAE-tuned")
-FIGURES = {
+FIGURES: dict[str, Figure | Curves] = {
     "cdsprites": Figure(
         ("cdsprites",),
         "Text to image, % of images in which every factor is right",
@@ -161,16 +162,19 @@ FIGURES = {
         {"": _every},
         control="bag of words",
     ),
+    **{name: curves for name, curves in CURVES.items() if all(records_of(study).exists() for study in curves.studies)},
 }
 
 
-def svg(figure: Figure) -> str:
+def svg(figure: Figure | Curves) -> str:
     """A figure as SVG.
 
     Raises:
         SystemExit: the records have no run for a row.
     """
     runs = runs_of("+".join(figure.studies))
+    if isinstance(figure, Curves):
+        return curves_svg(figure, runs)
     rows = figure.rows or {name: _is(name) for name in dict.fromkeys(str(run.settings["name"]) for run in runs)}
     panel = (_PANEL if len(figure.panels) > 1 else 2 * _PANEL) + _GAP
     left = max(_LEFT, 24 + 7.6 * max(map(len, rows)))

@@ -114,8 +114,12 @@ class Part:
 
     @property
     def main(self) -> list[Key]:
-        """The coherence of whole views, direction by direction; every score without a factor where there is none."""
+        """The coherence of whole views, direction by direction; where there is none, the first scores without a factor.
+
+        Areas under curves of robustness, which are of other scores, are left to the further measures.
+        """
         whole = [key for key in self._where(conditional=False) if "factor" not in dict(key[1])]
+        whole = [key for key in whole if wording.family(key[0]) != "robustness"] or whole
         return _keys(coherence_scores(self.scores)) or whole[:8]
 
     @property
