@@ -189,6 +189,8 @@ def _text(x: float, y: float, words: str, style: str, *, anchor: str = "start") 
 
 _MSE = {"target": "squared return"}
 _GROUP, _NOISY = "data.benchmark.init_args.group", "correlated of gaussian-noise"
+_INFORMATION = (("Redundant", "redundancy"), ("Unique to x1", "unique x1"), ("Synergistic", "synergy"))
+_BROKEN = {"noise": "gaussian-noise of x1", "shared-noise": "correlated of gaussian-noise", "missing": "missing of x1 + x2"}
 _CORRECT, _TO_TEXT = "prediction.accuracy", {"source": "image", "target": "text"}
 CURVES = {
     "stocks-noise": Curves(
@@ -211,6 +213,21 @@ CURVES = {
             Shown("The same noise on all", _NOISY, "prediction.mse", {}, {}, 0, 1.6),
         ),
     ),
+    **{
+        f"interactions-{name}": Curves(
+            ("broken-interactions",),
+            {
+                "noise": "Targets that are right, %, by the strength of noise on x1",
+                "shared-noise": "Targets that are right, %, by the strength of noise that hits x1 and x2 alike",
+                "missing": "Targets that are right, %, by the rate at which x1 and x2 are missing",
+            }[name],
+            tuple(
+                Shown(title, imperfection, "prediction.accuracy", {"target": target}, {}, 40, 100)
+                for title, target in _INFORMATION
+            ),
+        )
+        for name, imperfection in _BROKEN.items()
+    },
     "av-mnist-noise": Curves(
         ("av-mnist",),
         "Digits that are right, %, by the strength of noise on one sense and by the rate of missing senses",
