@@ -100,24 +100,27 @@ def compare_models(
         )
         for name, each in trainings.items()
     }
-    from molyneux.report import StudyRun  # draws: takes a second to import
-
-    asked = {"class_path": "Robustness", "init_args": {"baseline": baseline}}
-    runs = tuple(
-        StudyRun(
-            {
-                "name": name,
-                "model": name,
-                "seed": number,
-                "learn.model.class_path": public_path(type(model)),
-                **({"measure.measures": [asked]} if baseline else {}),
-            },
-            report.scores,
-        )
+    runs = [
+        _record(name, number, model, report, baseline)
         for name, each in reports.items()
         for number, (model, report) in enumerate(zip(trainings[name], each, strict=True), 1)
-    )
-    return Comparison(reports, runs)
+    ]
+    return Comparison(reports, tuple(runs))
+
+
+def _record(name: str, number: int, model: Any, report: ModelReport, baseline: str | None) -> StudyRun:
+    """A training as a run of a study: its number in the place of the seed, and whom robustness is compared with."""
+    from molyneux.report import StudyRun  # draws: takes a second to import
+
+    settings: dict[str, Any] = {
+        "name": name,
+        "model": name,
+        "seed": number,
+        "learn.model.class_path": public_path(type(model)),
+    }
+    if baseline:
+        settings["measure.measures"] = [{"class_path": "Robustness", "init_args": {"baseline": baseline}}]
+    return StudyRun(settings, report.scores)
 
 
 def _listed(value: Any) -> tuple[Any, ...]:
