@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,12 +112,11 @@ def _record(name: str, number: int, model: Any, report: ModelReport, baseline: s
     """A training as a run of a study: its number in the place of the seed, and whom robustness is compared with."""
     from molyneux.report import StudyRun  # draws: takes a second to import
 
-    kind: Hashable = type(model)
     settings: dict[str, Any] = {
         "name": name,
         "model": name,
         "seed": number,
-        "learn.model.class_path": public_path(kind),
+        "learn.model.class_path": public_path(model.__class__),
     }
     if baseline:
         settings["measure.measures"] = [{"class_path": "Robustness", "init_args": {"baseline": baseline}}]
