@@ -14,6 +14,25 @@ from molyneux.report import StudyRun
 from molyneux.report.published import PublishedResults
 from molyneux.report.wording import measure
 
+FINANCE = {
+    "F&B": (
+        "food",
+        2.140,
+        {"LSTM": 1.856, "EF-LSTM": 1.835, "LF-LSTM": 1.893, "EF-Transformer": 2.144, "LF-Transformer": 2.155, "MulT": 2.053},
+    ),
+    "Health": (
+        "health",
+        0.575,
+        {"LSTM": 0.541, "EF-LSTM": 0.526, "LF-LSTM": 0.541, "EF-Transformer": 0.573, "LF-Transformer": 0.573, "MulT": 0.555},
+    ),
+    "Tech": (
+        "tech",
+        0.140,
+        {"LSTM": 0.125, "EF-LSTM": 0.121, "LF-LSTM": 0.120, "EF-Transformer": 0.143, "LF-Transformer": 0.143, "MulT": 0.135},
+    ),
+}
+"""By group of shares: its setting, and the published mean squared errors of the mean and of each model (MultiBench, table 19)."""
+
 TOP_THREE = ("disentanglement.top_three", ())
 """Where the paper's count stands among its numbers."""
 
@@ -41,6 +60,27 @@ def trials(runs: Sequence[StudyRun], score: tuple[str, Mapping[str, str]]) -> st
         cells = [settings["name"], settings["seed"], found.origin["split"], settings["learn.epochs"], f"{found.value:.2f}"]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines) + "\n"
+
+
+def against_constant(runs: Sequence[StudyRun], published: Mapping[str, tuple[str, float, Mapping[str, float]]]) -> str:
+    """The mean squared errors of all models divided by that of the training targets' mean: ours and published."""
+    head = [f"{title}{what}" for title in published for what in ("", ", published")]
+    lines = [f"| model | {' | '.join(head)} |", f"|---|{'---:|' * len(head)}"]
+    for model in _models(runs):
+        cells = []
+        for group, mean, errors in published.values():
+            own = [
+                run for run in runs if run.settings["name"] == model and run.settings["data.benchmark.init_args.group"] == group
+            ]
+            ratios = [score.value / score.chance for run in own for score in run.scores if _is_whole_error(score)]
+            each = f" ({' '.join(f'{ratio:.3f}' for ratio in ratios)})" if len(ratios) > 1 else ""
+            cells += [f"{np.mean(ratios):.3f}{each}" if ratios else "", f"{errors[model] / mean:.3f}" if model in errors else ""]
+        lines.append(f"| {model} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n\n- Mean over seeds, in brackets each seed. 1 is what the mean of the training targets gives.\n"
+
+
+def _is_whole_error(score: Score) -> bool:
+    return score.name == "prediction.mse" and "strength" not in score.about
 
 
 def best_by(runs: Sequence[StudyRun], score: tuple[str, Mapping[str, str]]) -> str:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from missing_senses import STUDIES, Curves, curves
-from tables import runs_of
+from curves import CURVES, Curves, curves_svg
+from missing_senses import STUDIES, RateCurves, rate_curves
+from tables import records_of, runs_of
 
 from molyneux.core import Score
 from molyneux.report import StudyRun
@@ -111,8 +112,8 @@ _LEVELS = {
 }
 _MIG = (Shown("MIG, recommended variant", "disentanglement.mig", _CODE),)
 _DMVAE = ("DMVAE", "DMVAE-fitted", "DMVAE-tuned")
-FIGURES: dict[str, Figure | Curves] = {
-    **{item.name: item for study in STUDIES for item in curves(study, runs_of(study))},
+FIGURES: dict[str, Figure | Curves | RateCurves] = {
+    **{item.name: item for study in STUDIES for item in rate_curves(study, runs_of(study))},
     "cdsprites": Figure(
         ("cdsprites",),
         "Text to image, % of images in which every factor is right",
@@ -163,18 +164,21 @@ FIGURES: dict[str, Figure | Curves] = {
         {"": _every},
         control="bag of words",
     ),
+    **{name: curves for name, curves in CURVES.items() if all(records_of(study).exists() for study in curves.studies)},
 }
 
 
-def svg(figure: Figure | Curves) -> str:
+def svg(figure: Figure | Curves | RateCurves) -> str:
     """A figure as SVG.
 
     Raises:
         SystemExit: the records have no run for a row.
     """
-    if isinstance(figure, Curves):
+    if isinstance(figure, RateCurves):
         return figure.svg()
     runs = runs_of("+".join(figure.studies))
+    if isinstance(figure, Curves):
+        return curves_svg(figure, runs)
     rows = figure.rows or {name: _is(name) for name in dict.fromkeys(str(run.settings["name"]) for run in runs)}
     panel = (_PANEL if len(figure.panels) > 1 else 2 * _PANEL) + _GAP
     left = max(_LEFT, 24 + 7.6 * max(map(len, rows)))

@@ -27,7 +27,7 @@ _SCORE = "prediction.accuracy"
 
 
 @dataclass(frozen=True)
-class Curves:
+class RateCurves:
     """The curves of a target of a study: accuracy at equal rates in training and test, a line for each method."""
 
     runs: Sequence[StudyRun]
@@ -61,9 +61,9 @@ class Curves:
         return float(np.mean(found)) if found else None
 
 
-def curves(study: str, runs: Sequence[StudyRun]) -> list[Curves]:
+def rate_curves(study: str, runs: Sequence[StudyRun]) -> list[RateCurves]:
     """Those of every target of a study; none without runs."""
-    return [Curves(runs, study, target) for target in targets(runs)]
+    return [RateCurves(runs, study, target) for target in targets(runs)]
 
 
 def rate_table(study: str, runs: Sequence[StudyRun]) -> str:
@@ -74,7 +74,7 @@ def rate_table(study: str, runs: Sequence[StudyRun]) -> str:
         )
     pictures = [
         f"![Accuracy of {item.target} against the rate of missing modalities](assets/figures/{item.name}.svg)"
-        for item in curves(study, runs)
+        for item in rate_curves(study, runs)
     ]
     known = rates(runs)
     columns = [("training and test", rate, rate) for rate in known]

@@ -73,13 +73,21 @@ STRUCTURE = tuple(
     ("prediction.accuracy", {"source": "meaning", "target": "agreement", **split})
     for split in ({"split": "train"}, {"split": "validation"}, {})
 )
+SHARES = (("MCD", "SBUX", "HSY", "HRL"), ("MRK", "CVS", "MCK", "ABT", "UNH"), ("AAPL", "MSFT", "AMZN", "INTC", "AMD", "MSI"))
+FINANCE = tuple(
+    (f"prediction.{name}", {"source": shares, "target": "squared return"}) for shares in SHARES for name in ("mse", "mae", "r2")
+)
+PUSHED = {"source": ("gripper_pos", "gripper_sensors", "control", "image"), "target": "object"}
+PUSH = tuple((f"prediction.{name}", PUSHED) for name in ("mse", "mae", "r2"))
 SHOWN: dict[str, tuple[Shown, bool]] = {
     "": (USE, True),
     "best": (BEST, False),
     "downstream": (DOWNSTREAM, False),
     "use": (USE[:3], False),
+    "finance": (FINANCE, False),
     "letters": (LETTERS, False),
     "limits": (LIMITS, False),
+    "push": (PUSH, False),
     "ranking": (RANKING, False),
     "shapes": (SHAPES, False),
     "structure": (STRUCTURE, False),

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from checks import checks
-from comparisons import best_by, correlations, dci_together, top_three, trials
+from comparisons import FINANCE, against_constant, best_by, correlations, dci_together, top_three, trials
 from costs import cost_table
 from missing_senses import rate_table
 from readers import accepted, close, right
@@ -76,7 +76,7 @@ def runs_of(names: str) -> list[StudyRun]:
             return []
         config = ROOT / "configs" / "studies" / f"{name}.yaml"
         variants = read_document(config).get("variants", {}) if config.exists() else {}
-        places = {variant: place for place, variant in enumerate(variants)}
+        places = {settings.get("name", variant): place for place, (variant, settings) in reversed([*enumerate(variants.items())])}
         found += sorted(load_study(records_of(name)), key=lambda run: places.get(run.settings["name"], len(places)))
     return found
 
@@ -118,6 +118,12 @@ def compared(name: str) -> str:
     if what == "top":
         return top_three(runs, published(study_name, ""))
     return {"correlations": correlations, "dci": dci_together}[what](runs)
+
+
+def relative(name: str) -> str:
+    """Errors of the models of a study divided by that of a constant, beside published ones; empty without records."""
+    runs = runs_of(name)
+    return against_constant(runs, FINANCE) if runs else ""
 
 
 def tried(names: str) -> str:
@@ -197,6 +203,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "leading": leading,
     "rates": rates,
     "readers": readers,
+    "relative": relative,
     "study": study,
     "tried": tried,
 }

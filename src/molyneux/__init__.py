@@ -45,9 +45,11 @@ if TYPE_CHECKING:
     )
     from molyneux.report import summary_table, write_run, write_study
     from molyneux.run import (
+        Comparison,
         Experiment,
         ModelReport,
         Study,
+        compare_models,
         evaluate_model,
         load_experiment,
         load_study,
@@ -67,6 +69,7 @@ __all__ = [
     "Batch",
     "CdSprites",
     "Coherence",
+    "Comparison",
     "Complexity",
     "Evaluation",
     "Experiment",
@@ -100,6 +103,7 @@ __all__ = [
     "World",
     "Ynoc",
     "__version__",
+    "compare_models",
     "contact_sheet",
     "evaluate",
     "evaluate_model",

@@ -27,11 +27,12 @@ MODEL = shlex.split("--data.train 300 --data.test 100 --quiet")
 """What makes the commands short."""
 
 
-def test_there_are_five() -> None:
+def test_there_are_six() -> None:
     assert [page.stem for page in PAGES] == [
         "measure-your-own-model",
         "probe-your-vision-language-model",
         "your-own-data",
+        "your-own-fusion-problem",
         "your-own-measure",
         "your-own-model",
     ]

@@ -23,10 +23,17 @@ from molyneux.report.published import published
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-OWN = ("measure-your-own-model", "probe-your-vision-language-model", "your-own-data", "your-own-measure", "your-own-model")
+OWN = (
+    "measure-your-own-model",
+    "probe-your-vision-language-model",
+    "your-own-data",
+    "your-own-fusion-problem",
+    "your-own-measure",
+    "your-own-model",
+)
 """Pages whose blocks need each other: see `test_own_pages`."""
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-READS_FILES = ("ag-news", "av-mnist", "missing-senses-av-mnist")
+READS_FILES = ("ag-news", "av-mnist", "missing-senses-av-mnist", "stocks")
 """Studies of published data sets."""
 SMALL = shlex.split("--data.train 256 --data.validation 64 --data.test 64 --learn.steps 8 --learn.batch_size 32 --quiet")
 

@@ -4,6 +4,7 @@ This is where the rooms meet: they know only the core, and `run` carries things 
 """
 
 from molyneux.run.again import Repeated, measure_again
+from molyneux.run.comparison import Comparison, compare_models
 from molyneux.run.experiment import Experiment, judged_data, load_experiment, make_model, parse_experiment, read_experiment
 from molyneux.run.export import ExportSettings, export_run, export_samples, is_run, opened_export, verify_export
 from molyneux.run.folder import default_folder, open_experiment
@@ -18,6 +19,7 @@ from molyneux.run.study import Goal, Range, Study, check_study, load_study
 from molyneux.run.sweep import SweepOutcome, run_study
 
 __all__ = [
+    "Comparison",
     "ConditionSettings",
     "DataSettings",
     "Experiment",
@@ -38,6 +40,7 @@ __all__ = [
     "SweepOutcome",
     "SweepProgress",
     "check_study",
+    "compare_models",
     "default_folder",
     "evaluate_model",
     "experiment_schema",

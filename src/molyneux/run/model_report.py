@@ -20,7 +20,8 @@ STRENGTHS = (0.2, 0.4, 0.6, 0.8, 1.0)
 _NOISES: tuple[type[Corruption], ...] = (GaussianNoise, Typos, Dropout)
 """What damages a modality where nothing else is asked for: the first that fits it."""
 
-_MEASURES: tuple[Measure, ...] = (Prediction(), Complexity(repeats=1))
+MEASURES: tuple[Measure, ...] = (Prediction(), Complexity(repeats=1))
+"""What models are measured by where nothing else is asked for."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def evaluate_model(
     data: Source | Dataset,
     history: History | None = None,
     *,
-    measures: Sequence[Measure] = _MEASURES,
+    measures: Sequence[Measure] = MEASURES,
     conditions: Sequence[ConditionSettings] | None = None,
     samples: int = 10_000,
     batch_size: int = 500,

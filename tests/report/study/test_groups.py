@@ -93,3 +93,16 @@ def test_a_class_has_a_published_name_only_where_classes_were_published(study_of
     assert called("VAE", "VAE", by_variant) == "VAE"
     assert called("beta-0.4", "VAE", by_variant) == "beta-0.4"
     assert called("mine", "MVAE", None) == ""
+
+
+def test_groups_of_a_data_set_are_parts_as_levels_are(study_of):
+    """Runs may be called alike in all parts, as the methods of a study of several data sets are."""
+    group = "data__benchmark__init_args__group"
+    runs = [
+        study_of(1, name=name, learn__rate=rate, **{group: value})
+        for value in ("food", "tech")
+        for name, rate in (("EF", 0.1), ("LF", 0.2))
+    ]
+    parts = divide(runs)
+    assert [part.title for part in parts] == ["Group food", "Group tech"]
+    assert [[part.label(item) for item in part.groups] for part in parts] == [["EF", "LF"], ["EF", "LF"]]

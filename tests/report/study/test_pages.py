@@ -19,6 +19,8 @@ from molyneux.report import (
     write_study,
 )
 from molyneux.report.study import study_page
+from molyneux.report.study.seeds import over_seeds
+from molyneux.report.study.tables import entry_of, is_at_chance
 
 
 @pytest.fixture
@@ -162,6 +164,23 @@ def test_marks_say_what_is_above_and_what_is_at_chance(runs):
     assert any("\u2205 not above guessing" in note for note in second.notes)
     assert second.rows[2][1].tone == "strong"
     assert second.rows[0][1].tone == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "interval", "better", "at_chance"),
+    [
+        (60.0, (55.0, 65.0), True, False),
+        (51.0, (45.0, 57.0), True, True),
+        (0.2, (0.1, 0.3), False, False),
+        (1.1, (1.05, 1.2), False, True),
+        (0.9, (0.7, 1.05), False, True),
+    ],
+)
+def test_an_error_is_at_chance_where_it_is_not_lower(value, interval, better, at_chance):
+    score = Score("prediction.x", value, {}, interval=interval, n=100, higher_is_better=better, chance=50.0 if better else 1.0)
+    over = over_seeds([score])
+    assert is_at_chance(over) == at_chance
+    assert entry_of(over, None).text.endswith("\u2205" if better else "\u2298") == at_chance
 
 
 def test_the_notes_on_published_numbers_stand_in_full_once(runs):

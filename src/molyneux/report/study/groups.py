@@ -17,6 +17,8 @@ from molyneux.report.study.seeds import OverSeeds, over_seeds
 from molyneux.report.tables import base_scores, coherence_scores, factor_scores
 
 _ABSENT = "–"  # noqa: RUF001
+_PARTS = (".level", ".group")
+"""How the settings end that divide a study into parts."""
 
 Key = tuple[str, tuple[tuple[str, wording.Value], ...]]
 """Identity of a score within a run: its name and sorted `about`."""
@@ -45,8 +47,8 @@ class Axis:
 
     @property
     def is_level(self) -> bool:
-        """Whether it is the level of a world; every level has its own tables."""
-        return self.path.endswith(".level")
+        """Whether it is the level of a world, or which group of series a data set has; every such value has its own tables."""
+        return self.path.endswith(_PARTS)
 
     @property
     def is_model(self) -> bool:
@@ -94,7 +96,7 @@ def key_of(score: Score) -> Key:
 
 @dataclass(frozen=True)
 class Part:
-    """The runs of a study on one level of a world, or all of them where the level is not varied.
+    """The runs of a study on one level of a world, or on one group of a data set; all of them where neither is varied.
 
     Args:
         title: `Level 2`, or empty for all runs.
@@ -112,8 +114,12 @@ class Part:
 
     @property
     def main(self) -> list[Key]:
-        """The coherence of whole views, direction by direction; every score without a factor where there is none."""
+        """The coherence of whole views, direction by direction; where there is none, the first scores without a factor.
+
+        Areas under curves of robustness, which are of other scores, are left to the further measures.
+        """
         whole = [key for key in self._where(conditional=False) if "factor" not in dict(key[1])]
+        whole = [key for key in whole if wording.family(key[0]) != "robustness"] or whole
         return _keys(coherence_scores(self.scores)) or whole[:8]
 
     @property
@@ -175,7 +181,7 @@ def _keys(scores: Iterable[Score]) -> list[Key]:
 
 
 def divide(runs: Sequence[StudyRun]) -> list[Part]:
-    """Divide a study into one part for each level, in the order of the levels."""
+    """Divide a study into one part for each level, or for each group of a data set, in their order."""
     axes = find_axes(runs)
     level = next((axis for axis in axes if axis.is_level), None)
     others = tuple(axis for axis in axes if not axis.is_level)
@@ -185,7 +191,7 @@ def divide(runs: Sequence[StudyRun]) -> list[Part]:
         shortest = min(chosen, key=lambda run: steps_of(run.settings) or math.inf)
         beside = published_beside(shortest.settings, base_scores([score for run in chosen for score in run.scores]))
         groups = tuple(_ordered(group_runs(chosen, others), beside[0]))
-        parts.append(Part(f"Level {value}" if level else "", others, groups, *beside))
+        parts.append(Part(f"{level.title.capitalize()} {value}" if level else "", others, groups, *beside))
     return parts
 
 
@@ -209,7 +215,7 @@ def find_axes(runs: Sequence[StudyRun]) -> list[Axis]:
     paths = dict.fromkeys(path for run in runs for path in run.settings if path not in ("name", "seed"))
     varied = [path for path in paths if len({_text(run.settings, path) for run in runs}) > 1]
     named = ["name"] if _classes(runs, [*varied, "name"]) == _classes(runs, varied) else []
-    first = [path for ending in ("model.class_path", ".level") for path in varied if path.endswith(ending)]
+    first = [path for ending in ("model.class_path", *_PARTS) for path in varied if path.endswith(ending)]
     chosen: list[str] = []
     for path in dict.fromkeys([*named, *first, *varied]):
         if _classes(runs, [*chosen, path]) > _classes(runs, chosen):

@@ -25,6 +25,7 @@ MARKS = {
     "≈": "not apart from the best published number",
     "▼": "below the best published number, intervals apart",
     "∅": "not above guessing",
+    "⊘": "not below guessing, where lower is better",
     "=": "not apart from the published number of the same model",
     "≠": "apart from the published number of the same model",
 }
@@ -97,16 +98,17 @@ def best_figure(published: PublishedResults | None, score: Score) -> tuple[float
 
 
 def is_at_chance(over: OverSeeds) -> bool:
-    """Whether a mean is not above chance: its interval contains it, or it is below."""
+    """Whether a mean is not better than chance: its interval contains it, or it is worse."""
     if over.chance is None or over.mean is None:
         return False
-    return (over.interval or (over.mean, over.mean))[0] <= over.chance
+    low, high = over.interval or (over.mean, over.mean)
+    return high >= over.chance if over.first.higher_is_better is False else low <= over.chance
 
 
 def _mark(over: OverSeeds, published: PublishedResults | None, own: str) -> str:
     """The mark of a mean, against the best published number where higher is better, else against that of the same model."""
     if is_at_chance(over):
-        return "∅"
+        return "⊘" if over.first.higher_is_better is False else "∅"
     best = best_figure(published, over.first)
     if best is not None:
         return {True: "▲", False: "▼", None: "≈"}[above(over, best)]

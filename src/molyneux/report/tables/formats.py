@@ -36,6 +36,7 @@ _LATEX = str.maketrans(
         "▼": r"$\blacktriangledown$",
         "≈": r"$\approx$",
         "∅": r"$\emptyset$",
+        "⊘": r"$\oslash$",
     }
 )
 _STYLES = {"": "", "strong": "bold", "muted": "dim"}

@@ -194,7 +194,7 @@ def test_prices_that_are_something_else_are_refused(text, complaint, tmp_path):
 
 def test_groups_and_tickers(tmp_path):
     prices(tmp_path, days=600)
-    with pytest.raises(StoreError, match=r"which lacks MRK_data.csv, .*name in tickers those that are there"):
+    with pytest.raises(StoreError, match=r"which lacks MRK_data.csv, .*or leave shares out by without"):
         _ = Stocks(tmp_path, group="health").splits
     two = Stocks(tmp_path, tickers=("HSY", "HRL"), target="HRL")
     assert two.spec.names == ("HSY", "HRL")
@@ -207,11 +207,27 @@ def test_groups_and_tickers(tmp_path):
     assert len(caught.value.problems) == 4
 
 
+def test_shares_of_a_group_are_left_out(tmp_path):
+    prices(tmp_path, days=600)
+    (tmp_path / "HSY.csv").unlink()
+    three = Stocks(tmp_path, without=("HSY",))
+    assert three.spec.names == ("MCD", "SBUX", "HRL")
+    assert three.predicted == "MCD"
+    assert three.choices["without"] == ["HSY"]
+    assert "without" not in Stocks(tmp_path).choices
+    with pytest.raises(ConfigError) as caught:
+        Stocks(tmp_path, without=("MCD", "HSI"))
+    assert [problem.partition(";")[0] for problem in caught.value.problems] == [
+        "without: no share 'HSI'",
+        "without: expected other shares than MCD, which is predicted: choose another target",
+    ]
+
+
 @pytest.mark.realdata
 @pytest.mark.skipif("MOLYNEUX_DATA" not in os.environ, reason="MOLYNEUX_DATA is not set")
-@pytest.mark.parametrize(("group", "tickers"), [("food", None), ("tech", None), ("health", ("MRK", "CVS", "MCK", "ABT", "UNH"))])
-def test_real_prices(group, tickers):
-    dataset = Stocks(group=group, tickers=tickers, target=None if tickers is None else "UNH", length=250)
+@pytest.mark.parametrize(("group", "without"), [("food", ()), ("tech", ()), ("health", ("WST", "TFX"))])
+def test_real_prices(group, without):
+    dataset = Stocks(group=group, without=without, length=250)
     if not (Path(os.environ["MOLYNEUX_DATA"]) / "stocks").is_dir():
         pytest.skip("there are no prices")
     assert sum(dataset.splits.values()) > 900

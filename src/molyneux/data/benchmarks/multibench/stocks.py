@@ -45,9 +45,9 @@ class Stocks(FileBenchmark):
 
     Args:
         folder: see `FileBenchmark`.
-        group: shares by name: `food`, `health` or `tech`. A share of it without a file is an error; name those that have one in
-            `tickers`.
+        group: shares by name: `food`, `health` or `tech`. A share of it without a file is an error; leave it out by `without`.
         tickers: any shares, in the place of a group.
+        without: shares of the group that are left out, such as those that no file has; not the one that is predicted.
         target: whose squared return is predicted; by default MCD, UNH and MSFT for the groups, and the first of `tickers`.
         length: days of a window.
         levels: steps that a window is rounded to; null for none.
@@ -63,7 +63,7 @@ class Stocks(FileBenchmark):
     files = ()
     published_as = (
         "a CSV file for each share with columns Date and Open, such as those of https://finance.yahoo.com (not to be passed on) "
-        "or of https://github.com/CNuge/kaggle-code (MIT licence, 2013 to 2018), or name in tickers those that are there"
+        "or of https://github.com/CNuge/kaggle-code (MIT licence, 2013 to 2018), or leave shares out by without"
     )
 
     def __init__(
@@ -72,30 +72,39 @@ class Stocks(FileBenchmark):
         *,
         group: Group = "food",
         tickers: tuple[str, ...] | None = None,
+        without: tuple[str, ...] = (),
         target: str | None = None,
         length: int = 500,
         levels: int | None = 25,
     ) -> None:
         problems = choice_problems(group=(group, tuple(_GROUPS)))
-        shares = tuple(tickers) if tickers is not None else _GROUPS.get(group, ())
-        if tickers is not None and (not shares or len(set(shares)) < len(shares)):
-            problems.append(f"tickers: expected at least one, and none twice, got {list(shares)}")
-        if shares and target is not None and target not in shares:
-            problems.append(f"target: expected one of {', '.join(shares)}, got {target!r}; {nearest(target, shares)}")
+        listed = tuple(tickers) if tickers is not None else _GROUPS.get(group, ())
+        shares = tuple(share for share in listed if share not in without)
+        if tickers is not None and (not tickers or len(set(tickers)) < len(tickers)):
+            problems.append(f"tickers: expected at least one, and none twice, got {list(tickers)}")
+        problems += [
+            f"without: no share {share!r}; {nearest(share, listed)}" for share in without if listed and share not in listed
+        ]
+        predicted = target or (_TARGETS.get(group, "") if tickers is None else next(iter(listed), ""))
+        if predicted in without:
+            problems.append(f"without: expected other shares than {predicted}, which is predicted: choose another target")
+        elif shares and predicted not in shares:
+            problems.append(f"target: expected one of {', '.join(shares)}, got {predicted!r}; {nearest(predicted, shares)}")
         try:
             require_positive(length=length, **({} if levels is None else {"levels": levels}))
         except ConfigError as error:
             problems += error.problems
         settings = {
             "group": group,
-            "tickers": None if tickers is None else shares,
+            "tickers": None if tickers is None else tuple(tickers),
+            **({"without": tuple(without)} if without else {}),
             "target": target,
             "length": length,
             "levels": levels,
         }
         super().__init__(folder, settings, problems)
         self.shares = shares
-        self.predicted = target or (_TARGETS[group] if tickers is None else shares[0])
+        self.predicted = predicted
 
     @property
     def expected(self) -> tuple[str, ...]:
