@@ -73,6 +73,13 @@ STRUCTURE = tuple(
     ("prediction.accuracy", {"source": "meaning", "target": "agreement", **split})
     for split in ({"split": "train"}, {"split": "validation"}, {})
 )
+BOTH = {"source": ("image", "meaning"), "target": "agreement"}
+LOOKING = (
+    *(("prediction.accuracy", {**BOTH, **split}) for split in ({"split": "train"}, {"split": "validation"}, {})),
+    ("systematicity.gap", {**BOTH, "splits": "train to test", "measure": "prediction.accuracy"}),
+    ("contrasts.group", {"target": "agreement"}),
+)
+"""What models that look know of combinations that they were trained on, and of those that they were not."""
 SHARES = (("MCD", "SBUX", "HSY", "HRL"), ("MRK", "CVS", "MCK", "ABT", "UNH"), ("AAPL", "MSFT", "AMZN", "INTC", "AMD", "MSI"))
 FINANCE = tuple(
     (f"prediction.{name}", {"source": shares, "target": "squared return"}) for shares in SHARES for name in ("mse", "mae", "r2")
@@ -87,6 +94,7 @@ SHOWN: dict[str, tuple[Shown, bool]] = {
     "finance": (FINANCE, False),
     "letters": (LETTERS, False),
     "limits": (LIMITS, False),
+    "looking": (LOOKING, False),
     "push": (PUSH, False),
     "ranking": (RANKING, False),
     "shapes": (SHAPES, False),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -34,6 +35,7 @@ from molyneux.report import (
 )
 from molyneux.report.published import published
 from molyneux.report.tables import Column, Entry, Table
+from molyneux.run.records import current_settings
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -77,7 +79,8 @@ def runs_of(names: str) -> list[StudyRun]:
         config = ROOT / "configs" / "studies" / f"{name}.yaml"
         variants = read_document(config).get("variants", {}) if config.exists() else {}
         places = {settings.get("name", variant): place for place, (variant, settings) in reversed([*enumerate(variants.items())])}
-        found += sorted(load_study(records_of(name)), key=lambda run: places.get(run.settings["name"], len(places)))
+        runs = [replace(run, settings=current_settings(run.settings)) for run in load_study(records_of(name))]
+        found += sorted(runs, key=lambda run: places.get(run.settings["name"], len(places)))
     return found
 
 

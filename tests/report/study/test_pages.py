@@ -183,6 +183,11 @@ def test_an_error_is_at_chance_where_it_is_not_lower(value, interval, better, at
     assert entry_of(over, None).text.endswith("\u2205" if better else "\u2298") == at_chance
 
 
+def test_a_gap_is_never_at_chance():
+    score = Score("systematicity.gap", 1.0, {}, interval=(0.5, 1.5), n=100, higher_is_better=False, chance=0.0)
+    assert not is_at_chance(over_seeds([score]))
+
+
 def test_the_notes_on_published_numbers_stand_in_full_once(runs):
     first, second = study_tables(runs)
     assert any("no like-for-like comparison" in note for note in first.notes)

@@ -98,11 +98,16 @@ def best_figure(published: PublishedResults | None, score: Score) -> tuple[float
 
 
 def is_at_chance(over: OverSeeds) -> bool:
-    """Whether a mean is not better than chance: its interval contains it, or it is worse."""
+    """Whether a mean is not better than chance: its interval contains it, or it is worse.
+
+    Of a score that guessing makes as good as can be, such as the gap between two splits, nothing can be said.
+    """
     if over.chance is None or over.mean is None:
         return False
     low, high = over.interval or (over.mean, over.mean)
-    return high >= over.chance if over.first.higher_is_better is False else low <= over.chance
+    if over.first.higher_is_better is False:
+        return high >= over.chance > 0
+    return low <= over.chance
 
 
 def _mark(over: OverSeeds, published: PublishedResults | None, own: str) -> str:
