@@ -59,11 +59,11 @@ def test_the_table_has_complete_rows_beside_equal_rates(script, runs):
 
 def test_without_records_it_is_said_how_they_are_made(script):
     assert "molyneux sweep configs/studies/missing-senses.yaml" in script["rate_table"]("missing-senses", [])
-    assert script["curves"]("missing-senses", []) == []
+    assert script["rate_curves"]("missing-senses", []) == []
 
 
 def test_curves_are_a_line_for_each_method(script, runs):
-    (curve,) = script["curves"]("missing-senses", runs)
+    (curve,) = script["rate_curves"]("missing-senses", runs)
     drawn = curve.svg()
     assert curve.name == "missing-senses-synergy"
     assert drawn == curve.svg()

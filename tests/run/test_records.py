@@ -86,8 +86,8 @@ EARLIER_READERS = ("cdsprites", "cdsprites-codes", "limits")
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_study_is_not_refused_by_its_own_records(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     study = load_study(TOP / "configs" / "studies" / f"{name}.yaml")
-    if "AGNews" in str(study.base_settings) and "MOLYNEUX_DATA" not in os.environ:
-        pytest.skip("needs the files of AG News, in the folder that MOLYNEUX_DATA names")
+    if any(read in str(study.base_settings) for read in ("AGNews", "AVMNIST", "Stocks")) and "MOLYNEUX_DATA" not in os.environ:
+        pytest.skip("needs files in the folder that MOLYNEUX_DATA names")
     if study.search == "grid":
         monkeypatch.setattr("molyneux.run.study.read_experiment", parse_experiment)  # that models fit is tested with the files
         experiments = [experiment for same in check_points(study) for experiment in same]

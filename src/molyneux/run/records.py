@@ -15,7 +15,6 @@ from molyneux.run.folder import record_machine, remedy
 from molyneux.run.provenance import NAMES, provenance
 
 _RECORDS, _COSTS = "records.jsonl", "costs.jsonl"
-_CLASSES = ("data.world", "learn.model")
 
 RENAMED_CLASSES: Mapping[str, str] = {
     "molyneux.learn.objectives.Adversarial": "molyneux.learn.objectives.FactorVAE",
@@ -64,7 +63,8 @@ def _coherence(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 ADDED_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     **{f"molyneux.learn.{name}": {"objective": None} for name in ("DMVAE", "MMVAE", "MVAE", "MoPoE")},
-    "molyneux.learn.FusionPredictor": {"imputation": None, "modality_dropout": 0.0},
+    "molyneux.learn.FusionPredictor": {"imputation": None, "modality_dropout": 0.0, "target_weight": 1.0, "unsupervised": []},
+    "molyneux.learn.fusion.Concatenation": {"layers": []},
     "molyneux.data.ShapeWorld": {"captions": 1, "pictures": 1, "vocabulary": "own"},
 }
 """Arguments that earlier versions did not have, by class, with the value that gives what those versions did."""
@@ -170,9 +170,12 @@ def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     if "measure.conditions" in moved:
         moved["measure.conditions"] = [{**ADDED_TO_CONDITIONS, **condition} for condition in moved["measure.conditions"]]
     added = dict(ADDED_SETTINGS)
-    for place in _CLASSES:
-        arguments = ADDED_ARGUMENTS.get(str(moved.get(f"{place}.class_path")), {})
-        added |= {f"{place}.init_args.{name}": value for name, value in arguments.items()}
+    for path, kind in [*moved.items()]:
+        if path.endswith(".class_path") and (arguments := ADDED_ARGUMENTS.get(str(kind))):
+            at = path.removesuffix("class_path") + "init_args"
+            added |= {f"{at}.{name}": value for name, value in arguments.items()}
+            if not moved.get(at, True):  # it had no arguments
+                del moved[at]
     return {**{path: value for path, value in added.items() if path not in moved}, **moved}
 
 
