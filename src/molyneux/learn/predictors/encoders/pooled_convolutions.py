@@ -50,7 +50,7 @@ class PooledConvolutions(nn.Sequential):
 def can_be_joined(maps: Tensor, norm: nn.BatchNorm2d) -> bool:
     """Whether the kernels can be used: on the CPU, maps of at most 32 bits of more than one position, and kernels wanted."""
     precise = maps.dtype in (torch.float32, torch.bfloat16) and norm.weight.dtype == torch.float32
-    plain = type(maps) is Tensor and maps.device.type == "cpu" and torch.backends.mkldnn.enabled
+    plain = type(maps) is Tensor and maps.device.type == "cpu" and bool(torch.backends.mkldnn.enabled)
     return plain and precise and maps.numel() > maps.shape[1] and min(maps.shape[2:]) > 1 and not torch.compiler.is_compiling()
 
 
