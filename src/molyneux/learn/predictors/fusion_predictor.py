@@ -83,7 +83,7 @@ class FusionPredictor(JoiningPredictor):
             )
         self.answers = head.build(features, spec.targets, steps=steps)
         for item in objectives:
-            item.check(self.fusion)
+            item.check(self.fusion, imputed=self.imputer is not None)
         self.objectives = nn.ModuleList(item.build(spec, self.encoding_specs, features) for item in objectives)
         self.target_weight, self.unsupervised = target_weight, tuple(unsupervised)
 

@@ -13,6 +13,7 @@ from torch.nn import functional
 from molyneux.core import Batch, ConfigError, Modality, Progress, Spec, SpecError, Target
 from molyneux.learn import FusionPredictor
 from molyneux.learn.fusion import ProductOfExperts
+from molyneux.learn.imputations import MeanImputation
 from molyneux.learn.nets import Dense
 from molyneux.learn.objectives import Warmup
 from molyneux.learn.posteriors import DiagonalNormal
@@ -311,3 +312,5 @@ def test_a_bound_needs_a_product_of_experts():
         FusionPredictor(SPEC, objectives=(SupervisedMVAE(),))
     with pytest.raises(SpecError, match=r"beside the product that the fusion has \(b\), got none"):
         FusionPredictor(SPEC, fusion=ProductOfExperts(3, beside=("b",)), objectives=(PublishedMVAE(),))
+    with pytest.raises(SpecError, match="SupervisedMVAE: expected no imputation"):
+        FusionPredictor(SPEC, fusion=ProductOfExperts(3), objectives=(SupervisedMVAE(),), imputation=MeanImputation())

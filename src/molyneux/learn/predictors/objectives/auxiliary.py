@@ -63,8 +63,8 @@ class TrainingStep:
 class AuxiliaryObjective(ABC):
     """Settings of further terms of the loss of a predictor; a frozen dataclass, checked at construction."""
 
-    def check(self, fusion: FusionLayer) -> None:  # noqa: B027 - most objectives serve any fusion
-        """Raise SpecError if this objective cannot serve a fusion."""
+    def check(self, fusion: FusionLayer, *, imputed: bool = False) -> None:  # noqa: B027 - most objectives serve any fusion
+        """Raise SpecError if this objective cannot serve a fusion, which may be given what is `imputed` for what is missing."""
 
     @abstractmethod
     def build(self, spec: Spec, encodings: Mapping[str, EncodingSpec], features: int) -> AuxiliaryLoss:
@@ -181,9 +181,9 @@ class InStages(AuxiliaryObjective):
     def __post_init__(self) -> None:
         refuse([] if self.stages else ["stages: expected at least one name of a stage, got none"])
 
-    def check(self, fusion: FusionLayer) -> None:
+    def check(self, fusion: FusionLayer, *, imputed: bool = False) -> None:
         """See `AuxiliaryObjective`."""
-        self.objective.check(fusion)
+        self.objective.check(fusion, imputed=imputed)
 
     def build(self, spec: Spec, encodings: Mapping[str, EncodingSpec], features: int) -> LossInStages:
         """See `AuxiliaryObjective`."""

@@ -54,9 +54,9 @@ class SupervisedMVAE(AuxiliaryObjective):
         problems = weight_problems(weight=self.weight, beta=self.beta)
         refuse(problems + choice_problems(reconstruction=(self.reconstruction, get_args(Reconstruction))))
 
-    def check(self, fusion: FusionLayer) -> None:
+    def check(self, fusion: FusionLayer, *, imputed: bool = False) -> None:
         """See `AuxiliaryObjective`."""
-        check_product(self, fusion, self.beside)
+        check_product(self, fusion, self.beside, imputed=imputed)
 
     def build(self, spec: Spec, encodings: Mapping[str, EncodingSpec], features: int) -> SupervisedMVAELoss:
         """See `AuxiliaryObjective`."""
@@ -85,9 +85,9 @@ class PublishedMVAE(AuxiliaryObjective):
     def __post_init__(self) -> None:
         self._as_mvae()
 
-    def check(self, fusion: FusionLayer) -> None:
+    def check(self, fusion: FusionLayer, *, imputed: bool = False) -> None:
         """See `AuxiliaryObjective`."""
-        check_product(self, fusion, self.beside)
+        check_product(self, fusion, self.beside, imputed=imputed)
 
     def build(self, spec: Spec, encodings: Mapping[str, EncodingSpec], features: int) -> SupervisedMVAELoss:
         """See `AuxiliaryObjective`."""
@@ -149,9 +149,11 @@ class SupervisedMVAELoss(AuxiliaryLoss):
         return joint, product_of_experts(experts, present, prior_expert=True, members=members)
 
 
-def check_product(objective: AuxiliaryObjective, fusion: FusionLayer, beside: tuple[str, ...]) -> None:
-    """Raise SpecError unless a fusion is a product of experts with these modalities beside it."""
+def check_product(objective: AuxiliaryObjective, fusion: FusionLayer, beside: tuple[str, ...], *, imputed: bool) -> None:
+    """Raise SpecError unless a fusion is a product of experts with these modalities beside it, and nothing is imputed."""
     name = type(objective).__name__
+    if imputed:
+        raise SpecError(f"{name}: expected no imputation, because a product of experts leaves missing modalities out, got one")
     if not isinstance(fusion, ProductLayer):
         raise SpecError(f"{name}: expected the fusion ProductOfExperts, whose code it decodes, got {type(fusion).__name__}")
     if set(beside) != set(fusion.settings.beside):
