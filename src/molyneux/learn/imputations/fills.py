@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -22,9 +23,9 @@ What = Literal["encoding", "view"]
 class _OneForAll(Imputer):
     """An imputer with one stand-in for every sample."""
 
+    @abstractmethod
     def stand_in(self, name: str, encoder: Encoder, like: Encoding) -> Encoding:
         """The encoding (1, ...) that stands in for a modality, in the precision of `like`."""
-        raise NotImplementedError
 
     def forward(
         self,

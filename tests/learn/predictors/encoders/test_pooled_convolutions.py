@@ -106,7 +106,7 @@ def test_names_of_weights_are_those_of_the_layers() -> None:
     assert {*stage(1).state_dict()} == {*nn.Sequential(convolution(1, 6, 3), nn.MaxPool2d(2)).state_dict()}
 
 
-def test_half_the_time_of_the_layers() -> None:
+def test_a_step_takes_less_time_than_by_the_layers() -> None:
     joined = PooledConvolutions(convolution(1, 6, 5)).to(memory_format=torch.channels_last)
     maps = torch.randn(40, 1, 112, 112)
     seconds = {"joined": [], "apart": []}

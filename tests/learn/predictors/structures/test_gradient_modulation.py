@@ -9,10 +9,11 @@ import torch
 
 from molyneux.core import Batch, ConfigError, Modality, Progress, Spec, Target
 from molyneux.learn import FusionPredictor
-from molyneux.learn.fusion import LowRank
+from molyneux.learn.fusion import Concatenation, LowRank
+from molyneux.learn.imputations import ShaSpec
 from molyneux.learn.predictors import OGMGE, Head
 from molyneux.learn.predictors.encoders import MLP, Identity
-from molyneux.learn.predictors.objectives.gradient_modulation import discrepancy_ratios, modulation
+from molyneux.learn.predictors.objectives.gradient_modulation import alone, discrepancy_ratios, modulation
 
 START, LINEAR = Progress(2, 10), Head(layers=0)
 
@@ -40,6 +41,17 @@ def gradients(model, batch, progress=START, seed=0):
     loss = model.loss(batch, progress, torch.Generator().manual_seed(seed))
     loss.total.backward()
     return loss, {name: parameter.grad.clone() for name, parameter in model.named_parameters() if parameter.grad is not None}
+
+
+@pytest.mark.parametrize("settings", [{"fusion": Concatenation((7, 5))}, {"imputation": ShaSpec(width=9)}])
+def test_layers_between_vectors_and_a_linear_head_are_not_taken_for_none(spec_of, encoders, batch_of, settings):
+    torch.manual_seed(0)
+    model = FusionPredictor(spec_of(3), encoders=encoders, head=LINEAR, objectives=(OGMGE(),), **settings).train()
+    step = model.training_step(batch_of(model.spec), START)
+    expected = {name: found["y"].logits for name, found in model.alone(step.encodings).items()}
+    for name, found in alone(step).items():
+        torch.testing.assert_close(found["y"].logits, expected[name])
+    assert all(ratio.isfinite() for ratio in discrepancy_ratios(step).values())
 
 
 def test_coefficients_by_hand():

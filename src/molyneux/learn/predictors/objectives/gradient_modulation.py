@@ -20,6 +20,7 @@ from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
 from molyneux.learn.predictors.head import Output
 from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep
 from molyneux.learn.predictors.objectives.functional_entropy import without_dropout
+from molyneux.learn.predictors.predictor import JoiningPredictor
 
 Noise = Literal["gradient", "none"]
 
@@ -35,10 +36,10 @@ class OGMGE(AuxiliaryObjective):
     gradients. It adds nothing to the loss, and any fusion and other objectives can stand beside it. Adam divides gradients by
     their running size, so a constant coefficient changes none of its steps: train with the optimiser `sgd`, as the paper does.
 
-    What a modality says alone is its part of the outputs where a linear head follows `Concatenation`, with its share of the bias
-    (of numbers, with all of it), as in the paper; with any other fusion or head it is the prediction for samples that lack all
-    others, without dropout. A probability of several numbers or labels counts as its geometric mean over these, and the ratio of
-    several targets as the geometric mean of theirs. Modalities that no sample of a batch has are not modulated.
+    What a modality says alone is its part of the outputs where a linear head follows on the vectors side by side, with its share
+    of the bias (of numbers, with all of it), as in the paper; with any other fusion or head it is the prediction for samples that
+    lack all others, without dropout. A probability of several numbers or labels counts as its geometric mean over these, and the
+    ratio of several targets as the geometric mean of theirs. Modalities that no sample of a batch has are not modulated.
 
     Term: `<modality>/modulation`, the coefficients.
 
@@ -154,8 +155,16 @@ def _log_means(target: str, found: Mapping[str, Mapping[str, Distribution]], ste
 def alone(step: TrainingStep) -> Mapping[str, Mapping[str, Distribution]]:
     """What each modality says alone; see `OGMGE`."""
     model = step.model
-    linear = not len(model.answers.hidden) and isinstance(getattr(model, "fusion", None), ConcatenationLayer)
-    return _shares(model.answers.outputs.items(), step.encodings) if linear else model.alone(step.encodings)
+    if _is_linear(model):
+        return _shares(model.answers.outputs.items(), step.encodings)
+    return model.alone(step.encodings)
+
+
+def _is_linear(model: JoiningPredictor) -> bool:
+    """Whether outputs are linear in the vectors side by side: no layer and no imputation stands between."""
+    fusion, imputer = getattr(model, "fusion", None), getattr(model, "imputer", None)
+    side_by_side = isinstance(fusion, ConcatenationLayer) and not len(fusion.layers)
+    return side_by_side and imputer is None and not len(model.answers.hidden)
 
 
 def _shares(outputs: Sequence[tuple[str, Output]], encodings: Mapping[str, Encoding]) -> dict[str, dict[str, Distribution]]:
