@@ -1,9 +1,9 @@
 """The types that the other packages exchange: samples, model protocols and scores. This package imports none of the others.
 
 Samples are exchanged as `Spec`, `Batch` and `Source`; models as the small protocols `Compares`, `Encodes`, `Decodes`,
-`EpochStart`, `Likelihood`, `PostFit`, `Predicts`, `Representation` and `Trainable`; results as `Score`. `seeds` gives named
-random streams, `store` writes and verifies files, `views` converts stored views to the tensors that models compute with. Each
-name is imported when it is first used: settings and command lines are checked without importing torch.
+`EpochStart`, `Likelihood`, `NamesStages`, `PostFit`, `Predicts`, `Representation` and `Trainable`; results as `Score`. `seeds`
+gives named random streams, `store` writes and verifies files, `views` converts stored views to the tensors that models compute
+with. Each name is imported when it is first used: settings and command lines are checked without importing torch.
 """
 
 from typing import TYPE_CHECKING
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         EpochStart,
         Likelihood,
         Loss,
+        NamesStages,
         Posterior,
         PostFit,
         Predicts,
@@ -81,6 +82,7 @@ __all__ = [
     "Meaning",
     "Modality",
     "MolyneuxError",
+    "NamesStages",
     "NotApplicableError",
     "PostFit",
     "Posterior",

@@ -183,6 +183,16 @@ class EpochStart(Protocol):
 
 
 @runtime_checkable
+class NamesStages(Protocol):
+    """A module whose loss is another one in some stages of a training, which it knows by their names."""
+
+    @property
+    def named_stages(self) -> Collection[str]:
+        """The names; a training that lacks one of them is refused."""
+        ...
+
+
+@runtime_checkable
 class PostFit(Protocol):
     """Has a step after training, when the weights are final, such as fitting a prior to the codes."""
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import torch
 from torch import nn
 
-from molyneux.core import ConfigError, Dataset, EpochStart, History, PostFit, Source, store
+from molyneux.core import ConfigError, Dataset, EpochStart, History, NamesStages, PostFit, Source, nearest, store
 from molyneux.core.history import Row
 from molyneux.learn.batches import evaluation_order, training_order
 from molyneux.learn.checkpoints import Checkpoints, State, copy_of
@@ -82,8 +82,8 @@ def fit(
         The history of all epochs, of earlier calls too.
 
     Raises:
-        ConfigError: the settings do not fit the sources or the machine, a package for a log is not installed, `others` names a
-            stage that there is not, the data set has no end, or a log has no folder.
+        ConfigError: the settings do not fit the sources or the machine, a package for a log is not installed, `others` or
+            the model (`core.NamesStages`) names a stage that there is not, the data set has no end, or a log has no folder.
         SpecError: samples of a stage have another spec.
         ConflictError: `folder` was made by other settings, in another precision, with another number of threads, or is in use.
         CorruptFileError: a checkpoint was truncated or altered.
@@ -104,6 +104,7 @@ def fit(
     samples = StageSources(training, (train, validation), others or {})
     for stage in training.stages:
         trained_names(model, stage.parameters)
+    _require_named_stages(model, training)
     if use_channels_last(training, model):
         model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     keep_freed_memory()
@@ -296,6 +297,17 @@ class _ProgressClock:
             self._told = now
             seconds = max((now - self._started) / max(1, done - self._first), 1e-9)
             self._progress.step(done, self._total, self._batch_size / seconds, (self._total - done) * seconds)
+
+
+def _require_named_stages(model: nn.Module, training: Training) -> None:
+    """Raise ConfigError if the loss of a module depends on a stage that the training lacks."""
+    known = [stage.name for stage in training.stages]
+    parts = [part for part in model.modules() if isinstance(part, NamesStages)]
+    missing = {(type(part).__name__, name) for part in parts for name in part.named_stages if name not in (known or [""])}
+    if missing:
+        nothing = "the training has no stages: name it in learn.stages"
+        found = sorted(missing)
+        raise ConfigError([f"{part}: no stage {name!r}; {nearest(name, known) if known else nothing}" for part, name in found])
 
 
 def _thread_count(training: Training, folder: Path) -> int:
