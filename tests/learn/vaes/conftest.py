@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,15 +24,15 @@ MODALITIES = (
 )
 LISTED = [getattr(vaes, name) for name in vaes.__all__]
 MODELS = [item for item in LISTED if isinstance(item, type) and issubclass(item, Autoencoder) and not inspect.isabstract(item)]
-OWN = Path(__file__).with_name("mvtcae.py")
 
 
-def own_model():
-    """The model in a file of the user's own."""
-    spec = importlib.util.spec_from_file_location("mvtcae", OWN)
+def beside(name):
+    """A file of this folder, as a module."""
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
     spec.loader.exec_module(module)
-    return module.MVTCAE
+    return module
 
 
 OBJECTIVES = (
@@ -62,8 +63,9 @@ def variant(kind, name, **defaults):
     return Variant
 
 
+LINEAR = beside("linear_models")
 VARIANTS = [
-    own_model(),
+    beside("mvtcae").MVTCAE,
     *[variant(item, f"{item.__name__}-IWAE", objective=IWAE(2)) for item in (DMVAE, MMVAE, MVAE, MoPoE)],
     variant(MMVAE, "MMVAE-ELBO", objective=ELBO(free_bits=0.01)),
     *[variant(VAE, f"VAE-{type(item).__name__}-{number}", objective=item) for number, item in enumerate(OBJECTIVES)],
@@ -91,6 +93,12 @@ def any_model(request):
 def model_class(request):
     """Every model, the autoencoder also with a fitted prior."""
     return request.param
+
+
+@pytest.fixture
+def linear():
+    """Models with linear nets, and their exact likelihoods."""
+    return LINEAR
 
 
 @pytest.fixture

@@ -5,9 +5,10 @@ from molyneux.learn.vaes.dmvae import DMVAE
 from molyneux.learn.vaes.hsvae import HSVAE
 from molyneux.learn.vaes.mmvae import MMVAE
 from molyneux.learn.vaes.mopoe import MoPoE
-from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE, StackedPosteriors
+from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
 from molyneux.learn.vaes.mvae import MVAE
 from molyneux.learn.vaes.networks import Networks, Observation
+from molyneux.learn.vaes.stacked import CrossCodes, StackedPosteriors
 from molyneux.learn.vaes.unimodal import AE, VAE, Aggressive, UnimodalAutoencoder
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "VAE",
     "Aggressive",
     "Autoencoder",
+    "CrossCodes",
     "MoPoE",
     "MultimodalSettings",
     "MultimodalVAE",

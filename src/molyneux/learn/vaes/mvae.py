@@ -11,8 +11,9 @@ from molyneux.core import Spec, choice_problems
 from molyneux.learn.checks import levels_below_zero
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, product_of_experts, sampled_subsets, subsets_of
 from molyneux.learn.vaes.autoencoder import reporting
-from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE, StackedPosteriors
+from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
 from molyneux.learn.vaes.networks import Observation, unknown_names
+from molyneux.learn.vaes.stacked import StackedPosteriors
 
 
 class MVAE(MultimodalVAE):
