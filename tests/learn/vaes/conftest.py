@@ -10,9 +10,25 @@ import torch
 
 from molyneux.core import Batch, Modality, Spec
 from molyneux.learn import vaes
-from molyneux.learn.objectives import CCI, DIP, ELBO, IWAE, MAT, BetaTCVAE, BetaVAE, FactorVAE
+from molyneux.learn.objectives import CCI, DIP, ELBO, IWAE, MAT, BetaTCVAE, BetaVAE, DReG, FactorVAE
 from molyneux.learn.priors import ExPostMixture
-from molyneux.learn.vaes import AE, DMVAE, MMVAE, MVAE, VAE, Aggressive, Autoencoder, MoPoE, UnimodalAutoencoder
+from molyneux.learn.vaes import (
+    AE,
+    CMVAE,
+    DMVAE,
+    HELVAE,
+    MMVAE,
+    MMVM,
+    MVAE,
+    VAE,
+    Aggressive,
+    Autoencoder,
+    CoDEVAE,
+    GPoE,
+    MMVAEPlus,
+    MoPoE,
+    UnimodalAutoencoder,
+)
 
 MODALITIES = (
     Modality("image", "image", (3, 8, 12), "uint8"),
@@ -66,7 +82,13 @@ def variant(kind, name, **defaults):
 LINEAR = beside("linear_models")
 VARIANTS = [
     beside("mvtcae").MVTCAE,
-    *[variant(item, f"{item.__name__}-IWAE", objective=IWAE(2)) for item in (DMVAE, MMVAE, MVAE, MoPoE)],
+    *[variant(item, f"{item.__name__}-IWAE", objective=IWAE(2)) for item in (CMVAE, DMVAE, HELVAE, MMVAE, MVAE, MoPoE)],
+    *[variant(item, f"{item.__name__}-DReG", objective=DReG(2)) for item in (DMVAE, MMVAE, MMVAEPlus, MMVM, VAE)],
+    variant(GPoE, "GPoE-sampled", subsets="sampled"),
+    variant(MVAE, "MVAE-drawn", subsets="drawn"),
+    variant(CoDEVAE, "CoDEVAE-drawn", subsets="drawn"),
+    variant(HELVAE, "HELVAE-exact", pooling="exact"),
+    variant(MMVM, "MMVM-estimated", divergence="monte_carlo", standard=0.25),
     variant(MMVAE, "MMVAE-ELBO", objective=ELBO(free_bits=0.01)),
     *[variant(VAE, f"VAE-{type(item).__name__}-{number}", objective=item) for number, item in enumerate(OBJECTIVES)],
     variant(VAE, "VAE-aggressive", aggressive=Aggressive(1, fraction=1.0)),
