@@ -117,6 +117,12 @@ def model_class(request):
     return request.param
 
 
+@pytest.fixture(params=[item for item in MODELS if not issubclass(item, UnimodalAutoencoder)], ids=lambda model: model.__name__)
+def multimodal_class(request):
+    """Every model of several modalities."""
+    return request.param
+
+
 @pytest.fixture
 def linear():
     """Models with linear nets, and their exact likelihoods."""

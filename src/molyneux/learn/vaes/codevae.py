@@ -117,7 +117,8 @@ class CoDEVAE(MultimodalVAE):
         """
         count = len(present)
         shares = self.shares(present).gather(0, numbers.long().sub(1).clamp_min(0)) * (numbers > 0)
-        return shares * (2**count - 1) / (2.0 ** (count - present.sum(0)) * draws)
+        found: Tensor = shares * (2**count - 1) / (2.0 ** (count - present.sum(0)) * draws)
+        return found
 
     @staticmethod
     def _powers(members: Tensor) -> Tensor:
