@@ -65,6 +65,7 @@ ADDED_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     **{f"molyneux.learn.{name}": {"objective": None} for name in ("DMVAE", "MMVAE", "MVAE", "MoPoE")},
     "molyneux.learn.FusionPredictor": {"imputation": None, "modality_dropout": 0.0, "target_weight": 1.0, "unsupervised": []},
     "molyneux.learn.fusion.Concatenation": {"layers": []},
+    "molyneux.learn.objectives.IWAE": {"chunk": 8},
     "molyneux.data.ShapeWorld": {"captions": 1, "pictures": 1, "vocabulary": "own"},
 }
 """Arguments that earlier versions did not have, by class, with the value that gives what those versions did."""

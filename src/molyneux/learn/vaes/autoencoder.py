@@ -170,9 +170,13 @@ class Autoencoder(nn.Module, ABC):
         """Whether the prior of generation is another than the one that `joint` gives where nothing is present."""
         return self.fitted is not None
 
+    def pooled(self, observation: Observation) -> CodeDistribution:
+        """The posterior of the shared code given what was observed; of models that need to know which modalities these are."""
+        return self.joint(observation.experts, observation.present)
+
     def posterior(self, observation: Observation) -> Posterior:
         """The posterior given what was observed; samples of which nothing is present follow the prior."""
-        shared = self.joint(observation.experts, observation.present)
+        shared = self.pooled(observation)
         if not self.replaces_prior or bool(observation.present.all()):
             return Posterior(shared, observation.private)
         prior = self.prior(observation.present.shape[1])

@@ -15,8 +15,9 @@ from molyneux.learn.objectives import BetaVAE, Objective, Weight, frozen
 from molyneux.learn.posteriors import Diagonal, Point
 from molyneux.learn.priors import IndependentPrior
 from molyneux.learn.vaes.autoencoder import Autoencoder, SharedSettings, importance_log_likelihood, reporting
-from molyneux.learn.vaes.multimodal import StackedPosteriors, StackEstimates, objective_problems
+from molyneux.learn.vaes.multimodal import objective_problems
 from molyneux.learn.vaes.networks import Observation
+from molyneux.learn.vaes.stacked import StackedPosteriors, StackEstimates
 
 
 class UnimodalAutoencoder(Autoencoder):
