@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from molyneux.data import FileBenchmark, write_twin
-from molyneux.data.benchmarks.multibench.file_benchmark import twin_kinds
+from molyneux.data.benchmarks.file_benchmark import twin_kinds
 
 PAGE = Path(__file__).parent / "multibench.md"
 TABLE = re.compile(r"(?<=<!-- table -->\n).*?(?=<!-- end -->)", re.DOTALL)

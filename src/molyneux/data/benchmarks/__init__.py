@@ -4,6 +4,7 @@ from molyneux.data.benchmarks.av_mnist import AVMNIST
 from molyneux.data.benchmarks.benchmark import Benchmark
 from molyneux.data.benchmarks.clevr import CLEVR, CLEVRCoGenT, CLEVRQuestions
 from molyneux.data.benchmarks.crepe import CREPE
+from molyneux.data.benchmarks.generative import PolyMNIST
 from molyneux.data.benchmarks.labelled_texts import AGNews, DBpedia, LabelledTexts, YahooAnswers
 from molyneux.data.benchmarks.multibench import (
     CMUMOSEI,
@@ -52,6 +53,7 @@ __all__ = [
     "MUStARD",
     "MuJoCoPush",
     "PictureTexts",
+    "PolyMNIST",
     "PublishedAVMNIST",
     "Stocks",
     "SugarCrepe",

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from molyneux.core import Batch, DataError, Modality, Spec, StoreError, Target, store
-from molyneux.data.benchmarks.multibench.file_benchmark import FileBenchmark, Samples, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
 from molyneux.data.dataset import Split
 
 _PARTS: Mapping[Split, str] = {"train": "train", "validation": "valid", "test": "test"}
