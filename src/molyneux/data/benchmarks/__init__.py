@@ -4,7 +4,7 @@ from molyneux.data.benchmarks.av_mnist import AVMNIST
 from molyneux.data.benchmarks.benchmark import Benchmark
 from molyneux.data.benchmarks.clevr import CLEVR, CLEVRCoGenT, CLEVRQuestions
 from molyneux.data.benchmarks.crepe import CREPE
-from molyneux.data.benchmarks.generative import PolyMNIST
+from molyneux.data.benchmarks.generative import MNIST, FashionMNIST, PolyMNIST, SpokenDigits
 from molyneux.data.benchmarks.labelled_texts import AGNews, DBpedia, LabelledTexts, YahooAnswers
 from molyneux.data.benchmarks.multibench import (
     CMUMOSEI,
@@ -38,6 +38,7 @@ __all__ = [
     "CREPE",
     "ENRICO",
     "MIMIC",
+    "MNIST",
     "NLVR",
     "AGNews",
     "Benchmark",
@@ -45,6 +46,7 @@ __all__ = [
     "CLEVRQuestions",
     "Clotho",
     "DBpedia",
+    "FashionMNIST",
     "FileBenchmark",
     "KineticsLarge",
     "KineticsSmall",
@@ -55,6 +57,7 @@ __all__ = [
     "PictureTexts",
     "PolyMNIST",
     "PublishedAVMNIST",
+    "SpokenDigits",
     "Stocks",
     "SugarCrepe",
     "URFunny",
