@@ -4,7 +4,18 @@ from molyneux.data.benchmarks.av_mnist import AVMNIST
 from molyneux.data.benchmarks.benchmark import Benchmark
 from molyneux.data.benchmarks.clevr import CLEVR, CLEVRCoGenT, CLEVRQuestions
 from molyneux.data.benchmarks.crepe import CREPE
-from molyneux.data.benchmarks.generative import MNIST, FashionMNIST, PolyMNIST, SpokenDigits
+from molyneux.data.benchmarks.generative import (
+    CUB,
+    MHD,
+    MNIST,
+    MNISTSVHN,
+    CelebA,
+    FashionMNIST,
+    PolyMNIST,
+    PublishedPolyMNIST,
+    SpokenDigits,
+    Sprites,
+)
 from molyneux.data.benchmarks.labelled_texts import AGNews, DBpedia, LabelledTexts, YahooAnswers
 from molyneux.data.benchmarks.multibench import (
     CMUMOSEI,
@@ -36,14 +47,18 @@ __all__ = [
     "CMUMOSEI",
     "CMUMOSI",
     "CREPE",
+    "CUB",
     "ENRICO",
+    "MHD",
     "MIMIC",
     "MNIST",
+    "MNISTSVHN",
     "NLVR",
     "AGNews",
     "Benchmark",
     "CLEVRCoGenT",
     "CLEVRQuestions",
+    "CelebA",
     "Clotho",
     "DBpedia",
     "FashionMNIST",
@@ -57,7 +72,9 @@ __all__ = [
     "PictureTexts",
     "PolyMNIST",
     "PublishedAVMNIST",
+    "PublishedPolyMNIST",
     "SpokenDigits",
+    "Sprites",
     "Stocks",
     "SugarCrepe",
     "URFunny",
