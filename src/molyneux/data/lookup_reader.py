@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -42,3 +43,9 @@ class LookupReader:
         codes = torch.tensor([missing if row is None else list(row) for row in found], dtype=torch.int64)
         reasons = {row: "not a text of the data" for row, codes in enumerate(found) if codes is None}
         return Reading(codes.reshape(len(found), len(self.factors)), self.factors, reasons)
+
+
+def label_reader(modality: Modality, factor: Factor) -> LookupReader:
+    """The reader of a label whose symbols are the values of a factor, in their order."""
+    known = {np.int64(code).tobytes(): (code,) for code in range(len(factor.values))}
+    return LookupReader(modality, [factor], known)

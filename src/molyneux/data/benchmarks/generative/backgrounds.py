@@ -80,4 +80,4 @@ def corners(pictures: Sequence[np.ndarray], draws: np.ndarray, side: int) -> np.
     As in the published generator, the last row and column of corners are left out.
     """
     room = np.array([[picture.shape[1] - side, picture.shape[2] - side] for picture in pictures])
-    return (draws * room).astype(np.int64)
+    return np.asarray((draws * room).astype(np.int64))

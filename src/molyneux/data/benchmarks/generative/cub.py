@@ -12,9 +12,8 @@ import torch
 
 from molyneux.core import Batch, Factor, Modality, Spec, StoreError, Target, store
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
-from molyneux.data.benchmarks.generative.digit_images import IMAGES, VALIDATION
+from molyneux.data.benchmarks.generative.divisions import last_twelfth_of_classes
 from molyneux.data.benchmarks.text_samples import word_view
-from molyneux.data.dataset import Split
 from molyneux.data.image_files import Box, in_threads, read_image
 
 _TABLES = ("images.txt", "image_class_labels.txt", "train_test_split.txt", "classes.txt", "bounding_boxes.txt")
@@ -65,12 +64,11 @@ class CUB(FileBenchmark):
         words: int = 4000,
         length: int = 32,
     ) -> None:
-        problems = [f"{name}: expected at least 1, got {number}" for name, number in
-                    (("image_size", image_size), ("words", words), ("length", length)) if number < 1]  # fmt: skip
+        sizes = {"image_size": image_size, "words": words, "length": length}
+        problems = [f"{name}: expected at least 1, got {number}" for name, number in sizes.items() if number < 1]
         if not 1 <= captions <= _CAPTIONS:
             problems.append(f"captions: expected 1 to {_CAPTIONS}, got {captions}")
-        settings = {"captions": captions, "image_size": image_size, "cropped": cropped, "words": words, "length": length}
-        super().__init__(folder, settings, problems)
+        super().__init__(folder, {"captions": captions, "cropped": cropped, **sizes}, problems)
 
     def open(self, paths: Mapping[str, Path]) -> Samples:
         """See `FileBenchmark`."""
@@ -80,7 +78,7 @@ class CUB(FileBenchmark):
             raise self.wrong(paths["classes.txt"], "two different kinds or more", f"{len(classes)}")
         kinds = self.codes(labels - 1, len(classes), paths["image_class_labels.txt"])
         texts, owner = self._captions(images)
-        parts = _divided(kinds, trains)
+        parts = last_twelfth_of_classes(kinds, trains)
         counted = np.isin(owner, parts["train"])
         words, length = self._settings["words"], self._settings["length"]
         text, symbols = word_view(texts, name="text", counted=counted, fit=counted, words=words, length=length)
@@ -167,8 +165,8 @@ class CUB(FileBenchmark):
                 (folder / part / kinds[kind]).mkdir(parents=True, exist_ok=True)
             pixels = rng.integers(0, 128, (40, 50, 3)) + 60 * kind
             Image.fromarray(pixels.astype(np.uint8)).save(folder / "images" / f"{name}.jpg")
-            colour, part = ("black", "white", "grey")[kind], ("wing", "bill", "crown", "breast")
-            captions = [f"this bird has a {colour} {part[k % 4]}, and a {part[rng.integers(4)]}." for k in range(_CAPTIONS)]
+            colour, parts = ("black", "white", "grey")[kind], ("wing", "bill", "crown", "breast")
+            captions = [f"this bird has a {colour} {parts[k % 4]}, and a {parts[rng.integers(4)]}." for k in range(_CAPTIONS)]
             (folder / "text" / f"{name}.txt").write_text("\n".join(captions) + "\n", encoding="utf-8")
             lines["images.txt"].append(f"{number} {name}.jpg")
             lines["image_class_labels.txt"].append(f"{number} {kind + 1}")
@@ -183,12 +181,3 @@ def _square(left: int, top: int, width: int, height: int) -> Box:
     """The square around a bird in a box: its half side is 0.75 of the longer side."""
     half, across, down = int(0.75 * max(width, height)), (2 * left + width) // 2, (2 * top + height) // 2
     return (across - half, down - half, across + half, down + half)
-
-
-def _divided(kinds: np.ndarray, trains: np.ndarray) -> dict[Split, np.ndarray]:
-    """Photographs of each split: of those of each kind that train, the last twelfth validates, one at least."""
-    held = np.zeros(len(kinds), bool)
-    for kind in np.unique(kinds[trains]):
-        rows = np.flatnonzero(trains & (kinds == kind))
-        held[rows[len(rows) - max(1, len(rows) * VALIDATION // IMAGES) :]] = True
-    return {"train": np.flatnonzero(trains & ~held), "validation": np.flatnonzero(held), "test": np.flatnonzero(~trains)}

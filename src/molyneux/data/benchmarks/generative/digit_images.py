@@ -12,10 +12,8 @@ import numpy as np
 from molyneux.core import Factor, Target
 from molyneux.data.benchmarks.av_mnist.digits import SIDE, Digits, idx_files, read_digits
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark
+from molyneux.data.benchmarks.generative.divisions import last_twelfth
 from molyneux.data.dataset import Split
-
-IMAGES, VALIDATION = 60_000, 5_000
-"""Published training images, and those of them that validate: the last."""
 
 
 class DigitImages(FileBenchmark):
@@ -38,11 +36,8 @@ class DigitImages(FileBenchmark):
         """
         first = [paths[name] for name in self.expected[:4]]
         train, test = read_digits(first[0], first[1]), read_digits(first[2], first[3])
-        count = len(train.labels)
-        cut, total = count - count * VALIDATION // IMAGES, count + len(test.labels)
-        ranges = {"train": (0, cut), "validation": (cut, count), "test": (count, total)}
         both = Digits(np.concatenate([train.images, test.images]), np.concatenate([train.labels, test.labels]))
-        return both, {split: np.arange(*ends) for split, ends in ranges.items()}
+        return both, last_twelfth(len(train.labels), len(test.labels))
 
 
 def class_factor(names: Sequence[str]) -> tuple[tuple[Factor, ...], tuple[Target, ...]]:

@@ -14,7 +14,7 @@ from molyneux.data.benchmarks.av_mnist.digits import FILES, SIDE
 from molyneux.data.benchmarks.file_benchmark import Samples, tensors
 from molyneux.data.benchmarks.generative.digit_images import DigitImages, class_factor, write_digits
 from molyneux.data.benchmarks.generative.words import DIGITS
-from molyneux.data.lookup_reader import LookupReader
+from molyneux.data.lookup_reader import label_reader
 
 
 class ImageLabels(DigitImages):
@@ -54,8 +54,7 @@ class ImageLabels(DigitImages):
 
     def readers(self) -> Mapping[str, Reader]:
         """The exact reader of labels."""
-        known = {np.int64(code).tobytes(): (code,) for code in range(len(self.classes))}
-        return {"label": LookupReader(self._label, class_factor(self.classes)[0], known)}
+        return {"label": label_reader(self._label, class_factor(self.classes)[0][0])}
 
     @property
     def _label(self) -> Modality:

@@ -11,9 +11,10 @@ import torch
 
 from molyneux.core import Batch, Modality, Reader, Spec
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
-from molyneux.data.benchmarks.generative.digit_images import IMAGES, VALIDATION, class_factor
+from molyneux.data.benchmarks.generative.digit_images import class_factor
+from molyneux.data.benchmarks.generative.divisions import last_twelfth
 from molyneux.data.benchmarks.generative.words import DIGITS
-from molyneux.data.lookup_reader import LookupReader
+from molyneux.data.lookup_reader import label_reader
 from molyneux.data.torch_files import read_tensors
 
 _FILES = ("mhd_train.pt", "mhd_test.pt")
@@ -73,14 +74,11 @@ class MHD(FileBenchmark):
             codes = torch.from_numpy(labels[rows][:, None].copy())
             return Batch(tensors(**found, label=labels[rows]), factors=codes, targets=tensors(label=labels[rows]))
 
-        cut, count = first_test - first_test * VALIDATION // IMAGES, len(labels)
-        ranges = {"train": (0, cut), "validation": (cut, first_test), "test": (first_test, count)}
-        return Samples(spec, {split: np.arange(*ends) for split, ends in ranges.items()}, read)
+        return Samples(spec, last_twelfth(first_test, len(labels) - first_test), read)
 
     def readers(self) -> Mapping[str, Reader]:
         """The exact reader of labels."""
-        known = {np.int64(code).tobytes(): (code,) for code in range(len(DIGITS))}
-        return {"label": LookupReader(_label(), class_factor(DIGITS)[0], known)}
+        return {"label": label_reader(_label(), class_factor(DIGITS)[0][0])}
 
     def _read(self, path: Path) -> dict[str, np.ndarray]:
         """The arrays of a file by modality."""

@@ -13,7 +13,8 @@ import torch
 from molyneux.core import Batch, Modality, Reader, Spec, seeds, store
 from molyneux.data.benchmarks.av_mnist.digits import FILES, SIDE, Digits
 from molyneux.data.benchmarks.file_benchmark import Samples, tensors
-from molyneux.data.benchmarks.generative.digit_images import IMAGES, VALIDATION, DigitImages, class_factor, write_digits
+from molyneux.data.benchmarks.generative.digit_images import DigitImages, class_factor, write_digits
+from molyneux.data.benchmarks.generative.divisions import last_twelfth
 from molyneux.data.benchmarks.generative.pairing import matched
 from molyneux.data.benchmarks.generative.words import DIGITS, WORDS, placed_words, word_modality, word_reader
 from molyneux.data.dataset import Split
@@ -109,10 +110,8 @@ class MNISTSVHN(DigitImages):
     def _photos(self, paths: list[Path]) -> tuple[Digits, dict[Split, np.ndarray]]:
         """All photographs (N, 3, 32, 32) and their classes, those to train first, and which of them each split may use."""
         train, test = (self._read(path) for path in paths)
-        count = len(train.labels)
-        cut, total = count - count * VALIDATION // IMAGES, count + len(test.labels)
-        rows = {"train": np.arange(cut), "validation": np.arange(cut, count), "test": np.arange(count, total)}
-        return Digits(np.concatenate([train.images, test.images]), np.concatenate([train.labels, test.labels])), rows
+        both = Digits(np.concatenate([train.images, test.images]), np.concatenate([train.labels, test.labels]))
+        return both, last_twelfth(len(train.labels), len(test.labels))
 
     def _read(self, path: Path) -> Digits:
         """The photographs of a file of MATLAB, whose arrays are read without running code."""

@@ -7,7 +7,7 @@ import numpy as np
 from molyneux.core import DataError, seeds
 
 
-def dealt(labels: np.ndarray, others: np.ndarray, *, seed: int, names: tuple[str, ...], what: str) -> np.ndarray:
+def dealt(labels: np.ndarray, others: np.ndarray, *, seed: int, names: tuple[str | int, ...], what: str) -> np.ndarray:
     """For each of `labels` (N,) the position (N,) of one of `others` (M,) of the same class.
 
     Those of a class are dealt out in turn, in an order that is drawn: none is used twice before all are used once.
@@ -33,7 +33,7 @@ def dealt(labels: np.ndarray, others: np.ndarray, *, seed: int, names: tuple[str
 
 
 def matched(
-    first: np.ndarray, second: np.ndarray, *, rounds: int, most: int, seed: int, names: tuple[str, ...]
+    first: np.ndarray, second: np.ndarray, *, rounds: int, most: int, seed: int, names: tuple[str | int, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Positions (P,) in `first` (N,) and in `second` (M,) that are of the same class: random pairs, in rounds.
 

@@ -13,9 +13,9 @@ import torch
 
 from molyneux.core import Batch, Modality, Spec
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
-from molyneux.data.benchmarks.generative.digit_images import IMAGES, VALIDATION, class_factor
+from molyneux.data.benchmarks.generative.digit_images import class_factor
+from molyneux.data.benchmarks.generative.divisions import last_twelfth_of_classes
 from molyneux.data.benchmarks.generative.words import DIGITS
-from molyneux.data.dataset import Split
 from molyneux.data.image_files import in_threads, read_image
 from molyneux.data.torch_files import read_tensors
 
@@ -81,7 +81,7 @@ class PublishedPolyMNIST(FileBenchmark):
             codes = labels[rows]
             return Batch(tensors(**views), factors=torch.from_numpy(codes[:, None].copy()), targets=tensors(label=codes))
 
-        return Samples(spec, _divided(labels, first_test), read)
+        return Samples(spec, last_twelfth_of_classes(labels, np.arange(len(labels)) < first_test), read)
 
     def _files(self, folder: Path, names: Sequence[str]) -> tuple[np.ndarray, Mapping[str, _Images]]:
         """Classes (N,) and images of a part in files, by class and number."""
@@ -128,16 +128,6 @@ class PublishedPolyMNIST(FileBenchmark):
                     pixels = (rng.integers(0, 100, (_SIDE, _SIDE, 3)) + 15 * (number % 10)).astype(np.uint8)
                     Image.fromarray(pixels).save(folder / part / f"m{place}" / f"{number // 10}.{number % 10}.png")
         return cls(folder=folder)
-
-
-def _divided(labels: np.ndarray, first_test: int) -> dict[Split, np.ndarray]:
-    """Which rows each split has: of the training rows of each class, the last twelfth validates, one at least."""
-    held = np.zeros(len(labels), bool)
-    for label in range(len(DIGITS)):
-        rows = np.flatnonzero(labels[:first_test] == label)
-        held[rows[len(rows) - max(1, len(rows) * VALIDATION // IMAGES) :]] = True
-    kept = np.arange(len(labels))
-    return {"train": kept[:first_test][~held[:first_test]], "validation": kept[held], "test": kept[first_test:]}
 
 
 def _decoded(folder: Path, files: Sequence[str], rows: np.ndarray) -> np.ndarray:

@@ -11,8 +11,8 @@ import numpy as np
 from molyneux.core import Batch, Factor, Modality, Reader, Spec, Target
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
 from molyneux.data.benchmarks.generative.attributes import AttributeReader, attribute_modality
-from molyneux.data.benchmarks.generative.digit_images import IMAGES, VALIDATION
-from molyneux.data.lookup_reader import LookupReader
+from molyneux.data.benchmarks.generative.divisions import last_twelfth_of_classes
+from molyneux.data.lookup_reader import label_reader
 from molyneux.data.mapped_files import map_npy
 
 ACTIONS, DIRECTIONS = ("walk", "spellcard", "slash"), ("front", "left", "right")
@@ -100,18 +100,13 @@ class Sprites(FileBenchmark):
             factors = tensors(codes=np.column_stack([codes[rows], moved[rows]]))["codes"]
             return Batch(views, factors=factors, targets=tensors(move=moved[rows]))
 
-        held = np.zeros(len(moved), bool)
-        for move in range(len(_MOVES)):
-            own = np.flatnonzero(trains & (moved == move))
-            held[own[len(own) - max(1, len(own) * VALIDATION // IMAGES) :]] = True
-        rows = {"train": np.flatnonzero(trains & ~held), "validation": np.flatnonzero(held), "test": np.flatnonzero(~trains)}
+        rows = last_twelfth_of_classes(moved, trains)
         return Samples(spec, rows, read, [mapped for mapped, _, _ in frames])
 
     def readers(self) -> Mapping[str, Reader]:
         """The exact readers of attributes and of moves."""
-        known = {np.int64(code).tobytes(): (code,) for code in range(len(_MOVES))}
         attributes = AttributeReader(attribute_modality(_PLACES, _ATTRIBUTES[0].values), _ATTRIBUTES)
-        return {"attributes": attributes, "move": LookupReader(_move(), [Factor("move", _MOVES)], known)}
+        return {"attributes": attributes, "move": label_reader(_move(), Factor("move", _MOVES))}
 
     def visible(self, modality: str) -> tuple[str, ...]:
         """The attributes in `attributes`, the move in `move`, both in `frames`."""
@@ -126,7 +121,7 @@ class Sprites(FileBenchmark):
         if ((values > 0).sum(2) != 1).any():
             place = int(np.argwhere((values > 0).sum(2) != 1)[0, 0])
             raise self.wrong(path, "one value at each place", f"none or several in sample {place}")
-        return values.argmax(2).astype(np.int64)
+        return np.asarray(values.argmax(2), np.int64)
 
     @classmethod
     def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
