@@ -47,6 +47,7 @@ from molyneux.data.contact import contact_sheet, is_contact_sheet
 from molyneux.data.dataset import Split, SplitDataset, SplitSource, World
 from molyneux.data.exports import export_hdf5, export_parquet, export_png, export_webdataset
 from molyneux.data.missing import Missing
+from molyneux.data.missing_protocols import MAR, MCAR, MNAR
 from molyneux.data.own import ArrayDataset, ImageFolder, OwnDataset, TableDataset
 from molyneux.data.sentence_files import export_sentences, load_sentences
 from molyneux.data.sources import ArraySource, Lacking, Subset, Views, load
@@ -89,8 +90,11 @@ __all__ = [
     "CREPE",
     "CUB",
     "ENRICO",
+    "MAR",
+    "MCAR",
     "MHD",
     "MIMIC",
+    "MNAR",
     "MNIST",
     "MNISTSVHN",
     "NLVR",

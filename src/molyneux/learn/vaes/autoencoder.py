@@ -131,11 +131,18 @@ class Autoencoder(nn.Module, ABC):
         return self.networks.observe(batch, self.spec.names if names is None else names, self.experts)
 
     def observe_samples(self, batch: Batch) -> Observation:
-        """The batch, encoded, for a loss, which is a mean over samples; raises DataError if it has none."""
+        """The batch, encoded, for a loss; raises DataError if it has no samples, or one of which nothing is present."""
         observation = self.observe(batch)
         if not len(batch):
             raise DataError(
                 "expected at least one sample in a batch for its loss, which is a mean over them, got none: leave it out"
+            )
+        here = observation.present.any(0)
+        if batch.present and not bool(here.all()):
+            row = int((~here).nonzero()[0])
+            raise DataError(
+                f"expected at least one of {', '.join(self.spec.names)} in every sample of a batch for its loss, got "
+                f"{int((~here).sum())} without any, the first at place {row}: leave them out"
             )
         return observation
 

@@ -1,4 +1,4 @@
-"""A twin of each data set of MultiBench, written once."""
+"""A twin of each data set in a published layout, written once."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What every data set of MultiBench keeps: its splits, its bytes, its sentences about files that are not there."""
+"""What every data set in a published layout keeps: its splits, its bytes, its sentences about files that are not there."""
 
 import inspect
 import pickle

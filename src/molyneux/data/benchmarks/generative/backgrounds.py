@@ -41,7 +41,6 @@ def procedural() -> tuple[np.ndarray, ...]:
     return tuple(pictures)
 
 
-@lru_cache(maxsize=2)
 def of_folder(path: Path, count: int, smallest: int) -> tuple[np.ndarray, ...]:
     """The first `count` pictures of a folder by name, (3, H, W) uint8 each, in their own sizes.
 
