@@ -80,6 +80,8 @@ class Autoencoder(nn.Module, ABC):
     """The largest number of modalities that the model takes; None for no limit."""
     has_private: ClassVar[bool] = False
     """Whether the model has private codes."""
+    needs_views: ClassVar[bool] = True
+    """Training refuses a sample that has none of several modalities: its bound is 0, and would pass for one of a sample."""
 
     def __init__(
         self,
@@ -131,18 +133,11 @@ class Autoencoder(nn.Module, ABC):
         return self.networks.observe(batch, self.spec.names if names is None else names, self.experts)
 
     def observe_samples(self, batch: Batch) -> Observation:
-        """The batch, encoded, for a loss; raises DataError if it has no samples, or one of which nothing is present."""
+        """The batch, encoded, for a loss, which is a mean over samples; raises DataError if it has none."""
         observation = self.observe(batch)
         if not len(batch):
             raise DataError(
                 "expected at least one sample in a batch for its loss, which is a mean over them, got none: leave it out"
-            )
-        here = observation.present.any(0)
-        if batch.present and not bool(here.all()):
-            row = int((~here).nonzero()[0])
-            raise DataError(
-                f"expected at least one of {', '.join(self.spec.names)} in every sample of a batch for its loss, got "
-                f"{int((~here).sum())} without any, the first at place {row}: leave them out"
             )
         return observation
 
