@@ -80,6 +80,8 @@ class Autoencoder(nn.Module, ABC):
     """The largest number of modalities that the model takes; None for no limit."""
     has_private: ClassVar[bool] = False
     """Whether the model has private codes."""
+    needs_views: ClassVar[bool] = True
+    """Training refuses a sample that has none of several modalities: its bound is 0, and would pass for one of a sample."""
 
     def __init__(
         self,
