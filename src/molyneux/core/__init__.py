@@ -1,9 +1,9 @@
 """The types that the other packages exchange: samples, model protocols and scores. This package imports none of the others.
 
 Samples are exchanged as `Spec`, `Batch` and `Source`; models as the small protocols `Compares`, `Encodes`, `Decodes`,
-`EpochStart`, `Likelihood`, `PostFit`, `Predicts`, `Representation` and `Trainable`; results as `Score`. `seeds` gives named
-random streams, `store` writes and verifies files, `views` converts stored views to the tensors that models compute with. Each
-name is imported when it is first used: settings and command lines are checked without importing torch.
+`EpochStart`, `ImportanceWeights`, `Likelihood`, `PostFit`, `Predicts`, `Representation` and `Trainable`; results as `Score`.
+`seeds` gives named random streams, `store` writes and verifies files, `views` converts stored views to the tensors that models
+compute with. Each name is imported when it is first used: settings and command lines are checked without importing torch.
 """
 
 from typing import TYPE_CHECKING
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Encodes,
         Epoch,
         EpochStart,
+        ImportanceWeights,
         Likelihood,
         Loss,
         Posterior,
@@ -74,6 +75,7 @@ __all__ = [
     "Factor",
     "Gallery",
     "History",
+    "ImportanceWeights",
     "JudgeMaterial",
     "Kind",
     "Likelihood",

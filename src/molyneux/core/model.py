@@ -226,6 +226,15 @@ class Likelihood(Protocol):
 
 
 @runtime_checkable
+class ImportanceWeights(Protocol):
+    """Gives the importance weights behind its log-likelihoods."""
+
+    def log_weights(self, batch: Batch, k: int, generator: torch.Generator | None = None) -> Tensor:
+        """`log p(x, z_k) - log q(z_k | x)` of `k` posterior samples, (K, B) nats, of the modalities that are present."""
+        ...
+
+
+@runtime_checkable
 class Predicts(Protocol):
     """Predicts a distribution per target."""
 

@@ -76,6 +76,12 @@ CHANGED_ARGUMENTS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] =
     "molyneux.measure.Downstream": lambda arguments: {
         "labels" if name == "factors" else name: arguments[name] for name in arguments
     },
+    "molyneux.measure.Likelihood": lambda arguments: {
+        "conditionals": "predictive",
+        "diagnostics": False,
+        "marginals": "singles",
+        **arguments,
+    },
     "molyneux.measure.Galleries": lambda arguments: {"directions": "singles", **arguments},
 }
 """Classes in lists of settings, such as measures, with what makes the arguments of an earlier version those of this one."""

@@ -13,7 +13,13 @@ from torch import Tensor
 from molyneux.core import Batch, CodeDistribution, Loss, NotApplicableError, Progress, Spec
 from molyneux.learn.objectives import ELBO, Bound, ElboTerms, Estimates, LogWeights, Sampled, Weight, weight_problems
 from molyneux.learn.posteriors import Diagonal, Mixture, draw_component
-from molyneux.learn.vaes.autoencoder import Autoencoder, SharedSettings, importance_log_likelihood, reporting
+from molyneux.learn.vaes.autoencoder import (
+    Autoencoder,
+    SharedSettings,
+    importance_log_likelihood,
+    importance_log_weights,
+    reporting,
+)
 from molyneux.learn.vaes.networks import Networks, Observation, unknown_names
 
 
@@ -163,6 +169,7 @@ class MultimodalVAE(Autoencoder):
     """
 
     log_likelihood = importance_log_likelihood
+    log_weights = importance_log_weights
 
     def __init__(
         self,

@@ -14,7 +14,13 @@ from molyneux.learn.checks import refuse, shares_out_of_range, too_small
 from molyneux.learn.objectives import BetaVAE, Objective, Weight, frozen
 from molyneux.learn.posteriors import Diagonal, Point
 from molyneux.learn.priors import IndependentPrior
-from molyneux.learn.vaes.autoencoder import Autoencoder, SharedSettings, importance_log_likelihood, reporting
+from molyneux.learn.vaes.autoencoder import (
+    Autoencoder,
+    SharedSettings,
+    importance_log_likelihood,
+    importance_log_weights,
+    reporting,
+)
 from molyneux.learn.vaes.multimodal import StackedPosteriors, StackEstimates, objective_problems
 from molyneux.learn.vaes.networks import Observation
 
@@ -121,6 +127,7 @@ class VAE(UnimodalAutoencoder):
     """
 
     log_likelihood = importance_log_likelihood
+    log_weights = importance_log_weights
 
     def __init__(
         self,
