@@ -215,19 +215,19 @@ def test_every_subset_has_its_marginal(tiny):
     class Third(Samples):
         spec = Spec((*Samples.spec.modalities, Modality("third", "tabular", (1,))))
 
-    class Three(FactorAnalysis):
-        loadings = {**LOADINGS, "third": torch.tensor([[0.5, 0.5]])}
+    loadings = {**LOADINGS, "third": torch.tensor([[0.5, 0.5]])}
 
+    class Three(FactorAnalysis):
         def log_likelihood(self, batch, k, generator=None):
-            names = [name for name in self.loadings if bool(batch.mask(name).all())]
-            x, weights = torch.cat([batch.views[name] for name in names], 1), torch.cat([self.loadings[name] for name in names])
+            names = [name for name in loadings if bool(batch.mask(name).all())]
+            x, weights = torch.cat([batch.views[name] for name in names], 1), torch.cat([loadings[name] for name in names])
             return torch.from_numpy(log_density(x, weights)).float()
 
         def encode(self, batch, observed=None):
             return Posterior(Cloud(torch.zeros(len(batch), 2), torch.eye(2)))
 
         def decode(self, codes, only=None):
-            return {name: Independent(Normal(codes.shared @ self.loadings[name].T, 1.0), 1) for name in only}
+            return {name: Independent(Normal(codes.shared @ loadings[name].T, 1.0), 1) for name in only}
 
     source = Third(60)
     source.views["third"] = torch.randn(60, 1, generator=torch.Generator().manual_seed(1))
@@ -237,13 +237,13 @@ def test_every_subset_has_its_marginal(tiny):
     assert targets == {"left", "right", "third", ("left", "right"), ("left", "third"), ("right", "third")}
     x, weights = (
         torch.cat([source.views["left"], source.views["third"]], 1),
-        torch.cat([LOADINGS["left"], Three.loadings["third"]]),
+        torch.cat([LOADINGS["left"], loadings["third"]]),
     )
     score = tiny.find(measured, "likelihood.iwae", target=("left", "third"))
     assert score.value == pytest.approx(log_density(x, weights).mean(), abs=1e-4)
     joint = tiny.find(measured, "likelihood.conditional_difference", source=("left", "third"), target="right")
     every = torch.cat([source.views[name] for name in source.spec.names], 1)
-    whole = log_density(every, torch.cat([Three.loadings[name] for name in source.spec.names])).mean()
+    whole = log_density(every, torch.cat([loadings[name] for name in source.spec.names])).mean()
     assert joint.value == pytest.approx(whole - log_density(x, weights).mean(), abs=1e-4)
     assert not [score for score in measured.scores if score.name == "likelihood.conditional"]
 

@@ -2,7 +2,7 @@
 
 Samples are exchanged as `Spec`, `Batch` and `Source`; models as the small protocols `Compares`, `Encodes`, `Decodes`,
 `EpochStart`, `ImportanceWeights`, `Likelihood`, `PostFit`, `Predicts`, `Representation` and `Trainable`; results as `Score`.
-`seeds` gives named random streams, `store` writes and verifies files, `views` converts stored views to the tensors that models
+`Features` are vectors of views. `seeds` gives named random streams, `store` writes and verifies files, `views` converts stored views to the tensors that models
 compute with. Each name is imported when it is first used: settings and command lines are checked without importing torch.
 """
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         nearest,
     )
     from molyneux.core.exhibit import Cell, Exhibit, Gallery, Scatter, load_exhibits, save_exhibits
+    from molyneux.core.features import Features
     from molyneux.core.history import History
     from molyneux.core.model import (
         CodeDistribution,
@@ -73,6 +74,7 @@ __all__ = [
     "EpochStart",
     "Exhibit",
     "Factor",
+    "Features",
     "Gallery",
     "History",
     "ImportanceWeights",

@@ -4,6 +4,7 @@ from molyneux.measure.coherence import Coherence
 from molyneux.measure.complexity import Complexity
 from molyneux.measure.disentanglement import CodeUse, Disentanglement
 from molyneux.measure.evaluation import Evaluation
+from molyneux.measure.fidelity import Fidelity
 from molyneux.measure.galleries import Galleries, Traversals
 from molyneux.measure.homotopy import Homotopy
 from molyneux.measure.likelihood import Likelihood
@@ -40,6 +41,7 @@ __all__ = [
     "Downstream",
     "Emap",
     "Evaluation",
+    "Fidelity",
     "ForcedChoice",
     "Galleries",
     "Homotopy",

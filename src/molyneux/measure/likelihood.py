@@ -87,9 +87,9 @@ class Likelihood(Measure):
       (the interval of the bound itself is over test samples). It says too little where few samples are effective.
 
     Controls, where there is something to compare with: of the bound of all modalities, `modalities apart`, the sum of the bounds
-    of each alone, which a model reaches for which they are independent; of the conditionals, `unpaired`, the density of the target
-    given the source of another sample, and of their difference `marginal`, the bound of the target alone. Bounds of one modality
-    have none: a density has no natural zero.
+    of each alone, which a model reaches for which they are independent; of the conditional, `unpaired`, the density of the target
+    given the source of another sample; of differences `marginal`, the bound of the target alone. Bounds of one modality have none:
+    a density has no natural zero.
 
     Densities of images depend on the likelihood that a model was given, so models with different ones cannot be compared.
 
@@ -236,7 +236,7 @@ class _Bounds:
         return {(what, (), target): values[rows] for what, values in found.items()} if bool(rows.any()) else {}
 
     def difference(self, direction: Direction, true: Batch, noise: torch.Generator) -> dict[_Key, Tensor]:
-        """log p(target, source) - log p(source) of the samples that have both, whose targets are those of `true`."""
+        """The bound of target and source minus that of the source, of samples that have both, with the targets of `true`."""
         names = tuple(name for name in self.evaluation.spec.names if name in (*direction.observed, direction.target))
         rows = _all_present(self.batch, names)
         if not bool(rows.any()):
@@ -280,7 +280,7 @@ def importance_bounds(evaluation: Evaluation, batch: Batch, k: int, noise: torch
 def weight_statistics(log_weights: Tensor) -> dict[str, Tensor]:
     """What log-weights (K, B) of importance samples, in nats, say of each sample: `iwae` and its diagnostics, (B,) each.
 
-    See `Likelihood`; `sampling_error` is the variance of the estimate, in nats², here: (1 / effective samples - 1 / K) K / (K - 1).
+    See `Likelihood`; here `sampling_error` is the variance of the estimate, (1 / effective samples - 1 / K) K / (K - 1) nats².
     """
     k = len(log_weights)
     total = log_weights.logsumexp(0)
@@ -333,7 +333,7 @@ def _log_likelihoods(evaluation: Evaluation, batch: Batch, k: int, noise: torch.
 def _parts(evaluation: Evaluation, size: int, k: int) -> list[Tensor]:
     """The positions of a batch in parts whose k codes are decoded at once; of many codes, the model decodes some at a time."""
     rows = _rows(evaluation)
-    step = rows // k or max(1, min(rows, _WEIGHTS // k))
+    step = rows // k if 2 * k <= rows else max(1, min(rows, _WEIGHTS // k))
     return [torch.arange(start, min(start + step, size)) for start in range(0, size, step)]
 
 
