@@ -1,5 +1,6 @@
 """Measures: a model and samples in, scores and exhibits out."""
 
+from molyneux.measure.clustering import Clustering
 from molyneux.measure.coherence import Coherence
 from molyneux.measure.complexity import Complexity
 from molyneux.measure.disentanglement import CodeUse, Disentanglement
@@ -19,6 +20,7 @@ from molyneux.measure.prediction import (
     Emap,
     ForcedChoice,
     LatentProbe,
+    Leakage,
     Prediction,
     Shapley,
     Systematicity,
@@ -32,6 +34,7 @@ from molyneux.measure.scores import apart, over_seeds
 __all__ = [
     "Breakdown",
     "Calibration",
+    "Clustering",
     "CodeUse",
     "Coherence",
     "Complexity",
@@ -46,6 +49,7 @@ __all__ = [
     "Galleries",
     "Homotopy",
     "LatentProbe",
+    "Leakage",
     "Likelihood",
     "Measure",
     "Measurement",

@@ -88,8 +88,8 @@ class Likelihood(Measure):
 
     Controls, where there is something to compare with: of the bound of all modalities, `modalities apart`, the sum of the bounds
     of each alone, which a model reaches for which they are independent; of the conditional, `unpaired`, the density of the target
-    given the source of another sample; of differences `marginal`, the bound of the target alone. Bounds of one modality have none:
-    a density has no natural zero.
+    given the source of another sample; of differences `marginal`, the bound of the target alone. Bounds of one modality have
+    none: a density has no natural zero.
 
     Densities of images depend on the likelihood that a model was given, so models with different ones cannot be compared.
 

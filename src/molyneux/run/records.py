@@ -76,6 +76,7 @@ CHANGED_ARGUMENTS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] =
     "molyneux.measure.Downstream": lambda arguments: {
         "labels" if name == "factors" else name: arguments[name] for name in arguments
     },
+    "molyneux.measure.LatentProbe": lambda arguments: {"classifiers": ["linear"], "joint": False, "permutations": 0, **arguments},
     "molyneux.measure.Likelihood": lambda arguments: {
         "conditionals": "predictive",
         "diagnostics": False,

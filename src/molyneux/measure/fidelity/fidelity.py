@@ -43,20 +43,20 @@ _FEWEST = 2 * GROUPS
 class Fidelity(Measure):
     """Distances between sets of generated and true views, in the features of a network.
 
-    The features of a modality are those of the network that the evaluation was given for it (`measure.features` in an experiment),
-    else the last hidden layer of its judge; `origin` says which, and only numbers of the same network can be compared. Test
-    samples are split at random into two halves of true views: the first is the *reference*; views are generated from the samples
-    of the second. All sets have the same size. Scores, with `about` naming source and target, source `prior` for views generated
-    from codes of the prior:
+    The features of a modality are those of the network that the evaluation was given for it (`measure.features` in an
+    experiment), else the last hidden layer of its judge; `origin` says which, and only numbers of the same network can be
+    compared. Test samples are split at random into two halves of true views: the first is the *reference*; views are generated
+    from the samples of the second. All sets have the same size. Scores, with `about` naming source and target, source `prior` for
+    views generated from codes of the prior:
 
     - `fidelity.frechet`: the Fréchet distance (FID where the network is Inception); see `frechet_distance`.
     - `fidelity.kid`: the unbiased kernel distance; see `kernel_distance`.
-    - `fidelity.precision` and `fidelity.recall` %: generated views among true ones and true ones among generated ones, by 3 nearest
-      neighbours; `fidelity.density` and `fidelity.coverage` % by 5; see `neighbourhoods`.
+    - `fidelity.precision` and `fidelity.recall` %: generated views among true ones and true ones among generated ones, by three
+      nearest neighbours; `fidelity.density` and `fidelity.coverage` % by five; see `neighbourhoods`.
 
-    Control: `real against real`, the same number where the true views of the second half take the place of the generated ones: the
-    floor, or ceiling, of these sample sizes. Intervals: distances by the jackknife over 20 groups of samples, for networks of up to
-    512 features; the others over the samples that are counted, for the other set as it is.
+    Control: `real against real`, the same number where the true views of the second half take the place of the generated ones:
+    the floor, or ceiling, of these sample sizes. Intervals: distances by the jackknife over 20 groups of samples, for networks of
+    up to 512 features; the others over the samples that are counted, for the other set as it is.
 
     Args:
         samples: at most so many test samples, half of which are the reference.
