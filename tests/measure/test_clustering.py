@@ -24,7 +24,7 @@ def test_codes_that_are_ordered_by_shape_have_clusters_of_shapes(tiny):
     measured = Clustering()(tiny.evaluation(tiny.Oracle(), n=900))
     for name, best in (("nmi", 1), ("ari", 1), ("purity", 100)):
         score = tiny.find(measured, f"clustering.{name}", source="image", factor="shape", code="shared")
-        assert score.value == pytest.approx(best, rel=0.1)
+        assert score.value > 0.7 * best
         assert score.interval[0] > score.chance
         tilt = tiny.find(measured, f"clustering.{name}", source="image", factor="tilt", code="shared")
         assert tilt.value < 0.5 * best

@@ -55,7 +55,7 @@ def evaluation(tiny):
 
 def test_public_names_are_sorted():
     assert list(molyneux.measure.__all__) == sorted(molyneux.measure.__all__)
-    assert len(MEASURES) == 27
+    assert len(MEASURES) == 29
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.__name__)

@@ -1,10 +1,10 @@
 """The types that the other packages exchange: samples, model protocols and scores. This package imports none of the others.
 
 Samples are exchanged as `Spec`, `Batch` and `Source`; models as the small protocols `Compares`, `Encodes`, `Decodes`,
-`EpochStart`, `ImportanceWeights`, `Likelihood`, `PostFit`, `Predicts`, `Representation` and `Trainable`; results as `Score`.
-Views are read by a `Reader`, and made into vectors by `Features`. `seeds` gives named random streams, `store` writes and verifies
-files, `views` converts stored views to the tensors that models compute with. Each name is imported when it is first used:
-settings and command lines are checked without importing torch.
+`EpochStart`, `ImportanceWeights`, `Likelihood`, `PostFit`, `Predicts`, `Priors`, `Representation` and `Trainable`; results as
+`Score`. Views are read by a `Reader`, and made into vectors by `Features`. `seeds` gives named random streams, `store` writes and
+verifies files, `views` converts stored views to the tensors that models compute with. Each name is imported when it is first
+used: settings and command lines are checked without importing torch.
 """
 
 from typing import TYPE_CHECKING
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         Posterior,
         PostFit,
         Predicts,
+        Priors,
         Progress,
         Representation,
         Trainable,
@@ -90,6 +91,7 @@ __all__ = [
     "PostFit",
     "Posterior",
     "Predicts",
+    "Priors",
     "Progress",
     "Quantity",
     "Reader",

@@ -217,6 +217,16 @@ class Decodes(Protocol):
 
 
 @runtime_checkable
+class Priors(Protocol):
+    """Has several priors over codes to generate from, such as that of the loss and one that was fitted to codes."""
+
+    @property
+    def priors(self) -> Mapping[str, Callable[[int], Posterior]]:
+        """By name, what gives the prior over codes of so many samples, as `Decodes.prior` does."""
+        ...
+
+
+@runtime_checkable
 class Likelihood(Protocol):
     """Estimates the log-likelihood of whole samples."""
 

@@ -29,7 +29,9 @@ from molyneux.measure.prediction import (
 from molyneux.measure.projection import Projection
 from molyneux.measure.reconstruction import Reconstruction
 from molyneux.measure.robustness import Robustness
+from molyneux.measure.samplers import Samplers
 from molyneux.measure.scores import apart, over_seeds
+from molyneux.measure.synergy import Synergy
 
 __all__ = [
     "Breakdown",
@@ -58,7 +60,9 @@ __all__ = [
     "Projection",
     "Reconstruction",
     "Robustness",
+    "Samplers",
     "Shapley",
+    "Synergy",
     "Systematicity",
     "Traversals",
     "WrongAnswers",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import ClassVar, TypedDict
 
@@ -51,7 +51,7 @@ def reporting(problems: Sequence[str]) -> Iterator[None]:
 class Autoencoder(nn.Module, ABC):
     """An encoder and a decoder for each modality, with one shared code and, for some models, private codes between them.
 
-    Satisfies `core.Trainable`, `Encodes`, `Decodes`, `Representation` and `PostFit`.
+    Satisfies `core.Trainable`, `Encodes`, `Decodes`, `Priors`, `Representation` and `PostFit`.
 
     Args:
         spec: what the batches look like.
@@ -164,6 +164,11 @@ class Autoencoder(nn.Module, ABC):
     def prior(self, size: int) -> Posterior:
         """The prior over codes of `size` samples, the fitted one if there is any; see `core.Decodes`."""
         return (self.fitted or self.loss_prior).of(size)
+
+    @property
+    def priors(self) -> Mapping[str, Callable[[int], Posterior]]:
+        """The prior of the loss, `loss`, and the one that was fitted after training, `fitted`, if any; see `core.Priors`."""
+        return {"loss": self.loss_prior.of, **({} if self.fitted is None else {"fitted": self.fitted.of})}
 
     @property
     def replaces_prior(self) -> bool:
