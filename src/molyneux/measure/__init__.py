@@ -6,7 +6,7 @@ from molyneux.measure.complexity import Complexity
 from molyneux.measure.disentanglement import CodeUse, Disentanglement
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.fidelity import Fidelity
-from molyneux.measure.galleries import Galleries, Traversals
+from molyneux.measure.galleries import Galleries
 from molyneux.measure.homotopy import Homotopy
 from molyneux.measure.likelihood import Likelihood
 from molyneux.measure.measures import Measure, Measurement, evaluate
@@ -32,6 +32,7 @@ from molyneux.measure.robustness import Robustness
 from molyneux.measure.samplers import Samplers
 from molyneux.measure.scores import apart, over_seeds
 from molyneux.measure.synergy import Synergy
+from molyneux.measure.traversals import Traversals
 
 __all__ = [
     "Breakdown",

@@ -72,8 +72,15 @@ class Samplers(Measure):
 
 
 def priors_of(model: Any) -> Mapping[str, Callable[[int], Posterior]]:
-    """The priors of a model by name; `prior`, where it has one that it does not name."""
-    return model.priors if isinstance(model, Priors) else {"prior": model.prior}
+    """The priors of a model by name; `prior`, where it has one that it does not name.
+
+    Raises:
+        NotApplicableError: it has none.
+    """
+    found: Mapping[str, Callable[[int], Posterior]] = model.priors if isinstance(model, Priors) else {"prior": model.prior}
+    if not found:
+        raise NotApplicableError("samplers needs a model with a prior: have one fitted to its codes, `prior: {components: 64}`")
+    return found
 
 
 class WithPrior(nn.Module):

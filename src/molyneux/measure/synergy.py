@@ -28,9 +28,9 @@ class Synergy(Measure):
     """The correlation of pairs of views after canonical correlation analysis (CCA), true and generated ones.
 
     As Shi et al., Variational Mixture-of-Experts Autoencoders (NeurIPS 2019), measure images and captions of birds, by their
-    code: for two modalities a and b, CCA of the embeddings of true training pairs gives projections W_a and W_b; the correlation of a
-    pair of views is the cosine of W_a'(f(x_a) - m_a) and W_b'(g(x_b) - m_b), with the means m of the training embeddings; scores
-    are means over pairs.
+    code: for two modalities a and b, CCA of the embeddings of true training pairs gives projections W_a and W_b; the correlation
+    of a pair of views is the cosine of W_a'(f(x_a) - m_a) and W_b'(g(x_b) - m_b), with the means m of the training embeddings;
+    scores are means over pairs.
 
     - `synergy.correlation`, from -1 to 1, with `about` naming source and target: pairs of a true view of the source and the view
       of the target that was generated from it alone; source `prior`: pairs of views decoded from one code of the prior.

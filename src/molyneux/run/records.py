@@ -84,6 +84,8 @@ CHANGED_ARGUMENTS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] =
         **arguments,
     },
     "molyneux.measure.Galleries": lambda arguments: {"directions": "singles", **arguments},
+    "molyneux.measure.Projection": lambda arguments: {"neighbours": 0, **arguments},
+    "molyneux.measure.Traversals": lambda arguments: {"scored_samples": 0, **arguments},
 }
 """Classes in lists of settings, such as measures, with what makes the arguments of an earlier version those of this one."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Unpack
@@ -80,6 +81,11 @@ class AE(UnimodalAutoencoder):
         if self.fitted is None:
             raise NotApplicableError(f"an autoencoder has no prior: {_FIT}")
         return self.fitted.of(size)
+
+    @property
+    def priors(self) -> Mapping[str, Callable[[int], Posterior]]:
+        """The fitted prior, if there is one."""
+        return {} if self.fitted is None else {"fitted": self.fitted.of}
 
 
 _FIT = "have one fitted to its codes, `prior: {components: 64}`, or use a VAE"
