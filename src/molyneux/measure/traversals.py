@@ -82,31 +82,28 @@ class Traversals(Measure):
         firsts = dict(zip(parts, starts, strict=False))
         axes = np.eye(starts[-1])[[firsts[code] + dimension for code, dimension in self._ordered(table, name)]]
         noise = evaluation.rng(self.name, "directions", name).normal(size=axes.shape)
-        found = [
+        rows, control = (
             self._rows_read(evaluation, name, table, directions=directions)
             for directions in (axes, noise / np.linalg.norm(noise, axis=1, keepdims=True))
-        ]
+        )
         recorder = Recorder(self.name, evaluation.rng(self.name, name), {"modality": name}, evaluation.provenance([name]))
-        return row_scores(*found, recorder)
+        return row_scores(rows, control, recorder)
 
     def _rows_read(self, evaluation: Evaluation, name: str, table: CodeTable, *, directions: np.ndarray) -> ReadSequence:
         """What is read in the views along each of R directions (R, D) from the codes of N samples: (N, R, S, F)."""
-        count = min(self.scored_samples, len(table))
-        names = [code for code in ("shared", f"private.{name}") if code in table.means]
-        means = np.concatenate([table.means[code][:count] for code in names], 1)
+        reader, count = evaluation.reader(name), min(self.scored_samples, len(table))
+        assert reader is not None  # only such modalities are scored
+        parts = {code: table.means[code][:count] for code in ("shared", f"private.{name}") if code in table.means}
+        means, widths = np.concatenate(list(parts.values()), 1), np.cumsum([part.shape[1] for part in parts.values()])[:-1]
         values = np.linspace(-self.limit, self.limit, self.steps)
         paths = moved_codes(means, directions, values).reshape(-1, means.shape[1])
-        each, reader, made = len(directions) * self.steps, evaluation.reader(name), []
-        assert reader is not None  # only such modalities are scored
+        numbers, made = np.arange(len(paths)) // (len(directions) * self.steps), []
         for start in range(0, len(paths), evaluation.batch_size):
-            rows = np.arange(start, min(start + evaluation.batch_size, len(paths))) // each
-            codes = {code: values[rows] for code, values in table.means.items()}
-            widths = np.cumsum([table.means[code].shape[1] for code in names])[:-1]
-            codes |= dict(zip(names, np.split(paths[start : start + len(rows)], widths, axis=1), strict=True))
-            ready = from_named(
-                {code: torch.from_numpy(part).to(evaluation.device, torch.float32) for code, part in codes.items()}
-            )
-            made.append(decoded(evaluation.model, ready, evaluation.spec, only=[name])[name])
+            at = slice(start, start + evaluation.batch_size)
+            still = {code: codes[numbers[at]] for code, codes in table.means.items()}
+            moved = still | dict(zip(parts, np.split(paths[at], widths, axis=1), strict=True))
+            ready = {code: torch.from_numpy(codes).to(evaluation.device, torch.float32) for code, codes in moved.items()}
+            made.append(decoded(evaluation.model, from_named(ready), evaluation.spec, only=[name])[name])
         return read_sequence(reader, evaluation.spec, torch.cat(made), shape=(count, len(directions), self.steps))
 
     def _gallery(self, evaluation: Evaluation, name: str, table: CodeTable) -> Gallery:

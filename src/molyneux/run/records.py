@@ -44,6 +44,7 @@ ADDED_SETTINGS: Mapping[str, Any] = {
     "learn.stages": [],
     "learn.wandb": False,
     "measure.conditions": [],
+    "measure.features": {},
 }
 """Dotted paths of settings that earlier versions did not have, with the value that gives what those versions did."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 
@@ -174,7 +174,7 @@ def features_of(evaluation: Evaluation, name: str, view: Tensor) -> Tensor:
     return network.features(view.cpu()).cpu()
 
 
-def prior_scores(evaluation: Evaluation, halves: dict[str, Halves], family: str, **about: str) -> list[Score]:
+def prior_scores(evaluation: Evaluation, halves: Mapping[str, Halves], family: str, **about: str) -> list[Score]:
     """The scores of views generated from codes of the model's prior, as many as the larger half has.
 
     Args:

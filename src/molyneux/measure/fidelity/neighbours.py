@@ -61,9 +61,9 @@ def neighbourhoods(real: np.ndarray, generated: np.ndarray, *, k: int = 3) -> Ne
     recalled, covered, inside = list[np.ndarray](), list[np.ndarray](), np.zeros(len(generated))
     for rows in _parts(len(real)):
         distances = _distances(real[rows], generated)
-        recalled.append((distances <= other).any(1))
+        recalled.append(np.asarray((distances <= other).any(1)))
         balls = distances <= own[rows, None]
-        covered.append(balls.any(1))
+        covered.append(np.asarray(balls.any(1)))
         inside += balls.sum(0)
     return Neighbourhoods(inside > 0, np.concatenate(recalled), inside / k, np.concatenate(covered))
 
@@ -81,7 +81,7 @@ def _radii(features: np.ndarray, k: int) -> np.ndarray:
 def _distances(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Squared Euclidean distances, (N, M)."""
     lengths = np.square(first).sum(1)[:, None] + np.square(second).sum(1)
-    return np.maximum(lengths - 2 * first @ second.T, 0.0)
+    return np.asarray(np.maximum(lengths - 2 * first @ second.T, 0.0))
 
 
 def _parts(size: int) -> list[slice]:

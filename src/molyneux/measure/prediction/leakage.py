@@ -152,7 +152,7 @@ def _modality(
     sets = [_aligned(one[name], one[other]) for one in (fits, tables)]
     if fits is tables:
         order = evaluation.rng("leakage", "split").permutation(len(sets[0][0]))
-        sets = [tuple(rows[half] for rows in sets[0]) for half in np.array_split(order, 2)]
+        sets = [(sets[0][0][half], sets[0][1][half]) for half in np.array_split(order, 2)]
     if min(len(rows[0]) for rows in sets) < 10:
         return write.score("modality", None, unit="%", note="fewer than ten samples have both modalities")
     (first, first_other), (second, second_other) = sets
