@@ -28,6 +28,7 @@ CONTRASTS = {
     "generation": "times plain",
     "imperfections": "times plain",
     "judging": "views/s, one at a time",
+    "likelihood": "loop, ms a sample",
     "modalities": "MVAE, plain, ms",
     "predictors": "times plain",
     "sentences": "times plain",

@@ -28,7 +28,7 @@ from molyneux.core.config import build, override, read_document
 from molyneux.data import Benchmark, OwnDataset, Split, World
 from molyneux.learn.hardware import choose_device
 from molyneux.learn.stage_sources import StageSources
-from molyneux.run.readers import find_readers
+from molyneux.run.readers import find_features, find_readers
 from molyneux.run.samples import Samples, conditions
 from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
 
@@ -282,6 +282,7 @@ def _check_measuring(experiment: Experiment) -> None:
     spec = measured(settings.split).spec
     problems = _problems_of(lambda: conditions(settings.split, settings.conditions, measured, samples), "measure.")
     problems += _problems_of(lambda: find_readers(experiment.data.dataset, spec, settings.judges), "measure.")
+    problems += _problems_of(lambda: find_features(spec, settings.features), "measure.")
     if problems:
         raise ConfigError(problems)
 

@@ -11,9 +11,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from molyneux.core import ConfigError, ConflictError, CorruptFileError, Dataset, Reader, Spec, SpecError, StoreError
+from molyneux.core import (
+    ConfigError,
+    ConflictError,
+    CorruptFileError,
+    Dataset,
+    Features,
+    Reader,
+    Spec,
+    SpecError,
+    StoreError,
+)
 from molyneux.data import Benchmark, OwnDataset, SplitDataset, World
 from molyneux.learn import FitProgress, Training
+from molyneux.learn.features import load_features
 from molyneux.learn.judges import Judge, file_digest, load_judge, shipped_file, train_judge
 from molyneux.learn.judges.train import TRAINING
 
@@ -67,6 +78,28 @@ def find_readers(dataset: Dataset | None, spec: Spec, judges: Mapping[str, Path]
     if problems:
         raise ConfigError(problems)
     return Readers(exact, found, unread)
+
+
+def find_features(spec: Spec, files: Mapping[str, Path]) -> dict[str, Features]:
+    """The networks whose features of a modality are compared, by modality.
+
+    Raises:
+        ConfigError: a file is not there or damaged, holds another network, or the samples lack its modality.
+    """
+    found, problems = dict[str, Features](), list[str]()
+    for name, path in files.items():
+        try:
+            found[name] = load_features(path, spec, name)
+        except (SpecError, StoreError) as error:
+            problems.append(f"features.{name}: {error}")
+    if problems:
+        raise ConfigError(problems)
+    return found
+
+
+def feature_digests(files: Mapping[str, Path]) -> dict[str, str]:
+    """The digests of the files of networks by modality: measures are made again when one changes."""
+    return {name: file_digest(path) for name, path in sorted(files.items()) if path.is_file()}
 
 
 def judge_digests(dataset: Dataset | None, judges: Mapping[str, Path]) -> dict[str, str]:

@@ -44,6 +44,7 @@ ADDED_SETTINGS: Mapping[str, Any] = {
     "learn.stages": [],
     "learn.wandb": False,
     "measure.conditions": [],
+    "measure.features": {},
 }
 """Dotted paths of settings that earlier versions did not have, with the value that gives what those versions did."""
 
@@ -77,7 +78,16 @@ CHANGED_ARGUMENTS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] =
     "molyneux.measure.Downstream": lambda arguments: {
         "labels" if name == "factors" else name: arguments[name] for name in arguments
     },
+    "molyneux.measure.LatentProbe": lambda arguments: {"classifiers": ["linear"], "joint": False, "permutations": 0, **arguments},
+    "molyneux.measure.Likelihood": lambda arguments: {
+        "conditionals": "predictive",
+        "diagnostics": False,
+        "marginals": "singles",
+        **arguments,
+    },
     "molyneux.measure.Galleries": lambda arguments: {"directions": "singles", **arguments},
+    "molyneux.measure.Projection": lambda arguments: {"neighbours": 0, **arguments},
+    "molyneux.measure.Traversals": lambda arguments: {"scored_samples": 0, **arguments},
 }
 """Classes in lists of settings, such as measures, with what makes the arguments of an earlier version those of this one."""
 

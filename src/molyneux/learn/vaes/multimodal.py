@@ -10,7 +10,13 @@ import torch
 
 from molyneux.core import Batch, Loss, Progress, Spec
 from molyneux.learn.objectives import ELBO, Bound, Weight, weight_problems
-from molyneux.learn.vaes.autoencoder import Autoencoder, SharedSettings, importance_log_likelihood, reporting
+from molyneux.learn.vaes.autoencoder import (
+    Autoencoder,
+    SharedSettings,
+    importance_log_likelihood,
+    importance_log_weights,
+    reporting,
+)
 from molyneux.learn.vaes.networks import Observation, unknown_names
 from molyneux.learn.vaes.stacked import StackedPosteriors, StackEstimates
 
@@ -44,6 +50,7 @@ class MultimodalVAE(Autoencoder):
     """Whether the bounds are those of densities, so that importance-weighted objectives are bounds too."""
 
     log_likelihood = importance_log_likelihood
+    log_weights = importance_log_weights
 
     def __init__(
         self,
