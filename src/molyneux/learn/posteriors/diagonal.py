@@ -113,6 +113,12 @@ class DiagonalNormal(Diagonal):
         """See `Diagonal`; Kingma & Welling, Auto-Encoding Variational Bayes (2014), appendix B."""
         return 0.5 * (self.loc.square() + torch.expm1(self.log_variance) - self.log_variance)
 
+    def kl_to(self, other: DiagonalNormal) -> Tensor:
+        """Kullback-Leibler divergence to another normal distribution in nats, (..., B); leading axes broadcast."""
+        ratio = self.log_variance - other.log_variance
+        squared = (self.loc - other.loc).square() * (-other.log_variance).exp()
+        return 0.5 * (squared + torch.expm1(ratio) - ratio).sum(-1)
+
 
 class DiagonalLaplace(Diagonal):
     """Independent Laplace dimensions; the prior is Laplace(0, 1), whose variance is 2."""

@@ -18,6 +18,7 @@ from torch.distributions import Distribution
 from molyneux.core import Batch, CodeDistribution, Codes, ConfigError, DataError, Loss, Posterior, Progress, Source, Spec
 from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import refuse
+from molyneux.learn.flow_priors import ExPostFlow
 from molyneux.learn.likelihoods import Scales, ViewLikelihood
 from molyneux.learn.nets import Net
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, WhereConditional, WhereDistribution, expert_parameters
@@ -35,7 +36,7 @@ class SharedSettings(TypedDict, total=False):
     nets: Mapping[str, Net] | None
     likelihoods: Mapping[str, ViewLikelihood] | None
     scales: Scales
-    prior: ExPostMixture | None
+    prior: ExPostMixture | ExPostFlow | None
 
 
 @contextmanager
@@ -62,7 +63,8 @@ class Autoencoder(nn.Module, ABC):
         likelihoods: by modality; the default of its kind for what is not named.
         scales: weights of the modalities' log-likelihoods in the loss.
         prior: what is fitted to the codes after training, to generate from and to weigh codes by in `log_likelihood`; None
-            keeps the prior of the loss.
+            keeps the prior of the loss. A mixture of normals (`ExPostMixture`, `{components: 64}`) or flows (`ExPostFlow`,
+            `{layers: 4}`).
 
     Attributes:
         private_dims: dimensions of the private codes by modality, of the modalities that have any.
@@ -90,7 +92,7 @@ class Autoencoder(nn.Module, ABC):
         nets: Mapping[str, Net] | None = None,
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
         scales: Scales = "none",
-        prior: ExPostMixture | None = None,
+        prior: ExPostMixture | ExPostFlow | None = None,
     ) -> None:
         super().__init__()
         nets, likelihoods = nets or {}, likelihoods or {}

@@ -11,8 +11,10 @@ import torch
 from torch import Tensor
 
 from molyneux.core import Batch, CodeDistribution, Loss, NotApplicableError, Progress, Spec
+from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.objectives import ELBO, Bound, ElboTerms, Estimates, LogWeights, Sampled, Weight, weight_problems
-from molyneux.learn.posteriors import Diagonal, Mixture, draw_component
+from molyneux.learn.posteriors import Diagonal, DiagonalNormal, Mixture, WhereDistribution, draw_component
+from molyneux.learn.private_priors import PrivateDensity
 from molyneux.learn.vaes.autoencoder import Autoencoder, SharedSettings, importance_log_likelihood, reporting
 from molyneux.learn.vaes.networks import Networks, Observation, unknown_names
 
@@ -72,6 +74,7 @@ class StackEstimates(Estimates):
         progress: where training stands.
         generator: the randomness.
         drawn: modalities that are reconstructed from one of the stacked codes of each sample, drawn by weight.
+        private_priors: priors of private codes given the shared code; standard ones where there are none.
     """
 
     networks: Networks
@@ -81,6 +84,7 @@ class StackEstimates(Estimates):
     progress: Progress
     generator: torch.Generator | None
     drawn: Collection[str] = ()
+    private_priors: ModalityDict[PrivateDensity] | None = None
 
     def __post_init__(self) -> None:
         self.scales = self.networks.scales
@@ -94,8 +98,8 @@ class StackEstimates(Estimates):
             weight = self.stack.weight[rows]
             code = None if private is None else private.rsample((), self.generator)
             distortion[name] = self._distortion(name, codes[rows], weight, code)
-            if private is not None:
-                rate[f"private.{name}"] = weight.sum(0) * private.kl()
+            if private is not None and code is not None:
+                rate[f"private.{name}"] = self._private_rate(name, codes[rows], weight, private, code)
         return ElboTerms(distortion, rate, self.observation.present.any(0))
 
     def log_weights(self, k: int) -> LogWeights:
@@ -109,7 +113,7 @@ class StackEstimates(Estimates):
             found = self.networks.log_likelihood(self.observation, name, shared, code, weight=weight)
             each = self.scales[name] * found
             if private is not None and code is not None:
-                each = each + private.standard(tuple(private.loc.shape), private.loc).log_prob(code) - private.log_prob(code)
+                each = each + self._private_prior(name, shared, private).log_prob(code) - private.log_prob(code)
             index = torch.arange(total.shape[1], device=total.device)[rows]
             total = total.index_add(1, index, each)
         return LogWeights(total, self.stack.weight)
@@ -126,6 +130,24 @@ class StackEstimates(Estimates):
         """See `Estimates`."""
         weight = torch.ones_like(codes[..., 0]).unsqueeze(0)
         return {name: self._distortion(name, codes.unsqueeze(0), weight, None) for name in self.observation.names}
+
+    def _private_prior(self, name: str, shared: Tensor, private: Diagonal) -> CodeDistribution:
+        """The prior of the private codes of one modality given shared codes (..., B, D); its posterior where it is absent."""
+        if self.private_priors is None or name not in self.private_priors:
+            return private.standard(tuple(private.loc.shape), private.loc)
+        learned = self.private_priors[name].given(shared)
+        return WhereDistribution(self.observation.mask(name), learned, private)
+
+    def _private_rate(self, name: str, shared: Tensor, weight: Tensor, private: Diagonal, code: Tensor) -> Tensor:
+        """Divergence of a private posterior from its prior given stacked codes (T, B, D), summed by weight (T, B): (B,) nats."""
+        if self.private_priors is None or name not in self.private_priors:
+            return weight.sum(0) * private.kl()
+        learned = self.private_priors[name].given(shared)
+        if isinstance(learned, DiagonalNormal) and isinstance(private, DiagonalNormal):
+            each = private.kl_to(learned)
+        else:
+            each = private.log_prob(code) - learned.log_prob(code)
+        return (weight * each).sum(0) * self.observation.mask(name)
 
     def _distortion(self, name: str, shared: Tensor, weight: Tensor, private: Tensor | None) -> Tensor:
         """Negative log-likelihood of one modality, summed over stacked codes (T, B, D) by weight (T, B): (B,) nats."""
@@ -180,6 +202,7 @@ class MultimodalVAE(Autoencoder):
         with reporting(problems):
             super().__init__(spec, **shared)
         self.drawn = frozenset(drawn)
+        self.private_priors = ModalityDict[PrivateDensity]()
         self.criterion = (objective or ELBO(1.0 if beta is None else beta)).build(self.latent_dim)
 
     @abstractmethod
@@ -191,7 +214,8 @@ class MultimodalVAE(Autoencoder):
         observation = self.observe_samples(batch)
         stack = self.stacked(observation, generator)
         prior = self.loss_prior.of(len(batch)).shared
-        estimates = StackEstimates(self.networks, observation, stack, prior, progress, generator, drawn=self.drawn)
+        private = self.private_priors
+        estimates = StackEstimates(self.networks, observation, stack, prior, progress, generator, self.drawn, private)
         return self.criterion.loss(estimates)
 
 
