@@ -31,16 +31,19 @@ from molyneux.learn.predictors import (
 from molyneux.learn.pretrained import Answerer, DualEncoder, ImageTextMatcher, PictureTextModel
 from molyneux.learn.trainer import FitProgress, fit
 from molyneux.learn.training import Stage, Training
-from molyneux.learn.vaes import AE, DMVAE, HSVAE, MMVAE, MVAE, VAE, MoPoE, MultimodalVAE
+from molyneux.learn.vaes import AE, DMVAE, HSVAE, JMVAE, JNF, MMVAE, MVAE, TELBO, VAE, MoPoE, MultimodalVAE
 
 __all__ = [
     "AE",
     "DMVAE",
     "HSVAE",
+    "JMVAE",
+    "JNF",
     "MAC",
     "MCTN",
     "MMVAE",
     "MVAE",
+    "TELBO",
     "VAE",
     "Answerer",
     "Attention",

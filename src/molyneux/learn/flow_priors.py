@@ -28,8 +28,8 @@ _CHECKED_EVERY = 50
 class ExPostFlow(ExPostPrior):
     """A prior that is fitted after training (`ExPostPrior`): neural spline flows (`Flow`).
 
-    One flow is the density of shared codes; each modality with private codes has one for their density given the shared code. They
-    are fitted by maximum likelihood with Adam, and keep the weights that are best for a tenth of the codes, which is held out.
+    One flow is the density of shared codes; each modality with private codes has another, their density given the shared code.
+    They are fitted by maximum likelihood with Adam, and keep the weights that are best for a tenth of the codes, held out.
 
     Args:
         layers: coupling layers of a flow.

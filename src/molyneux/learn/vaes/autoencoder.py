@@ -172,9 +172,20 @@ class Autoencoder(nn.Module, ABC):
         """Whether the prior of generation is another than the one that `joint` gives where nothing is present."""
         return self.fitted is not None
 
+    def shared_posterior(self, observation: Observation) -> CodeDistribution:
+        """The posterior of the shared code given what was observed; by default `joint` of the experts."""
+        return self.joint(observation.experts, observation.present)
+
+    def proposal(self, observation: Observation) -> Posterior:
+        """What codes are drawn of to estimate a likelihood: the posterior, unless that has no density."""
+        return self.posterior(observation)
+
     def posterior(self, observation: Observation) -> Posterior:
         """The posterior given what was observed; samples of which nothing is present follow the prior."""
-        shared = self.joint(observation.experts, observation.present)
+        return self.with_prior(observation, self.shared_posterior(observation))
+
+    def with_prior(self, observation: Observation, shared: CodeDistribution) -> Posterior:
+        """A posterior of the shared code beside those of the private codes, all with the prior where nothing is present."""
         if not self.replaces_prior or bool(observation.present.all()):
             return Posterior(shared, observation.private)
         prior = self.prior(observation.present.shape[1])
@@ -212,7 +223,7 @@ def importance_log_likelihood(self: Autoencoder, batch: Batch, k: int, generator
     Burda et al., Importance Weighted Autoencoders (ICLR 2016), equation 8. A method of the models whose posterior has a density.
     """
     observation = self.observe(batch, self.networks.observed(batch, None))
-    posterior = self.posterior(observation)
+    posterior = self.proposal(observation)
     chunk = max(1, ROWS // max(1, len(batch)))
     counts = [min(chunk, k - start) for start in range(0, k, chunk)]
     weights = [_log_weights(self, observation, posterior, count, generator) for count in counts]

@@ -212,9 +212,13 @@ class MultimodalVAE(Autoencoder):
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
         """The negative of the model's bound; see `core.Trainable`. Divergences are from the standard prior, not a fitted one."""
         observation = self.observe_samples(batch)
-        stack = self.stacked(observation, generator)
-        prior = self.loss_prior.of(len(batch)).shared
-        private = self.private_priors
+        return self.bound(observation, self.stacked(observation, generator), progress, generator)
+
+    def bound(
+        self, observation: Observation, stack: StackedPosteriors, progress: Progress, generator: torch.Generator | None
+    ) -> Loss:
+        """The negative of the objective's bound for stacked posteriors."""
+        prior, private = self.loss_prior.of(observation.present.shape[1]).shared, self.private_priors
         estimates = StackEstimates(self.networks, observation, stack, prior, progress, generator, self.drawn, private)
         return self.criterion.loss(estimates)
 
