@@ -31,10 +31,11 @@ from molyneux.learn.predictors import (
 from molyneux.learn.pretrained import Answerer, DualEncoder, ImageTextMatcher, PictureTextModel
 from molyneux.learn.trainer import FitProgress, fit
 from molyneux.learn.training import Stage, Training
-from molyneux.learn.vaes import AE, DMVAE, HSVAE, JMVAE, JNF, MMVAE, MVAE, TELBO, VAE, MoPoE, MultimodalVAE
+from molyneux.learn.vaes import AE, CVAE, DMVAE, HSVAE, JMVAE, JNF, MMVAE, MVAE, TELBO, VAE, MoPoE, MultimodalVAE
 
 __all__ = [
     "AE",
+    "CVAE",
     "DMVAE",
     "HSVAE",
     "JMVAE",

@@ -17,7 +17,7 @@ from molyneux.learn.nets import Net
 from molyneux.learn.nets.net import Reshape
 from molyneux.learn.vaes import JMVAE, JNF, TELBO
 
-SCALE, DIM, SIZES, COPIES, BETA, ALPHA = 0.7, 2, (3, 4, 5), 10_000, 1.3, 0.6
+SCALE, DIM, SIZES, COPIES, BETA, ALPHA = 0.7, 2, (3, 4, 5), 20_000, 1.3, 0.6
 KINDS = (JMVAE, TELBO, JNF)
 
 

@@ -44,14 +44,13 @@ class JointEncoder(nn.Module):
         hidden = [part for a, b in pairwise(sizes) for part in (nn.ReLU(), nn.Linear(a, b))]
         self.head = nn.Sequential(*hidden, nn.ReLU(), nn.Linear(width, outputs))
 
-    def forward(self, observation: Observation) -> Tensor:
-        """Raw numbers (B, outputs) of what is present of the observed modalities."""
-        total = torch.zeros((), device=observation.present.device)
-        for name in observation.names:
-            view, lengths = observation.views[name], observation.lengths.get(name)
-            found = self.features[name](view) if lengths is None else self.features[name](view, lengths)
-            total = total + found.float() * observation.mask(name).unsqueeze(-1)
-        raw: Tensor = self.head(total)
+    def forward(self, views: Mapping[str, Tensor], lengths: Mapping[str, Tensor], present: Mapping[str, Tensor]) -> Tensor:
+        """Raw numbers (B, outputs) of views in model form, of which there is at least one, where they are present, (B,) bool."""
+        parts = []
+        for name, view in views.items():
+            found = self.features[name](view, lengths[name]) if name in lengths else self.features[name](view)
+            parts.append(found.float() * present[name].unsqueeze(-1))
+        raw: Tensor = self.head(torch.stack(parts).sum(0))
         return raw.float()
 
 
@@ -84,7 +83,9 @@ class JointEncoderVAE(MultimodalVAE):
 
     def joint_posterior(self, observation: Observation) -> DiagonalNormal:
         """What the joint encoder says of the samples; the prior where nothing is present."""
-        posterior = self.experts(self.joint_encoder(observation)).where(observation.present.any(0))
+        present = {name: observation.mask(name) for name in observation.names}
+        raw = self.joint_encoder(observation.views, observation.lengths, present)
+        posterior = self.experts(raw).where(observation.present.any(0))
         assert isinstance(posterior, DiagonalNormal)  # the family of these models
         return posterior
 
