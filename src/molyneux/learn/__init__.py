@@ -31,7 +31,7 @@ from molyneux.learn.predictors import (
 from molyneux.learn.pretrained import Answerer, DualEncoder, ImageTextMatcher, PictureTextModel
 from molyneux.learn.trainer import FitProgress, fit
 from molyneux.learn.training import Stage, Training
-from molyneux.learn.vaes import AE, CVAE, DMVAE, HSVAE, JMVAE, JNF, MMVAE, MVAE, TELBO, VAE, MoPoE, MultimodalVAE
+from molyneux.learn.vaes import AE, CVAE, DMVAE, HSVAE, JMVAE, JNF, MMVAE, MVAE, TELBO, VAE, MoPoE, MultimodalVAE, Nexus
 
 __all__ = [
     "AE",
@@ -65,6 +65,7 @@ __all__ = [
     "MoPoE",
     "MultimodalVAE",
     "NeuralModules",
+    "Nexus",
     "PictureInLSTM",
     "PictureOnly",
     "PictureTextModel",

@@ -12,6 +12,7 @@ from molyneux.learn.vaes.mopoe import MoPoE
 from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE, StackedPosteriors
 from molyneux.learn.vaes.mvae import MVAE
 from molyneux.learn.vaes.networks import Networks, Observation
+from molyneux.learn.vaes.nexus import Nexus
 from molyneux.learn.vaes.telbo import TELBO
 from molyneux.learn.vaes.unimodal import AE, VAE, Aggressive, UnimodalAutoencoder
 
@@ -34,6 +35,7 @@ __all__ = [
     "MultimodalSettings",
     "MultimodalVAE",
     "Networks",
+    "Nexus",
     "Observation",
     "SharedSettings",
     "StackedPosteriors",

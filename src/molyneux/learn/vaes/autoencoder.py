@@ -82,6 +82,8 @@ class Autoencoder(nn.Module, ABC):
     """The largest number of modalities that the model takes; None for no limit."""
     has_private: ClassVar[bool] = False
     """Whether the model has private codes."""
+    decodes_shared: ClassVar[bool] = True
+    """Whether decoders read the shared code; otherwise encoders give no expert of it either."""
 
     def __init__(
         self,
@@ -101,7 +103,8 @@ class Autoencoder(nn.Module, ABC):
         refuse([*self._problems(spec, latent_dim, private), *unknown_names(spec, named)])
         dims = LatentDims(latent_dim, {name: size for name, size in private.items() if size})
         self.spec, self.latent_dim, self.private_dims = spec, latent_dim, dims.private
-        self.networks = Networks(spec, dims, numbers=self.numbers, nets=nets, likelihoods=likelihoods, scales=scales)
+        read = dims if self.decodes_shared else LatentDims(0, dims.private)
+        self.networks = Networks(spec, read, numbers=self.numbers, nets=nets, likelihoods=likelihoods, scales=scales)
         self.scales = self.networks.scales
         self.loss_prior: Prior = IndependentPrior(self.family.standard, dims)
         self.fitted = None if prior is None else FittedPrior(prior, dims)
@@ -161,7 +164,12 @@ class Autoencoder(nn.Module, ABC):
     def decode(self, codes: Codes, only: Collection[str] | None = None) -> dict[str, Distribution]:
         """A distribution over views per modality; see `core.Decodes`."""
         names = self.spec.names if only is None else self.networks.known(only)
-        return {name: self.networks.decode(name, codes.shared, codes.private.get(name)) for name in names}
+        shared = self.read_code(codes.shared)
+        return {name: self.networks.decode(name, shared, codes.private.get(name)) for name in names}
+
+    def read_code(self, shared: Tensor) -> Tensor:
+        """What decoders read of shared codes (..., D)."""
+        return shared
 
     def prior(self, size: int) -> Posterior:
         """The prior over codes of `size` samples, the fitted one if there is any; see `core.Decodes`."""
@@ -238,5 +246,5 @@ def _log_weights(
     prior = model.prior(codes.shared.shape[-2])
     total = torch.stack(list(prior.log_probs(codes).values())).sum(0) - posterior.log_prob(codes)
     for name in observation.names:
-        total = total + model.networks.log_likelihood(observation, name, codes.shared, codes.private.get(name))
+        total = total + model.networks.log_likelihood(observation, name, model.read_code(codes.shared), codes.private.get(name))
     return total

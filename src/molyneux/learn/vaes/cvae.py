@@ -141,7 +141,7 @@ class CVAE(nn.Module):
 
     @torch.no_grad()
     def conditional_log_likelihood(self, batch: Batch, k: int, generator: torch.Generator | None = None) -> Tensor:
-        """`log 1/K sum_k p(y, z_k|c) / q(z_k|y, c)` with z_k from q, (B,) nats: a lower bound of `log p(y|c)`; 0 without target."""
+        """`log 1/K sum_k p(y, z_k|c) / q(z_k|y, c)` with z_k from q, (B,) nats; 0 without target."""
         features, mask = self._features(batch, self.conditions), batch.mask(self.target)
         posterior, learned = self._recognised(batch, features).where(mask), self.z_prior.given(features)
         chunk, found = max(1, _ROWS // max(1, len(batch))), []

@@ -46,8 +46,9 @@ class TELBO(JointEncoderVAE):
     def stacked(self, observation: Observation, generator: torch.Generator | None) -> StackedPosteriors:
         """The posterior of the joint encoder, then each expert; see `MultimodalVAE`."""
         joint, alone = self.joint_posterior(observation), self._unimodal(observation)
-        loc = torch.cat([joint.loc.unsqueeze(0), alone.posterior.loc])
-        log_variance = torch.cat([joint.log_variance.unsqueeze(0), alone.posterior.log_variance])
+        experts = observation.experts.where(observation.present)
+        loc = torch.cat([joint.loc.unsqueeze(0), experts.loc])
+        log_variance = torch.cat([joint.log_variance.unsqueeze(0), experts.log_variance])
         weight = torch.cat([observation.present.any(0, keepdim=True).float(), alone.weight])
         first = torch.zeros(1, dtype=torch.int64, device=loc.device)
         own = {name: torch.cat([first, rows + 1]) for name, rows in alone.reconstructs.items()}
