@@ -7,6 +7,7 @@ from molyneux.learn.vaes.hsvae import HSVAE
 from molyneux.learn.vaes.jmvae import JMVAE
 from molyneux.learn.vaes.jnf import JNF
 from molyneux.learn.vaes.joint_encoder import JointEncoder, JointEncoderVAE
+from molyneux.learn.vaes.mld import MLD
 from molyneux.learn.vaes.mmvae import MMVAE
 from molyneux.learn.vaes.mopoe import MoPoE
 from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE, StackedPosteriors
@@ -23,6 +24,7 @@ __all__ = [
     "HSVAE",
     "JMVAE",
     "JNF",
+    "MLD",
     "MMVAE",
     "MVAE",
     "TELBO",
