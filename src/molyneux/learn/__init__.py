@@ -31,10 +31,27 @@ from molyneux.learn.predictors import (
 from molyneux.learn.pretrained import Answerer, DualEncoder, ImageTextMatcher, PictureTextModel
 from molyneux.learn.trainer import FitProgress, fit
 from molyneux.learn.training import Stage, Training
-from molyneux.learn.vaes import AE, CVAE, DMVAE, HSVAE, JMVAE, JNF, MLD, MMVAE, MVAE, TELBO, VAE, MoPoE, MultimodalVAE, Nexus
+from molyneux.learn.vaes import (
+    AE,
+    CRMVAE,
+    CVAE,
+    DMVAE,
+    HSVAE,
+    JMVAE,
+    JNF,
+    MLD,
+    MMVAE,
+    MVAE,
+    TELBO,
+    VAE,
+    MoPoE,
+    MultimodalVAE,
+    Nexus,
+)
 
 __all__ = [
     "AE",
+    "CRMVAE",
     "CVAE",
     "DMVAE",
     "HSVAE",

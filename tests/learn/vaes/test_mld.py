@@ -72,8 +72,8 @@ def exact(codes, times):
 def test_with_the_exact_net_the_sampler_draws_from_the_exact_conditional(known):
     codes = torch.tensor([[1.2, -0.7]])
     scale = {"centre": torch.tensor([2.0, 0.0]), "spread": torch.tensor([0.5, 3.0])}
-    made = DiffusedCodes(exact, codes, torch.tensor([known]), (1, 1), steps=100, **scale)
-    drawn = (made.rsample((20_000,), noise())[:, 0] - scale["centre"]) / scale["spread"]
+    made = DiffusedCodes(exact, codes, torch.tensor([known]), (1, 1), steps=50, **scale)
+    drawn = (made.rsample((10_000,), noise())[:, 0] - scale["centre"]) / scale["spread"]
     mean, covariance = torch.zeros(2), torch.tensor([[1.0, RHO], [RHO, 1.0]])
     if any(known):
         given = known.index(True)
@@ -184,7 +184,7 @@ def test_it_learns_one_modality_given_the_other():
     model = MLD(
         spec, latent_dim=1, width=32, blocks=1, steps=20, nets=dict.fromkeys(spec.names, Dense(16, 1)), likelihoods=likelihoods
     )
-    stages = (Stage(name="autoencoders", steps=150), Stage(name="diffusion", steps=250))
+    stages = (Stage(name="autoencoders", steps=120), Stage(name="diffusion", steps=200))
     settings = {"batch_size": 256, "learning_rate": 1e-2, "stages": stages, "threads": 1, "device": "cpu", "precision": "32"}
     fit(model, ArraySource(spec, batch), training=Training(**settings), seed=1)
     codes = torch.cat([model.encode(batch, [name]).mean.shared[:, number : number + 1] for number, name in enumerate("ab")], -1)

@@ -1,6 +1,7 @@
 """Autoencoders, multimodal and of one modality, one file per published model."""
 
 from molyneux.learn.vaes.autoencoder import Autoencoder, SharedSettings, reporting
+from molyneux.learn.vaes.crmvae import CRMVAE
 from molyneux.learn.vaes.cvae import CVAE
 from molyneux.learn.vaes.dmvae import DMVAE
 from molyneux.learn.vaes.hsvae import HSVAE
@@ -19,6 +20,7 @@ from molyneux.learn.vaes.unimodal import AE, VAE, Aggressive, UnimodalAutoencode
 
 __all__ = [
     "AE",
+    "CRMVAE",
     "CVAE",
     "DMVAE",
     "HSVAE",
