@@ -8,6 +8,7 @@ from molyneux.learn.vaes.hsvae import HSVAE
 from molyneux.learn.vaes.jmvae import JMVAE
 from molyneux.learn.vaes.jnf import JNF
 from molyneux.learn.vaes.joint_encoder import JointEncoder, JointEncoderVAE
+from molyneux.learn.vaes.mhvae import MHVAE
 from molyneux.learn.vaes.mld import MLD
 from molyneux.learn.vaes.mmvae import MMVAE
 from molyneux.learn.vaes.mopoe import MoPoE
@@ -26,6 +27,7 @@ __all__ = [
     "HSVAE",
     "JMVAE",
     "JNF",
+    "MHVAE",
     "MLD",
     "MMVAE",
     "MVAE",

@@ -15,7 +15,19 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from molyneux.core import Batch, CodeDistribution, Codes, ConfigError, DataError, Loss, Posterior, Progress, Source, Spec
+from molyneux.core import (
+    Batch,
+    CodeDistribution,
+    Codes,
+    ConfigError,
+    DataError,
+    Loss,
+    Posterior,
+    Progress,
+    Source,
+    Spec,
+    SpecError,
+)
 from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import refuse
 from molyneux.learn.flow_priors import ExPostFlow
@@ -82,8 +94,6 @@ class Autoencoder(nn.Module, ABC):
     """The largest number of modalities that the model takes; None for no limit."""
     has_private: ClassVar[bool] = False
     """Whether the model has private codes."""
-    decodes_shared: ClassVar[bool] = True
-    """Whether decoders read the shared code; otherwise encoders give no expert of it either."""
 
     def __init__(
         self,
@@ -103,8 +113,9 @@ class Autoencoder(nn.Module, ABC):
         refuse([*self._problems(spec, latent_dim, private), *unknown_names(spec, named)])
         dims = LatentDims(latent_dim, {name: size for name, size in private.items() if size})
         self.spec, self.latent_dim, self.private_dims = spec, latent_dim, dims.private
-        read = dims if self.decodes_shared else LatentDims(0, dims.private)
-        self.networks = Networks(spec, read, numbers=self.numbers, nets=nets, likelihoods=likelihoods, scales=scales)
+        self.networks = Networks(
+            spec, self.read_dims(dims), numbers=self.numbers, nets=nets, likelihoods=likelihoods, scales=scales
+        )
         self.scales = self.networks.scales
         self.loss_prior: Prior = IndependentPrior(self.family.standard, dims)
         self.fitted = None if prior is None else FittedPrior(prior, dims)
@@ -167,9 +178,16 @@ class Autoencoder(nn.Module, ABC):
         shared = self.read_code(codes.shared)
         return {name: self.networks.decode(name, shared, codes.private.get(name)) for name in names}
 
+    def read_dims(self, dims: LatentDims) -> LatentDims:
+        """The part of the latent groups that decoders read and encoders give parameters of; here all of them."""
+        return dims
+
     def read_code(self, shared: Tensor) -> Tensor:
-        """What decoders read of shared codes (..., D)."""
-        return shared
+        """What decoders read of shared codes (..., D), as many dimensions as `read_dims` says."""
+        read, got = self.networks.dims.shared, shared.shape[-1]
+        if read < self.latent_dim != got:
+            raise SpecError(f"decoding: expected codes of {self.latent_dim} shared and the private dimensions, got {got} shared")
+        return shared[..., :read] if read < self.latent_dim else shared
 
     def prior(self, size: int) -> Posterior:
         """The prior over codes of `size` samples, the fitted one if there is any; see `core.Decodes`."""

@@ -8,7 +8,7 @@ from typing import Unpack
 import torch
 from torch import Tensor, nn
 
-from molyneux.core import Batch, CodeDistribution, Loss, NotApplicableError, Posterior, Progress, Spec, SpecError
+from molyneux.core import Batch, CodeDistribution, Loss, NotApplicableError, Posterior, Progress, Spec
 from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import levels_below_zero
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
@@ -50,7 +50,6 @@ class Nexus(Autoencoder):
     """
 
     has_private = True
-    decodes_shared = False
     log_likelihood = importance_log_likelihood
 
     def __init__(
@@ -101,12 +100,9 @@ class Nexus(Autoencoder):
         means = {name: observation.private[name].mean for name in observation.names}
         return self._above(means, observation.present)
 
-    def read_code(self, shared: Tensor) -> Tensor:
-        """Nothing: decoders read the private codes; see `Autoencoder`."""
-        if shared.shape[-1] != self.latent_dim:
-            got = shared.shape[-1]
-            raise SpecError(f"decoding: expected codes of {self.latent_dim} shared and the private dimensions, got {got} shared")
-        return shared[..., :0]
+    def read_dims(self, dims: LatentDims) -> LatentDims:
+        """Decoders read the private codes alone; see `Autoencoder`."""
+        return LatentDims(0, dims.private)
 
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
         """The bottom and the top loss; see `core.Trainable`."""
