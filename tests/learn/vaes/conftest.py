@@ -11,7 +11,8 @@ from molyneux.core import Batch, Modality, Spec
 from molyneux.learn import vaes
 from molyneux.learn.objectives import CCI, DIP, ELBO, IWAE, MAT, BetaTCVAE, BetaVAE, FactorVAE
 from molyneux.learn.priors import ExPostMixture
-from molyneux.learn.vaes import AE, DMVAE, MMVAE, MVAE, VAE, Aggressive, Autoencoder, MoPoE, UnimodalAutoencoder
+from molyneux.learn.private_priors import ConditionalMixture
+from molyneux.learn.vaes import AE, DMVAE, JMVAE, MMVAE, MVAE, TELBO, VAE, Aggressive, Autoencoder, MoPoE, UnimodalAutoencoder
 
 MODALITIES = (
     Modality("image", "image", (3, 8, 12), "uint8"),
@@ -65,6 +66,8 @@ def variant(kind, name, **defaults):
 VARIANTS = [
     own_model(),
     *[variant(item, f"{item.__name__}-IWAE", objective=IWAE(2)) for item in (DMVAE, MMVAE, MVAE, MoPoE)],
+    *[variant(item, f"{item.__name__}-IWAE", objective=IWAE(2)) for item in (JMVAE, TELBO)],
+    variant(DMVAE, "DMVAE-private-prior", private_prior=ConditionalMixture(2, width=8)),
     variant(MMVAE, "MMVAE-ELBO", objective=ELBO(free_bits=0.01)),
     *[variant(VAE, f"VAE-{type(item).__name__}-{number}", objective=item) for number, item in enumerate(OBJECTIVES)],
     variant(VAE, "VAE-aggressive", aggressive=Aggressive(1, fraction=1.0)),
