@@ -1,13 +1,17 @@
 """Priors of private codes given the shared one: densities, samples, their part of the bound, and what they learn."""
 
 import math
+from typing import Annotated
 
 import pytest
 import torch
 from scipy import integrate, stats
 
-from molyneux.core import Batch, ConfigError, Modality, Progress, Spec
+from molyneux.core import Batch, ConfigError, Modality, Progress, Spec, Trainable
+from molyneux.core.config import Factory, Supplied
+from molyneux.core.config import build as build_setting
 from molyneux.data import ArraySource
+from molyneux.learn import private_priors
 from molyneux.learn.objectives import IWAE
 from molyneux.learn.posteriors import DiagonalNormal
 from molyneux.learn.priors import ExPostMixture
@@ -45,6 +49,15 @@ def build(private_prior, seed=0, **settings):
 def batch_of(size=12, missing=False):
     views = {"a": torch.randn(size, 3, generator=noise(1)), "b": torch.randn(size, 2, generator=noise(2))}
     return Batch(views, {"a": torch.arange(size) % 3 > 0} if missing else {})
+
+
+@pytest.mark.parametrize("name", ["ConditionalNormal", "ConditionalMixture", "ConditionalFlow"])
+def test_a_file_names_it_by_its_class(name):
+    kind = Annotated[Factory[Trainable], Supplied(("spec",), "molyneux.learn")]
+    chosen = {"private_dim": {"a": 2}, "private_prior": {"class_path": name, "init_args": {"width": 4}}}
+    made = build_setting(kind, {"class_path": "DMVAE", "init_args": chosen})
+    assert type(made.value.make(spec=SPEC).private_priors["a"]) is type(getattr(private_priors, name)(width=4).density(24, 2))
+    assert made.plain["init_args"]["private_prior"]["init_args"]["width"] == 4
 
 
 @EVERY
