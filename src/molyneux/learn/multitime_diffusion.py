@@ -58,7 +58,7 @@ class MultiTimeDenoiser(nn.Module):
 
     def forward(self, codes: Tensor, times: Tensor) -> Tensor:
         """Velocities (N, D) of noisy codes (N, D) at times (N, M) in 0..1."""
-        parts = codes.split(list(self.sizes.values()), -1)
+        parts = torch.split(codes, list(self.sizes.values()), -1)
         angles = times.unsqueeze(-1) * self.frequencies
         features = torch.cat([angles.sin(), angles.cos()], -1)
         entering = [

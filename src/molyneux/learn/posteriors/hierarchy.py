@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -45,7 +46,7 @@ class Levels(nn.Module):
             return DiagonalNormal.standard(tuple(experts.loc.shape[1:]), experts.loc), experts
         hidden = self.down[level](above)
         prior = DiagonalNormal(*expert_parameters(self.priors[level](hidden)))
-        shape = torch.broadcast_shapes(hidden.shape[:-1], described.shape[1:-1])
+        shape = np.broadcast_shapes(tuple(hidden.shape[:-1]), tuple(described.shape[1:-1]))
         both = [item.expand(len(described), *shape, -1) for item in (hidden, described)]
         return prior, DiagonalNormal(*expert_parameters(self.experts[level](torch.cat(both, -1))))
 
@@ -91,8 +92,8 @@ class HierarchicalNormal:
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Log-density in nats, (*leading, ..., B, L D) -> (*leading, ..., B)."""
-        codes = [*value.split(self.levels.size, -1), None]
-        parts = [self._factor(level, codes[level + 1])[0].log_prob(codes[level]) for level in range(self.levels.count)]
+        codes = torch.split(value, self.levels.size, -1)
+        parts = [self._factor(level, above)[0].log_prob(codes[level]) for level, above in enumerate([*codes[1:], None])]
         return torch.stack(parts).sum(0)
 
     def _factor(self, level: int, above: Tensor | None) -> tuple[DiagonalNormal, DiagonalNormal]:

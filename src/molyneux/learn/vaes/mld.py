@@ -154,7 +154,7 @@ class MLD(nn.Module):
         total = len(self.centre)
         if codes.shared.shape[-1] != total:
             raise SpecError(f"decoding: expected codes of {total} shared dimensions, got {codes.shared.shape[-1]}")
-        parts = dict(zip(self.sizes, codes.shared.split(list(self.sizes.values()), -1), strict=True))
+        parts = dict(zip(self.sizes, torch.split(codes.shared, list(self.sizes.values()), -1), strict=True))
         names = self.spec.names if only is None else self.networks.known(only)
         return {name: self.networks.decode(name, codes.shared[..., :0], parts[name]) for name in names}
 
