@@ -9,7 +9,7 @@ from safetensors.torch import load, save
 
 from molyneux.core import ConfigError, DataError, Decodes, Encodes, Likelihood, Progress, Representation, SpecError, Trainable
 from molyneux.learn.nets import CharacterTransformer, Dense, Patches
-from molyneux.learn.vaes import AE, CMVAE, DMVAE, HSVAE, JNF, MHVAE, MMVAE, VAE, MMVAEPlus
+from molyneux.learn.vaes import AE, CMVAE, DMVAE, HSVAE, JNF, MHVAE, MLD, MMVAE, VAE, MMVAEPlus, Nexus
 
 START = Progress(0, 10)
 COUNTS = (1, 2, 6)
@@ -259,10 +259,14 @@ def test_chosen_nets_are_used(model_class, build):
 
 
 def test_private_codes_are_those_asked_for(model_class, build):
-    if model_class.has_private:
-        assert build(model_class, private_dim={"image": 2, "text": 0}).private_dims == {"image": 2}
-    else:
+    if not model_class.has_private:
         assert not build(model_class).private_dims
+    elif model_class in (MLD, Nexus):  # whose modalities all have codes
+        assert set(build(model_class).private_dims) == {"image", "text"}
+        with pytest.raises(ConfigError, match=r"private_dim.*text"):
+            build(model_class, private_dim={"image": 2, "text": 0})
+    else:
+        assert build(model_class, private_dim={"image": 2, "text": 0}).private_dims == {"image": 2}
 
 
 def test_a_unimodal_model_takes_one_modality(build):
