@@ -171,7 +171,7 @@ class Autoencoder(nn.Module, ABC):
         return self.fitted is not None
 
     def pooled(self, observation: Observation) -> CodeDistribution:
-        """The posterior of the shared code given what was observed: `joint`, unless a model must know which modalities these are."""
+        """The posterior of the shared code given what was observed: `joint`, unless a model must know the modalities."""
         return self.joint(observation.experts, observation.present)
 
     def posterior(self, observation: Observation) -> Posterior:
