@@ -171,7 +171,7 @@ class Autoencoder(nn.Module, ABC):
         return self.fitted is not None
 
     def pooled(self, observation: Observation) -> CodeDistribution:
-        """The posterior of the shared code given what was observed: `joint`, unless a model must know the modalities."""
+        """The posterior of the shared code given what was observed; of models that need to know which modalities these are."""
         return self.joint(observation.experts, observation.present)
 
     def posterior(self, observation: Observation) -> Posterior:
