@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch import nn
 
 from molyneux.core import (
     ConfigError,
@@ -445,6 +446,16 @@ def test_a_stage_trains_its_parameters_by_its_settings_and_tells_its_name(make_m
     assert changed == [everything - {"linear.weight"}, {"linear.weight", "linear.bias"}]
     assert all(parameter.requires_grad for parameter in model.parameters())
     assert [row["learning_rate"] for row in history.rows][2:4] == [1e-3, 1e-3]
+
+
+@pytest.mark.parametrize(("stages", "hint"), [(STAGES, "pretrain"), ((), "the training has no stages")])
+def test_a_model_that_names_a_stage_that_there_is_not_is_refused(make_model, source, tmp_path, stages, hint):
+    model = make_model()
+    model.part = nn.Identity()
+    model.part.named_stages = ("pretrian",)
+    with pytest.raises(ConfigError, match=f"Identity: no stage 'pretrian'.*{hint}"):
+        fit(model, source, None, staged(stages=stages), tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_one_stage_of_everything_is_a_training_without_stages(make_model, source, validation, tmp_path):

@@ -183,6 +183,16 @@ class EpochStart(Protocol):
 
 
 @runtime_checkable
+class NamesStages(Protocol):
+    """A module whose loss is another one in some stages of a training, which it knows by their names."""
+
+    @property
+    def named_stages(self) -> Collection[str]:
+        """The names; a training that lacks one of them is refused."""
+        ...
+
+
+@runtime_checkable
 class PostFit(Protocol):
     """Has a step after training, when the weights are final, such as fitting a prior to the codes."""
 
@@ -217,11 +227,30 @@ class Decodes(Protocol):
 
 
 @runtime_checkable
+class Priors(Protocol):
+    """Has several priors over codes to generate from, such as that of the loss and one that was fitted to codes."""
+
+    @property
+    def priors(self) -> Mapping[str, Callable[[int], Posterior]]:
+        """By name, what gives the prior over codes of so many samples, as `Decodes.prior` does."""
+        ...
+
+
+@runtime_checkable
 class Likelihood(Protocol):
     """Estimates the log-likelihood of whole samples."""
 
     def log_likelihood(self, batch: Batch, k: int, generator: torch.Generator | None = None) -> Tensor:
         """Importance-weighted lower bound on log p(x) with `k` samples, (B,) nats."""
+        ...
+
+
+@runtime_checkable
+class ImportanceWeights(Protocol):
+    """Gives the importance weights behind its log-likelihoods."""
+
+    def log_weights(self, batch: Batch, k: int, generator: torch.Generator | None = None) -> Tensor:
+        """`log p(x, z_k) - log q(z_k | x)` of `k` posterior samples, (K, B) nats, of the modalities that are present."""
         ...
 
 

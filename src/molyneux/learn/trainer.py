@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import torch
 from torch import nn
 
-from molyneux.core import ConfigError, Dataset, EpochStart, History, PostFit, Source, store
+from molyneux.core import ConfigError, Dataset, EpochStart, History, NamesStages, PostFit, Source, nearest, store
 from molyneux.core.history import Row
 from molyneux.learn.batches import evaluation_order, training_order
 from molyneux.learn.checkpoints import Checkpoints, State, copy_of
@@ -82,12 +82,13 @@ def fit(
         The history of all epochs, of earlier calls too.
 
     Raises:
-        ConfigError: the settings do not fit the sources or the machine, a package for a log is not installed, `others` names a
-            stage that there is not, the data set has no end, or a log has no folder.
+        ConfigError: the settings do not fit the sources or the machine, a package for a log is not installed, `others` or
+            the model (`core.NamesStages`) names a stage that there is not, the data set has no end, or a log has no folder.
         SpecError: samples of a stage have another spec.
         ConflictError: `folder` was made by other settings, in another precision, with another number of threads, or is in use.
         CorruptFileError: a checkpoint was truncated or altered.
-        DataError: samples hold NaN, infinity or numbers out of range. TrainingError: the loss or its gradient do.
+        DataError: samples hold NaN, infinity or numbers out of range, or one has no modality at all and the model needs one
+            (`needs_views`). TrainingError: the loss or its gradient do.
         StoreError: `folder` cannot be written.
     """
     training = training or Training()
@@ -104,6 +105,7 @@ def fit(
     samples = StageSources(training, (train, validation), others or {})
     for stage in training.stages:
         trained_names(model, stage.parameters)
+    _require_named_stages(model, training)
     if use_channels_last(training, model):
         model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     keep_freed_memory()
@@ -150,7 +152,7 @@ class _Fitting:
         # As a plugin, because Fabric writes a line to the screen where mixed precision is asked for by name.
         precision = MixedPrecision("bf16-mixed", device) if use_bf16(self.training, self.model) else Precision()
         self._device = device
-        self._reader, self._validation = self.samples.readers(self._stage, device)  # before anything is written
+        self._read()  # before anything is written
         self._logs = Logs(self.training, self.folder, self.state.history)
         self._saved = self._started = time.perf_counter()
         self._seconds_before = self.state.seconds
@@ -180,7 +182,13 @@ class _Fitting:
                 steps.close()
             self._begin_next_stage()
             if self.samples.of(stage) is not self.samples.of(self._stage):
-                self._reader, self._validation = self.samples.readers(self._stage, self._device)
+                self._read()
+
+    def _read(self) -> None:
+        """Open the samples of the stage under way."""
+        self._reader, self._validation = self.samples.readers(self._stage, self._device)
+        for reader in (self._reader, *([] if self._validation is None else [self._validation])):
+            reader.needs_views = bool(getattr(self.model, "needs_views", False))
 
     @property
     def _stage(self) -> Stage:
@@ -296,6 +304,17 @@ class _ProgressClock:
             self._told = now
             seconds = max((now - self._started) / max(1, done - self._first), 1e-9)
             self._progress.step(done, self._total, self._batch_size / seconds, (self._total - done) * seconds)
+
+
+def _require_named_stages(model: nn.Module, training: Training) -> None:
+    """Raise ConfigError if the loss of a module depends on a stage that the training lacks."""
+    known = [stage.name for stage in training.stages]
+    parts = [part for part in model.modules() if isinstance(part, NamesStages)]
+    missing = {(type(part).__name__, name) for part in parts for name in part.named_stages if name not in (known or [""])}
+    if missing:
+        nothing = "the training has no stages: name it in learn.stages"
+        found = sorted(missing)
+        raise ConfigError([f"{part}: no stage {name!r}; {nearest(name, known) if known else nothing}" for part, name in found])
 
 
 def _thread_count(training: Training, folder: Path) -> int:

@@ -87,6 +87,11 @@ class FusionPredictor(JoiningPredictor):
         self.objectives = nn.ModuleList(item.build(spec, self.encoding_specs, features) for item in objectives)
         self.target_weight, self.unsupervised = target_weight, tuple(unsupervised)
 
+    @property
+    def named_stages(self) -> tuple[str, ...]:
+        """See `core.NamesStages`."""
+        return self.unsupervised
+
     def join(self, encodings: Mapping[str, Encoding]) -> Tensor:
         """The fused features, (B, F) or (B, T, F)."""
         return self.fuse(encodings)

@@ -197,6 +197,11 @@ class LossInStages(AuxiliaryLoss):
         super().__init__()
         self.inner, self.stages = inner, stages
 
+    @property
+    def named_stages(self) -> tuple[str, ...]:
+        """See `core.NamesStages`."""
+        return self.stages
+
     def forward(self, step: TrainingStep) -> Loss:
         """See `AuxiliaryLoss`."""
         if step.progress.stage not in self.stages:
