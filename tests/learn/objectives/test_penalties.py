@@ -25,7 +25,7 @@ def divergences(sampled):
 
 
 def test_all_are_there():
-    names = {"BetaTCVAE", "BetaVAE", "CCI", "DIP", "ELBO", "FactorVAE", "IWAE", "MAT"}
+    names = {"BetaTCVAE", "BetaVAE", "CCI", "DIP", "DReG", "ELBO", "FactorVAE", "IWAE", "MAT"}
     assert {item.__name__ for item in ALL} == names
 
 

@@ -35,6 +35,7 @@ def gradients(model, batch, objective, seed):
 CASES = [
     (VAE, 1, {}, 16),
     (MVAE, 2, {"subsets": "all"}, 16),
+    (MVAE, 2, {"subsets": "drawn"}, 4),
     (MoPoE, 2, {}, 16),
     (DMVAE, 2, {"private_dim": 1}, 16),
     (MMVAE, 2, {"family": "normal"}, 1),

@@ -10,6 +10,7 @@ from molyneux.core import Batch, Modality, Progress, Spec
 from molyneux.data import ArraySource
 from molyneux.learn.nets import Dense
 from molyneux.learn.objectives import IWAE, DReG
+from molyneux.learn.posteriors import consensus_of_experts
 from molyneux.learn.priors import ExPostMixture
 from molyneux.learn.vaes import CMVAE, DMVAE, HELVAE, MMJSD, MMVAE, MMVM, MVAE, MVTCAE, CoDEVAE, GPoE, MMVAEPlus, MoPoE
 
@@ -77,3 +78,25 @@ def test_bounds_of_many_subsets_are_those_of_all_in_the_mean():
     found = torch.stack([model.stacked(observation, drawn).rate for _ in range(100)])
     torch.testing.assert_close(found.mean(0), known, rtol=0.01, atol=1e-3)
     assert torch.equal(model.joint(experts, present).mean, model.joint(experts, present).mean)
+
+
+@pytest.mark.parametrize("subsets", ["all", "drawn"])
+def test_subsets_that_are_drawn_count_for_all_with_their_learned_weights(subsets):
+    names = NAMES[:9]
+    model = CoDEVAE(SPEC.restrict(names), latent_dim=2, nets=dict.fromkeys(names, Dense(width=4)), subsets=subsets)
+    with torch.no_grad():
+        model.logits.normal_(generator=noise()).mul_(0.5)
+    observation = model.observe(Batch({name: batch(4).views[name] * 3 for name in names}))
+    observation.present[:] = torch.rand(9, 4, generator=noise()) < torch.tensor([1.0, 0.9, 0.7, 0.5])
+    experts, present = observation.experts, observation.present
+    known = consensus_of_experts(experts, present, model.correlation, members=model.members).kl()
+    shares = model.shares(present)
+    torch.testing.assert_close(shares.sum(0), torch.ones(4))
+    assert (shares > 0).sum(0).tolist() == (2 ** present.sum(0) - 1).tolist()
+    drawn, found = torch.Generator().manual_seed(0), []
+    for _ in range(60 if subsets == "all" else 1500):
+        stack = model.stacked(observation, drawn)
+        found.append((stack.weight * stack.posterior.kl()).sum(0))
+    each = torch.stack(found)
+    error = each.std(0) / len(each) ** 0.5
+    assert ((each.mean(0) - (shares * known).sum(0)).abs() < 4 * error + 0.01).all()

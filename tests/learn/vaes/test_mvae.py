@@ -34,11 +34,13 @@ def test_each_sample_draws_its_subset_and_all_are_equally_probable():
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_a_subset_for_each_sample_has_the_loss_of_all_subsets_in_expectation(missing, build, batch_of):
+def test_a_subset_for_each_sample_has_the_loss_of_all_subsets_in_expectation(missing, linear):
     losses = {}
     for subsets in ("all", "drawn"):
-        model = build(MVAE, 3, subsets=subsets)
-        batch = batch_of(model.spec, 4, missing=missing)[torch.arange(4).repeat(4000)]
+        model = linear.build(MVAE, 3, subsets=subsets)
+        views = {name: view.repeat(4000, 1) for name, view in linear.views_of(model, 4).items()}
+        present = torch.rand(3, 4, generator=torch.Generator().manual_seed(2)) >= missing
+        batch = Batch(views, {name: mask.repeat(4000) for name, mask in zip(views, present, strict=True)})
         with torch.no_grad():
             losses[subsets] = model.loss(batch, Progress(0, 1), torch.Generator().manual_seed(0))
     assert losses["drawn"].total.item() == pytest.approx(losses["all"].total.item(), rel=0.03)

@@ -16,7 +16,7 @@ from molyneux.learn.objectives.bounds import Bound, Estimates, importance_weight
 class DReG(Bound):
     """The importance-weighted bound of `IWAE`, with the doubly reparameterised gradient.
 
-    Tucker et al., Doubly Reparameterized Gradient Estimators for Monte Carlo Objectives (ICLR 2019), equation 8. With the
+    Tucker et al., Doubly Reparameterized Gradient Estimators for Monte Carlo Objectives (ICLR 2019), section 3. With the
     normalised weights `w_k`, the gradient of a decoder is that of IWAE, `sum_k w_k d log p(x, z_k)`, and that of an encoder is
     `sum_k w_k^2 d(log p(x, z_k) - log q(z_k | x)) / dz_k dz_k`, where the density q is a constant of its parameters. Its
     expectation is the gradient of IWAE, its variance is lower, and its signal does not vanish as K grows. Value and terms are

@@ -17,7 +17,7 @@ from molyneux.learn.vaes.subsets import Subsets, subset_bounds, subset_problems
 
 
 class GPoE(MultimodalVAE):
-    """Lawry Aguila, Chapman & Altmann, Multi-modal Variational Autoencoders for Normative Modelling (MICCAI 2023): gPoE-MVAE.
+    """Lawry Aguila, Chapman & Altmann, Multi-modal VAEs for Normative Modelling across Multiple Imaging Modalities (MICCAI 2023).
 
     `q(z|X) ~ prod_m q(z|x_m)^a_m`, the generalised product of experts of Cao & Fleet (2014), with a learned weight `a_m` for each
     expert and dimension, which sum to 1 over the experts. The bound is `E_q sum_m log p(x_m|z) - KL(q(z|X) || p(z))`. A plain

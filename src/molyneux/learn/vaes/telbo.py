@@ -11,8 +11,9 @@ from molyneux.core import Batch, Loss, Progress, Spec
 from molyneux.learn.objectives import frozen
 from molyneux.learn.posteriors import DiagonalNormal
 from molyneux.learn.vaes.joint_encoder import JointEncoderVAE, stage_of
-from molyneux.learn.vaes.multimodal import MultimodalSettings, StackedPosteriors
+from molyneux.learn.vaes.multimodal import MultimodalSettings
 from molyneux.learn.vaes.networks import Observation
+from molyneux.learn.vaes.stacked import StackedPosteriors
 
 
 class TELBO(JointEncoderVAE):
