@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Unpack
@@ -9,7 +10,7 @@ from typing import Unpack
 import torch
 from torch import Tensor, nn
 
-from molyneux.core import CodeDistribution, ConfigError, Progress, Spec, nearest
+from molyneux.core import Batch, CodeDistribution, ConfigError, Loss, Progress, Spec, nearest
 from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.nets import Net, default_net
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, WhereDistribution, product_of_experts
@@ -76,6 +77,10 @@ class JointEncoderVAE(MultimodalVAE):
         self.joint_encoder = JointEncoder(
             spec, shared.get("nets") or {}, width=joint_width, layers=joint_layers, outputs=self.numbers * self.latent_dim
         )
+
+    @abstractmethod
+    def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
+        """What trains the joint encoder, and the encoders of single modalities; see `core.Trainable`."""
 
     def joint(self, experts: Diagonal, present: Tensor) -> CodeDistribution:
         """The product of the present experts."""
