@@ -15,8 +15,9 @@ from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.nets import Net, default_net
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, WhereDistribution, product_of_experts
 from molyneux.learn.vaes.autoencoder import reporting
-from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE, StackedPosteriors
+from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
 from molyneux.learn.vaes.networks import Observation
+from molyneux.learn.vaes.stacked import StackedPosteriors
 
 FromExperts = Callable[[Diagonal, Tensor], CodeDistribution]
 """Makes a posterior of experts and their presence, as `Autoencoder.joint` does."""
@@ -78,13 +79,13 @@ class JointEncoderVAE(MultimodalVAE):
             spec, shared.get("nets") or {}, width=joint_width, layers=joint_layers, outputs=self.numbers * self.latent_dim
         )
 
-    @abstractmethod
-    def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
-        """What trains the joint encoder, and the encoders of single modalities; see `core.Trainable`."""
-
     def joint(self, experts: Diagonal, present: Tensor) -> CodeDistribution:
         """The product of the present experts."""
         return product_of_experts(experts, present, prior_expert=False)
+
+    @abstractmethod
+    def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
+        """What trains the joint encoder and those of single modalities; see `core.Trainable`."""
 
     def joint_posterior(self, observation: Observation) -> DiagonalNormal:
         """What the joint encoder says of the samples; the prior where nothing is present."""
