@@ -15,9 +15,8 @@ from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.nets import Net, default_net
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, WhereDistribution, product_of_experts
 from molyneux.learn.vaes.autoencoder import reporting
-from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
+from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE, StackedPosteriors
 from molyneux.learn.vaes.networks import Observation
-from molyneux.learn.vaes.stacked import StackedPosteriors
 
 FromExperts = Callable[[Diagonal, Tensor], CodeDistribution]
 """Makes a posterior of experts and their presence, as `Autoencoder.joint` does."""
