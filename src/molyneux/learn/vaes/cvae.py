@@ -34,7 +34,8 @@ class CVAE(nn.Module):
 
     In the terms of the other models, the features of the condition, a point, are the shared code, and z is the private code of
     the target, whose prior depends on the shared code. Satisfies `core.Trainable`, `Encodes`, `Decodes` (of the target only) and
-    `Representation`.
+    `Representation`. Measures of all modalities do not apply; coherence does in the directions of the target, `Coherence` with
+    `directions: [{source: [text], target: image}], joint: false`.
 
     Deviations from the paper: the condition is read by one encoder of all its modalities, and is not an initial guess of the
     output; no hybrid objective with samples of the prior network.

@@ -19,12 +19,11 @@ from molyneux.learn.vaes.networks import Observation
 
 
 class JNF(JointEncoderVAE):
-    """Senellart, Chadebec & Allassonniere, arXiv 2305.11832 (2023).
+    """Senellart et al., Improving Multimodal Joint VAEs through Normalizing Flows and Correlation Analysis (2023).
 
-    Improving Multimodal Joint Variational Autoencoders through Normalizing Flows and Correlation Analysis. First a VAE with a
-    joint encoder `q(z|X)`: its negative bound. Then, with that fixed, posteriors given single modalities `q(z|x_m)`, each a flow
-    of normal noise whose mean and variance an encoder gives: the loss `-E_q(z|X) sum_m log q(z|x_m)` is `sum_m KL(q(z|X) ||
-    q(z|x_m))` but for a constant. The training names the two stages:
+    arXiv 2305.11832. First a VAE with a joint encoder `q(z|X)`: its negative bound. Then, with that fixed, posteriors given
+    single modalities `q(z|x_m)`, each a flow of normal noise whose mean and variance an encoder gives: the loss `-E_q(z|X) sum_m
+    log q(z|x_m)` is `sum_m KL(q(z|X) || q(z|x_m))` but for a constant. The training names the two stages:
 
         stages: [{name: joint, epochs: 10}, {name: flows, epochs: 10}]
 

@@ -20,13 +20,13 @@ from molyneux.learn.vaes.networks import Observation
 
 
 class Nexus(Autoencoder):
-    """Vasco, Yin, Melo & Paiva, Neural Networks 146 (2022).
+    """Vasco et al., Leveraging Hierarchy in Multimodal Generative Models for Effective Cross-Modality Inference (2022).
 
-    Leveraging Hierarchy in Multimodal Generative Models for Effective Cross-Modality Inference. Each modality has a code of its
-    own, z_m, and its own VAE: the bottom loss `sum_m -E log p(x_m|z_m) + bottom_beta KL(q(z_m|x_m) || N(0, 1))`. Of each z_m a
-    net makes a message; of the mean of the messages another makes the posterior of a code h above: the top loss `-gamma sum_m
-    E log p(z_m|h) + beta KL(q(h|z) || N(0, 1))` with `p(z_m|h) = N(f_m(h), 1)`, in which the z_m are constants. Forced
-    perceptual dropout: in training, messages of a random part of the modalities are left out, and h has to tell the z_m of all.
+    Neural Networks 146. Each modality has a code of its own, z_m, and its own VAE: the bottom loss `sum_m -E log p(x_m|z_m) +
+    bottom_beta KL(q(z_m|x_m) || N(0, 1))`. Of each z_m a net makes a message; of the mean of the messages another makes the
+    posterior of a code h above: the top loss `-gamma sum_m E log p(z_m|h) + beta KL(q(h|z) || N(0, 1))` with `p(z_m|h) =
+    N(f_m(h), 1)`, in which the z_m are constants. Forced perceptual dropout: in training, messages of a random part of the
+    modalities are left out, and h has to tell the z_m of all.
 
     In the terms of the other models, h is the shared code and z_m a private one, which decoders read alone and whose prior
     depends on the shared code: generation draws h, then every z_m given h. `log_likelihood` is that of
