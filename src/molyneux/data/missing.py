@@ -65,7 +65,7 @@ class Missing(DerivedSource):
         problems = [f"unknown modality {name!r}; {nearest(name, names)}" for name in rates if name not in names]
         problems += [f"expected a rate from 0 to 1 for {name}, got {rate}" for name, rate in rates.items() if not 0 <= rate <= 1]
         problems += value_problems(self.spec, {**limits, **{name: list(values) for name, values in factors.items()}})
-        problems += _mean_problems(self.spec, above or {}, rates)
+        problems += _mean_problems(self.spec, dict(above or {}), rates)
         problems = problems or [*_rate_problems(self.spec, rates, factors, empty=empty)]
         if problems:
             raise ConfigError(problems)
