@@ -28,12 +28,20 @@ OTHER_SHAPES = {
     "Clotho": "`audio` series (longest, 64), `text` text (longest)",
     "KineticsLarge": "`video` video (150, 3, 112, 112), `audio` series (763, 40)",
     "KineticsSmall": "`video` video (150, 3, 112, 112), `audio` series (763, 40)",
+    "PublishedPolyMNIST": "`m0` to `m4`, images (3, 28, 28)",
     "Stocks": "a series (500, 1) for each share",
 }
 """Modalities of data sets whose twins are smaller."""
 
-OTHER_TARGETS = {"Yummly": "`label` class, as many as there are"}
+OTHER_TARGETS = {"CUB": "`label` class of 200", "Yummly": "`label` class, as many as there are"}
 """Targets of data sets whose twins have fewer classes."""
+
+OTHER_FILES = {
+    "CUB": "five tables such as `images.txt`; `images/*/*.jpg`, `text/*/*.txt`",
+    "CelebA": "`list_attr_celeba.txt`, `list_eval_partition.txt`, `img_align_celeba/*.jpg`",
+    "Sprites": "`{action}_{direction}_{frames,attributes}_{train,test}.npy`, 36 files",
+}
+"""Files of data sets that have more of them than a table can name."""
 
 
 def table(family: str) -> str:
@@ -57,7 +65,7 @@ def row(kind: type[FileBenchmark]) -> str:
         OTHER_TARGETS.get(kind.__name__, ", ".join(asked) or "none"),
         kind.metric,
         kind.sizes,
-        ", ".join(f"`{name}`" for name in files),
+        OTHER_FILES.get(kind.__name__, ", ".join(f"`{name}`" for name in files)),
         f"{kind.licence}; {where}",
     ]
     return f"| {' | '.join(cells)} |"

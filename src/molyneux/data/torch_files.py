@@ -5,16 +5,27 @@ from __future__ import annotations
 import pickle
 import re
 import zipfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from molyneux.core import DataError, StoreError, store
 
+_PARTS = {name: getattr(import_module("numpy._core.multiarray"), name) for name in ("_reconstruct", "scalar")}
+_NUMPY: list[Any] = [
+    np.ndarray,
+    np.dtype,
+    *(type(np.dtype(code)) for code in "?bBhHiIlLqQefd"),
+    *((part, f"numpy.{core}.multiarray.{name}") for core in ("core", "_core") for name, part in _PARTS.items()),
+]
+"""What makes arrays and numbers of NumPy, of all its versions, and runs no other code."""
+
 
 def read_tensors(path: Path, expected: str, *, mapped_only: bool = False) -> Any:
-    """What a file of tensors and plain containers holds; tensors stay in it as long as its format allows that.
+    """What a file of tensors, arrays, numbers and plain containers holds; tensors stay in it if its format allows that.
 
     Args:
         path: the file.
@@ -26,7 +37,8 @@ def read_tensors(path: Path, expected: str, *, mapped_only: bool = False) -> Any
     """
     try:
         mapped = mapped_only or zipfile.is_zipfile(path)
-        return torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
+        with torch.serialization.safe_globals(_NUMPY):
+            return torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
     except pickle.UnpicklingError as error:
         named = re.search(r"GLOBAL (\S+)", str(error))
         raise StoreError(

@@ -101,7 +101,7 @@ class MHD(FileBenchmark):
             labels = rng.permutation(np.arange(count) % 10)
             shapes = ((1, _SIDE, _SIDE), (_POINTS,), (_BLOCKS, _BANDS, _BANDS))
             views = [0.5 * rng.random((count, *shape)) + 0.05 * labels.reshape(-1, *[1] * len(shape)) for shape in shapes]
-            normalisation = {"min": 0.0, "max": 1.0}
+            normalisation = {"min": np.float32(0.0), "max": np.array(1.0)}
             stored = [torch.from_numpy(labels), *(torch.from_numpy(view.astype(np.float32)) for view in views)]
             torch.save((*stored, normalisation, normalisation), folder / name)
         return cls(folder=folder)
