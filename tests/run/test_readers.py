@@ -11,10 +11,10 @@ from molyneux.cli.names import values
 from molyneux.cli.parser import parse
 from molyneux.core import ConfigError, ConflictError, Spec, SpecError
 from molyneux.data import CdSprites
-from molyneux.learn.judges import Judge
+from molyneux.learn.judges import Judge, file_digest, shipped_file
 from molyneux.run import make_judge, parse_experiment, read_experiment, readers
 from molyneux.run.folder import RunFolder
-from molyneux.run.readers import find_readers, judge_digests
+from molyneux.run.readers import feature_digests, find_features, find_readers, judge_digests
 
 
 @pytest.fixture(scope="module")
@@ -113,3 +113,13 @@ def test_readers_are_part_of_where_a_score_comes_from(finished: Any) -> None:
     origin: Mapping[str, Any] = finished.scores[0].origin
     assert (origin["world"], origin["split"], origin["model"], origin["settings"]["spread"]) == ("toy-v1", "test", "MVAE", 0.2)
     assert "unread" not in origin
+
+
+def test_features_come_from_files(tmp_path: Path) -> None:
+    spec = CdSprites(level=1).spec
+    path = shipped_file("cdsprites-v1", "image")
+    assert find_features(spec, {"image": path})["image"].modality == "image"
+    assert feature_digests({"image": path, "text": tmp_path / "none"}) == {"image": file_digest(path)}
+    with pytest.raises(ConfigError) as error:
+        find_features(spec, {"image": tmp_path / "none", "sound": path})
+    assert [problem.partition(":")[0] for problem in error.value.problems] == ["features.image", "features.sound"]
