@@ -11,10 +11,10 @@ from molyneux.cli.names import values
 from molyneux.cli.parser import parse
 from molyneux.core import ConfigError, ConflictError, Spec, SpecError
 from molyneux.data import CdSprites, write_twin
-from molyneux.learn.judges import Judge
+from molyneux.learn.judges import Judge, file_digest, shipped_file
 from molyneux.run import judged_data, make_judge, parse_experiment, read_experiment, readers
 from molyneux.run.folder import RunFolder
-from molyneux.run.readers import find_readers, judge_digests
+from molyneux.run.readers import feature_digests, find_features, find_readers, judge_digests
 
 
 @pytest.fixture(scope="module")
@@ -143,3 +143,13 @@ def test_the_data_of_an_experiment_may_be_a_benchmark(tmp_path: Path) -> None:
     (found,) = judged_data(path).values()
     assert found.settings == data.settings
     assert found.judge_material("image", "test", 5, seed=1).views.spec.names == ("image",)
+
+
+def test_features_come_from_files(tmp_path: Path) -> None:
+    spec = CdSprites(level=1).spec
+    path = shipped_file("cdsprites-v1", "image")
+    assert find_features(spec, {"image": path})["image"].modality == "image"
+    assert feature_digests({"image": path, "text": tmp_path / "none"}) == {"image": file_digest(path)}
+    with pytest.raises(ConfigError) as error:
+        find_features(spec, {"image": tmp_path / "none", "sound": path})
+    assert [problem.partition(":")[0] for problem in error.value.problems] == ["features.image", "features.sound"]
