@@ -1,4 +1,4 @@
-"""Write the table of the data sets of MultiBench into its page: `python docs/multibench_table.py`.
+"""Write the tables of data sets in published layouts into their pages: `python docs/multibench_table.py`.
 
 Modalities and targets are those of twins, which have the published shapes but for those named here.
 """
@@ -11,9 +11,14 @@ import tempfile
 from pathlib import Path
 
 from molyneux.data import FileBenchmark, write_twin
-from molyneux.data.benchmarks.multibench.file_benchmark import twin_kinds
+from molyneux.data.benchmarks.file_benchmark import twin_kinds
 
-PAGE = Path(__file__).parent / "multibench.md"
+PAGES = {
+    family: Path(__file__).parent / page
+    for family, page in (("multibench", "multibench.md"), ("generative", "generative-data.md"))
+}
+"""By family of data sets, the page that has its table."""
+
 TABLE = re.compile(r"(?<=<!-- table -->\n).*?(?=<!-- end -->)", re.DOTALL)
 HEAD = (
     "| data set | modalities | targets | metric | published samples: train / validation / test | files | licence; whom to ask |"
@@ -31,9 +36,9 @@ OTHER_TARGETS = {"Yummly": "`label` class, as many as there are"}
 """Targets of data sets whose twins have fewer classes."""
 
 
-def table() -> str:
-    """The table in Markdown."""
-    return "\n".join([HEAD, "|---|---|---|---|---|---|---|", *map(row, twin_kinds())]) + "\n"
+def table(family: str) -> str:
+    """The table of a family in Markdown."""
+    return "\n".join([HEAD, "|---|---|---|---|---|---|---|", *map(row, twin_kinds(family))]) + "\n"
 
 
 def row(kind: type[FileBenchmark]) -> str:
@@ -72,5 +77,6 @@ def task(target) -> str:
 
 if __name__ == "__main__":
     argparse.ArgumentParser(description=__doc__).parse_args()
-    text = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(TABLE.sub(lambda _: table(), text), encoding="utf-8")
+    for name, page in PAGES.items():
+        shown = table(name)
+        page.write_text(TABLE.sub(lambda _, shown=shown: shown, page.read_text(encoding="utf-8")), encoding="utf-8")

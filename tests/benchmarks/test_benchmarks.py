@@ -22,11 +22,13 @@ ROOT = Path(__file__).parents[2]
 BENCHMARKS = ROOT / "benchmarks"
 SCRIPTS = sorted(path for path in BENCHMARKS.glob("*.py") if "def main()" in path.read_text(encoding="utf-8"))
 CONTRASTS = {
+    "digits": "times plain",
     "disentanglement": "naive, s",
     "evaluation": "one at a time, s",
     "generation": "times plain",
     "imperfections": "times plain",
     "judging": "views/s, one at a time",
+    "likelihood": "loop, ms a sample",
     "modalities": "MVAE, plain, ms",
     "predictors": "times plain",
     "sentences": "times plain",

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from molyneux.core import Batch, ConfigError
-from molyneux.data import ArraySource, Missing
+from molyneux.data import MAR, MCAR, MNAR, ArraySource, Missing
 
 
 def masks(source, rows):
@@ -145,3 +145,71 @@ def test_multiplied_rates_that_cannot_be_used(make):
         Missing(source, {"image": 0.5, "text": 0.5, "touch": 0.5}, seed=0, by={"agrees": {"yes": 2}})
     half = {"image": 1, "text": 1, "touch": 1}
     assert Missing(source, half, seed=0, by={"agrees": {"yes": 0.5, "no": 0.9}}).batch(np.arange(3))
+
+
+def test_completely_at_random_does_not_depend_on_the_sample(make):
+    source, batch = make(9_000)
+    rates = {"text": 0.4, "touch": 0.7}
+    found = masks(MCAR(source, rates, seed=2), np.arange(9_000))
+    np.testing.assert_array_equal(found, masks(Missing(source, rates, seed=2), np.arange(9_000)))
+    for code in (0, 1):
+        share = found[batch.factors[:, 0].numpy() == code].mean(0)
+        assert np.abs(share - [1, 0.6, 0.3]).max() < 0.03
+
+
+def test_at_random_depends_on_what_an_observed_modality_shows(make):
+    source, batch = make(9_000)
+    by = {"colour": {"red": 0.0, "blue": 2.0}}
+    found = masks(MAR(source, {"image": 0.3, "touch": 0.4}, observed="text", by=by, seed=2), np.arange(9_000))
+    red = batch.factors[:, 0].numpy() == 0
+    assert found[:, 1].all()
+    assert found[red].all()
+    assert np.abs(found[~red].mean(0) - [0.4, 1, 0.2]).max() < 0.03
+    with pytest.raises(ConfigError) as caught:
+        MAR(source, {"image": 0.3, "text": 0.1}, observed="text", by={}, seed=2)
+    assert [problem.partition(":")[0] for problem in caught.value.problems] == ["observed", "by"]
+
+
+def test_not_at_random_depends_on_what_goes_missing(make):
+    source, batch = make(6_000, masks=True)
+    found = masks(MNAR(source, {"image": 0.5, "touch": 0.9}, above={"image": 0.5, "touch": 0.2}, seed=2), np.arange(6_000))
+    bright = (batch.views["image"].double() / 255).mean((1, 2, 3)).numpy() > 0.5
+    here, lengths = batch.present["image"].numpy(), batch.lengths["touch"].numpy()
+    means = np.array(
+        [view[:length].mean() if length else 0.0 for view, length in zip(batch.views["touch"].numpy(), lengths, strict=True)]
+    )
+    assert found[here & ~bright, 0].all()
+    assert 0.4 < found[here & bright, 0].mean() < 0.6
+    assert found[means < 0.19, 2].all()
+    assert found[means > 0.21, 2].mean() < 0.3
+    by_class = masks(MNAR(make(6_000)[0], {"text": 0.5}, by={"agrees": {"no": 0.0}}, seed=2), np.arange(6_000))
+    yes = make(6_000)[1].targets["agrees"].numpy() == 1
+    assert by_class[~yes].all()
+    assert abs(by_class[yes, 1].mean() - 0.5) < 0.03
+    with pytest.raises(ConfigError, match="by, above: expected what the rates depend on"):
+        MNAR(source, {"image": 0.5}, seed=2)
+    with pytest.raises(ConfigError) as caught:
+        MNAR(source, {"image": 0.5}, above={"text": 0.5, "touch": 0.1, "sound": 0.1}, seed=2)
+    told = [problem.partition(",")[0] for problem in caught.value.problems]
+    assert told == [
+        "above: unknown modality 'sound'; known: image",
+        "above: expected modalities of numbers",
+        "above: expected a rate for text",
+        "above: expected a rate for touch",
+    ]
+
+
+def test_a_sample_loses_everything_only_where_that_is_asked_for(make):
+    source, _ = make(8_000)
+    rates = {"image": 0.5, "text": 0.8, "touch": 0.6}
+    found = masks(Missing(source, rates, seed=4, empty=True), np.arange(8_000))
+    assert np.abs(found.mean(0) - [0.5, 0.2, 0.4]).max() < 0.02
+    assert abs((~found.any(1)).mean() - 0.5 * 0.8 * 0.6) < 0.02
+    assert masks(Missing(source, rates, seed=4), np.arange(8_000)).any(1).all()
+    assert not masks(Missing(source, dict.fromkeys(rates, 1.0), seed=4, empty=True), np.arange(9)).any()
+
+
+def test_each_split_has_masks_of_its_own_source(make):
+    train, test = (MCAR(make(500)[0], {"text": 0.5}, seed=seed) for seed in (1, 2))
+    assert (masks(train, np.arange(500)) != masks(test, np.arange(500))).any()
+    assert MCAR(make(5)[0], {"text": 0.5}, seed=1).origin is None  # arrays in memory cannot say where they are from

@@ -1,7 +1,9 @@
-"""The page of the data sets of MultiBench has the table that the classes and their twins give."""
+"""The pages of data sets in published layouts have the tables that the classes and their twins give."""
 
 import importlib.util
 from pathlib import Path
+
+import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -13,8 +15,9 @@ def script():
     return module
 
 
-def test_the_table_is_that_of_the_classes():
+@pytest.mark.parametrize("family", ["multibench", "generative"])
+def test_the_table_is_that_of_the_classes(family):
     made = script()
-    shown = made.TABLE.search(made.PAGE.read_text(encoding="utf-8")).group()
-    assert shown == made.table()
-    assert all(f"(`{kind.__name__}`)" in shown for kind in made.twin_kinds())
+    shown = made.TABLE.search(made.PAGES[family].read_text(encoding="utf-8")).group()
+    assert shown == made.table(family)
+    assert all(f"(`{kind.__name__}`)" in shown for kind in made.twin_kinds(family))

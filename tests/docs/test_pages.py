@@ -33,7 +33,7 @@ OWN = (
 )
 """Pages whose blocks need each other: see `test_own_pages`."""
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-READS_FILES = ("ag-news", "av-mnist", "missing-senses-av-mnist", "stocks")
+READS_FILES = ("ag-news", "av-mnist", "missing-senses-av-mnist", "polymnist", "spoken-digits", "stocks")
 """Studies of published data sets."""
 SMALL = shlex.split("--data.train 256 --data.validation 64 --data.test 64 --learn.steps 8 --learn.batch_size 32 --quiet")
 
@@ -68,7 +68,7 @@ def workplace(tmp_path, monkeypatch):
 
 @pytest.fixture
 def published_parts(tmp_path, monkeypatch):
-    """Small twins of the files that AV-MNIST is built from, where `MOLYNEUX_DATA` names them; 60 samples validate."""
+    """Small twins of the files that AV-MNIST and spoken digits are built from, where `MOLYNEUX_DATA` names them."""
     from molyneux.data.benchmarks.av_mnist import av_mnist, digits
 
     root, rng = tmp_path / "parts", np.random.default_rng(0)
@@ -80,7 +80,7 @@ def published_parts(tmp_path, monkeypatch):
             head = struct.pack(f">{1 + array.ndim}I", 0x0800 + array.ndim, *array.shape)
             (root / "mnist" / name).write_bytes(gzip.compress(head + array.tobytes()))
     for digit in range(10):
-        for take in (0, 40):
+        for take in (0, 5, 40):
             sound = (3000 * np.sin(np.arange(3000) * (digit + 1) / 20)).astype(np.int16)
             wavfile.write(root / "fsdd/recordings" / f"{digit}_ann_{take}.wav", 8000, sound)
     for fold in range(1, 6):

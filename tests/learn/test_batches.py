@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from molyneux.core import Batch, Modality, Spec, SpecError
-from molyneux.learn import Training
-from molyneux.learn.batches import LoadedSource, Reader, evaluation_order, load, readers, training_order
+from molyneux.core import Batch, DataError, Modality, Spec, SpecError
+from molyneux.learn import MVAE, Training, fit
+from molyneux.learn.batches import LoadedSource, Reader, evaluation_order, load, readers, require_views, training_order
 
 
 def order(epoch, **changes):
@@ -125,3 +125,20 @@ def test_a_sparse_set_of_two_gigabytes_is_trained_on_in_little_memory():
     benchmark = module_from_spec(description)
     description.loader.exec_module(benchmark)
     assert benchmark.streamed(2.0, 60)["more memory, MB"] < 300
+
+
+@pytest.mark.parametrize("where", ["train", "validation"])
+@pytest.mark.parametrize("memory", ["stream", "auto"])
+def test_a_model_of_several_modalities_refuses_a_sample_without_any(source, validation, model, where, memory):
+    changed = {"train": source, "validation": validation}[where]
+    changed.present = {name: torch.arange(len(changed)) % 7 != 3 for name in ("image", "touch")}
+    changed.present["touch"][10] = True
+    training = Training(epochs=1, batch_size=32, memory=memory, tensorboard=False)
+    fit(model, source, validation, training)  # it does not say that it needs views
+    first = r"expected at least one of image, touch in every sample to learn from, got none in sample \d+ \(and in \d+ others"
+    torch.manual_seed(0)
+    with pytest.raises(DataError, match=first) as caught:
+        fit(MVAE(source.spec, latent_dim=2), source, validation, training)
+    assert int(str(caught.value).partition("sample to learn from")[2].split("sample ")[1].split()[0]) % 7 == 3
+    changed.present = {"image": changed.present["image"]}  # the other is there in every sample
+    require_views(changed.batch(np.arange(32)), changed.spec, np.arange(32))

@@ -58,6 +58,19 @@ class TinyReader:
 
 
 @dataclass
+class TinyFeatures:
+    """Features of views: the codes of the combination that was looked up, with some noise of the sum of the view."""
+
+    modality: str
+    origin: dict = field(default_factory=lambda: {"network": "tiny"})
+
+    def features(self, view):
+        rows = lookup(self.modality, view)
+        codes = torch.from_numpy(COMBINATIONS)[rows.clamp(min=0)].float() + 10 * (rows < 0)[:, None]
+        return codes + torch.linspace(-0.1, 0.1, len(view))[:, None]
+
+
+@dataclass
 class TinySource:
     """Samples of given combinations."""
 
@@ -177,6 +190,7 @@ class Tiny:
     Independent = Independent2
     Source = TinySource
     Reader = TinyReader
+    Features = TinyFeatures
     distribution = staticmethod(distribution)
     shifted = staticmethod(shifted)
 

@@ -8,6 +8,7 @@ from torch.distributions import Independent, Normal
 
 from molyneux.core import Batch, Codes, ConfigError, Modality, NotApplicableError, Posterior, Spec
 from molyneux.measure import Likelihood
+from molyneux.measure.likelihood import weight_statistics
 
 LOADINGS = {"left": torch.tensor([[1.0, 0.5], [0.2, -0.7]]), "right": torch.tensor([[0.3, 1.0]])}
 
@@ -141,3 +142,119 @@ def test_few_codes_are_decoded_at_once_on_a_processor(tiny):
 
     Likelihood(k=16)(tiny.evaluation(Counting(), source=Samples(300), readers={}, exact={}))
     assert max(rows) == 160
+
+
+class Wide(FactorAnalysis):
+    """The same model with a posterior of twice the variance: bounds are below the log-likelihood and tighten with k."""
+
+    def encode(self, batch, observed=None):
+        exact = super().encode(batch, observed).shared
+        return Posterior(Cloud(exact.mean, 2 * exact.root @ exact.root.T))
+
+    def log_weights(self, batch, k, generator=None):
+        observed = [name for name in LOADINGS if bool(batch.mask(name).all())]
+        posterior = self.encode(batch, observed)
+        z = posterior.shared.rsample((k,), generator)
+        total = self.prior(len(batch)).shared.log_prob(z) - posterior.shared.log_prob(z)
+        return total + sum(made.log_prob(batch.views[name]) for name, made in self.decode(Codes(z), observed).items())
+
+    def log_likelihood(self, batch, k, generator=None):
+        return self.log_weights(batch, k, generator).logsumexp(0) - math.log(k)
+
+
+def test_the_weights_of_a_wide_posterior_have_the_known_effective_sample_size(tiny):
+    """E[w]^2 / E[w^2] of N(0, C) weighed by N(0, 2C) in D = 2 dimensions is (sqrt(3) / 2)^D, the variance of log w is D / 2."""
+    source = Samples(200)
+    measured = Likelihood(k=2000, diagnostics=True)(tiny.evaluation(Wide(), source=source, readers={}, exact={}))
+    both = log_density(torch.cat(list(source.views.values()), 1), torch.cat(list(LOADINGS.values())))
+    found = {score.name: score for score in measured.scores if not score.about}
+    error = found["likelihood.sampling_error"].value
+    assert error == pytest.approx(math.sqrt((4 / 3 - 1) / 2000 / 200), rel=0.02)
+    assert found["likelihood.iwae"].value == pytest.approx(both.mean(), abs=4 * error)
+    assert found["likelihood.effective_samples"].value == pytest.approx(2000 * 3 / 4, rel=0.01)
+    assert found["likelihood.weight_variance"].value == pytest.approx(1.0, rel=0.02)
+    assert found["likelihood.effective_samples"].bounds == (1.0, 2000.0)
+    assert tiny.find(measured, "likelihood.effective_samples", target="left").n == 200
+
+
+def test_diagnostics_change_no_bound_and_need_weights(tiny):
+    evaluation = tiny.evaluation(Wide(), source=Samples(30), readers={}, exact={})
+    plain, diagnosed = (Likelihood(diagnostics=on)(evaluation).scores for on in (False, True))
+    assert [score for score in diagnosed if score in plain] == list(plain)
+    assert len(diagnosed) == len(plain) + 9
+    without = tiny.evaluation(FactorAnalysis(), source=Samples(30), readers={}, exact={})
+    assert len(Likelihood(diagnostics=True)(without).scores) == len(plain)
+    with pytest.raises(ConfigError, match="diagnostics: expected k of at least 2, got 1"):
+        Likelihood(k=1, diagnostics=True)
+
+
+def test_statistics_of_weights_are_those_of_numpy():
+    weights = np.random.default_rng(0).normal(size=(50, 4)) * 3 - 100
+    found = weight_statistics(torch.from_numpy(weights))
+    plain = np.exp(weights + 100)
+    effective = plain.sum(0) ** 2 / (plain**2).sum(0)
+    np.testing.assert_allclose(found["iwae"], np.log(plain.mean(0)) - 100)
+    np.testing.assert_allclose(found["effective_samples"], effective)
+    np.testing.assert_allclose(found["weight_variance"], weights.var(0, ddof=1))
+    np.testing.assert_allclose(found["sampling_error"], plain.var(0, ddof=1) / 50 / plain.mean(0) ** 2)
+
+
+def test_differences_of_bounds_are_conditional_densities(tiny):
+    source = Samples(150)
+    measure = Likelihood(k=4, directions="all", conditionals="both")
+    measured = measure(tiny.evaluation(FactorAnalysis(), source=source, readers={}, exact={}))
+    both = log_density(torch.cat(list(source.views.values()), 1), torch.cat(list(LOADINGS.values()))).mean()
+    for name, other in (("left", "right"), ("right", "left")):
+        score = tiny.find(measured, "likelihood.conditional_difference", source=name, target=other)
+        assert score.value == pytest.approx(both - log_density(source.views[name], LOADINGS[name]).mean(), abs=1e-4)
+        assert score.controls["marginal"] == pytest.approx(log_density(source.views[other], LOADINGS[other]).mean(), abs=1e-4)
+        assert tiny.find(measured, "likelihood.conditional", source=name, target=other)
+
+
+def test_every_subset_has_its_marginal(tiny):
+    class Third(Samples):
+        spec = Spec((*Samples.spec.modalities, Modality("third", "tabular", (1,))))
+
+    loadings = {**LOADINGS, "third": torch.tensor([[0.5, 0.5]])}
+
+    class Three(FactorAnalysis):
+        def log_likelihood(self, batch, k, generator=None):
+            names = [name for name in loadings if bool(batch.mask(name).all())]
+            x, weights = torch.cat([batch.views[name] for name in names], 1), torch.cat([loadings[name] for name in names])
+            return torch.from_numpy(log_density(x, weights)).float()
+
+        def encode(self, batch, observed=None):
+            return Posterior(Cloud(torch.zeros(len(batch), 2), torch.eye(2)))
+
+        def decode(self, codes, only=None):
+            return {name: Independent(Normal(codes.shared @ loadings[name].T, 1.0), 1) for name in only}
+
+    source = Third(60)
+    source.views["third"] = torch.randn(60, 1, generator=torch.Generator().manual_seed(1))
+    evaluation = tiny.evaluation(Three(), source=source, readers={}, exact={})
+    measured = Likelihood(marginals="all", directions="all", conditionals="difference")(evaluation)
+    targets = {score.about["target"] for score in measured.scores if score.name == "likelihood.iwae" and score.about}
+    assert targets == {"left", "right", "third", ("left", "right"), ("left", "third"), ("right", "third")}
+    x, weights = (
+        torch.cat([source.views["left"], source.views["third"]], 1),
+        torch.cat([LOADINGS["left"], loadings["third"]]),
+    )
+    score = tiny.find(measured, "likelihood.iwae", target=("left", "third"))
+    assert score.value == pytest.approx(log_density(x, weights).mean(), abs=1e-4)
+    joint = tiny.find(measured, "likelihood.conditional_difference", source=("left", "third"), target="right")
+    every = torch.cat([source.views[name] for name in source.spec.names], 1)
+    whole = log_density(every, torch.cat([loadings[name] for name in source.spec.names])).mean()
+    assert joint.value == pytest.approx(whole - log_density(x, weights).mean(), abs=1e-4)
+    assert not [score for score in measured.scores if score.name == "likelihood.conditional"]
+
+
+def test_many_draws_are_no_loop_over_samples(tiny):
+    calls = []
+
+    class Counting(FactorAnalysis):
+        def log_likelihood(self, batch, k, generator=None):
+            calls.append((len(batch), k))
+            return super().log_likelihood(batch, k, generator)
+
+    Likelihood(k=1000, directions=[])(tiny.evaluation(Counting(), source=Samples(300), readers={}, exact={}, batch_size=300))
+    assert {size for size, k in calls if k == 1000} == {160, 140}

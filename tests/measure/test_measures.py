@@ -50,12 +50,12 @@ def evaluation(tiny):
     classes = Target("shape", "class", ("square", "ellipse", "heart"))
     pairs = Target("fits", "agreement", contrast=(1, 2)), Target("true", "agreement", meanings=("opposite",))
     source = Answered(tiny.rows(150), spec=replace(tiny.spec, targets=(classes, *pairs)))
-    return tiny.evaluation(Everything(), source=source)
+    return tiny.evaluation(Everything(), source=source, features={"image": tiny.Features("image")})
 
 
 def test_public_names_are_sorted():
     assert list(molyneux.measure.__all__) == sorted(molyneux.measure.__all__)
-    assert len(MEASURES) == 24
+    assert len(MEASURES) == 29
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.__name__)

@@ -126,7 +126,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     _add_judge(
         add(
             "judge",
-            "Train a judge: a network that reads factors in the views of a world, or labels in those of your own data.",
+            "Train a judge: a network that reads factors in the views of a world, or labels in those of data in files.",
             open_settings=True,
         )
     )

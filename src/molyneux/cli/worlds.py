@@ -14,6 +14,7 @@ from molyneux.core import ConfigError, ConflictError, store
 from molyneux.core.config import arguments as constructor
 from molyneux.core.config import build
 from molyneux.data import (
+    Benchmark,
     OwnDataset,
     SplitSource,
     World,
@@ -103,7 +104,7 @@ def _tell(arguments: Arguments, record: dict[str, object]) -> None:
 
 
 def judge(arguments: Arguments) -> int:
-    """`molyneux judge DATA MODALITY`: train a learned reader for the views of a world, or of the user's own labelled data."""
+    """`molyneux judge DATA MODALITY`: train a learned reader for the views of a world, or of labelled data in files."""
     from molyneux.learn.judges import file_digest
 
     options = arguments.options
@@ -137,7 +138,7 @@ def is_document(name: str) -> bool:
     return Path(name).suffix in (".yaml", ".yml")
 
 
-def _levels(arguments: Arguments) -> Mapping[str, World] | Mapping[str, OwnDataset]:
+def _levels(arguments: Arguments) -> Mapping[str, World] | Mapping[str, OwnDataset | Benchmark]:
     """The world at each of its levels; or alone if it has no levels, or if one is given; or the data of an experiment file."""
     given = dict(values(arguments))
     if is_document(arguments.options.world):

@@ -1,9 +1,10 @@
 """The types that the other packages exchange: samples, model protocols and scores. This package imports none of the others.
 
 Samples are exchanged as `Spec`, `Batch` and `Source`; models as the small protocols `Compares`, `Encodes`, `Decodes`,
-`EpochStart`, `Likelihood`, `NamesStages`, `PostFit`, `Predicts`, `Representation` and `Trainable`; results as `Score`. `seeds`
-gives named random streams, `store` writes and verifies files, `views` converts stored views to the tensors that models compute
-with. Each name is imported when it is first used: settings and command lines are checked without importing torch.
+`EpochStart`, `ImportanceWeights`, `Likelihood`, `NamesStages`, `PostFit`, `Predicts`, `Priors`, `Representation` and
+`Trainable`; results as `Score`. Views are read by a `Reader`, and made into vectors by `Features`. `seeds` gives named random streams, `store` writes and
+verifies files, `views` converts stored views to the tensors that models compute with. Each name is imported when it is first
+used: settings and command lines are checked without importing torch.
 """
 
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         nearest,
     )
     from molyneux.core.exhibit import Cell, Exhibit, Gallery, Scatter, load_exhibits, save_exhibits
+    from molyneux.core.features import Features
     from molyneux.core.history import History
     from molyneux.core.model import (
         CodeDistribution,
@@ -37,12 +39,14 @@ if TYPE_CHECKING:
         Encodes,
         Epoch,
         EpochStart,
+        ImportanceWeights,
         Likelihood,
         Loss,
         NamesStages,
         Posterior,
         PostFit,
         Predicts,
+        Priors,
         Progress,
         Representation,
         Trainable,
@@ -73,8 +77,10 @@ __all__ = [
     "EpochStart",
     "Exhibit",
     "Factor",
+    "Features",
     "Gallery",
     "History",
+    "ImportanceWeights",
     "JudgeMaterial",
     "Kind",
     "Likelihood",
@@ -87,6 +93,7 @@ __all__ = [
     "PostFit",
     "Posterior",
     "Predicts",
+    "Priors",
     "Progress",
     "Quantity",
     "Reader",

@@ -227,11 +227,30 @@ class Decodes(Protocol):
 
 
 @runtime_checkable
+class Priors(Protocol):
+    """Has several priors over codes to generate from, such as that of the loss and one that was fitted to codes."""
+
+    @property
+    def priors(self) -> Mapping[str, Callable[[int], Posterior]]:
+        """By name, what gives the prior over codes of so many samples, as `Decodes.prior` does."""
+        ...
+
+
+@runtime_checkable
 class Likelihood(Protocol):
     """Estimates the log-likelihood of whole samples."""
 
     def log_likelihood(self, batch: Batch, k: int, generator: torch.Generator | None = None) -> Tensor:
         """Importance-weighted lower bound on log p(x) with `k` samples, (B,) nats."""
+        ...
+
+
+@runtime_checkable
+class ImportanceWeights(Protocol):
+    """Gives the importance weights behind its log-likelihoods."""
+
+    def log_weights(self, batch: Batch, k: int, generator: torch.Generator | None = None) -> Tensor:
+        """`log p(x, z_k) - log q(z_k | x)` of `k` posterior samples, (K, B) nats, of the modalities that are present."""
         ...
 
 

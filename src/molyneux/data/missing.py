@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from molyneux.core import Batch, ConfigError, Source, Spec, nearest
+from molyneux.core import Batch, ConfigError, Modality, Source, Spec, nearest, views
 from molyneux.core.seeds import key, uniforms
 from molyneux.data.dataset import check_positions
 from molyneux.data.sources import DerivedSource
@@ -24,7 +24,8 @@ class Missing(DerivedSource):
 
     With rates alone, modalities are missing completely at random, or by modality where only some are named. With `by`, the rate
     depends on a class or factor: what is missing tells something of it (missing not at random, if that is not observed). With
-    `where`, only samples with certain values lack modalities; the others are complete.
+    `where`, only samples with certain values lack modalities; the others are complete. With `above`, a modality is missing
+    depending on itself. `MCAR`, `MAR` and `MNAR` (`missing_protocols`) are these under the names of Rubin (1976).
 
     Args:
         source: the complete samples; what is missing there stays missing.
@@ -34,10 +35,14 @@ class Missing(DerivedSource):
             has to have one of the values of each.
         by: by the name of a factor, or of a target of task class, what the rates of samples with some of its values are
             multiplied by; 1 for values that are not named, and where it is not known. Numbers of several names are multiplied.
+        above: by modality, a number that the mean of a sample's values (of images and videos from 0 to 1) has to exceed for the
+            sample to lack that modality, such as the brightness of an image.
+        empty: whether a sample may lose everything; then each modality is missing with its rate whatever the others are.
+            Models that are trained on such a sample say that they cannot be.
 
     Raises:
         ConfigError: unknown modalities, rates outside 0..1, also after multiplication, a rate of 1 for every modality, unknown
-            factors, targets or values.
+            factors, targets or values, or modalities without a mean.
     """
 
     def __init__(
@@ -48,19 +53,24 @@ class Missing(DerivedSource):
         seed: int,
         where: Mapping[str, Sequence[str]] | None = None,
         by: Mapping[str, Mapping[str, float]] | None = None,
+        above: Mapping[str, float] | None = None,
+        empty: bool = False,
     ) -> None:
         limits = {name: list(values) for name, values in (where or {}).items()}
         factors = {name: dict(values) for name, values in (by or {}).items()}
-        changes: dict[str, Any] = {**({"where": limits} if limits else {}), **({"by": factors} if factors else {})}
+        given = {"where": limits, "by": factors, "above": dict(above or {}), "empty": empty}
+        changes: dict[str, Any] = {name: value for name, value in given.items() if value}
         super().__init__(source, missing=dict(rates), seed=seed, **changes)
         names = self.spec.names
         problems = [f"unknown modality {name!r}; {nearest(name, names)}" for name in rates if name not in names]
         problems += [f"expected a rate from 0 to 1 for {name}, got {rate}" for name, rate in rates.items() if not 0 <= rate <= 1]
         problems += value_problems(self.spec, {**limits, **{name: list(values) for name, values in factors.items()}})
-        problems = problems or [*_rate_problems(self.spec, rates, factors)]
+        problems += _mean_problems(self.spec, given["above"], rates)
+        problems = problems or [*_rate_problems(self.spec, rates, factors, empty=empty)]
         if problems:
             raise ConfigError(problems)
         self.rates, self.seed, self.where, self.by = dict(rates), seed, limits, factors
+        self.above, self.empty = dict(above or {}), empty
         self._rates = np.array([rates.get(name, 0.0) for name in names])
         self._stream = key(seed, "missing")
 
@@ -70,7 +80,10 @@ class Missing(DerivedSource):
         batch = self.source.batch(rows)
         available = np.stack([batch.mask(name).numpy() for name in self.spec.names], 1)
         rates = self._rates * (_has_values(batch, self.spec, self.where) * _multiplier(batch, self.spec, self.by))[:, None]
-        present = _present(np.where(available, rates, 1.0), uniforms(self._stream, rows, len(self._rates)))
+        for name, least in self.above.items():
+            rates[:, self.spec.names.index(name)] *= _means(batch, self.spec.modality(name)) > least
+        rates, draws = np.where(available, rates, 1.0), uniforms(self._stream, rows, len(self._rates))
+        present = draws >= rates if self.empty else _present(rates, draws)
         masks = {name: torch.from_numpy(present[:, column].copy()) for column, name in enumerate(self.spec.names)}
         return replace(batch, present=masks)
 
@@ -93,7 +106,23 @@ def value_problems(spec: Spec, where: Mapping[str, Sequence[str]]) -> list[str]:
     ]
 
 
-def _rate_problems(spec: Spec, rates: Mapping[str, float], by: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+def _mean_problems(spec: Spec, above: Mapping[str, float], rates: Mapping[str, float]) -> list[str]:
+    """What is wrong with modalities that are missing depending on their own values."""
+    known = [name for name in above if name in spec.names]
+    return [
+        *(f"above: unknown modality {name!r}; {nearest(name, spec.names)}" for name in above if name not in spec.names),
+        *(
+            f"above: expected modalities of numbers, got {name}, of symbols: name a factor in by"
+            for name in known
+            if spec.modality(name).symbols
+        ),
+        *(f"above: expected a rate for {name}, which is never missing, got none: add it" for name in known if name not in rates),
+    ]
+
+
+def _rate_problems(
+    spec: Spec, rates: Mapping[str, float], by: Mapping[str, Mapping[str, float]], *, empty: bool
+) -> Iterator[str]:
     """What is wrong with rates of known modalities, at the values for which they are multiplied by most."""
     most, words = 1.0, list[str]()
     for name, values in by.items():
@@ -112,7 +141,7 @@ def _rate_problems(spec: Spec, rates: Mapping[str, float], by: Mapping[str, Mapp
     if words and max(largest.values()) > 1:
         shown = ", ".join(f"{rate:g} for {name}" for name, rate in largest.items() if rate > 1)
         yield f"expected rates of at most 1, got {shown} where {' and '.join(words)}: lower them, or what they are multiplied by"
-    elif all(rate == 1 for rate in largest.values()):
+    elif not empty and all(rate == 1 for rate in largest.values()):
         yield "expected a rate below 1 for at least one modality, got 1 for all: nothing would be left"
 
 
@@ -139,6 +168,17 @@ def _multiplier(batch: Batch, spec: Spec, by: Mapping[str, Mapping[str, float]])
         codes, symbols = _codes(batch, spec, name)
         found *= np.array([*(values.get(symbol, 1.0) for symbol in symbols), 1.0])[codes]  # the last is that of code -1
     return found
+
+
+def _means(batch: Batch, modality: Modality) -> np.ndarray:
+    """The mean of each view's values, (B,); of images and videos from 0 to 1. Values beyond a length do not count."""
+    view = views.to_model(modality, batch.views[modality.name]).double()
+    if modality.name not in batch.lengths:
+        return view.flatten(1).mean(1).numpy()
+    axis, here = modality.length_axis or 0, batch.positions(modality.name, Spec((modality,))).double()
+    weight = here.reshape(len(view), *[1] * axis, -1, *[1] * (view.ndim - 2 - axis)).expand_as(view)
+    total: np.ndarray = ((view * weight).flatten(1).sum(1) / weight.flatten(1).sum(1).clamp(min=1)).numpy()
+    return total
 
 
 def _present(rates: np.ndarray, draws: np.ndarray) -> np.ndarray:

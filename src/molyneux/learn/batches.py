@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from molyneux.core import Batch, Source, Spec, seeds
+from molyneux.core import Batch, DataError, Source, Spec, seeds
 from molyneux.learn.training import Training
 
 LOADED_BYTES = 2**29
@@ -81,6 +81,8 @@ class Reader:
 
     def __init__(self, source: Source, *, prefetch: int = 0, pin: bool = False) -> None:
         self.source, self._prefetch, self._pin = source, prefetch, pin
+        self.needs_views = False
+        """Whether a sample without any modality is an error, where samples have several."""
 
     def __len__(self) -> int:
         return len(self.source)
@@ -89,7 +91,8 @@ class Reader:
         """The batches in this order.
 
         Raises:
-            DataError: a batch holds NaN, infinity, or numbers out of range. SpecError: it does not fit the Spec of its source.
+            DataError: a batch holds NaN, infinity, or numbers out of range, or a sample without any modality where that is an
+                error. SpecError: it does not fit the Spec of its source.
         """
         if self._prefetch:
             yield from _ahead(self._fetch, order, self._prefetch)
@@ -100,7 +103,22 @@ class Reader:
         batch = self.source.batch(positions.indices)
         if not isinstance(self.source, LoadedSource):
             batch.check_values(self.source.spec, positions.indices)
+        if self.needs_views:
+            require_views(batch, self.source.spec, positions.indices)
         return NumberedBatch(positions.number, batch.map(Tensor.pin_memory) if self._pin else batch)
+
+
+def require_views(batch: Batch, spec: Spec, numbers: np.ndarray) -> None:
+    """Raise DataError, with the number of the sample, if one of a batch of several modalities has none of them."""
+    if len(spec.modalities) < 2 or any(name not in batch.present for name in spec.names):
+        return
+    here = torch.stack([batch.present[name] for name in spec.names]).any(0)
+    if not bool(here.all()):
+        first = numbers[int((~here).nonzero()[0])]
+        raise DataError(
+            f"expected at least one of {', '.join(spec.names)} in every sample to learn from, got none in sample {first} (and in "
+            f"{int((~here).sum()) - 1} others of its batch): leave them out, for nothing can be learned from them"
+        )
 
 
 class LoadedSource:

@@ -201,7 +201,8 @@ class Steps:
 
     def _broken_gradient(self) -> str:
         gradients = ((name, parameter.grad) for name, parameter in self.model.named_parameters())
-        return next(name for name, gradient in gradients if gradient is not None and not bool(gradient.isfinite().all()))
+        broken = (name for name, gradient in gradients if gradient is not None and not bool(gradient.isfinite().all()))
+        return next(broken, "all parameters together")  # each is finite, and the sum of their squares is not
 
     def _guard(self, broken: str | None, batch: NumberedBatch, step: int, where: str = "") -> None:
         if broken is None:

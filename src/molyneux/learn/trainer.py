@@ -87,7 +87,8 @@ def fit(
         SpecError: samples of a stage have another spec.
         ConflictError: `folder` was made by other settings, in another precision, with another number of threads, or is in use.
         CorruptFileError: a checkpoint was truncated or altered.
-        DataError: samples hold NaN, infinity or numbers out of range. TrainingError: the loss or its gradient do.
+        DataError: samples hold NaN, infinity or numbers out of range, or one has no modality at all and the model needs one
+            (`needs_views`). TrainingError: the loss or its gradient do.
         StoreError: `folder` cannot be written.
     """
     training = training or Training()
@@ -151,7 +152,7 @@ class _Fitting:
         # As a plugin, because Fabric writes a line to the screen where mixed precision is asked for by name.
         precision = MixedPrecision("bf16-mixed", device) if use_bf16(self.training, self.model) else Precision()
         self._device = device
-        self._reader, self._validation = self.samples.readers(self._stage, device)  # before anything is written
+        self._read()  # before anything is written
         self._logs = Logs(self.training, self.folder, self.state.history)
         self._saved = self._started = time.perf_counter()
         self._seconds_before = self.state.seconds
@@ -181,7 +182,13 @@ class _Fitting:
                 steps.close()
             self._begin_next_stage()
             if self.samples.of(stage) is not self.samples.of(self._stage):
-                self._reader, self._validation = self.samples.readers(self._stage, self._device)
+                self._read()
+
+    def _read(self) -> None:
+        """Open the samples of the stage under way."""
+        self._reader, self._validation = self.samples.readers(self._stage, self._device)
+        for reader in (self._reader, *([] if self._validation is None else [self._validation])):
+            reader.needs_views = bool(getattr(self.model, "needs_views", False))
 
     @property
     def _stage(self) -> Stage:

@@ -1,10 +1,12 @@
 """Measures: a model and samples in, scores and exhibits out."""
 
+from molyneux.measure.clustering import Clustering
 from molyneux.measure.coherence import Coherence
 from molyneux.measure.complexity import Complexity
 from molyneux.measure.disentanglement import CodeUse, Disentanglement
 from molyneux.measure.evaluation import Evaluation
-from molyneux.measure.galleries import Galleries, Traversals
+from molyneux.measure.fidelity import Fidelity
+from molyneux.measure.galleries import Galleries
 from molyneux.measure.homotopy import Homotopy
 from molyneux.measure.likelihood import Likelihood
 from molyneux.measure.measures import Measure, Measurement, evaluate
@@ -18,6 +20,7 @@ from molyneux.measure.prediction import (
     Emap,
     ForcedChoice,
     LatentProbe,
+    Leakage,
     Prediction,
     Shapley,
     Systematicity,
@@ -26,11 +29,15 @@ from molyneux.measure.prediction import (
 from molyneux.measure.projection import Projection
 from molyneux.measure.reconstruction import Reconstruction
 from molyneux.measure.robustness import Robustness
+from molyneux.measure.samplers import Samplers
 from molyneux.measure.scores import apart, over_seeds
+from molyneux.measure.synergy import Synergy
+from molyneux.measure.traversals import Traversals
 
 __all__ = [
     "Breakdown",
     "Calibration",
+    "Clustering",
     "CodeUse",
     "Coherence",
     "Complexity",
@@ -40,10 +47,12 @@ __all__ = [
     "Downstream",
     "Emap",
     "Evaluation",
+    "Fidelity",
     "ForcedChoice",
     "Galleries",
     "Homotopy",
     "LatentProbe",
+    "Leakage",
     "Likelihood",
     "Measure",
     "Measurement",
@@ -52,7 +61,9 @@ __all__ = [
     "Projection",
     "Reconstruction",
     "Robustness",
+    "Samplers",
     "Shapley",
+    "Synergy",
     "Systematicity",
     "Traversals",
     "WrongAnswers",

@@ -16,6 +16,7 @@ from molyneux.core import (
     Batch,
     Codes,
     ConfigError,
+    Features,
     NotApplicableError,
     Reader,
     Source,
@@ -43,6 +44,7 @@ class Evaluation:
             compared with the true views. None where `source` holds them.
         readers: learned readers (judges) by modality.
         exact: exact readers by modality; preferred to `readers`, whose judges then read too (`judge`).
+        features: networks by modality whose features are compared; where there is none, those of the judge.
         seed: every random number of a measure comes from named streams of this seed. Noise is drawn batch by batch, so
             the same seed with the same batch size gives the same numbers.
         samples: how many test samples at most.
@@ -52,7 +54,7 @@ class Evaluation:
         stream: part of the names of all streams; `train` for the training samples.
 
     Raises:
-        ConfigError: sizes below 1. SpecError: a reader of another modality or of unknown factors.
+        ConfigError: sizes below 1. SpecError: a reader or features of another modality, or a reader of unknown factors.
     """
 
     model: Any
@@ -62,6 +64,7 @@ class Evaluation:
     reference: Source | None = None
     readers: Mapping[str, Reader] = field(default_factory=dict)
     exact: Mapping[str, Reader] = field(default_factory=dict)
+    features: Mapping[str, Features] = field(default_factory=dict)
     seed: int = 0
     samples: int = 10_000
     batch_size: int = 500
@@ -79,6 +82,9 @@ class Evaluation:
             self.spec.modality(name)
             for factor in reader.factors:
                 self.spec.factor(factor)
+        for name, network in self.features.items():
+            if network.modality != self.spec.modality(name).name:
+                raise SpecError(f"expected features of {name}, got those of {network.modality}")
 
     @property
     def spec(self) -> Spec:
@@ -228,6 +234,11 @@ class Evaluation:
     def judge(self, modality: str) -> Reader | None:
         """The judge of a modality that an exact reader reads too; else None."""
         return self.readers.get(modality) if modality in self.exact else None
+
+    def network(self, modality: str) -> Features | None:
+        """Whose features of a modality are compared: the network that was given, else the judge, else None."""
+        judge = self.readers.get(modality)
+        return self.features.get(modality, judge if isinstance(judge, Features) else None)
 
     def provenance(self, modalities: Sequence[str] = ()) -> dict[str, Any]:
         """The origin of a score in which these modalities were read."""

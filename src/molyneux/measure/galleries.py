@@ -1,4 +1,4 @@
-"""Galleries and traversals: exhibits of what a model reconstructs and generates, with what a reader reads in each view."""
+"""Galleries: exhibits of what a model reconstructs and generates, with what a reader reads in each view."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from molyneux.core import (
     Spec,
     views,
 )
-from molyneux.measure.codes import CodeTable, from_named
 from molyneux.measure.coherence import Readings
 from molyneux.measure.coherence.answers import asked_factors, read, read_all, reading_text
 from molyneux.measure.evaluation import Evaluation
@@ -41,9 +40,6 @@ from molyneux.measure.generation import (
     prior_codes,
 )
 from molyneux.measure.measures import Measure, Measurement, exhibit_name
-
-_FIRST = 1000
-"""Samples over which the variance of codes is taken."""
 
 
 @final
@@ -67,7 +63,7 @@ class Galleries(Measure):
 
     name: ClassVar[str] = "galleries"
     needs: ClassVar[tuple[type, ...]] = (Encodes, Decodes)
-    scored: ClassVar[bool] = False
+    scored = False
 
     def __init__(self, *, rows: int = 8, draws: int = 5, draw: Draw = "sample", directions: Directions = "singles") -> None:
         if rows < 1 or draws < 0:
@@ -151,75 +147,6 @@ def _agreement(evaluation: Evaluation, made: dict[str, Tensor]) -> list[bool] | 
 
 def _gallery(name: str, title: str, note: str, columns: dict[str, list[Cell]]) -> Gallery:
     return Gallery(name, title, note, tuple(columns), tuple(zip(*columns.values(), strict=True)))
-
-
-@final
-class Traversals(Measure):
-    """Exhibits only: one gallery for each modality, with one row for each dimension of the code that is moved.
-
-    All other dimensions stay at the posterior mean of one sample given all modalities. Rows are ordered by the variance of
-    the posterior mean over samples; dead dimensions come last. A modality shows the shared code and its own private one. Where
-    there is a reader, each view says which factors its step changed.
-
-    Args:
-        steps: values along a dimension.
-        limit: from -limit to limit.
-        dimensions: at most so many rows.
-        sample: position of the sample whose code is moved.
-
-    Raises:
-        ConfigError: steps below 2, dimensions below 1, a negative sample, or a limit that is not positive.
-    """
-
-    name: ClassVar[str] = "traversals"
-    needs: ClassVar[tuple[type, ...]] = (Encodes, Decodes)
-    scored: ClassVar[bool] = False
-
-    def __init__(self, *, steps: int = 7, limit: float = 3.0, dimensions: int = 10, sample: int = 0) -> None:
-        if steps < 2 or dimensions < 1 or sample < 0 or not limit > 0:
-            raise ConfigError(
-                "expected steps of at least 2, dimensions of at least 1, sample of at least 0 and a positive limit, "
-                f"got {steps}, {dimensions}, {sample} and {limit}"
-            )
-        self.steps, self.limit, self.dimensions, self.sample = steps, limit, dimensions, sample
-
-    def measure(self, evaluation: Evaluation) -> Measurement:
-        """One gallery for each modality."""
-        table = evaluation.table(evaluation.available, max(_FIRST, self.sample + 1))
-        return Measurement(exhibits=tuple(self._gallery(evaluation, name, table) for name in evaluation.available))
-
-    def _gallery(self, evaluation: Evaluation, name: str, table: CodeTable) -> Gallery:
-        values = torch.linspace(-self.limit, self.limit, self.steps)
-        rows = []
-        for code, dimension in self._ordered(table, name):
-            codes = self._codes(table, code, dimension, values.to(evaluation.device))
-            made = decoded(evaluation.model, codes, evaluation.spec, only=[name])[name]
-            rows.append((Cell(text=f"{code} {dimension + 1}"), *stepped_cells(evaluation, name, made)))
-        return Gallery(
-            name=exhibit_name("traversal", name),
-            title=f"One dimension at a time: {name}",
-            note="The other dimensions stay at the code of one sample. The dimensions that vary most come first. "
-            "After what is read, each view says what its step changed.",
-            columns=("", *(f"{value:+.1f}" for value in values.tolist())),
-            rows=tuple(rows),
-        )
-
-    def _ordered(self, table: CodeTable, name: str) -> list[tuple[str, int]]:
-        """The dimensions that reach a modality, by falling variance of their mean."""
-        found = {
-            (code, dimension): float(variance)
-            for code, means in table.means.items()
-            if code in ("shared", f"private.{name}")
-            for dimension, variance in enumerate(means.var(0))
-        }
-        return sorted(found, key=lambda place: -found[place])[: self.dimensions]
-
-    def _codes(self, table: CodeTable, code: str, dimension: int, values: torch.Tensor) -> Codes:
-        """The code of the sample, once for each value (S, D), with one dimension moved."""
-        row = min(self.sample, len(table.factors) - 1)
-        moved = {part: torch.from_numpy(means[row]).to(values).repeat(len(values), 1) for part, means in table.means.items()}
-        moved[code][:, dimension] = values
-        return from_named(moved)
 
 
 def view_cells(

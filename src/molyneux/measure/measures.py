@@ -63,7 +63,7 @@ class Measure(ABC):
 
     name: ClassVar[str]
     needs: ClassVar[tuple[type, ...]] = ()
-    scored: ClassVar[bool] = True
+    scored: bool = True
     exhibits_each: ClassVar[bool] = False
 
     @final

@@ -6,6 +6,7 @@ Shares use the Clopper-Pearson interval because it is exact: it never covers les
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from molyneux.core import About, ConfigError, DataError, Score
-from molyneux.core.intervals import CONFIDENCE, Interval, across_seeds, share_interval
+from molyneux.core.intervals import CONFIDENCE, Bounds, Interval, across_seeds, share_interval, student
 
-__all__ = ["apart", "mean_interval", "over_seeds", "share_interval", "statistic_interval"]
+__all__ = ["apart", "jackknife_interval", "mean_interval", "over_seeds", "share_interval", "statistic_interval"]
 
 _RESAMPLES = 2000
 _STATISTIC_RESAMPLES = 200
@@ -52,6 +53,21 @@ def statistic_interval(statistic: Callable[[np.ndarray], float], rows: np.ndarra
         return None
     low, high = np.quantile(found, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return float(low), float(high)
+
+
+def jackknife_interval(value: float, left_out: Sequence[float], bounds: Bounds = (None, None)) -> Interval | None:
+    """The interval of a smooth statistic from its values without each of G groups of samples; None where one is not finite.
+
+    The delete-a-group jackknife (Kott, Journal of Official Statistics 17, 2001): Student's t with G - 1 degrees of freedom and
+    the variance (G - 1) / G times the sum of squared differences from the mean. A bootstrap would draw samples more than once,
+    which biases distances between samples.
+    """
+    values = np.asarray(left_out, np.float64)
+    if not np.isfinite(values).all():
+        return None
+    groups = len(values)
+    error = float(np.sqrt((groups - 1) / groups * np.square(values - values.mean()).sum()))
+    return student(value, error * math.sqrt(groups), groups, bounds)
 
 
 def over_seeds(scores: Sequence[Score]) -> Score:

@@ -25,10 +25,10 @@ from torch.overrides import TorchFunctionMode
 
 from molyneux.core import ConfigError, MolyneuxError, Source, Spec, seeds
 from molyneux.core.config import build, override, read_document
-from molyneux.data import OwnDataset, Split, World
+from molyneux.data import Benchmark, OwnDataset, Split, World
 from molyneux.learn.hardware import choose_device
 from molyneux.learn.stage_sources import StageSources
-from molyneux.run.readers import find_readers
+from molyneux.run.readers import find_features, find_readers
 from molyneux.run.samples import Samples, conditions
 from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
 
@@ -136,8 +136,10 @@ def parse_experiment(tree: Mapping[str, Any]) -> Experiment:
     return experiment
 
 
-def judged_data(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> Mapping[str, World] | Mapping[str, OwnDataset]:
-    """The data of an experiment file by an empty name, for `make_judge`: a world, or the user's own data.
+def judged_data(
+    path: Path, overrides: Sequence[tuple[str, Any]] = ()
+) -> Mapping[str, World] | Mapping[str, OwnDataset | Benchmark]:
+    """The data of an experiment file by an empty name, for `make_judge`: a world, a benchmark, or the user's own data.
 
     Args:
         path: the file, of which only the section `data` counts; judges that it names need not be there yet.
@@ -155,9 +157,11 @@ def judged_data(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> Mappin
     dataset = build(DataSettings, data, "data").value.dataset
     if isinstance(dataset, World):
         return {"": dataset}
-    if isinstance(dataset, OwnDataset):
+    if isinstance(dataset, OwnDataset | Benchmark):
         return {"": dataset}
-    raise ConfigError(f"data: expected a world, arrays, a table or a folder of images to judge, got others in {path}")
+    raise ConfigError(
+        f"data: expected a world, a benchmark, arrays, a table or a folder of images to judge, got others in {path}"
+    )
 
 
 def make_model(learn: LearnSettings, spec: Spec, seed: int) -> nn.Module:
@@ -278,6 +282,7 @@ def _check_measuring(experiment: Experiment) -> None:
     spec = measured(settings.split).spec
     problems = _problems_of(lambda: conditions(settings.split, settings.conditions, measured, samples), "measure.")
     problems += _problems_of(lambda: find_readers(experiment.data.dataset, spec, settings.judges), "measure.")
+    problems += _problems_of(lambda: find_features(spec, settings.features), "measure.")
     if problems:
         raise ConfigError(problems)
 

@@ -6,6 +6,7 @@ config.yaml         the resolved settings; paths begin at the folder
 model/              config.yaml, spec.json, weights.safetensors, history.csv
 measure/            scores.jsonl
 judges/             the judges that were named
+features/           the networks of features that were named
 files/              the user's own data, where they are included
 data/               the samples as Parquet and as WebDataset shards with a card, where they are included
 *.py                modules with the user's own classes
@@ -194,6 +195,9 @@ class _Files:
             self.copies[f"judges/{store.file_name(modality)}.safetensors"] = path
         names = {modality: f"judges/{store.file_name(modality)}.safetensors" for modality in experiment.measure.judges}
         self.resolved["measure"]["judges"] = names
+        networks = {name: f"features/{store.file_name(name)}.safetensors" for name in experiment.measure.features}
+        self.copies |= {networks[name]: path for name, path in experiment.measure.features.items()}
+        self.resolved["measure"]["features"] = networks
         if data.own is not None:
             self._own(data.own, settings)
         elif data.stored is not None:

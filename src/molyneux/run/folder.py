@@ -9,8 +9,8 @@
 
 Each stage is a `core.store.Stage` whose settings hold the key of the stage before it, so a change anywhere shows in all that
 follows. Other samples or another training need another folder; with other measures or another report, these are made again.
-The key of `measure` holds the judges' digests too: with another judge, measures are made again. The record of each stage says
-on which machine it was made.
+The key of `measure` holds the digests of judges and of networks of features too: with another one, measures are made again. The
+record of each stage says on which machine it was made.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from molyneux.core import ConflictError, CorruptFileError, StoreError, store
 from molyneux.core.config import dump_document, parse_document
 from molyneux.run.experiment import Experiment, parse_experiment
 from molyneux.run.provenance import machine
-from molyneux.run.readers import judge_digests
+from molyneux.run.readers import feature_digests, judge_digests
 
 _CONFIG, _MACHINE, _CHECKSUM = "config.yaml", "machine.json", "# checksum "
 STAGES = ("samples", "model", "measure", "report")
@@ -41,7 +41,9 @@ class RunFolder:
         self.samples = _stage(path, "samples", seed=seed, data=settings["data"], version=dataset and dataset.name)
         self.model = _stage(path, "model", seed=seed, learn=settings["learn"], samples=self.samples.key)
         judges = judge_digests(dataset, experiment.measure.judges)
-        self.measure = _stage(path, "measure", measure=settings["measure"], model=self.model.key, judges=judges)
+        features = feature_digests(experiment.measure.features)
+        more = {"features": features} if features else {}
+        self.measure = _stage(path, "measure", measure=settings["measure"], model=self.model.key, judges=judges, **more)
 
     @property
     def complete(self) -> bool:

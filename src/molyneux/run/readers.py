@@ -11,9 +11,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from molyneux.core import ConfigError, ConflictError, CorruptFileError, Dataset, Reader, Spec, SpecError, StoreError
-from molyneux.data import OwnDataset, World
+from molyneux.core import (
+    ConfigError,
+    ConflictError,
+    CorruptFileError,
+    Dataset,
+    Features,
+    Reader,
+    Spec,
+    SpecError,
+    StoreError,
+)
+from molyneux.data import Benchmark, OwnDataset, SplitDataset, World
 from molyneux.learn import FitProgress, Training
+from molyneux.learn.features import load_features
 from molyneux.learn.judges import Judge, file_digest, load_judge, shipped_file, train_judge
 from molyneux.learn.judges.train import TRAINING
 
@@ -51,13 +62,13 @@ def find_readers(dataset: Dataset | None, spec: Spec, judges: Mapping[str, Path]
     exact = {name: reader for name, reader in dataset.readers().items() if name in spec.names and name not in judges}
     found, unread, problems = dict[str, Reader](), dict[str, str](), list[str]()
     for name in dict.fromkeys([*spec.names, *judges]):
-        if isinstance(dataset, OwnDataset) and name not in judges:
+        if isinstance(dataset, OwnDataset | Benchmark) and name not in judges and not shipped_file(dataset.name, name).is_file():
             if name not in exact:
                 unread[name] = _no_judge(dataset, name)
             continue
         try:
             judge = Judge.load(judges[name]) if name in judges else load_judge(dataset.name, name)
-            shown = dataset.visible(name) if isinstance(dataset, World) else tuple(factor.name for factor in spec.factors)
+            shown = dataset.visible(name) if isinstance(dataset, SplitDataset) else tuple(factor.name for factor in spec.factors)
             found[name] = judge.reader(spec, name, shown, abstain=judge.abstains)
         except (SpecError, StoreError) as error:
             if name in judges or isinstance(error, CorruptFileError):
@@ -69,6 +80,28 @@ def find_readers(dataset: Dataset | None, spec: Spec, judges: Mapping[str, Path]
     return Readers(exact, found, unread)
 
 
+def find_features(spec: Spec, files: Mapping[str, Path]) -> dict[str, Features]:
+    """The networks whose features of a modality are compared, by modality.
+
+    Raises:
+        ConfigError: a file is not there or damaged, holds another network, or the samples lack its modality.
+    """
+    found, problems = dict[str, Features](), list[str]()
+    for name, path in files.items():
+        try:
+            found[name] = load_features(path, spec, name)
+        except (SpecError, StoreError) as error:
+            problems.append(f"features.{name}: {error}")
+    if problems:
+        raise ConfigError(problems)
+    return found
+
+
+def feature_digests(files: Mapping[str, Path]) -> dict[str, str]:
+    """The digests of the files of networks by modality: measures are made again when one changes."""
+    return {name: file_digest(path) for name, path in sorted(files.items()) if path.is_file()}
+
+
 def judge_digests(dataset: Dataset | None, judges: Mapping[str, Path]) -> dict[str, str]:
     """By modality, the digest of the file of the judge that would read it: measures are made again when it changes."""
     if dataset is None:
@@ -78,7 +111,7 @@ def judge_digests(dataset: Dataset | None, judges: Mapping[str, Path]) -> dict[s
 
 
 def make_judge(
-    worlds: Mapping[str, World] | Mapping[str, OwnDataset],
+    worlds: Mapping[str, World] | Mapping[str, OwnDataset | Benchmark],
     modality: str,
     out: Path,
     *,
@@ -88,22 +121,23 @@ def make_judge(
     named: str = "",
     progress: FitProgress | None = None,
 ) -> Judge:
-    """Train a judge on all levels of a world together, or on the user's own labelled data, validate it, and write it.
+    """Train a judge on all levels of a world together, or on the labels of a data set in files, validate it, and write it.
 
     The training continues where an earlier call with the same `out` stopped; its folder is beside `out` and removed at the end.
 
     Args:
-        worlds: the levels by name, of one world; or own data under an empty name, whose test samples validate the judge.
+        worlds: the levels by name, of one world; or own data or a benchmark under an empty name, whose test samples validate the
+            judge.
         modality: name of the modality that the judge reads.
         out: file to write.
-        samples: training samples of each level; of own data that have fewer, they are used as often as that takes.
+        samples: training samples of each level; of files that have fewer, they are used as often as that takes.
         seed: root seed.
         settings: those of the world that were asked for, for the command that is recorded.
         named: what the recorded command calls the data; the name of the world by default.
         progress: receives the progress of the training.
 
     Raises:
-        ConfigError: `samples` below 1, or own data without labels or with too few samples.
+        ConfigError: `samples` below 1, or data in files without labels or with too few samples.
         SpecError: the worlds have no such modality.
         ConflictError: `out` is there already.
     """
@@ -112,7 +146,7 @@ def make_judge(
     if out.exists():
         raise ConflictError(f"{out} exists: choose another file")
     first = next(iter(worlds.values()))
-    training = _repeated(first, samples) if isinstance(first, OwnDataset) else TRAINING
+    training = TRAINING if isinstance(first, World) else _repeated(first, samples)
     name = first.name
     work = out.with_name(f".{out.name}.training")
     judge = train_judge(
@@ -139,19 +173,20 @@ def _command(world: str, modality: str, settings: Mapping[str, Any]) -> str:
     return f"molyneux judge {world} {modality} {shlex.join(word for option in options for word in option)} --out FILE"
 
 
-def _repeated(data: OwnDataset, samples: int) -> Training:
+def _repeated(data: OwnDataset | Benchmark, samples: int) -> Training:
     """The training of a judge that sees so many true views of a data set that may have fewer."""
-    size = data.splits["train"]
+    size = data.size("train") or samples
     if not data.spec.factors:
-        raise ConfigError("labels: expected labels to train a judge from, got none: name some in the section data")
+        remedy = "name some in the section data" if isinstance(data, OwnDataset) else "judges read factors alone"
+        raise ConfigError(f"labels: expected labels to train a judge from, got none: {remedy}")
     if size < _FEWEST:
         raise ConfigError(f"expected at least {_FEWEST} training samples to train a judge from, got {size}: add samples")
     seen = min(samples, size)
     return replace(TRAINING, epochs=math.ceil(samples / size), batch_size=min(TRAINING.batch_size, seen))
 
 
-def _no_judge(data: OwnDataset, modality: str) -> str:
-    """Why nothing reads a modality of the user's own data."""
+def _no_judge(data: OwnDataset | Benchmark, modality: str) -> str:
+    """Why nothing reads a modality of data in files."""
     if not data.spec.factors:
         return "the data have no labels that could be read"
     if data.spec.modality(modality).kind not in ("image", "series"):
@@ -160,7 +195,7 @@ def _no_judge(data: OwnDataset, modality: str) -> str:
     return f"no judge was named: train one with `{command}`, and name it in measure.judges"
 
 
-def _factors(worlds: Mapping[str, World] | Mapping[str, OwnDataset], modality: str) -> tuple[str, ...]:
+def _factors(worlds: Mapping[str, World] | Mapping[str, OwnDataset | Benchmark], modality: str) -> tuple[str, ...]:
     """Every factor that a view shows at some level."""
     for world in worlds.values():
         world.spec.modality(modality)

@@ -44,6 +44,7 @@ ADDED_SETTINGS: Mapping[str, Any] = {
     "learn.stages": [],
     "learn.wandb": False,
     "measure.conditions": [],
+    "measure.features": {},
 }
 """Dotted paths of settings that earlier versions did not have, with the value that gives what those versions did."""
 
@@ -65,6 +66,7 @@ ADDED_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     **{f"molyneux.learn.{name}": {"objective": None} for name in ("DMVAE", "MMVAE", "MVAE", "MoPoE")},
     "molyneux.learn.FusionPredictor": {"imputation": None, "modality_dropout": 0.0, "target_weight": 1.0, "unsupervised": []},
     "molyneux.learn.fusion.Concatenation": {"layers": []},
+    "molyneux.learn.objectives.IWAE": {"chunk": 8},
     "molyneux.data.ShapeWorld": {"captions": 1, "pictures": 1, "vocabulary": "own"},
 }
 """Arguments that earlier versions did not have, by class, with the value that gives what those versions did."""
@@ -76,7 +78,16 @@ CHANGED_ARGUMENTS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] =
     "molyneux.measure.Downstream": lambda arguments: {
         "labels" if name == "factors" else name: arguments[name] for name in arguments
     },
+    "molyneux.measure.LatentProbe": lambda arguments: {"classifiers": ["linear"], "joint": False, "permutations": 0, **arguments},
+    "molyneux.measure.Likelihood": lambda arguments: {
+        "conditionals": "predictive",
+        "diagnostics": False,
+        "marginals": "singles",
+        **arguments,
+    },
     "molyneux.measure.Galleries": lambda arguments: {"directions": "singles", **arguments},
+    "molyneux.measure.Projection": lambda arguments: {"neighbours": 0, **arguments},
+    "molyneux.measure.Traversals": lambda arguments: {"scored_samples": 0, **arguments},
 }
 """Classes in lists of settings, such as measures, with what makes the arguments of an earlier version those of this one."""
 

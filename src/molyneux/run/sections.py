@@ -191,6 +191,8 @@ class MeasureSettings:
         samples: at most so many.
         batch_size: samples per call of the model.
         judges: files of judges by modality, made by `molyneux judge`; by default those that come with the package.
+        features: files of networks by modality whose features are compared (`fidelity`): the weights of the Inception network of
+            FID, in safetensors under torchvision's names, or a judge; by default the judge of the modality.
     """
 
     measures: tuple[Measure, ...]
@@ -199,6 +201,7 @@ class MeasureSettings:
     samples: Count = 10_000
     batch_size: Count = 500
     judges: Mapping[str, Path] = field(default_factory=dict)
+    features: Mapping[str, Path] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.measures:

@@ -25,7 +25,7 @@ from molyneux.run.folder import (
     stored_settings,
 )
 from molyneux.run.provenance import machine, provenance
-from molyneux.run.readers import Readers, find_readers
+from molyneux.run.readers import Readers, find_features, find_readers
 from molyneux.run.samples import conditions, digest, save_view_digests, train_overlap
 
 Step = Literal["data", "learn", "measure", "report"]
@@ -254,6 +254,7 @@ def evaluations(run: Run) -> list[Evaluation]:
         train=run.source("train"),
         readers=readers.judges,
         exact=readers.exact,
+        features=find_features(source.spec, settings.features),
         seed=experiment.seed,
         samples=settings.samples,
         batch_size=settings.batch_size,

@@ -18,7 +18,7 @@ class Given(Estimates):
     def terms(self):
         return self.given
 
-    def log_weights(self, k):
+    def log_weights(self, k, *, chunk, detached=False):
         assert len(self.log.values) == k
         return self.log
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,25 @@ import torch
 
 from molyneux.core import Batch, Modality, Spec
 from molyneux.learn import vaes
-from molyneux.learn.objectives import CCI, DIP, ELBO, IWAE, MAT, BetaTCVAE, BetaVAE, FactorVAE
+from molyneux.learn.objectives import CCI, DIP, ELBO, IWAE, MAT, BetaTCVAE, BetaVAE, DReG, FactorVAE
 from molyneux.learn.priors import ExPostMixture
-from molyneux.learn.vaes import AE, DMVAE, MMVAE, MVAE, VAE, Aggressive, Autoencoder, MoPoE, UnimodalAutoencoder
+from molyneux.learn.vaes import (
+    AE,
+    CMVAE,
+    DMVAE,
+    HELVAE,
+    MMVAE,
+    MMVM,
+    MVAE,
+    VAE,
+    Aggressive,
+    Autoencoder,
+    CoDEVAE,
+    GPoE,
+    MMVAEPlus,
+    MoPoE,
+    UnimodalAutoencoder,
+)
 
 MODALITIES = (
     Modality("image", "image", (3, 8, 12), "uint8"),
@@ -23,15 +40,15 @@ MODALITIES = (
 )
 LISTED = [getattr(vaes, name) for name in vaes.__all__]
 MODELS = [item for item in LISTED if isinstance(item, type) and issubclass(item, Autoencoder) and not inspect.isabstract(item)]
-OWN = Path(__file__).with_name("mvtcae.py")
 
 
-def own_model():
-    """The model in a file of the user's own."""
-    spec = importlib.util.spec_from_file_location("mvtcae", OWN)
+def beside(name):
+    """A file of this folder, as a module."""
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
     spec.loader.exec_module(module)
-    return module.MVTCAE
+    return module
 
 
 OBJECTIVES = (
@@ -62,9 +79,16 @@ def variant(kind, name, **defaults):
     return Variant
 
 
+LINEAR = beside("linear_models")
 VARIANTS = [
-    own_model(),
-    *[variant(item, f"{item.__name__}-IWAE", objective=IWAE(2)) for item in (DMVAE, MMVAE, MVAE, MoPoE)],
+    beside("mvtcae").MVTCAE,
+    *[variant(item, f"{item.__name__}-IWAE", objective=IWAE(2)) for item in (CMVAE, DMVAE, HELVAE, MMVAE, MVAE, MoPoE)],
+    *[variant(item, f"{item.__name__}-DReG", objective=DReG(2)) for item in (DMVAE, MMVAE, MMVAEPlus, MMVM, VAE)],
+    variant(GPoE, "GPoE-sampled", subsets="sampled"),
+    variant(MVAE, "MVAE-drawn", subsets="drawn"),
+    variant(CoDEVAE, "CoDEVAE-drawn", subsets="drawn"),
+    variant(HELVAE, "HELVAE-exact", pooling="exact"),
+    variant(MMVM, "MMVM-estimated", divergence="monte_carlo", standard=0.25),
     variant(MMVAE, "MMVAE-ELBO", objective=ELBO(free_bits=0.01)),
     *[variant(VAE, f"VAE-{type(item).__name__}-{number}", objective=item) for number, item in enumerate(OBJECTIVES)],
     variant(VAE, "VAE-aggressive", aggressive=Aggressive(1, fraction=1.0)),
@@ -91,6 +115,18 @@ def any_model(request):
 def model_class(request):
     """Every model, the autoencoder also with a fitted prior."""
     return request.param
+
+
+@pytest.fixture(params=[item for item in MODELS if not issubclass(item, UnimodalAutoencoder)], ids=lambda model: model.__name__)
+def multimodal_class(request):
+    """Every model of several modalities."""
+    return request.param
+
+
+@pytest.fixture
+def linear():
+    """Models with linear nets, and their exact likelihoods."""
+    return LINEAR
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from safetensors.torch import load, save
 
 from molyneux.core import ConfigError, DataError, Decodes, Encodes, Likelihood, Progress, Representation, SpecError, Trainable
 from molyneux.learn.nets import CharacterTransformer, Dense, Patches
-from molyneux.learn.vaes import AE, DMVAE, HSVAE, VAE
+from molyneux.learn.vaes import AE, CMVAE, DMVAE, HSVAE, MMVAE, VAE, MMVAEPlus
 
 START = Progress(0, 10)
 COUNTS = (1, 2, 6)
@@ -119,7 +119,7 @@ def test_order_of_modalities_does_not_matter(model_class, count, build, batch_of
     batch = batch_of(model.spec, missing=0.3)
     codes = model.prior(10).rsample(3, noise())
     torch.testing.assert_close(turned.encode(batch).log_prob(codes), model.encode(batch).log_prob(codes))
-    if model_class.__name__ != "MMVAE":  # whose divergence is estimated from samples by default
+    if model_class not in (CMVAE, MMVAE, MMVAEPlus):  # whose divergence is estimated from samples by default
         # A random subset of MVAE is drawn by position, so the order decides which one it is.
         model.random_subsets = turned.random_subsets = 0
         rates = [loss_of(one, batch).terms for one in (model, turned)]
@@ -241,7 +241,7 @@ def test_settings_that_cannot_be_used_are_refused_all_at_once(model_class, build
     assert len(caught.value.problems) == 2 + len(weight)
     with pytest.raises(ConfigError, match="latent_dim: expected at least 1, got 0"):
         model_class(build(model_class).spec, latent_dim=0)
-    if model_class is not DMVAE:
+    if not model_class.has_private:
         with pytest.raises(ConfigError, match=r"private_dim: expected 0, since .* has no private codes"):
             build(model_class, private_dim=2)
 
@@ -258,9 +258,11 @@ def test_chosen_nets_are_used(model_class, build):
     assert count[1] < count[0]
 
 
-def test_only_dmvae_has_private_codes(model_class, build):
-    names = set() if model_class is not DMVAE else {"image", "text"}
-    assert set(build(model_class).private_dims) == names
+def test_private_codes_are_those_asked_for(model_class, build):
+    if model_class.has_private:
+        assert build(model_class, private_dim={"image": 2, "text": 0}).private_dims == {"image": 2}
+    else:
+        assert not build(model_class).private_dims
 
 
 def test_a_unimodal_model_takes_one_modality(build):

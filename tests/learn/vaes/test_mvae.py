@@ -4,14 +4,14 @@ import torch
 from molyneux.core import Batch, ConfigError, Modality, Progress, Spec
 from molyneux.learn.nets import Dense
 from molyneux.learn.vaes import MVAE
+from molyneux.learn.vaes.subsets import drawn_members, subset_members
 
 
-def test_random_subsets_are_drawn_anew_and_are_neither_single_nor_whole(build):
-    model = build(MVAE, 5, random_subsets=3)
+def test_random_subsets_are_drawn_anew_and_are_neither_single_nor_whole():
     generator = torch.Generator().manual_seed(0)
     drawn = set()
     for _ in range(200):
-        members = model._members(generator)
+        members = subset_members("sampled", 5, 3, generator)
         assert members.shape == (5 + 1 + 3, 5)
         assert members[:5].equal(torch.eye(5, dtype=torch.bool))
         assert members[5].all()
@@ -20,9 +20,30 @@ def test_random_subsets_are_drawn_anew_and_are_neither_single_nor_whole(build):
     assert len(drawn) == 10 + 10 + 5
 
 
-def test_two_modalities_have_no_other_subsets(build):
-    assert build(MVAE, 2, random_subsets=4)._members(None).int().tolist() == [[1, 0], [0, 1], [1, 1]]
-    assert build(MVAE, 1)._members(None).int().tolist() == [[1]]
+def test_two_modalities_have_no_other_subsets():
+    assert subset_members("sampled", 2, 4, None).int().tolist() == [[1, 0], [0, 1], [1, 1]]
+    assert subset_members("sampled", 1, 1, None).int().tolist() == [[1]]
+    assert subset_members("singles", 3, 4, None).int().tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]]
+
+
+def test_each_sample_draws_its_subset_and_all_are_equally_probable():
+    members = drawn_members(3, 7000, torch.Generator().manual_seed(0))
+    numbers, counts = (members.int() * torch.tensor([[1], [2], [4]])).sum(0).unique(return_counts=True)
+    assert numbers.tolist() == [1, 2, 3, 4, 5, 6, 7]
+    assert counts.tolist() == pytest.approx([1000] * 7, abs=150)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_a_subset_for_each_sample_has_the_loss_of_all_subsets_in_expectation(missing, build, batch_of):
+    losses = {}
+    for subsets in ("all", "drawn"):
+        model = build(MVAE, 3, subsets=subsets)
+        batch = batch_of(model.spec, 4, missing=missing)[torch.arange(4).repeat(4000)]
+        with torch.no_grad():
+            losses[subsets] = model.loss(batch, Progress(0, 1), torch.Generator().manual_seed(0))
+    assert losses["drawn"].total.item() == pytest.approx(losses["all"].total.item(), rel=0.03)
+    for name, term in losses["all"].terms.items():
+        assert losses["drawn"].terms[name].item() == pytest.approx(term.item(), rel=0.05)
 
 
 def test_a_subset_reconstructs_its_own_modalities(build, batch_of):
@@ -40,7 +61,7 @@ def test_a_subset_reconstructs_its_own_modalities(build, batch_of):
 def test_all_subsets_of_many_modalities_are_estimated_by_some():
     spec = Spec(tuple(Modality(f"m{i}", "tabular", (2,)) for i in range(12)))
     model = MVAE(spec, subsets="all", latent_dim=2, nets=dict.fromkeys(spec.names, Dense(width=4)))
-    assert MVAE(spec, latent_dim=2)._members(None).shape == (14, 12)
+    assert subset_members("sampled", 12, 1, None).shape == (14, 12)
     observation = model.observe(Batch({name: torch.randn(3, 2) for name in spec.names}))
     stack = model.stacked(observation, None)
     assert stack.weight.shape == (255, 3)

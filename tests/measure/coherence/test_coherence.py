@@ -1,10 +1,11 @@
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 import pytest
 import torch
 
-from molyneux.core import ConfigError, NotApplicableError, Reading
+from molyneux.core import ConfigError, NotApplicableError, Posterior, Reading, Spec
 from molyneux.measure import Coherence
 from molyneux.measure.coherence import confusion
 
@@ -190,6 +191,38 @@ def test_absent_modalities_are_neither_observed_nor_compared(tiny):
     assert tiny.find(measured, "coherence.strict", source="text", target="image").n == 400
     assert tiny.find(measured, "coherence.letters", source="image", target="text").n == 200
     assert tiny.find(measured, "coherence.strict", source="text", target="image").value == 100.0
+
+
+@pytest.mark.parametrize("directions", ["all", "leave-one-out"])
+def test_coherence_by_the_number_of_inputs(tiny, monkeypatch, directions):
+    """Four modalities: from one, the shape is wrong in half of the samples; from two, in a quarter; from three it is right."""
+    for name in ("second", "third"):
+        monkeypatch.setitem(tiny.views, name, tiny.views["text"])
+    text = tiny.spec.modality("text")
+    spec = Spec((*tiny.spec.modalities, *(replace(text, name=name) for name in ("second", "third"))), tiny.spec.factors)
+    wrong = tiny.shifted("shape")
+
+    class Unsure(tiny.Oracle):
+        def encode(self, batch, observed=None):
+            posterior = super().encode(batch, observed)
+            rows, every = posterior.shared.mean[:, 0].long(), {1: 2, 2: 4, 3: 10**6}[len(observed)]
+            false = (torch.arange(len(rows)) + 1) % every == 0
+            return Posterior(type(posterior.shared)(torch.where(false, wrong("text", rows), rows)[:, None].float()))
+
+    source = tiny.Source(tiny.rows(400), spec=spec)
+    readers = {name: tiny.Reader(name) for name in ("text", "second", "third")}
+    measured = Coherence(directions=directions, joint=False)(
+        tiny.evaluation(Unsure(), source=source, exact=readers, batch_size=400)
+    )
+    expected = {"1": (50, 12), "2": (75, 12), "3": (100, 4)} if directions == "all" else {"1": (50, 12), "3": (100, 4)}
+    for inputs, (value, count) in expected.items():
+        score = tiny.find(measured, "coherence.strict_by_inputs", inputs=inputs)
+        assert score.value == pytest.approx(value, abs=1e-9)
+        assert score.note == f"{count} directions"
+        assert score.chance == pytest.approx(100 / 6)
+        assert score.controls["judge ceiling"] == 100
+        assert score.n == 400
+    assert len([score for score in measured.scores if score.name == "coherence.strict_by_inputs"]) == len(expected)
 
 
 def test_each_subset_is_encoded_once_a_batch_and_only_with_what_it_observes(tiny):

@@ -4,6 +4,18 @@ from molyneux.data.benchmarks.av_mnist import AVMNIST
 from molyneux.data.benchmarks.benchmark import Benchmark
 from molyneux.data.benchmarks.clevr import CLEVR, CLEVRCoGenT, CLEVRQuestions
 from molyneux.data.benchmarks.crepe import CREPE
+from molyneux.data.benchmarks.generative import (
+    CUB,
+    MHD,
+    MNIST,
+    MNISTSVHN,
+    CelebA,
+    FashionMNIST,
+    PolyMNIST,
+    PublishedPolyMNIST,
+    SpokenDigits,
+    Sprites,
+)
 from molyneux.data.benchmarks.labelled_texts import AGNews, DBpedia, LabelledTexts, YahooAnswers
 from molyneux.data.benchmarks.multibench import (
     CMUMOSEI,
@@ -35,15 +47,21 @@ __all__ = [
     "CMUMOSEI",
     "CMUMOSI",
     "CREPE",
+    "CUB",
     "ENRICO",
+    "MHD",
     "MIMIC",
+    "MNIST",
+    "MNISTSVHN",
     "NLVR",
     "AGNews",
     "Benchmark",
     "CLEVRCoGenT",
     "CLEVRQuestions",
+    "CelebA",
     "Clotho",
     "DBpedia",
+    "FashionMNIST",
     "FileBenchmark",
     "KineticsLarge",
     "KineticsSmall",
@@ -52,7 +70,11 @@ __all__ = [
     "MUStARD",
     "MuJoCoPush",
     "PictureTexts",
+    "PolyMNIST",
     "PublishedAVMNIST",
+    "PublishedPolyMNIST",
+    "SpokenDigits",
+    "Sprites",
     "Stocks",
     "SugarCrepe",
     "URFunny",

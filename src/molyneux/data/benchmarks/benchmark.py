@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from molyneux.core import Batch, ConfigError, StoreError, seeds, store
+from molyneux.core import Batch, ConfigError, JudgeMaterial, StoreError, seeds, store
 from molyneux.data.dataset import Split, SplitDataset
+from molyneux.data.sources import Views
 
 ROOT = "MOLYNEUX_DATA"
 """The environment variable that names the folder in which published data sets lie, each in a folder of its own."""
@@ -83,6 +84,11 @@ class Benchmark(SplitDataset):
         place, member = np.divmod(self.numbers(indices, split), self.together)
         order = _order(self.name, split, (self.size(split) or 0) // self.together, seed)
         return self.rows(order[place] * self.together + member, split)
+
+    def judge_material(self, modality: str, split: Split, size: int, *, seed: int) -> JudgeMaterial:
+        """What a judge of a modality is trained on: at most `size` views with their factors."""
+        available = self.size(split) or size
+        return JudgeMaterial(Views(self.source(split, min(size, available), seed=seed), (modality,)))
 
     def paths(self) -> dict[str, Path]:
         """The files that are there, by name.

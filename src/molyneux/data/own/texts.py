@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from molyneux.core import Factor, Modality, Reading
-from molyneux.core.views import padded
+from molyneux.core import Modality
 from molyneux.data.benchmarks.text_samples import word_view
+from molyneux.data.lookup_reader import LookupReader
 from molyneux.data.own.content import ArrayView, Content
 
 Unit = Literal["characters", "words"]
@@ -59,39 +57,6 @@ def _characters(name: str, texts: Sequence[str], train: np.ndarray, most: int, l
         cut = text[:longest]
         ids[row, : len(cut)] = [numbers.get(symbol, len(symbols) - 1) for symbol in cut]
     return Modality(name, "text", (longest,), dtype, symbols, 0), ids
-
-
-class LookupReader:
-    """Reads the labels of texts, or of symbols, that determine them: each view that occurs in the data has one value of a factor.
-
-    Args:
-        modality: what is read.
-        factors: what it determines.
-        known: by the bytes of a view's ids, the code of each factor.
-    """
-
-    def __init__(self, modality: Modality, factors: Sequence[Factor], known: Mapping[bytes, Sequence[int]]) -> None:
-        self._modality, self._known = modality, dict(known)
-        self.factors = tuple(factor.name for factor in factors)
-
-    @property
-    def modality(self) -> str:
-        """Name of the modality it reads."""
-        return self._modality.name
-
-    @property
-    def accuracy(self) -> Mapping[str, float]:
-        """Every view of the data is read without error."""
-        return dict.fromkeys(self.factors, 1.0)
-
-    def read(self, view: Tensor) -> Reading:
-        """Factor codes of views (B, *shape); -1 of one that does not occur in the data."""
-        rows = padded(self._modality, view.cpu().long()).numpy()
-        found = [self._known.get(row.tobytes()) for row in rows]
-        missing = [-1] * len(self.factors)
-        codes = torch.tensor([missing if row is None else list(row) for row in found], dtype=torch.int64)
-        reasons = {row: "not a text of the data" for row, codes in enumerate(found) if codes is None}
-        return Reading(codes.reshape(len(found), len(self.factors)), self.factors, reasons)
 
 
 def lookup_reader(content: Content, view: ArrayView) -> LookupReader | None:

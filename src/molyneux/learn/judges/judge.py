@@ -15,7 +15,7 @@ from torch import Tensor
 
 from molyneux.core import UNREADABLE, CorruptFileError, Factor, Modality, Reading, Spec, SpecError, StoreError, nearest, views
 from molyneux.learn.files import assign, load_tensors, save_tensors
-from molyneux.learn.judges.net import JudgeNet, width_of
+from molyneux.learn.judges.net import WIDTH, JudgeNet, width_of
 
 _BATCH = 500
 
@@ -162,7 +162,7 @@ def file_digest(path: Path) -> str:
 
 
 class JudgeReader:
-    """A judge that reads some factors and some of their values; satisfies `core.LearnedReader`.
+    """A judge that reads some factors and some of their values; satisfies `core.LearnedReader` and `core.Features`.
 
     Args:
         judge: the judge.
@@ -211,13 +211,21 @@ class JudgeReader:
         return Reading(codes, self.factors, reasons, forced if self._unreadable else None)
 
     @torch.inference_mode()
+    def features(self, view: Tensor) -> Tensor:
+        """The last hidden layer, (B, 128), of views (B, *shape), in their stored form; see `core.Features`."""
+        parts = [self._judge.net.features(self._ready(part)).to(view.device) for part in torch.split(view, _BATCH)]
+        return torch.cat(parts) if parts else torch.empty(0, WIDTH)
+
+    def _ready(self, view: Tensor) -> Tensor:
+        """Views as the network takes them."""
+        ready = views.to_model(self._modality, view.to(next(self._judge.net.parameters()).device))
+        # three times as fast on a CPU
+        return ready.contiguous(memory_format=torch.channels_last) if self._modality.kind == "image" else ready
+
+    @torch.inference_mode()
     def _codes(self, view: Tensor) -> tuple[Tensor, Tensor]:
         """The answers, and the most probable values, both (B, F)."""
-        device = next(self._judge.net.parameters()).device
-        ready = views.to_model(self._modality, view.to(device))
-        if self._modality.kind == "image":
-            ready = ready.contiguous(memory_format=torch.channels_last)  # three times as fast on a CPU
-        logits = self._judge.net(ready)
+        logits = self._judge.net(self._ready(view))
         found = [self._answer(name, logits[name]) for name in self._tables]
         codes, forced = (torch.stack(columns, 1).to(view.device) for columns in zip(*found, strict=True))
         return codes, forced

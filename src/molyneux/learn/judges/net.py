@@ -12,6 +12,8 @@ from molyneux.core import Modality, SpecError
 
 SIDE = 64
 """Side in pixels to which pictures are resized."""
+WIDTH = 128
+"""Units of the last hidden layer."""
 
 
 class PictureFeatures(nn.Module):
@@ -74,13 +76,18 @@ class JudgeNet(nn.Module):
             raise SpecError(f"modality {modality.name}: judges read kinds image and series, got {modality.kind}")
         self.picture = modality.kind == "image"
         self.body = PictureFeatures(modality.shape[0], width) if self.picture else ContourFeatures(modality.shape[1])
-        self.hidden = nn.Sequential(nn.Linear(self.body.features, 128), nn.ReLU())
+        self.hidden = nn.Sequential(nn.Linear(self.body.features, WIDTH), nn.ReLU())
         self.names = tuple(factors)
-        self.heads = nn.ModuleDict({_key(name): nn.Linear(128, values) for name, values in factors.items()})
+        self.heads = nn.ModuleDict({_key(name): nn.Linear(WIDTH, values) for name, values in factors.items()})
+
+    def features(self, view: Tensor) -> Tensor:
+        """The last hidden layer (B, 128) of views in the form models compute with."""
+        hidden: Tensor = self.hidden(self.body(view))
+        return hidden
 
     def forward(self, view: Tensor) -> dict[str, Tensor]:
         """Logits (B, values) per factor, of views in the form models compute with."""
-        features = self.hidden(self.body(view))
+        features = self.features(view)
         return dict(zip(self.names, (head(features) for head in self.heads.values()), strict=True))
 
 

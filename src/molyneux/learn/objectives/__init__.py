@@ -2,6 +2,7 @@
 
 from molyneux.learn.checks import levels_below_zero
 from molyneux.learn.objectives.bounds import ELBO, IWAE, Bound, Criterion, ElboTerms, Estimates, LogWeights, Objective, Sampled
+from molyneux.learn.objectives.dreg import DReG
 from molyneux.learn.objectives.mat import MAT
 from molyneux.learn.objectives.penalties import CCI, DIP, BetaVAE, Penalty, frozen
 from molyneux.learn.objectives.total_correlation import BetaTCVAE, FactorVAE
@@ -18,6 +19,7 @@ __all__ = [
     "Bound",
     "Criterion",
     "Cyclical",
+    "DReG",
     "ElboTerms",
     "Estimates",
     "FactorVAE",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -41,10 +41,13 @@ class LogWeights:
     Args:
         values: (K, S, B) nats; likelihoods are multiplied by the scales of their modalities.
         weight: what each bound counts, (S, B).
+        codes: the codes drawn from posteriors, where they were asked for `detached`: each (K, R, B, D), and the numbers of the R
+            bounds that have them, (R,) int64.
     """
 
     values: Tensor
     weight: Tensor
+    codes: Sequence[tuple[Tensor, Tensor]] = ()
 
 
 @dataclass(frozen=True)
@@ -76,8 +79,16 @@ class Estimates(ABC):
         """The terms of the evidence lower bound, with one sample of each posterior."""
 
     @abstractmethod
-    def log_weights(self, k: int) -> LogWeights:
-        """The log-weights of `k` samples of each posterior, with gradients (reparameterised)."""
+    def log_weights(self, k: int, *, chunk: int, detached: bool = False) -> LogWeights:
+        """The log-weights of `k` samples of each posterior, with gradients (reparameterised).
+
+        Args:
+            k: samples of each posterior.
+            chunk: how many of them are decoded at once. Where there are more, the decodings are not kept for the backward pass
+                but repeated in it, so memory does not grow with k; gradients are the same.
+            detached: whether densities of posteriors are constants of their parameters, which gradients then reach through the
+                codes alone (Roeder et al., NeurIPS 2017).
+        """
 
     @abstractmethod
     def sampled(self) -> tuple[Sampled, Tensor]:
@@ -185,22 +196,29 @@ class IWAE(Bound):
 
     Burda et al., Importance Weighted Autoencoders (ICLR 2016), equation 8. It is at least the ELBO, and tends to the
     log-likelihood as K grows. A model that adds up several bounds, such as those of the subsets of MVAE or of the experts of
-    MMVAE (Shi et al., NeurIPS 2019, equation 3), adds up this one instead of each. Time and memory of a step grow with K.
+    MMVAE (Shi et al., NeurIPS 2019, equation 3), adds up this one instead of each. The time of a step grows with K; memory does
+    not beyond a `chunk` of samples. A likelihood with `scale: optimal` is fitted to all K together and therefore not chunked.
 
     Reported are `iwae`, the bound, and `elbo`, the mean of the same log-weights. Scales multiply the log-likelihoods in both.
 
     Args:
         samples: K.
+        chunk: how many of the K samples are decoded at once; where there are more, each is decoded again in the backward pass.
     """
 
     samples: int = 8
+    chunk: int = 8
 
     def __post_init__(self) -> None:
-        refuse(too_small(self, "samples"))
+        refuse(too_small(self, "samples", "chunk"))
 
     def loss(self, estimates: Estimates) -> Loss:
         """See `Criterion`."""
-        found = estimates.log_weights(self.samples)
-        bound = found.values.logsumexp(0) - math.log(self.samples)
-        total, elbo = ((found.weight * item).sum(0).mean() for item in (bound, found.values.mean(0)))
-        return Loss(-total, {"iwae": total.detach(), "elbo": elbo.detach()})
+        return importance_weighted(estimates.log_weights(self.samples, chunk=self.chunk))
+
+
+def importance_weighted(found: LogWeights) -> Loss:
+    """The negative importance-weighted bound of K samples, with the terms `iwae` and `elbo`; see `IWAE`."""
+    bound = found.values.logsumexp(0) - math.log(len(found.values))
+    total, elbo = ((found.weight * item).sum(0).mean() for item in (bound, found.values.mean(0)))
+    return Loss(-total, {"iwae": total.detach(), "elbo": elbo.detach()})

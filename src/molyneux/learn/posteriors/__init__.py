@@ -16,6 +16,7 @@ from molyneux.learn.posteriors.combinations import (
     subsets_of,
 )
 from molyneux.learn.posteriors.diagonal import Diagonal, DiagonalLaplace, DiagonalNormal, Point, expert_parameters
+from molyneux.learn.posteriors.pooling import consensus_of_experts, hellinger_pool, moment_matched, weighted_product
 from molyneux.learn.posteriors.sparse import HierarchicalSparse, SparseNormal, SpikePrior
 
 __all__ = [
@@ -33,11 +34,15 @@ __all__ = [
     "WhereConditional",
     "WhereDistribution",
     "all_subsets",
+    "consensus_of_experts",
     "draw_component",
     "expert_parameters",
+    "hellinger_pool",
     "mixture_of_experts",
     "mixture_of_products",
+    "moment_matched",
     "product_of_experts",
     "sampled_subsets",
     "subsets_of",
+    "weighted_product",
 ]

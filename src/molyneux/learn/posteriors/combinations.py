@@ -140,10 +140,16 @@ class Mixture:
     Args:
         components: S stacked distributions, loc (S, B, D).
         weights: (S, B), with sum 1 over S for each sample.
+        log_weights: their logarithms, where a gradient is to reach weights that may be 0.
     """
 
-    def __init__(self, components: Diagonal, weights: Tensor) -> None:
+    def __init__(self, components: Diagonal, weights: Tensor, log_weights: Tensor | None = None) -> None:
         self.components, self.weights = components, weights
+        self.log_weights = weights.log() if log_weights is None else log_weights
+
+    def detach(self) -> Mixture:
+        """The same distribution with parameters that are constants."""
+        return Mixture(self.components.detach(), self.weights.detach(), self.log_weights.detach())
 
     @property
     def mean(self) -> Tensor:
@@ -166,7 +172,7 @@ class Mixture:
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Log-density of the whole mixture in nats, (*leading, B, D) -> (*leading, B)."""
-        each = self.components.log_prob(value.unsqueeze(-3)) + self.weights.log()
+        each = self.components.log_prob(value.unsqueeze(-3)) + self.log_weights
         return each.logsumexp(-2)
 
     def kl_bound(self) -> Tensor:

@@ -67,6 +67,10 @@ class Diagonal(ABC):
         """The distribution at `index` of the leading axes."""
         return type(self)(self.loc[index], self.log_variance[index])
 
+    def detach(self) -> Self:
+        """The same distribution with parameters that are constants."""
+        return type(self)(self.loc.detach(), self.log_variance.detach())
+
     def where(self, keep: Tensor) -> Self:
         """The same distribution where `keep` (..., B) holds, the prior elsewhere; what is not kept may be NaN."""
         chosen = keep.unsqueeze(-1)
@@ -112,6 +116,12 @@ class DiagonalNormal(Diagonal):
     def kl_per_dimension(self) -> Tensor:
         """See `Diagonal`; Kingma & Welling, Auto-Encoding Variational Bayes (2014), appendix B."""
         return 0.5 * (self.loc.square() + torch.expm1(self.log_variance) - self.log_variance)
+
+    def kl_to(self, other: DiagonalNormal) -> Tensor:
+        """Kullback-Leibler divergence to another normal distribution in nats, (..., B); leading axes broadcast."""
+        ratio = self.log_variance - other.log_variance
+        distance = (self.loc - other.loc).square() * (-other.log_variance).exp()
+        return 0.5 * (distance + torch.expm1(ratio) - ratio).sum(-1)
 
 
 class DiagonalLaplace(Diagonal):

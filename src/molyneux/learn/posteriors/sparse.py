@@ -151,6 +151,10 @@ class HierarchicalSparse(SparseNormal, Diagonal):
         within = index if isinstance(index, tuple) else (index,)
         return type(self)(self.loc[index], self.log_variance[index], self.log_ratios[(slice(None), *within)], self.settings)
 
+    def detach(self) -> Self:
+        """The same distribution with parameters that are constants."""
+        return type(self)(self.loc.detach(), self.log_variance.detach(), self.log_ratios.detach(), self.settings)
+
     def where(self, keep: Tensor) -> Self:
         """The same distribution where `keep` (..., B) holds, the prior elsewhere; what is not kept may be NaN."""
         loc, log_variance, log_ratios = (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import ClassVar, TypedDict
 
@@ -24,8 +24,8 @@ from molyneux.learn.posteriors import Diagonal, DiagonalNormal, WhereConditional
 from molyneux.learn.priors import ExPostMixture, FittedPrior, IndependentPrior, LatentDims, Prior
 from molyneux.learn.vaes.networks import Networks, Observation, unknown_names
 
-ROWS = 1024
-"""Codes that `log_likelihood` decodes at once: memory does not grow with the number of importance samples."""
+ROWS, _ROWS = 1024, {"cpu": 160}
+"""Codes that `log_weights` decodes at once, and other numbers by device: a processor is almost twice as fast with few."""
 
 
 class SharedSettings(TypedDict, total=False):
@@ -51,7 +51,7 @@ def reporting(problems: Sequence[str]) -> Iterator[None]:
 class Autoencoder(nn.Module, ABC):
     """An encoder and a decoder for each modality, with one shared code and, for some models, private codes between them.
 
-    Satisfies `core.Trainable`, `Encodes`, `Decodes`, `Representation` and `PostFit`.
+    Satisfies `core.Trainable`, `Encodes`, `Decodes`, `Priors`, `Representation` and `PostFit`.
 
     Args:
         spec: what the batches look like.
@@ -80,6 +80,8 @@ class Autoencoder(nn.Module, ABC):
     """The largest number of modalities that the model takes; None for no limit."""
     has_private: ClassVar[bool] = False
     """Whether the model has private codes."""
+    needs_views: ClassVar[bool] = True
+    """Training refuses a sample that has none of several modalities: its bound is 0, and would pass for one of a sample."""
 
     def __init__(
         self,
@@ -166,13 +168,22 @@ class Autoencoder(nn.Module, ABC):
         return (self.fitted or self.loss_prior).of(size)
 
     @property
+    def priors(self) -> Mapping[str, Callable[[int], Posterior]]:
+        """The prior of the loss, `loss`, and the one that was fitted after training, `fitted`, if any; see `core.Priors`."""
+        return {"loss": self.loss_prior.of, **({} if self.fitted is None else {"fitted": self.fitted.of})}
+
+    @property
     def replaces_prior(self) -> bool:
         """Whether the prior of generation is another than the one that `joint` gives where nothing is present."""
         return self.fitted is not None
 
+    def pooled(self, observation: Observation) -> CodeDistribution:
+        """The posterior of the shared code given what was observed; of models that need to know which modalities these are."""
+        return self.joint(observation.experts, observation.present)
+
     def posterior(self, observation: Observation) -> Posterior:
         """The posterior given what was observed; samples of which nothing is present follow the prior."""
-        shared = self.joint(observation.experts, observation.present)
+        shared = self.pooled(observation)
         if not self.replaces_prior or bool(observation.present.all()):
             return Posterior(shared, observation.private)
         prior = self.prior(observation.present.shape[1])
@@ -209,12 +220,20 @@ def importance_log_likelihood(self: Autoencoder, batch: Batch, k: int, generator
 
     Burda et al., Importance Weighted Autoencoders (ICLR 2016), equation 8. A method of the models whose posterior has a density.
     """
+    return importance_log_weights(self, batch, k, generator).logsumexp(0) - math.log(k)
+
+
+@torch.no_grad()
+def importance_log_weights(self: Autoencoder, batch: Batch, k: int, generator: torch.Generator | None = None) -> Tensor:
+    """`log p(x, z_k) - log q(z_k | x)` with z_k from q, (K, B) nats; never scaled. A method beside `importance_log_likelihood`.
+
+    The batch is encoded once, and codes are decoded in chunks: of all draws, memory holds nothing but their weights.
+    """
     observation = self.observe(batch, self.networks.observed(batch, None))
     posterior = self.posterior(observation)
-    chunk = max(1, ROWS // max(1, len(batch)))
+    chunk = max(1, _ROWS.get(observation.present.device.type, ROWS) // max(1, len(batch)))
     counts = [min(chunk, k - start) for start in range(0, k, chunk)]
-    weights = [_log_weights(self, observation, posterior, count, generator) for count in counts]
-    return torch.cat(weights).logsumexp(0) - math.log(k)
+    return torch.cat([_log_weights(self, observation, posterior, count, generator) for count in counts])
 
 
 def _log_weights(

@@ -11,8 +11,9 @@ from torch import Tensor
 from molyneux.core import Spec
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, product_of_experts
 from molyneux.learn.vaes.autoencoder import reporting
-from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE, StackedPosteriors
+from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
 from molyneux.learn.vaes.networks import Observation
+from molyneux.learn.vaes.stacked import StackedPosteriors
 
 
 class DMVAE(MultimodalVAE):

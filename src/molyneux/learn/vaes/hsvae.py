@@ -13,7 +13,7 @@ from molyneux.learn.objectives import Weight, weight_at, weight_problems
 from molyneux.learn.posteriors import Diagonal, HierarchicalSparse, SpikePrior, expert_parameters
 from molyneux.learn.posteriors.sparse import LOG_RATIO_BOUND
 from molyneux.learn.priors import IndependentPrior
-from molyneux.learn.vaes.autoencoder import SharedSettings, importance_log_likelihood, reporting
+from molyneux.learn.vaes.autoencoder import SharedSettings, importance_log_likelihood, importance_log_weights, reporting
 from molyneux.learn.vaes.unimodal import UnimodalAutoencoder
 
 
@@ -46,6 +46,7 @@ class HSVAE(UnimodalAutoencoder):
     family = HierarchicalSparse
     numbers = 4
     log_likelihood = importance_log_likelihood
+    log_weights = importance_log_weights
 
     def __init__(
         self,

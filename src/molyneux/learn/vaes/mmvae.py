@@ -11,8 +11,9 @@ from molyneux.core import Spec, choice_problems
 from molyneux.learn.posteriors import Diagonal, DiagonalLaplace, DiagonalNormal, Mixture, mixture_of_experts
 from molyneux.learn.priors import IndependentPrior
 from molyneux.learn.vaes.autoencoder import reporting
-from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE, StackedPosteriors
+from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
 from molyneux.learn.vaes.networks import Observation
+from molyneux.learn.vaes.stacked import StackedPosteriors
 
 
 class MMVAE(MultimodalVAE):

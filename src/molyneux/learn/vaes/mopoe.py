@@ -10,8 +10,9 @@ from torch import Tensor
 from molyneux.core import Spec, choice_problems
 from molyneux.learn.posteriors import Diagonal, Mixture, mixture_of_products
 from molyneux.learn.vaes.autoencoder import reporting
-from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE, StackedPosteriors
+from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
 from molyneux.learn.vaes.networks import Observation
+from molyneux.learn.vaes.stacked import StackedPosteriors
 
 
 class MoPoE(MultimodalVAE):

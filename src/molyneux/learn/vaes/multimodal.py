@@ -1,140 +1,24 @@
-"""The contract of the multimodal VAEs: stacked posteriors of the shared code, whose bounds on the log-likelihood they add up."""
+"""The contract of the multimodal VAEs, which add up the bounds of stacked posteriors of the shared code."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Unpack
+from typing import ClassVar, Unpack
 
 import torch
-from torch import Tensor
 
-from molyneux.core import Batch, CodeDistribution, Loss, NotApplicableError, Progress, Spec
-from molyneux.learn.objectives import ELBO, Bound, ElboTerms, Estimates, LogWeights, Sampled, Weight, weight_problems
-from molyneux.learn.posteriors import Diagonal, Mixture, draw_component
-from molyneux.learn.vaes.autoencoder import Autoencoder, SharedSettings, importance_log_likelihood, reporting
-from molyneux.learn.vaes.networks import Networks, Observation, unknown_names
-
-
-@dataclass(frozen=True)
-class StackedPosteriors:
-    """S posteriors of the shared code of each sample; the loss is the sum of their S bounds by weight.
-
-    This is what a multimodal VAE defines. Its expectation `sum_s weight_s (E_s sum_m log p(x_m|z) - KL_s)`, over the modalities m
-    that bound s reconstructs, and the importance-weighted forms of it follow.
-
-    Args:
-        posterior: loc (S, B, D), of which codes are drawn; or a mixture over codes (B, D), of which codes of one bound are drawn.
-        weight: what each bound counts, (S, B).
-        density: what codes are weighed by, if not by the posterior they are drawn of: a mixture, where codes are drawn of each
-            of its components.
-        rate: the divergence of all bounds together, (B,) nats, in closed form; None: that of `posterior` in closed form, or,
-            with a `density`, estimated with the codes drawn.
-        reconstructs: for each modality the numbers of the bounds that reconstruct it, (R,) int64; all for what is not named.
-    """
-
-    posterior: Diagonal | Mixture
-    weight: Tensor
-    density: CodeDistribution | None = None
-    rate: Tensor | None = None
-    reconstructs: Mapping[str, Tensor] = field(default_factory=dict)
-
-    def rsample(self, k: int, generator: torch.Generator | None) -> Tensor:
-        """K codes of each posterior, (K, S, B, D)."""
-        shape = (k, 1) if isinstance(self.posterior, Mixture) else (k,)
-        return self.posterior.rsample(shape, generator)
-
-    def log_prob(self, codes: Tensor) -> Tensor:
-        """Log-density of codes (..., S, B, D) that importance weights are divided by, (..., S, B) nats."""
-        return (self.density or self.posterior).log_prob(codes)
-
-    def divergence(self, codes: Tensor, prior: CodeDistribution) -> Tensor:
-        """The sum of the divergences from the prior by weight, (B,) nats, with codes (S, B, D) where it is estimated."""
-        if self.rate is not None:
-            return self.rate
-        if self.density is None and isinstance(self.posterior, Diagonal):
-            return (self.weight * self.posterior.kl()).sum(0)
-        return (self.weight * (self.log_prob(codes) - prior.log_prob(codes))).sum(0)
-
-
-@dataclass
-class StackEstimates(Estimates):
-    """What an objective needs of a model with stacked posteriors, for one batch.
-
-    Private codes are drawn once per step, or K times, and shared by all bounds that reconstruct their modality.
-
-    Args:
-        networks: of the model.
-        observation: the batch, encoded.
-        stack: the posteriors.
-        prior: of the shared code, over (B, D), in the loss.
-        progress: where training stands.
-        generator: the randomness.
-        drawn: modalities that are reconstructed from one of the stacked codes of each sample, drawn by weight.
-    """
-
-    networks: Networks
-    observation: Observation
-    stack: StackedPosteriors
-    prior: CodeDistribution
-    progress: Progress
-    generator: torch.Generator | None
-    drawn: Collection[str] = ()
-
-    def __post_init__(self) -> None:
-        self.scales = self.networks.scales
-
-    def terms(self) -> ElboTerms:
-        """See `Estimates`."""
-        codes = self.stack.rsample(1, self.generator)[0]
-        distortion, rate = {}, {"shared": self.stack.divergence(codes, self.prior)}
-        for name in self.observation.names:
-            rows, private = self.stack.reconstructs.get(name, slice(None)), self.observation.private.get(name)
-            weight = self.stack.weight[rows]
-            code = None if private is None else private.rsample((), self.generator)
-            distortion[name] = self._distortion(name, codes[rows], weight, code)
-            if private is not None:
-                rate[f"private.{name}"] = weight.sum(0) * private.kl()
-        return ElboTerms(distortion, rate, self.observation.present.any(0))
-
-    def log_weights(self, k: int) -> LogWeights:
-        """See `Estimates`."""
-        codes = self.stack.rsample(k, self.generator)
-        total = self.prior.log_prob(codes) - self.stack.log_prob(codes)
-        for name in self.observation.names:
-            rows, private = self.stack.reconstructs.get(name, slice(None)), self.observation.private.get(name)
-            code = None if private is None else private.rsample((k,), self.generator).unsqueeze(1)
-            shared, weight = codes[:, rows], self.stack.weight[rows].expand(k, -1, -1)
-            found = self.networks.log_likelihood(self.observation, name, shared, code, weight=weight)
-            each = self.scales[name] * found
-            if private is not None and code is not None:
-                each = each + private.standard(tuple(private.loc.shape), private.loc).log_prob(code) - private.log_prob(code)
-            index = torch.arange(total.shape[1], device=total.device)[rows]
-            total = total.index_add(1, index, each)
-        return LogWeights(total, self.stack.weight)
-
-    def sampled(self) -> tuple[Sampled, Tensor]:
-        """See `Estimates`; raises NotApplicableError if the model has several modalities."""
-        posterior = self.stack.posterior
-        if len(self.observation.names) > 1 or not isinstance(posterior, Diagonal):
-            raise NotApplicableError("penalties of codes serve models of one modality: choose ELBO or IWAE")
-        codes = self.stack.rsample(1, self.generator)[0, 0]
-        return Sampled(posterior[0], codes, self.progress, self.generator), self.observation.present[0]
-
-    def distortion(self, codes: Tensor) -> dict[str, Tensor]:
-        """See `Estimates`."""
-        weight = torch.ones_like(codes[..., 0]).unsqueeze(0)
-        return {name: self._distortion(name, codes.unsqueeze(0), weight, None) for name in self.observation.names}
-
-    def _distortion(self, name: str, shared: Tensor, weight: Tensor, private: Tensor | None) -> Tensor:
-        """Negative log-likelihood of one modality, summed over stacked codes (T, B, D) by weight (T, B): (B,) nats."""
-        if name in self.drawn and len(shared) > 1:
-            weight = weight * self.observation.mask(name)
-            choice = draw_component(weight, (1,), self.generator)
-            shared, weight = shared[choice, torch.arange(shared.shape[1], device=choice.device)], weight.sum(0, keepdim=True)
-        found = self.networks.log_likelihood(self.observation, name, shared, private, weight=weight)
-        return -(weight * found).sum(0)
+from molyneux.core import Batch, Loss, Progress, Spec
+from molyneux.learn.objectives import ELBO, Bound, Weight, weight_problems
+from molyneux.learn.vaes.autoencoder import (
+    Autoencoder,
+    SharedSettings,
+    importance_log_likelihood,
+    importance_log_weights,
+    reporting,
+)
+from molyneux.learn.vaes.networks import Observation, unknown_names
+from molyneux.learn.vaes.stacked import StackedPosteriors, StackEstimates
 
 
 class _AllSettings(SharedSettings, total=False):
@@ -162,7 +46,11 @@ class MultimodalVAE(Autoencoder):
             weight, instead of from all: the same loss in expectation for less decoding and more noise. Only with the ELBO.
     """
 
+    importance_weighted: ClassVar[bool] = True
+    """Whether the bounds are those of densities, so that importance-weighted objectives are bounds too."""
+
     log_likelihood = importance_log_likelihood
+    log_weights = importance_log_weights
 
     def __init__(
         self,
@@ -174,6 +62,8 @@ class MultimodalVAE(Autoencoder):
         **shared: Unpack[_AllSettings],
     ) -> None:
         problems = objective_problems(beta, objective, Bound, "a bound, such as ELBO() or IWAE()")
+        if isinstance(objective, Bound) and not isinstance(objective, ELBO) and not self.importance_weighted:
+            problems.append(f"objective: {type(self).__name__} takes the objective ELBO only, got {type(objective).__name__}")
         problems += unknown_names(spec, {"drawn": drawn})
         if drawn and objective is not None and not isinstance(objective, ELBO):
             problems.append("drawn: only the objective ELBO takes single codes for some modalities: leave it out")

@@ -84,6 +84,11 @@ class Networks(nn.Module):
             pair = net.pair(modality, outputs=numbers * code, inputs=code, likelihood=likelihood)
             self.encoders[modality.name], self.decoders[modality.name] = pair
 
+    @property
+    def fits_batches(self) -> bool:
+        """Whether some likelihood is fitted to the codes of a batch, which must then be decoded together."""
+        return self.training and any(getattr(module, "optimal", False) for module in self.decoders.modules())
+
     def observed(self, batch: Batch, observed: Collection[str] | None) -> tuple[str, ...]:
         """The modalities that are to be encoded, in the order of the spec: those `observed`, or all of the batch's.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Unpack
@@ -14,9 +15,16 @@ from molyneux.learn.checks import refuse, shares_out_of_range, too_small
 from molyneux.learn.objectives import BetaVAE, Objective, Weight, frozen
 from molyneux.learn.posteriors import Diagonal, Point
 from molyneux.learn.priors import IndependentPrior
-from molyneux.learn.vaes.autoencoder import Autoencoder, SharedSettings, importance_log_likelihood, reporting
-from molyneux.learn.vaes.multimodal import StackedPosteriors, StackEstimates, objective_problems
+from molyneux.learn.vaes.autoencoder import (
+    Autoencoder,
+    SharedSettings,
+    importance_log_likelihood,
+    importance_log_weights,
+    reporting,
+)
+from molyneux.learn.vaes.multimodal import objective_problems
 from molyneux.learn.vaes.networks import Observation
+from molyneux.learn.vaes.stacked import StackedPosteriors, StackEstimates
 
 
 class UnimodalAutoencoder(Autoencoder):
@@ -75,6 +83,11 @@ class AE(UnimodalAutoencoder):
             raise NotApplicableError(f"an autoencoder has no prior: {_FIT}")
         return self.fitted.of(size)
 
+    @property
+    def priors(self) -> Mapping[str, Callable[[int], Posterior]]:
+        """The fitted prior, if there is one."""
+        return {} if self.fitted is None else {"fitted": self.fitted.of}
+
 
 _FIT = "have one fitted to its codes, `prior: {components: 64}`, or use a VAE"
 
@@ -121,6 +134,7 @@ class VAE(UnimodalAutoencoder):
     """
 
     log_likelihood = importance_log_likelihood
+    log_weights = importance_log_weights
 
     def __init__(
         self,

@@ -6,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, final
 
-from molyneux.core import Decodes, Encodes, NotApplicableError, Spec
+from molyneux.core import Decodes, Encodes, NotApplicableError, Score, Spec
 from molyneux.measure.coherence.answers import Answers, asked_factors, judged_true, read, true_answers
 from molyneux.measure.coherence.joint import joint_readings, joint_scores
 from molyneux.measure.coherence.letters import ConstantText, Letters
 from molyneux.measure.coherence.scores import (
     answer_scores,
+    by_inputs,
     confusion_gallery,
     forced_score,
     judge_scores,
@@ -49,6 +50,8 @@ class Coherence(Measure):
       evaluations do. Means of many images mislead such a reader.
     - `coherence.strict_judge` % where a judge reads beside an exact reader, and `coherence.readers_agree` %: the views of which
       both say the same, "unreadable" included; `coherence.readers_agree_readable` %: the same of views of which one reads all.
+    - `coherence.strict_by_inputs` %: with three modalities and more, the mean of `strict` over all directions from as many
+      modalities (`inputs`), of every size whose subsets were all measured.
     - `coherence.diversity`: number of different scenes that joint generation draws (a perplexity).
 
     Each has its chance level (uniform guessing; for letters the best constant text), the best constant answer, and the
@@ -102,6 +105,8 @@ class Coherence(Measure):
                 total += Measurement(tuple(judge_scores(exact, judge, recorder)))
             if direction in letters:
                 total += Measurement(tuple(letter_scores(Letters.join(letters[direction]), constants[target], recorder)))
+        if isinstance(self.directions, str) and len(evaluation.available) > 2:
+            total += Measurement(tuple(self._by_inputs(evaluation, answers, ceilings)))
         names = [name for name in evaluation.spec.names if evaluation.reader(name) is not None]
         if self.joint and len(names) > 1:
             recorder = Recorder(self.name, evaluation.rng("coherence", "prior"), origin=evaluation.provenance(names))
@@ -109,6 +114,18 @@ class Coherence(Measure):
         if not total.scores:
             raise NotApplicableError("coherence needs a reader or a text among the modalities: none is given")
         return total
+
+    def _by_inputs(
+        self, evaluation: Evaluation, answers: Mapping[Direction, Sequence[Answers]], ceilings: Mapping[str, Answers]
+    ) -> list[Score]:
+        """Strict coherence by the number of modalities that views are generated from."""
+        origin = {**evaluation.provenance(), "draw": self.draw}
+
+        def recorder(inputs: int) -> Recorder:
+            return Recorder(self.name, evaluation.rng("coherence", "inputs", inputs), {"inputs": str(inputs)}, origin)
+
+        joined = {direction: Answers.join(parts) for direction, parts in answers.items()}
+        return by_inputs(joined, ceilings, recorder, samples=evaluation.size)
 
     def _cross_generate(
         self, evaluation: Evaluation, chosen: Sequence[Direction], constants: Mapping[str, ConstantText]

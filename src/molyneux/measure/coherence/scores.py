@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -146,6 +147,42 @@ def _readable(one: Answers, other: Answers) -> np.ndarray:
 def _same(one: Answers, other: Answers) -> np.ndarray:
     """(N,) whether two readers say the same, or both nothing, of every factor."""
     return np.asarray((one.select([factor.name for factor in other.factors]).read == other.read).all(1))
+
+
+def by_inputs(
+    answers: Mapping[Direction, Answers], ceilings: Mapping[str, Answers], recorder: Callable[[int], Recorder], *, samples: int
+) -> list[Score]:
+    """Strict coherence by the number of modalities that views are generated from: the mean over all directions with as many.
+
+    Args:
+        answers: what was read, by direction.
+        ceilings: what is read in the true views, by modality.
+        recorder: writes the score of a number of inputs.
+        samples: how many are measured on; where all have all modalities, the interval is over their means.
+    """
+    groups = defaultdict[int, list[Direction]](list)
+    for direction in answers:
+        groups[len(direction.observed)].append(direction)
+    found = []
+    for inputs, directions in sorted(groups.items()):
+        parts = [answers[direction] for direction in directions]
+        strict = [part.strict for part in parts]
+        true = [
+            ceilings[direction.target].select([factor.name for factor in part.factors])
+            for direction, part in zip(directions, parts, strict=True)
+            if direction.target in ceilings
+        ]
+        controls = {"constant": float(np.mean([percent(best_constant(part)[0].strict) for part in parts]))}
+        if len(true) == len(parts):
+            controls[CEILING] = float(np.mean([percent(part.strict) for part in true]))
+        fields = {"unit": "%", "bounds": (0.0, 100.0), "controls": controls, "note": f"{len(parts)} directions"}
+        chance, write = 100 * float(np.mean([strict_chance(part) for part in parts])), recorder(inputs)
+        if all(len(right) == samples for right in strict):
+            found.append(write.mean("strict_by_inputs", 100 * np.mean(strict, axis=0), chance=chance, **fields))
+        else:
+            value = float(np.mean([percent(right) for right in strict]))
+            found.append(write.score("strict_by_inputs", value, n=min(map(len, strict)), chance=chance, **fields))
+    return found
 
 
 def letter_scores(letters: Letters, constant: ConstantText, recorder: Recorder) -> list[Score]:

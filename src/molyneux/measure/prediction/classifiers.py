@@ -48,6 +48,39 @@ def logistic_predictions(train: Any, labels: np.ndarray, test: Any, *, regulariz
     return np.asarray(fit.predict(test)), bool(fit.n_iter_.max() < fit.max_iter)
 
 
+UNITS = 64
+"""Hidden units of `perceptron_predictions`."""
+
+
+def perceptron_predictions(train: np.ndarray, labels: np.ndarray, test: np.ndarray, *, seed: int) -> tuple[np.ndarray, bool]:
+    """Predictions of a perceptron with one hidden layer of 64 rectified units, for samples it was not fitted on.
+
+    scikit-learn's `MLPClassifier` on standardised features, by Adam in batches of 200, until the loss falls by less than 1e-3 in
+    five rounds. What it finds beyond a linear classifier is there, but not in a linear form.
+
+    Args:
+        train: (N, D) features.
+        labels: (N,) integers; where all are equal, that is the answer.
+        test: (M, D) features of the samples that are asked for.
+        seed: of starts and shuffles.
+
+    Returns:
+        (M,) labels, and False if 100 rounds were not enough.
+    """
+    if len(np.unique(labels)) < 2:
+        return np.full(test.shape[0], labels[0]), True
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.preprocessing import StandardScaler
+
+    scaler = StandardScaler().fit(train)
+    fit = MLPClassifier((UNITS,), max_iter=100, tol=1e-3, n_iter_no_change=5, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fit.fit(scaler.transform(train), labels)
+    return np.asarray(fit.predict(scaler.transform(test))), bool(fit.n_iter_ < fit.max_iter)
+
+
 HIDDEN, EPOCHS, BATCH, RATE = 1024, 15, 512, 1e-3
 
 

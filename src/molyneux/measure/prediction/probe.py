@@ -1,10 +1,10 @@
-"""Linear probes: how well factors and targets can be predicted linearly from codes."""
+"""Probes: how well factors and targets can be predicted from codes, linearly or by a small perceptron."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, final
+from typing import ClassVar, Literal, final, get_args
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from molyneux.measure.coherence import majority
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import Draw, check_draw
 from molyneux.measure.measures import Measure, Measurement
-from molyneux.measure.prediction.classifiers import logistic_predictions
+from molyneux.measure.prediction.classifiers import logistic_predictions, perceptron_predictions
 from molyneux.measure.scores import Recorder, percent
 
 
@@ -106,35 +106,98 @@ def split_samples(evaluation: Evaluation, label: Label, table: CodeTable, traini
     return Split(fit, labels[fit], test, truth[test])
 
 
+Classifier = Literal["linear", "mlp"]
+"""Logistic regression, or a perceptron with one hidden layer."""
+JOINT = "joint"
+"""The code that is made of all others."""
+PERMUTED = "permuted labels"
+"""Control: the same classifier fitted to labels in another order."""
+
+
+def check_classifiers(names: Sequence[Classifier]) -> tuple[Classifier, ...]:
+    """The setting `classifiers`; raises ConfigError for an unknown name, or none."""
+    if not names:
+        raise ConfigError("classifiers: expected at least one of linear and mlp, got none")
+    for name in names:
+        if name not in get_args(Classifier):
+            raise ConfigError(f"unknown classifier {name!r}; {nearest(str(name), get_args(Classifier))}")
+    return tuple(dict.fromkeys(names))
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One kind of classifier with its settings.
+
+    Args:
+        kind: which.
+        regularization: inverse strength of the quadratic penalty of logistic regression (scikit-learn's C).
+        seed: of the starts of a perceptron.
+    """
+
+    kind: Classifier
+    regularization: float = 1.0
+    seed: int = 0
+
+    def predictions(self, fit: np.ndarray, labels: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, bool]:
+        """Labels (M,) of codes `test` (M, D) by a classifier fitted to `fit` (N, D), and whether the fit converged."""
+        if self.kind == "mlp":
+            return perceptron_predictions(fit, labels, test, seed=self.seed)
+        return logistic_predictions(fit, labels, test, regularization=self.regularization)
+
+    def permuted(self, fit: np.ndarray, test: np.ndarray, split: Split, rng: np.random.Generator, *, draws: int) -> float:
+        """The mean accuracy, 0..1, of classifiers fitted to labels in a drawn order: of codes that say nothing."""
+        found = [self.predictions(fit, rng.permutation(split.labels), test)[0] == split.test_labels for _ in range(draws)]
+        return float(np.mean(found))
+
+
 @final
 class LatentProbe(Measure):
-    """Accuracy of a linear classifier of each factor and class target, on codes of samples that it was not fitted on.
+    """Accuracy of a classifier of each factor and class target, on codes of samples that it was not fitted on.
 
     Logistic regression on standardised codes, fitted on training samples where the evaluation has them, else on a random half of
     the test samples, and scored on the others. `latent_probe.accuracy` %, with `about` naming the source (what is observed), the
-    code (`shared`, `private.image`) and the factor or target. Control: the most common value among the samples fitted on. Samples
-    without the factor are left out. Above chance means that the factor can be read linearly, not that the model uses it.
+    code (`shared`, `private.image`; `joint` for all of them together) and the factor or target; and `classifier: mlp` where it is
+    a perceptron (`perceptron_predictions`). Controls: the most common value among the samples fitted on and, on request, the same
+    classifier fitted to permuted labels. Samples without the factor are left out. Above chance means that the factor can be read
+    linearly (or by the perceptron), not that the model uses it.
 
     Args:
         draw: probe posterior means (what the code says at best) or samples (what a decoder gets).
         samples: at most so many samples, of the training samples and of the test samples.
         regularization: inverse strength of the quadratic penalty (scikit-learn's C).
+        classifiers: `linear`, `mlp` or both.
+        joint: whether to probe all codes together too.
+        permutations: how often labels are permuted for the control; 0 leaves it out.
 
     Raises:
-        ConfigError: unknown draw, fewer than 20 samples, or a regularization that is not positive.
+        ConfigError: unknown draw or classifiers, fewer than 20 samples, a regularization that is not positive, or a negative
+            number of permutations.
     """
 
     name: ClassVar[str] = "latent_probe"
     needs: ClassVar[tuple[type, ...]] = (Encodes,)
 
-    def __init__(self, *, draw: Draw = "mean", samples: int = 10_000, regularization: float = 1.0) -> None:
+    def __init__(
+        self,
+        *,
+        draw: Draw = "mean",
+        samples: int = 10_000,
+        regularization: float = 1.0,
+        classifiers: Sequence[Classifier] = ("linear",),
+        joint: bool = False,
+        permutations: int = 0,
+    ) -> None:
         if samples < 20:
             raise ConfigError(f"samples: expected at least 20, got {samples}")
         if not regularization > 0:
             raise ConfigError(f"regularization: expected a positive number, got {regularization}")
+        if permutations < 0:
+            raise ConfigError(f"permutations: expected at least 0, got {permutations}")
         self.draw = check_draw(draw)
         self.samples = samples
         self.regularization = regularization
+        self.classifiers = check_classifiers(classifiers)
+        self.joint, self.permutations = joint, permutations
 
     def measure(self, evaluation: Evaluation) -> Measurement:
         """Probe every code, given each modality alone and all together."""
@@ -145,25 +208,45 @@ class LatentProbe(Measure):
         fitted = "half of the test samples" if evaluation.training is None else "training samples"
         origin = {**evaluation.provenance(), "draw": self.draw, "fitted on": fitted}
         for observed, table, training in probed_tables(evaluation, self.samples):
+            tested = self._codes(table)
+            trained = tested if training is None else self._codes(training)
             for label in labels:
                 split = split_samples(evaluation, label, table, training, stream=self.name)
-                for code, values in table.codes(self.draw).items():
+                for code, values in tested.items():
                     about = {"source": about_names(observed), "code": code, label.kind: label.name}
                     recorder = Recorder(self.name, evaluation.rng(self.name), about, origin)
-                    fit = values if training is None else training.codes(self.draw)[code]
-                    scores.append(self._probe(fit[split.fit], values[split.test], split, label, recorder))
+                    pair = trained[code][split.fit], values[split.test]
+                    scores += [self._probe(evaluation, kind, pair, split, label, recorder) for kind in self.classifiers]
         return Measurement(tuple(scores))
 
-    def _probe(self, fit: np.ndarray, test: np.ndarray, split: Split, label: Label, recorder: Recorder) -> Score:
+    def _codes(self, table: CodeTable) -> Mapping[str, np.ndarray]:
+        codes = table.codes(self.draw)
+        return {**codes, JOINT: np.concatenate(list(codes.values()), 1)} if self.joint and len(codes) > 1 else codes
+
+    def _probe(
+        self,
+        evaluation: Evaluation,
+        kind: Classifier,
+        codes: tuple[np.ndarray, np.ndarray],
+        split: Split,
+        label: Label,
+        recorder: Recorder,
+    ) -> Score:
         chance = 100 / len(label.values)
+        recorder = recorder if kind == "linear" else recorder.on(classifier=kind)
         if not split.usable:
             note = f"the samples show fewer than two values of the {label.kind}"
             return recorder.score("accuracy", None, unit="%", chance=chance, note=note)
-        predicted, converged = logistic_predictions(fit, split.labels, test, regularization=self.regularization)
+        probe = Probe(kind, self.regularization, int(evaluation.rng(self.name, kind).integers(2**31)))
+        predicted, converged = probe.predictions(codes[0], split.labels, codes[1])
+        controls = {"majority": percent(split.test_labels == majority(split.labels))}
+        if self.permutations:
+            noise = evaluation.rng(self.name, "permuted", label.name)
+            controls[PERMUTED] = 100 * probe.permuted(*codes, split, noise, draws=self.permutations)
         return recorder.share(
             "accuracy",
             predicted == split.test_labels,
             chance=chance,
-            controls={"majority": percent(split.test_labels == majority(split.labels))},
+            controls=controls,
             note="" if converged else "the probe did not converge",
         )

@@ -33,7 +33,7 @@ class WrongAnswers(Measure):
 
     name: ClassVar[str] = "wrong_answers"
     needs: ClassVar[tuple[type, ...]] = (Predicts,)
-    scored: ClassVar[bool] = False
+    scored = False
 
     def __init__(self, *, rows: int = 12, targets: Sequence[str] = ()) -> None:
         if rows < 1:

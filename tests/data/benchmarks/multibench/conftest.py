@@ -1,9 +1,9 @@
-"""A twin of each data set of MultiBench, written once."""
+"""A twin of each data set in a published layout, written once."""
 
 import pytest
 
 from molyneux.data import write_twin
-from molyneux.data.benchmarks.multibench.file_benchmark import twin_kinds
+from molyneux.data.benchmarks.file_benchmark import twin_kinds
 
 KINDS = {kind.__name__: kind for kind in twin_kinds()}
 

@@ -1,4 +1,4 @@
-"""What every data set of MultiBench keeps: its splits, its bytes, its sentences about files that are not there."""
+"""What every data set in a published layout keeps: its splits, its bytes, its sentences about files that are not there."""
 
 import inspect
 import pickle
@@ -10,7 +10,7 @@ import torch
 
 from molyneux.core import ConfigError, DataError, Dataset, MolyneuxError, StoreError
 from molyneux.data import Lacking, load, write_twin
-from molyneux.data.benchmarks.multibench.file_benchmark import Standardisation, shuffled, twin_kinds
+from molyneux.data.benchmarks.file_benchmark import Standardisation, shuffled, twin_kinds
 from molyneux.data.dataset import SPLITS
 from molyneux.data.mapped_files import MappedFile, blocks, map_npy
 

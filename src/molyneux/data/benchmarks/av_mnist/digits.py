@@ -1,16 +1,17 @@
-"""Handwritten digits: the files of MNIST, and their removal of energy by principal component analysis."""
+"""Handwritten digits: files in the format of MNIST, and the removal of energy by principal component analysis."""
 
 from __future__ import annotations
 
 import gzip
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from molyneux.core import CorruptFileError
-from molyneux.core.store import read_error
+from molyneux.core.store import is_file, read_error
 
 SIDE = 28
 """Of a picture."""
@@ -19,6 +20,14 @@ FILES = ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-image
 """Pictures and classes for training and for testing, as their authors publish them."""
 
 _CHUNK = 4096
+
+
+def idx_files(folder: Path, names: Sequence[str]) -> tuple[str, ...]:
+    """Names `*.gz` of IDX files, without `.gz` where only the file without compression is there."""
+    plain = (name.removesuffix(".gz") for name in names)
+    return tuple(
+        bare if is_file(folder / bare) and not is_file(folder / name) else name for name, bare in zip(names, plain, strict=True)
+    )
 
 
 class Digits(NamedTuple):
@@ -96,9 +105,10 @@ def _components(training: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def _read_idx(path: Path, *, axes: int) -> np.ndarray:
-    """The unsigned bytes of a compressed IDX file."""
+    """The unsigned bytes of an IDX file, which is compressed where its name ends in `.gz`."""
     try:
-        content = gzip.decompress(path.read_bytes())
+        content = path.read_bytes()
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
         magic, *shape = struct.unpack(f">{1 + axes}I", content[: 4 * (1 + axes)])
         if magic != 0x0800 + axes:
             raise ValueError(f"its first number is {magic}")

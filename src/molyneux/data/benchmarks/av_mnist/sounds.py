@@ -125,8 +125,7 @@ def read_recordings(paths: Sequence[Path]) -> Recordings:
 def spectrograms(sounds: np.ndarray) -> np.ndarray:
     """Pictures (n, SIDE, SIDE) uint8 of sounds (n, LENGTH): power in decibels, time to the right, high frequencies above.
 
-    A periodic Hann window of 222 samples (112 frequencies from 0 to 4 kHz), every 70 samples. The strongest value of a
-    picture is 255, and 60 dB below it and less is 0. Silence is black.
+    A periodic Hann window of 222 samples (112 frequencies from 0 to 4 kHz), every 70 samples; brightness as `pictures`.
     """
     from scipy.signal import get_window  # takes a second to import, which only those who read sounds need
 
@@ -136,12 +135,20 @@ def spectrograms(sounds: np.ndarray) -> np.ndarray:
         part = np.ascontiguousarray(sounds[start : start + _CHUNK], np.float32)
         frames = np.lib.stride_tricks.sliding_window_view(part, _WINDOW, axis=1)[:, ::_HOP][:, :SIDE]
         spectrum = rfft(frames * window, axis=-1)
-        power = spectrum.real**2 + spectrum.imag**2
-        peak = power.max((1, 2), keepdims=True)
-        share = np.divide(power, peak, out=np.zeros_like(power), where=peak > 0)
-        level = 1.0 + (10.0 / RANGE) * np.log10(np.maximum(share, 10.0 ** (-RANGE / 10.0)))
-        out[start : start + _CHUNK] = np.rint(255.0 * level).swapaxes(1, 2)[:, ::-1]
+        out[start : start + _CHUNK] = pictures(spectrum.real**2 + spectrum.imag**2)
     return out
+
+
+def pictures(power: np.ndarray) -> np.ndarray:
+    """Pictures (n, F, T) uint8 of powers (n, T, F) float32: time to the right, high frequencies above.
+
+    The strongest value of a picture is 255, and 60 dB below it and less is 0. Silence is black.
+    """
+    peak = power.max((1, 2), keepdims=True)
+    share = np.divide(power, peak, out=np.zeros_like(power), where=peak > 0)
+    level = 1.0 + (10.0 / RANGE) * np.log10(np.maximum(share, 10.0 ** (-RANGE / 10.0)))
+    found: np.ndarray = np.rint(255.0 * level).swapaxes(1, 2)[:, ::-1]
+    return found.astype(np.uint8)
 
 
 def mixed(speech: np.ndarray, lengths: np.ndarray, noise: np.ndarray, ratio: float) -> np.ndarray:

@@ -1,9 +1,9 @@
 """The data sets of MultiBench, read from files; nothing is downloaded."""
 
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, write_twin
 from molyneux.data.benchmarks.multibench.affect import CMUMOSEI, CMUMOSI, MUStARD, URFunny
 from molyneux.data.benchmarks.multibench.clotho import Clotho
 from molyneux.data.benchmarks.multibench.enrico import ENRICO
-from molyneux.data.benchmarks.multibench.file_benchmark import FileBenchmark, write_twin
 from molyneux.data.benchmarks.multibench.kinetics import KineticsLarge, KineticsSmall
 from molyneux.data.benchmarks.multibench.mimic import MIMIC
 from molyneux.data.benchmarks.multibench.mm_imdb import MMIMDb

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self, final
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target, choice_problems
-from molyneux.data.benchmarks.multibench.file_benchmark import FileBenchmark, Samples, Standardisation, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, Standardisation, tensors
 from molyneux.data.dataset import Split
 from molyneux.data.mapped_files import MappedFile
 from molyneux.data.restricted_pickle import read_pickle

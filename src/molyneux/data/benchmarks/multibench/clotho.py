@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self, final
 import numpy as np
 
 from molyneux.core import Batch, DataError, Modality, Spec, seeds
-from molyneux.data.benchmarks.multibench.file_benchmark import FileBenchmark, Samples, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
 from molyneux.data.restricted_pickle import read_pickle
 from molyneux.data.sources import require_positive
 

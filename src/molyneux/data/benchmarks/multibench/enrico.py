@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from molyneux.core import Batch, DataError, Modality, Spec, StoreError, Target, store
-from molyneux.data.benchmarks.multibench.file_benchmark import FileBenchmark, Samples, shuffled, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, shuffled, tensors
 from molyneux.data.image_files import in_threads, read_image
 
 _TABLE = "design_topics.csv"

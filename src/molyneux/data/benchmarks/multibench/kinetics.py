@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,9 +10,10 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 import torch
 
-from molyneux.core import Batch, DataError, Modality, Spec, StoreError, Target, store
-from molyneux.data.benchmarks.multibench.file_benchmark import FileBenchmark, Samples, tensors
+from molyneux.core import Batch, Modality, Spec, Target
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
 from molyneux.data.dataset import Split
+from molyneux.data.torch_files import read_tensors
 
 _PARTS: Mapping[Split, str] = {"train": "train", "validation": "valid", "test": "test"}
 _BANDS, _FRAMES = 40, 763
@@ -99,21 +99,7 @@ class Kinetics(FileBenchmark):
         Raises:
             StoreError: it cannot be read, or names code. DataError: it is no list of samples.
         """
-        try:
-            found = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
-        except pickle.UnpicklingError as error:
-            named = re.search(r"GLOBAL (\S+)", str(error))
-            raise StoreError(
-                f"{path}: expected tensors and plain containers, got a file that names {named[1] if named else 'code'}: it is "
-                "not read, for it could run code; save the samples anew as tuples of tensors and a whole number"
-            ) from error
-        except OSError as error:
-            raise store.read_error(error, path) from error
-        except (RuntimeError, ValueError, EOFError) as error:
-            first = str(error).partition("\n")[0]
-            raise DataError(
-                f"{path}: expected a list that torch.save wrote since version 1.6, got something else ({first})"
-            ) from error
+        found = read_tensors(path, "a list of tuples of tensors and a whole number", mapped_only=True)
         if not isinstance(found, list) or not found:
             raise self.wrong(path, "a list of samples", type(found).__name__)
         return found

@@ -10,7 +10,7 @@ from typing import Self, final
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target
-from molyneux.data.benchmarks.multibench.file_benchmark import FileBenchmark, Samples, Standardisation, shuffled, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, Standardisation, shuffled, tensors
 from molyneux.data.mapped_files import blocks
 from molyneux.data.restricted_pickle import read_pickle
 

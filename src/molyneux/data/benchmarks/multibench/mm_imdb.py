@@ -9,7 +9,7 @@ from typing import Literal, Self, final
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target, choice_problems
-from molyneux.data.benchmarks.multibench.file_benchmark import FileBenchmark, Samples, in_order, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, in_order, tensors
 from molyneux.data.hdf5_files import Hdf5Rows, require_h5py
 
 _FILE = "multimodal_imdb.hdf5"

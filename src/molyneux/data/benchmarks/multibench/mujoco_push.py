@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, final
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target, choice_problems
-from molyneux.data.benchmarks.multibench.file_benchmark import FileBenchmark, Samples, Standardisation, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, Standardisation, tensors
 from molyneux.data.dataset import Split
 from molyneux.data.hdf5_files import find_dataset, open_hdf5, require_h5py
 

@@ -9,7 +9,7 @@ from typing import Self, final
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target
-from molyneux.data.benchmarks.multibench.file_benchmark import FileBenchmark, Samples, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
 from molyneux.data.mapped_files import MappedFile, map_npy
 
 _TRAIN, _VALIDATION = 60_000, 5_000

@@ -12,7 +12,7 @@ import pyarrow.csv
 from pyarrow import compute
 
 from molyneux.core import Batch, ConfigError, DataError, Modality, Spec, StoreError, Target, choice_problems, nearest, store
-from molyneux.data.benchmarks.multibench.file_benchmark import FileBenchmark, Samples, in_order, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, in_order, tensors
 from molyneux.data.sources import require_positive
 
 _GROUPS: Mapping[str, tuple[str, ...]] = {

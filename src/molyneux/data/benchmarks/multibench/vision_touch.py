@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, final
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target, choice_problems, seeds
-from molyneux.data.benchmarks.multibench.file_benchmark import FileBenchmark, Samples, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
 from molyneux.data.dataset import SPLITS, Split
 from molyneux.data.hdf5_files import find_dataset, open_hdf5, require_h5py
 

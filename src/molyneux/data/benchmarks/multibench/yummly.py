@@ -11,7 +11,7 @@ from typing import Self, final
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, StoreError, Target, store
-from molyneux.data.benchmarks.multibench.file_benchmark import FileBenchmark, Samples, in_order, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, in_order, tensors
 from molyneux.data.benchmarks.text_samples import word_view
 from molyneux.data.image_files import in_threads, read_image
 from molyneux.data.restricted_pickle import read_pickle

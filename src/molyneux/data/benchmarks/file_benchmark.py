@@ -1,4 +1,4 @@
-"""The base class of the data sets of MultiBench: what they share with each other, and how a small twin of each is written."""
+"""The base class of data sets in published layouts: what they share with each other, and how a small twin of each is written."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Samples:
 
 
 class FileBenchmark(Benchmark):
-    """A data set of MultiBench (Liang et al., NeurIPS 2021) in the layout in which its loaders read it. Nothing is downloaded.
+    """A data set in the layout in which its owners publish it or its usual loaders read it. Nothing is downloaded.
 
     Files are opened when samples, their number or their spec are first asked for; of large ones only the rows are read that a
     batch needs. Whatever is estimated (means, standard deviations, vocabularies) is estimated on the training split alone. A
@@ -304,9 +304,10 @@ def write_twin(name: str, folder: Path, *, size: int = 60, seed: int = 0) -> Fil
         raise store.store_error(error, folder) from error
 
 
-def twin_kinds() -> list[type[FileBenchmark]]:
-    """The data sets of which twins can be written: all of MultiBench that are listed."""
-    from molyneux.data.benchmarks import multibench  # its list has this module's function, too
+def twin_kinds(family: str = "") -> list[type[FileBenchmark]]:
+    """The data sets of which twins can be written: all that a family lists, `generative` or `multibench`; by default of both."""
+    from molyneux.data.benchmarks import generative, multibench  # multibench lists this module's function, too
 
-    listed = (getattr(multibench, name) for name in multibench.__all__)
+    families = [module for module in (multibench, generative) if module.__name__.endswith(family)]
+    listed = (getattr(module, name) for module in families for name in module.__all__)
     return [item for item in listed if isinstance(item, type) and issubclass(item, FileBenchmark) and item is not FileBenchmark]

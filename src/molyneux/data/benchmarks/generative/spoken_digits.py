@@ -1,0 +1,127 @@
+"""Spoken digits: a digit written by hand, spoken, and written as a word; three senses, all of them real."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, Self, final, get_args
+
+import numpy as np
+from scipy.io import wavfile
+
+from molyneux.core import Batch, Factor, Modality, Reader, Spec, choice_problems
+from molyneux.data.benchmarks.av_mnist import digits, sounds
+from molyneux.data.benchmarks.file_benchmark import Samples, tensors
+from molyneux.data.benchmarks.generative import mel
+from molyneux.data.benchmarks.generative.digit_images import DigitImages, class_factor, write_digits
+from molyneux.data.benchmarks.generative.pairing import dealt
+from molyneux.data.benchmarks.generative.words import DIGITS, WORDS, placed_words, word_modality, word_reader
+from molyneux.data.dataset import SPLITS, Split
+
+Division = Literal["speakers", "takes"]
+"""How recordings are divided among the splits."""
+
+_TAKES: Mapping[Split, range] = {"test": range(5), "validation": range(5, 10), "train": range(10, 50)}
+_RECORDINGS = "fsdd/recordings"
+_LENGTH = max(map(len, WORDS))
+
+
+@final
+class SpokenDigits(DigitImages):
+    """A digit written by hand, the same digit spoken, and its word: 70,000 samples of three real senses.
+
+    Built from MNIST and the Free Spoken Digit Dataset (FSDD). Layout: a folder with `mnist` (the four files) and
+    `fsdd/recordings` (`{digit}_{speaker}_{n}.wav`, 8 kHz). Modalities are `image` (1, 28, 28); `audio`, the mel spectrogram of
+    the first 0.75 s as an image (1, 32, 32) in decibels; and `text`, the English word in 5 characters. Factors are `label`,
+    which every modality shows, and `speaker`; the target is `label`.
+
+    Images are divided as in `MNIST`. By default, FSDD's own test takes (0-4 of each speaker and digit) test, takes 5-9 validate
+    and 10-49 train, so that no recording is in two splits. The recordings of each digit are dealt out in turn, in an order that
+    `pairing_seed` decides on; a recording is heard with about 23 images of the training split. Texts are read exactly, the others
+    by judges that are trained from the labels.
+
+    Args:
+        folder: holds `mnist` and `fsdd`; by default the one that `MOLYNEUX_DATA` names.
+        recordings: "takes": as above. "speakers": the last speaker in the alphabet tests, the one before validates, the others
+            train.
+        pairing_seed: which recording goes with which image.
+
+    Raises:
+        ConfigError: no such division of the recordings.
+    """
+
+    name = "spoken-digits-v1"
+    licence = "CC BY-SA 4.0 (MNIST CC BY-SA 3.0, FSDD CC BY-SA 4.0)"
+    origin = "MNIST (LeCun et al., 1998) and FSDD (Jackson et al., 2018), joined by this package"
+    page = "https://github.com/Jakobovski/free-spoken-digit-dataset"
+    metric = "coherence of each direction"
+    sizes = "55,000 / 5,000 / 10,000"
+    folders = (".",)
+    files = tuple(f"mnist/{name}" for name in digits.FILES)
+    published_as = f"the four files of MNIST as mnist and the recordings of {page} as {_RECORDINGS}"
+
+    def __init__(self, folder: Path | None = None, *, recordings: Division = "takes", pairing_seed: int = 0) -> None:
+        problems = choice_problems(recordings=(recordings, get_args(Division)))
+        super().__init__(folder, {"recordings": recordings, "pairing_seed": pairing_seed}, problems)
+
+    def many(self) -> Sequence[Path]:
+        """The recordings."""
+        self.listed(f"{_RECORDINGS}/*.wav")
+        return sounds.recording_files(self.folder / _RECORDINGS)
+
+    def open(self, paths: Mapping[str, Path]) -> Samples:
+        """See `FileBenchmark`."""
+        found, rows = self.digits(paths)
+        spoken = sounds.read_recordings(self.many())
+        pictures = mel.mel_pictures(spoken.sounds)
+        heard = np.empty(len(found.labels), np.int64)
+        for split, part in rows.items():
+            usable = np.where(self._usable(spoken, split), spoken.digits, -1)
+            what = f"{self.folder / _RECORDINGS}: recordings of the split {split}"
+            names, seed = (self.name, split, "recordings"), self._settings["pairing_seed"]
+            heard[part] = dealt(found.labels[part], usable, seed=seed, names=names, what=what)
+        image = Modality("image", "image", (1, digits.SIDE, digits.SIDE), "uint8")
+        audio = Modality("audio", "image", (1, mel.SIDE, mel.SIDE), "uint8")
+        factors, targets = class_factor(DIGITS)
+        spec = Spec((image, audio, word_modality(_LENGTH)), (*factors, Factor("speaker", spoken.names)), targets)
+
+        def read(rows: np.ndarray) -> Batch:
+            labels, recordings = found.labels[rows], heard[rows]
+            views = tensors(
+                image=found.images[rows].reshape(-1, *image.shape),
+                audio=pictures[recordings][:, None],
+                text=placed_words(labels, np.zeros_like(labels), _LENGTH),
+            )
+            codes = tensors(codes=np.stack([labels, spoken.speakers[recordings]], 1))["codes"]
+            return Batch(views, factors=codes, targets=tensors(label=labels))
+
+        return Samples(spec, rows, read)
+
+    def readers(self) -> Mapping[str, Reader]:
+        """The exact reader of words."""
+        return {"text": word_reader(_LENGTH, class_factor(DIGITS)[0][0])}
+
+    def visible(self, modality: str) -> tuple[str, ...]:
+        """The label: who speaks is heard in one modality alone, so no other can be asked for it."""
+        return ("label",)
+
+    def _usable(self, spoken: sounds.Recordings, split: Split) -> np.ndarray:
+        """Which recordings a split may use, (N,) bool."""
+        if self._settings["recordings"] == "takes":
+            return np.isin(spoken.numbers, _TAKES[split])
+        place = np.maximum(spoken.speakers - len(spoken.names) + 3, 0)  # 0 trains, 1 validates, 2 tests
+        return np.asarray(place == SPLITS.index(split))
+
+    @classmethod
+    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
+        """See `FileBenchmark`."""
+        write_digits(folder, cls.files, size, rng)
+        (folder / _RECORDINGS).mkdir(parents=True)
+        for digit in range(10):
+            for place, speaker in enumerate(("ann", "ben", "carl")):
+                for take in (0, 5, 10, 11):
+                    time = np.arange(2500 + 200 * place + 10 * take) / sounds.RATE
+                    wave = np.sin(2 * np.pi * (300 + 300 * digit + take) * time) + 0.1 * rng.normal(size=len(time))
+                    path = folder / _RECORDINGS / f"{digit}_{speaker}_{take}.wav"
+                    wavfile.write(path, sounds.RATE, np.rint(3000 * wave).astype(np.int16))
+        return cls(folder=folder)

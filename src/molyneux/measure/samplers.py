@@ -1,0 +1,104 @@
+"""Samplers: joint generation from each prior that a model has, compared in one measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, final
+
+from torch import nn
+from torch.distributions import Distribution
+
+from molyneux.core import Codes, ConfigError, Decodes, NotApplicableError, Posterior, Priors, Score
+from molyneux.measure.coherence.answers import true_answers
+from molyneux.measure.coherence.joint import joint_readings, joint_scores
+from molyneux.measure.evaluation import Evaluation
+from molyneux.measure.fidelity.fidelity import Halves, prior_scores, true_halves
+from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.scores import Recorder
+
+
+@final
+class Samplers(Measure):
+    """Views generated from codes of each prior of a model: that of its loss, and those fitted to codes after training.
+
+    `about` names the prior (`loss`, `fitted`; `prior` for a model that has one and does not name it). The scores are those of
+    joint generation, with their controls: `samplers.strict`, `.features`, `.accuracy` and `.diversity` as in `Coherence`, of
+    modalities that readers read, and `samplers.frechet`, `.kid`, `.precision`, `.recall`, `.density` and `.coverage` as in
+    `Fidelity`, of modalities that have features. All priors are compared on the same samples, with noise from the same streams.
+
+    Args:
+        samples: at most so many test samples; as many codes are drawn for coherence, half of them for distances.
+        coherence: whether to read generated views.
+        fidelity: whether to compare their features.
+
+    Raises:
+        ConfigError: fewer than 80 samples, or neither coherence nor fidelity.
+    """
+
+    name: ClassVar[str] = "samplers"
+    needs: ClassVar[tuple[type, ...]] = (Decodes,)
+
+    def __init__(self, *, samples: int = 10_000, coherence: bool = True, fidelity: bool = True) -> None:
+        problems = [] if samples >= 80 else [f"samples: expected at least 80, got {samples}"]
+        problems += [] if coherence or fidelity else ["expected coherence or fidelity, got neither"]
+        if problems:
+            raise ConfigError(problems)
+        self.samples, self.coherence, self.fidelity = samples, coherence, fidelity
+
+    def measure(self, evaluation: Evaluation) -> Measurement:
+        """Joint generation from every prior."""
+        given = replace(evaluation, samples=min(self.samples, evaluation.samples))
+        read = self.coherence and sum(given.reader(name) is not None for name in given.spec.names) > 1
+        halves = self._halves(given)
+        if not read and not halves:
+            raise NotApplicableError("samplers needs readers of two modalities, or features of one: none are there")
+        ceilings, scores = true_answers(given) if read else {}, list[Score]()
+        for name, prior in priors_of(given.model).items():
+            one = replace(given, model=WithPrior(given.model, prior))
+            if read:
+                names = [item for item in given.spec.names if given.reader(item) is not None]
+                recorder = Recorder(self.name, given.rng(self.name, name), {"prior": name}, given.provenance(names))
+                scores += joint_scores(joint_readings(one), ceilings, recorder)
+            if halves:
+                scores += prior_scores(one, halves, self.name, prior=name)
+        return Measurement(tuple(scores))
+
+    def _halves(self, evaluation: Evaluation) -> Mapping[str, Halves]:
+        """The true views that generated ones are compared with; none where they have no features."""
+        if not self.fidelity or all(evaluation.network(name) is None for name in evaluation.available):
+            return {}
+        return true_halves(evaluation, self.samples)
+
+
+def priors_of(model: Any) -> Mapping[str, Callable[[int], Posterior]]:
+    """The priors of a model by name; `prior`, where it has one that it does not name.
+
+    Raises:
+        NotApplicableError: it has none.
+    """
+    found: Mapping[str, Callable[[int], Posterior]] = model.priors if isinstance(model, Priors) else {"prior": model.prior}
+    if not found:
+        raise NotApplicableError("samplers needs a model with a prior: have one fitted to its codes, `prior: {components: 64}`")
+    return found
+
+
+class WithPrior(nn.Module):
+    """The decoder of a model with one of its priors.
+
+    Args:
+        model: satisfies `core.Decodes`.
+        prior: gives the distribution of the codes of so many samples.
+    """
+
+    def __init__(self, model: Decodes, prior: Callable[[int], Posterior]) -> None:
+        super().__init__()
+        self.model, self._prior = model, prior
+
+    def decode(self, codes: Codes, only: Collection[str] | None = None) -> dict[str, Distribution]:
+        """See `core.Decodes`."""
+        return self.model.decode(codes, only)
+
+    def prior(self, size: int) -> Posterior:
+        """See `core.Decodes`."""
+        return self._prior(size)
