@@ -1,6 +1,7 @@
 """The equations of the fusions: closed forms, check values of the published system, and independent computations."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -251,6 +252,31 @@ def cut(encoding, row, count):
     """One sample up to its length."""
     parts = encoding.parts[row : row + 1, :count]
     return Encoding(encoding.vector[row : row + 1], parts, encoding.mask[row : row + 1, :count])
+
+
+@pytest.mark.parametrize(("asking", "heard"), [(10, 6), (6, 10), (5, 5), (7, 2)])
+def test_causal_crossmodal_attention_follows_the_time_of_sequences_of_other_lengths(asking, heard):
+    layer = built(MulT(8, 2, 1, dropout=0.0, causal=True), a=steps(1, asking), b=steps(1, heard)).crossmodal["a"]["b"]
+    noise = torch.Generator().manual_seed(1)
+    a, b = (torch.randn(2, count, 8, generator=noise) for count in (asking, heard))
+    mask = torch.ones(2, heard, dtype=torch.bool)
+    before = layer(a, b, mask)
+    for part in range(heard):
+        other = b.clone()
+        other[:, part] *= -1
+        changed = (layer(a, other, mask) != before).any(2)
+        expected = torch.tensor([Fraction(part, heard - 1) <= Fraction(place, asking - 1) for place in range(asking)])
+        assert torch.equal(changed, expected.expand(2, -1)), part
+    assert changed.sum(1).tolist() == [1, 1]  # the last part of one is for the last part of the other alone
+
+
+def test_a_single_part_is_heard_at_all_times_and_hears_everything():
+    for asking, heard in ((4, 1), (1, 4)):
+        layer = built(MulT(8, 2, 1, dropout=0.0, causal=True), a=steps(1, asking), b=steps(1, heard)).crossmodal["a"]["b"]
+        a, b = torch.zeros(1, asking, 8), torch.randn(1, heard, 8)
+        mask, other = torch.ones(1, heard, dtype=torch.bool), b.clone()
+        other[:, -1] *= -1
+        assert (layer(a, b, mask) != layer(a, other, mask)).any(2).all()
 
 
 def test_causal_crossmodal_attention_sees_no_later_step():
