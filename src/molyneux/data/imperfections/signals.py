@@ -17,6 +17,8 @@ from molyneux.core import Kind
 from molyneux.data.imperfections.corruption import Corruption, ModalityBatch
 from molyneux.data.imperfections.texts import without_symbols
 
+_STEPS = "a whole number of steps, at least one step, got {}"
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +113,9 @@ class StructuredDropout(Corruption):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = {f"at least one step, got {self.steps}": self.steps >= 1, f"a rate above 0, got {self.rate}": self.rate > 0.0}
-        self._require(given)
+        finite = 0.0 < self.rate < math.inf
+        whole = isinstance(self.steps, int) and self.steps >= 1
+        self._require({_STEPS.format(self.steps): whole, f"a finite rate above 0, got {self.rate}": finite})
 
     def change(self, part: ModalityBatch, strength: float) -> tuple[Tensor, Tensor | None]:
         """See `Corruption.change`."""
@@ -145,7 +148,7 @@ class TemporalDropout(Corruption):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require({f"at least one step, got {self.steps}": self.steps >= 1})
+        self._require({_STEPS.format(self.steps): isinstance(self.steps, int) and self.steps >= 1})
 
     def change(self, part: ModalityBatch, strength: float) -> tuple[Tensor, Tensor | None]:
         """See `Corruption.change`."""

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.distributions import Distribution
 from torch.nn import functional
 
-from molyneux.core import Batch, ConfigError, Loss, Progress, Spec
+from molyneux.core import Batch, ConfigError, Loss, Progress, Spec, instance_problems, text_problems
 from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import levels_below_zero, refuse
 from molyneux.learn.fusion.fusion import FusionLayer
@@ -179,7 +179,8 @@ class InStages(AuxiliaryObjective):
     stages: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        refuse([] if self.stages else ["stages: expected at least one name of a stage, got none"])
+        problems = instance_problems(AuxiliaryObjective, objective=self.objective) + text_problems(stages=self.stages)
+        refuse(problems if self.stages else [*problems, "stages: expected at least one name of a stage, got none"])
 
     def check(self, fusion: FusionLayer, *, imputed: bool = False) -> None:
         """See `AuxiliaryObjective`."""
