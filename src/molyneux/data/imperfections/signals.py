@@ -129,8 +129,8 @@ class StructuredDropout(Corruption):
 class TemporalDropout(Corruption):
     """The same moments are lost in all modalities that were recorded in parallel, and hold zeros.
 
-    Time is cut into as many moments as the modality with the fewest steps has; a moment of another modality is its share of the
-    steps. `steps` of them are one block, which is lost with the strength as its probability: temporal drop of appendix D.3.2
+    Time is cut into as many moments as has the modality with the fewest steps of those that are corrupted; a moment of another
+    modality is its share of the steps. `steps` of them are one block, which is lost with the strength as its probability: temporal drop of appendix D.3.2
     with one, structured temporal drop with more.
 
     Args:
@@ -152,7 +152,8 @@ class TemporalDropout(Corruption):
 
     def change(self, part: ModalityBatch, strength: float) -> tuple[Tensor, Tensor | None]:
         """See `Corruption.change`."""
-        moments = min(modality.max_length for modality in part.spec.modalities if self.fits(modality))
+        parallel = [one for one in part.spec.modalities if self.modalities is None or one.name in self.modalities]
+        moments = min(one.max_length for one in parallel if self.fits(one))
         lost = _lost_blocks(part.shared_uniforms(_blocks(moments, self.steps) + 1), moments, self.steps, strength)
         return _zeroed(part, lost[:, torch.arange(part.modality.max_length) * moments // part.modality.max_length]), None
 
