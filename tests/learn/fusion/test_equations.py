@@ -173,6 +173,18 @@ def test_a_product_of_experts_is_the_normalised_product_of_densities():
     assert (alone.mean.item(), alone.variance.item()) == (0, 1)
 
 
+def test_a_product_of_experts_is_no_sum_over_modalities():
+    """Experts of mean 1 / t with precision t, 1 or 10: the product has the mean 2 / (1 + t_a + t_b)."""
+
+    def expert(precision):
+        return whole(torch.tensor([[1 / precision, -math.log(precision)]]))
+
+    layer = built(ProductOfExperts(1, linear=False), a=expert(1), b=expert(1))
+    found = {(a, b): layer({"a": expert(a), "b": expert(b)}).item() for a in (1, 10) for b in (1, 10)}
+    assert found == pytest.approx({(a, b): 2 / (1 + a + b) for a in (1, 10) for b in (1, 10)}, rel=0.02)
+    assert found[1, 1] - found[1, 10] - found[10, 1] + found[10, 10] > 0.4
+
+
 def test_sensor_fusion_draws_in_training_alone_and_by_its_generator():
     views = {"a": whole(A), "b": whole(B)}
     layer = built(ProductOfExperts(3), **views).train()

@@ -242,6 +242,9 @@ def test_the_meta_loss_is_that_of_complete_samples_after_a_step_on_the_others():
     assert model.loss(samples(lacking=False), START).terms["meta.nll"] == 0
     with torch.inference_mode():
         assert model.loss(batch, START).terms["meta.nll"] == 0
+    dropping = predictor(imputation=SMIL(3), modality_dropout=0.4).train()
+    found = dropping.loss(samples(24, lacking=False), START, torch.Generator().manual_seed(0))
+    assert found.terms["meta.nll"] > 0  # those of which dropout hid a modality are the incomplete ones
     alone = Spec(SPEC.modalities[:1], targets=SPEC.targets)
     with pytest.raises(ConfigError, match="SMIL: expected at least two modalities, got a"):
         FusionPredictor(alone, imputation=SMIL())

@@ -161,7 +161,7 @@ class FusionPredictor(JoiningPredictor):
             kept = drop_modalities(encodings, self.modality_dropout, generator)
         features = self.fuse(kept, generator, batch=batch)
         found = self.answers(features)
-        return TrainingStep(batch, self.spec, encodings, features, found, progress, generator, model=self)
+        return TrainingStep(batch, self.spec, encodings, features, found, progress, generator, model=self, kept=kept)
 
     def step_loss(self, step: TrainingStep) -> Loss:
         """The loss of what a step computed, and its terms."""

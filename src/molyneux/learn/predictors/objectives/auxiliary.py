@@ -37,6 +37,7 @@ class TrainingStep:
         progress: of the training.
         generator: of all noise.
         model: the predictor, for an objective that asks what it says of other encodings (`JoiningPredictor.distributions`).
+        kept: by modality, what modality dropout left of the encodings, from which the features were made; all by default.
     """
 
     batch: Batch
@@ -47,6 +48,11 @@ class TrainingStep:
     progress: Progress
     generator: torch.Generator | None = None
     model: JoiningPredictor = field(kw_only=True)
+    kept: Mapping[str, Encoding] = field(default=None, kw_only=True)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.kept is None:
+            object.__setattr__(self, "kept", self.encodings)
 
     @property
     def pooled(self) -> Tensor:
