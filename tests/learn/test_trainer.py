@@ -462,7 +462,9 @@ def test_a_model_that_learns_its_targets_in_no_stage_is_refused(make_model, sour
     model = make_model()
     model.part = nn.Identity()
     model.part.named_stages = model.part.unsupervised = tuple(stage.name for stage in STAGES)
-    with pytest.raises(ConfigError, match="Identity: unsupervised: expected a stage in which targets are learned, got all of them"):
+    with pytest.raises(
+        ConfigError, match="Identity: unsupervised: expected a stage in which targets are learned, got all of them"
+    ):
         fit(model, source, None, staged(), tmp_path)
     model.part.unsupervised = model.part.named_stages[:-1]
     fit(model, source, None, staged(), tmp_path)

@@ -287,7 +287,9 @@ def test_settings_that_make_no_sense_are_refused():
         Chain(corruptions=())
     with pytest.raises(ConfigError, match=r"chain: corruptions\[0\]: expected an instance of Corruption, got 'GaussianNoise'"):
         Chain(corruptions=("GaussianNoise",))
-    with pytest.raises(ConfigError, match="chain: corruptions: expected a list of instances of Corruption, got an instance of Gau"):
+    with pytest.raises(
+        ConfigError, match="chain: corruptions: expected a list of instances of Corruption, got an instance of Gau"
+    ):
         Chain(corruptions=GaussianNoise())
     with pytest.raises(ConfigError, match="a whole number of steps, at least one step, got 2.5"):
         StructuredDropout(steps=2.5)

@@ -139,7 +139,11 @@ def test_missing_values_are_masks_and_absent_codes(tmp_path: Path) -> None:
             r"label 'digit': expected one negative number, which says that there is no label, got several \(-3, -2, -1\)",
         ),
         ({"digit": np.arange(60.0) / 7}, {"labels": ("digit",)}, "expected integers or words, got float64"),
-        ({"x": np.where(np.eye(60, 3) > 0, np.nan, 1.0)}, {"labels": ("digit",)}, "'x', row 0: expected finite .* got nan in column 0"),
+        (
+            {"x": np.where(np.eye(60, 3) > 0, np.nan, 1.0)},
+            {"labels": ("digit",)},
+            "'x', row 0: expected finite .* got nan in column 0",
+        ),
         (
             {"x": np.where(np.arange(360).reshape(60, 3, 2) == 9, np.inf, 1.0)},
             {"labels": ("digit",)},

@@ -363,7 +363,9 @@ def test_settings_that_cannot_be_used():
             make()
 
 
-@pytest.mark.parametrize("imputation", [MeanImputation("view"), VAEImputation(Factory(MVAE, {"latent_dim": 3}))], ids=["mean", "vae"])
+@pytest.mark.parametrize(
+    "imputation", [MeanImputation("view"), VAEImputation(Factory(MVAE, {"latent_dim": 3}))], ids=["mean", "vae"]
+)
 def test_stand_ins_leave_batch_normalisation_to_the_real_views(imputation):
     spec = Spec((Modality("i", "image", (1, 12, 12), "uint8"), SPEC.modality("a")), targets=SPEC.targets)
     generator = torch.Generator().manual_seed(0)

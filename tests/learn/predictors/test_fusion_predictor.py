@@ -70,7 +70,10 @@ def test_settings_of_the_wrong_kind_are_refused_in_a_sentence_each():
         "imputation: expected an instance of Imputation, got 'mean'",
     )
     for settings, problem in (
-        ({"objectives": UnimodalHeads()}, "objectives: expected a list of instances of AuxiliaryObjective, got an instance of Un"),
+        (
+            {"objectives": UnimodalHeads()},
+            "objectives: expected a list of instances of AuxiliaryObjective, got an instance of Un",
+        ),
         ({"modality_dropout": "0.5"}, "modality_dropout: expected a share in 0..1, below 1, got '0.5'"),
         ({"modalities": "a"}, "modalities: expected several names, got the text 'a'"),
         ({"unsupervised": "align"}, "unsupervised: expected several names, got the text 'align'"),

@@ -78,7 +78,10 @@ def _require_classes(name: str, values: np.ndarray, known: np.ndarray, where: Wh
         return
     for word in distinct:
         if not float(word).is_integer() or float(word) < 0:
-            row, least = int(np.flatnonzero(values == word)[0]), "count classes from 0, or write words; leave it empty for no label"
+            row, least = (
+                int(np.flatnonzero(values == word)[0]),
+                "count classes from 0, or write words; leave it empty for no label",
+            )
             advice = least if float(word).is_integer() else "name it under number_targets"
             raise DataError(f"{where(row)}, label {name!r}: expected integers from 0, or words, got {word}: {advice}")
 

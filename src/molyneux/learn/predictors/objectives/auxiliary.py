@@ -48,7 +48,7 @@ class TrainingStep:
     progress: Progress
     generator: torch.Generator | None = None
     model: JoiningPredictor = field(kw_only=True)
-    kept: Mapping[str, Encoding] = field(default=None, kw_only=True)  # type: ignore[assignment]
+    kept: Mapping[str, Encoding] = field(default=None, kw_only=True)  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
         if self.kept is None:
