@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from molyneux.data import FileBenchmark, write_twin
-from molyneux.data.benchmarks.file_benchmark import twin_kinds
+from molyneux.data.benchmarks.twins import twin_kinds
 
 PAGES = {
     family: Path(__file__).parent / page

@@ -10,9 +10,9 @@ import pytest
 from molyneux.cli.names import values
 from molyneux.cli.parser import parse
 from molyneux.core import ConfigError, ConflictError, Spec, SpecError
-from molyneux.data import CdSprites
+from molyneux.data import CdSprites, write_twin
 from molyneux.learn.judges import Judge
-from molyneux.run import make_judge, parse_experiment, read_experiment, readers
+from molyneux.run import judged_data, make_judge, parse_experiment, read_experiment, readers
 from molyneux.run.folder import RunFolder
 from molyneux.run.readers import find_readers, judge_digests
 
@@ -113,3 +113,33 @@ def test_readers_are_part_of_where_a_score_comes_from(finished: Any) -> None:
     origin: Mapping[str, Any] = finished.scores[0].origin
     assert (origin["world"], origin["split"], origin["model"], origin["settings"]["spread"]) == ("toy-v1", "test", "MVAE", 0.2)
     assert "unread" not in origin
+
+
+def test_judges_of_a_benchmark_learn_from_its_labels(tmp_path: Path) -> None:
+    data = write_twin("SpokenDigits", tmp_path / "twin", size=200)
+    found = find_readers(data, data.spec, {})
+    assert set(found.exact) == {"text"}
+    assert set(found.unread) == {"image", "audio"}
+    assert found.unread["image"].startswith(
+        "no judge was named: train one with `molyneux judge EXPERIMENT.yaml image --out FILE`"
+    )
+    out = tmp_path / "judge.safetensors"
+    made = make_judge({"": data}, "audio", out, samples=300, seed=1, named="digits.yaml")
+    assert made.record.world == data.name
+    assert made.record.samples == data.splits["test"]
+    assert made.record.command.startswith("molyneux judge digits.yaml audio --samples 300 --seed 1")
+    read = find_readers(data, data.spec, {"audio": out})
+    assert read.judges["audio"].factors == ("label",)  # who speaks is a factor that no other modality shows
+    assert set(read.unread) == {"image"}
+    plain = write_twin("MIMIC", tmp_path / "mimic")
+    with pytest.raises(ConfigError, match="labels: expected labels to train a judge from, got none: judges read factors alone"):
+        make_judge({"": plain}, "series", tmp_path / "other", samples=10, seed=1)
+
+
+def test_the_data_of_an_experiment_may_be_a_benchmark(tmp_path: Path) -> None:
+    data = write_twin("FashionMNIST", tmp_path / "twin", size=60)
+    path = tmp_path / "fashion.yaml"
+    path.write_text(f"data:\n  benchmark: {{class_path: FashionMNIST, init_args: {{folder: '{data.folder}'}}}}\n")
+    (found,) = judged_data(path).values()
+    assert found.settings == data.settings
+    assert found.judge_material("image", "test", 5, seed=1).views.spec.names == ("image",)

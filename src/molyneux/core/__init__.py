@@ -2,9 +2,9 @@
 
 Samples are exchanged as `Spec`, `Batch` and `Source`; models as the small protocols `Compares`, `Encodes`, `Decodes`,
 `EpochStart`, `ImportanceWeights`, `Likelihood`, `NamesStages`, `PostFit`, `Predicts`, `Priors`, `Representation` and
-`Trainable`; results as `Score`. Views are read by a `Reader`, and made into vectors by `Features`. `seeds` gives named random streams, `store` writes and
-verifies files, `views` converts stored views to the tensors that models compute with. Each name is imported when it is first
-used: settings and command lines are checked without importing torch.
+`Trainable`; results as `Score`. Views are read by a `Reader`, and made into vectors by `Features`. `seeds` gives named random
+streams, `store` writes and verifies files, `views` converts stored views to the tensors that models compute with. Each name is
+imported when it is first used: settings and command lines are checked without importing torch.
 """
 
 from typing import TYPE_CHECKING

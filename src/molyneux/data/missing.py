@@ -68,7 +68,7 @@ class Missing(DerivedSource):
         problems += [f"expected a rate from 0 to 1 for {name}, got {rate}" for name, rate in rates.items() if not 0 <= rate <= 1]
         problems += value_problems(self.spec, limits)
         problems += value_problems(self.spec, {name: list(values) for name, values in factors.items()})
-        problems += _mean_problems(self.spec, given["above"], rates)
+        problems += _mean_problems(self.spec, dict(above or {}), rates)
         problems = [*dict.fromkeys(problems)] or [*_rate_problems(self.spec, rates, factors, empty=empty)]
         if problems:
             raise ConfigError(problems)
@@ -189,7 +189,7 @@ def _means(batch: Batch, modality: Modality) -> np.ndarray:
 
 
 def _leaving_one(rates: np.ndarray, available: np.ndarray) -> np.ndarray:
-    """Rates (B, M), next to 1 where all that a sample has (`available`) would be lost with rate 1: one of these stays, at random."""
+    """Rates (B, M), next to 1 where all that a sample has, (B, M) bool, would be lost with rate 1: one of it stays, at random."""
     return np.where((rates == 1.0).all(1, keepdims=True) & available, 1.0 - 1e-9, rates)
 
 

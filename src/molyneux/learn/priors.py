@@ -1,4 +1,4 @@
-"""Priors over codes: their contract, the prior of the loss, and mixtures of normals that are fitted after training."""
+"""Priors over codes: their contract, the prior of the loss, and densities that are fitted after training."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from molyneux.learn.posteriors.combinations import standard_log_density, whiten
 __all__ = [
     "CodeDensity",
     "ExPostMixture",
+    "ExPostPrior",
+    "FittedDensity",
     "FittedPrior",
     "IndependentPrior",
     "LatentDims",
@@ -113,14 +115,26 @@ class SpikeAndSlab:
         return SparseNormal(DiagonalNormal(loc, loc.new_tensor(2 * math.log(self.slab))), log_odds, self.spike)
 
 
-@dataclass(frozen=True)
-class ExPostMixture:
-    """Ghosh et al., From Variational to Deterministic Autoencoders (ICLR 2020), section 4: ex-post density estimation.
+class ExPostPrior(ABC):
+    """Settings of a density that is fitted to codes after training: Ghosh et al. (ICLR 2020), section 4.
 
-    After training, a mixture of normals with full covariances is fitted to the codes of training samples, and takes the place
-    of the prior wherever codes are drawn or weighed: a model decodes well only what its posteriors cover, and these never cover
-    the prior exactly. Here it is a density of shared and private codes together, so that private codes are drawn given the
-    shared code.
+    From Variational to Deterministic Autoencoders: ex-post density estimation. The density takes the place of the prior wherever
+    codes are drawn or weighed: a model decodes well only what its posteriors cover, and these never cover the prior exactly.
+    """
+
+    samples: int
+    """Training samples whose codes it is fitted to, at most."""
+
+    @abstractmethod
+    def density(self, shared: int, private: int = 0) -> FittedDensity:
+        """A density of shared codes; with dimensions of private ones, a density of these given the shared code."""
+
+
+@dataclass(frozen=True)
+class ExPostMixture(ExPostPrior):
+    """A prior that is fitted after training (`ExPostPrior`): a mixture of normals with full covariances.
+
+    It is a density of shared and private codes together, so that private codes are drawn given the shared code.
 
     Args:
         components: normals in the mixture.
@@ -133,8 +147,28 @@ class ExPostMixture:
     def __post_init__(self) -> None:
         refuse(f"prior.{problem}" for problem in too_small(self, "components", "samples"))
 
+    def density(self, shared: int, private: int = 0) -> CodeDensity:
+        """See `ExPostPrior`."""
+        return CodeDensity(self.components, shared, private)
 
-class CodeDensity(nn.Module):
+
+class FittedDensity(nn.Module, ABC):
+    """A density over codes that is fitted to them; standard normal until then."""
+
+    @abstractmethod
+    def marginal(self, size: int) -> CodeDistribution:
+        """The distribution of shared codes of `size` samples."""
+
+    @abstractmethod
+    def given(self, shared: Tensor) -> CodeDistribution:
+        """The distribution of private codes given shared ones (..., B, D)."""
+
+    @abstractmethod
+    def fit(self, codes: np.ndarray, seed: int) -> None:
+        """Fit to those of the codes (N, D + P), shared before private dimensions, that hold no NaN."""
+
+
+class CodeDensity(FittedDensity):
     """A mixture of normals over codes [s, p] with D = `shared` and P = `private` dimensions; standard normal until it is fitted.
 
     Its buffers hold the lower triangular factors `L = [[L_s, 0], [L_ps, L_p]]` of the components' covariances, with which the
@@ -186,13 +220,13 @@ class CodeDensity(nn.Module):
 class FittedPrior(Prior):
     """A density of the shared code, and for each modality with private codes one of shared and private codes together."""
 
-    def __init__(self, settings: ExPostMixture, dims: LatentDims) -> None:
+    def __init__(self, settings: ExPostPrior, dims: LatentDims) -> None:
         super().__init__()
         self.settings = settings
-        self.shared = CodeDensity(settings.components, dims.shared)
-        self.private = ModalityDict[CodeDensity]()
+        self.shared = settings.density(dims.shared)
+        self.private = ModalityDict[FittedDensity]()
         for name, size in dims.private.items():
-            self.private[name] = CodeDensity(settings.components, dims.shared, size)
+            self.private[name] = settings.density(dims.shared, size)
 
     def of(self, size: int) -> Posterior:
         """See `Prior`; private codes depend on the shared one."""

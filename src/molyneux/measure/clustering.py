@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import ClassVar, final
 
 import numpy as np
@@ -13,7 +12,10 @@ from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import Draw, check_draw
 from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.prediction.probe import Label, find_labels
-from molyneux.measure.scores import Recorder, statistic_interval
+from molyneux.measure.scores import Recorder, jackknife_interval
+
+_GROUPS = 20
+"""Groups of samples that intervals leave out, one at a time."""
 
 
 @final
@@ -28,7 +30,8 @@ class Clustering(Measure):
     - `clustering.purity` %: samples whose label is the most common one of their cluster.
 
     Chance is the mean over permutations of the labels: purity and mutual information are above 0 by chance. Samples without a
-    label are left out, before codes are clustered.
+    label are left out, before codes are clustered. Intervals: the jackknife over 20 groups of samples, for the clusters that were
+    found.
 
     Args:
         draw: posterior means or samples.
@@ -80,19 +83,21 @@ class Clustering(Measure):
         if clusters is None:
             note = f"the samples show fewer than two values of the {label.kind}"
             return [recorder.score(name, None, note=note) for name in _SCORES]
-        pairs = np.stack([truth, clusters], 1)
+        whole, groups = contingency(truth, clusters), np.arange(len(truth)) % _GROUPS
+        parts = [contingency(truth[groups == group], clusters[groups == group], whole.shape) for group in range(_GROUPS)]
         tables = [contingency(recorder.rng.permutation(truth), clusters) for _ in range(self.permutations)]
         found = []
         for name, score in _SCORES.items():
             scale, fields = (100.0, {"unit": "%"}) if name == "purity" else (1.0, {})
-            statistic = _of_pairs(score, scale)
+            bounds = (-0.5 if name == "ari" else 0.0, scale)
+            value, rest = scale * score(whole), [scale * score(whole - part) for part in parts]
             found.append(
                 recorder.score(
                     name,
-                    statistic(pairs),
-                    interval=statistic_interval(statistic, pairs, recorder.rng),
-                    n=len(pairs),
-                    bounds=(-0.5 if name == "ari" else 0.0, scale),
+                    value,
+                    interval=jackknife_interval(value, rest, bounds) if len(truth) >= 2 * _GROUPS else None,
+                    n=len(truth),
+                    bounds=bounds,
                     chance=float(np.mean([scale * score(table) for table in tables])),
                     **fields,
                 )
@@ -111,15 +116,14 @@ def k_means(codes: np.ndarray, clusters: int, *, seed: int, starts: int = 4) -> 
         return np.asarray(KMeans(clusters, n_init=starts, random_state=seed).fit(codes).labels_)
 
 
-def contingency(labels: np.ndarray, clusters: np.ndarray) -> np.ndarray:
-    """Counts of (label, cluster) pairs, whole numbers from 0, (L, C).
+def contingency(labels: np.ndarray, clusters: np.ndarray, shape: tuple[int, ...] | None = None) -> np.ndarray:
+    """Counts of (label, cluster) pairs, whole numbers from 0, (L, C); of a given shape, or as large as it has to be.
 
     >>> contingency(np.array([0, 0, 1]), np.array([1, 1, 0])).tolist()
     [[0, 2], [1, 0]]
     """
-    width = int(clusters.max()) + 1
-    counts = np.bincount(labels * width + clusters, minlength=(int(labels.max()) + 1) * width)
-    return counts.reshape(-1, width)
+    rows, width = (int(labels.max()) + 1, int(clusters.max()) + 1) if shape is None else shape
+    return np.bincount(labels * width + clusters, minlength=rows * width).reshape(rows, width)
 
 
 def purity(table: np.ndarray) -> float:
@@ -152,11 +156,6 @@ def adjusted_rand_index(table: np.ndarray) -> float:
     one, other = _pairs(table.sum(1)), _pairs(table.sum(0))
     expected, most = one * other / total, (one + other) / 2
     return float((pairs - expected) / (most - expected)) if most > expected else 1.0
-
-
-def _of_pairs(score: Callable[[np.ndarray], float], scale: float) -> Callable[[np.ndarray], float]:
-    """A score of counts as one of pairs (N, 2) of label and cluster."""
-    return lambda rows: scale * score(contingency(rows[:, 0], rows[:, 1]))
 
 
 def _pairs(counts: np.ndarray) -> float:

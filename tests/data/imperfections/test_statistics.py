@@ -291,7 +291,7 @@ def test_settings_that_make_no_sense_are_refused():
         ConfigError, match="chain: corruptions: expected a list of instances of Corruption, got an instance of Gau"
     ):
         Chain(corruptions=GaussianNoise())
-    with pytest.raises(ConfigError, match="a whole number of steps, at least one step, got 2.5"):
+    with pytest.raises(ConfigError, match=r"a whole number of steps, at least one step, got 2\.5"):
         StructuredDropout(steps=2.5)
     with pytest.raises(ConfigError, match="a finite rate above 0, got inf"):
         StructuredDropout(rate=float("inf"))
@@ -299,7 +299,7 @@ def test_settings_that_make_no_sense_are_refused():
         Rotation(angles=(1, 2, 3))
     with pytest.raises(ConfigError, match=r"gaussian-noise: modalities: expected several names, got the text 's': write \['s'\]"):
         GaussianNoise(modalities="s")
-    with pytest.raises(ConfigError, match="expected a strength from 0 to 1, got '0.5'"):
+    with pytest.raises(ConfigError, match=r"expected a strength from 0 to 1, got '0\.5'"):
         Corrupted(source(Modality("image", "image", (1, 4, 4)), n=3), GaussianNoise(), "0.5", seed=1)
     grey = source(Modality("image", "image", (1, 4, 4)), n=3)
     with pytest.raises(ConfigError, match="grayscale: expected a modality of kind image or video that fits"):

@@ -12,14 +12,17 @@ from molyneux.core import Batch, Modality, Spec
 from molyneux.learn import vaes
 from molyneux.learn.objectives import CCI, DIP, ELBO, IWAE, MAT, BetaTCVAE, BetaVAE, DReG, FactorVAE
 from molyneux.learn.priors import ExPostMixture
+from molyneux.learn.private_priors import ConditionalMixture
 from molyneux.learn.vaes import (
     AE,
     CMVAE,
     DMVAE,
     HELVAE,
+    JMVAE,
     MMVAE,
     MMVM,
     MVAE,
+    TELBO,
     VAE,
     Aggressive,
     Autoencoder,
@@ -89,6 +92,9 @@ VARIANTS = [
     variant(CoDEVAE, "CoDEVAE-drawn", subsets="drawn"),
     variant(HELVAE, "HELVAE-exact", pooling="exact"),
     variant(MMVM, "MMVM-estimated", divergence="monte_carlo", standard=0.25),
+    *[variant(item, f"{item.__name__}-IWAE", objective=IWAE(2)) for item in (JMVAE, TELBO)],
+    variant(DMVAE, "DMVAE-private-prior", private_prior=ConditionalMixture(2, width=8)),
+    variant(DMVAE, "DMVAE-private-prior-DReG", private_prior=ConditionalMixture(2, width=8), objective=DReG(2)),
     variant(MMVAE, "MMVAE-ELBO", objective=ELBO(free_bits=0.01)),
     *[variant(VAE, f"VAE-{type(item).__name__}-{number}", objective=item) for number, item in enumerate(OBJECTIVES)],
     variant(VAE, "VAE-aggressive", aggressive=Aggressive(1, fraction=1.0)),

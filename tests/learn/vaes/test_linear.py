@@ -9,12 +9,12 @@ import torch
 from torch import nn
 from torch.distributions import MultivariateNormal
 
-from molyneux.core import Batch, Modality, Progress, Spec
+from molyneux.core import Batch, ConfigError, Modality, Progress, Spec
 from molyneux.learn.likelihoods import Normal
 from molyneux.learn.nets import Net
 from molyneux.learn.nets.net import Reshape
 from molyneux.learn.objectives import IWAE
-from molyneux.learn.vaes import DMVAE, MMVAE, MVAE, VAE, MoPoE
+from molyneux.learn.vaes import CRMVAE, DMVAE, MMVAE, MVAE, VAE, MoPoE
 
 SCALE, DIM, SIZES = 0.7, 2, (3, 4, 5)
 COPIES = 40_000
@@ -183,6 +183,22 @@ def test_dmvae(cross, drawn):
             code = (torch.cat([loc, private_loc]), torch.cat([variance, private_variance]))
             total += distortion(model, name, view, *code) + BETA * kl(private_loc, private_variance)
     assert loss_of(model, views) == close(total)
+
+
+def test_crmvae():
+    model = build(CRMVAE, 3, beta=BETA)
+    views = sample_of(model)
+    found = experts(model, views)
+    loc, variance = product([found[name][:2] for name in model.spec.names], prior=0)
+    total = BETA * kl(loc, variance)
+    for name, view in views.items():
+        own_loc, own, *_ = found[name]
+        ratio = variance / own
+        total += BETA * 0.5 * ((loc - own_loc) ** 2 / own + ratio - 1 - ratio.log()).sum().item()
+        total += 0.5 * (distortion(model, name, view, loc, variance) + distortion(model, name, view, own_loc, own))
+    assert loss_of(model, views) == close(total)
+    with pytest.raises(ConfigError, match="the loss of CRMVAE is no bound with importance weights"):
+        build(CRMVAE, objective=IWAE(2))
 
 
 def exact(model):

@@ -9,9 +9,9 @@ from safetensors.torch import load, save
 from molyneux.core import Batch, Modality, Progress, Spec
 from molyneux.data import ArraySource
 from molyneux.learn.nets import Dense
-from molyneux.learn.objectives import IWAE
+from molyneux.learn.objectives import IWAE, DReG
 from molyneux.learn.priors import ExPostMixture
-from molyneux.learn.vaes import DMVAE, MMVAE, MVAE, MoPoE
+from molyneux.learn.vaes import CMVAE, DMVAE, HELVAE, MMJSD, MMVAE, MMVM, MVAE, MVTCAE, CoDEVAE, GPoE, MMVAEPlus, MoPoE
 
 NAMES = ("BRK.B", "AAPL", "values", "training", "a/b", 'x">', "left-camera", "100%", "%2E", ".", "forward", "Größe 2")
 SPEC = Spec(tuple(Modality(name, "tabular", (3,)) for name in NAMES))
@@ -21,6 +21,15 @@ SETTINGS = [
     (MMVAE, {"objective": IWAE(2)}),
     (MoPoE, {}),
     (MoPoE, {"objective": IWAE(2)}),
+    (CoDEVAE, {}),
+    (CoDEVAE, {"subsets": "drawn"}),
+    (GPoE, {"subsets": "all"}),
+    (HELVAE, {}),
+    (MMJSD, {"private_dim": {"BRK.B": 2}}),
+    (MMVAEPlus, {"private_dim": {"BRK.B": 2, "values": 1}, "objective": DReG(2)}),
+    (CMVAE, {"private_dim": 1, "clusters": 3}),
+    (MMVM, {}),
+    (MVTCAE, {}),
     (DMVAE, {"private_dim": {"BRK.B": 2, "values": 1}, "prior": ExPostMixture(components=2, samples=60)}),
 ]
 

@@ -34,11 +34,11 @@ from molyneux.data.benchmarks.multibench import (
     URFunny,
     VisionTouch,
     Yummly,
-    write_twin,
 )
 from molyneux.data.benchmarks.nlvr import NLVR
 from molyneux.data.benchmarks.picture_texts import PictureTexts
 from molyneux.data.benchmarks.sugarcrepe import SugarCrepe
+from molyneux.data.benchmarks.twins import write_twin
 from molyneux.data.benchmarks.winoground import Winoground
 
 __all__ = [

@@ -130,8 +130,8 @@ class TemporalDropout(Corruption):
     """The same moments are lost in all modalities that were recorded in parallel, and hold zeros.
 
     Time is cut into as many moments as has the modality with the fewest steps of those that are corrupted; a moment of another
-    modality is its share of the steps. `steps` of them are one block, which is lost with the strength as its probability: temporal drop of appendix D.3.2
-    with one, structured temporal drop with more.
+    modality is its share of the steps. `steps` of them are one block, which is lost with the strength as its probability:
+    temporal drop of appendix D.3.2 with one, structured temporal drop with more.
 
     Args:
         modalities: which ones are corrupted; by default all that fit.

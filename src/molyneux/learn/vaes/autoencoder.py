@@ -15,9 +15,22 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from molyneux.core import Batch, CodeDistribution, Codes, ConfigError, DataError, Loss, Posterior, Progress, Source, Spec
+from molyneux.core import (
+    Batch,
+    CodeDistribution,
+    Codes,
+    ConfigError,
+    DataError,
+    Loss,
+    Posterior,
+    Progress,
+    Source,
+    Spec,
+    SpecError,
+)
 from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import refuse
+from molyneux.learn.flow_priors import ExPostFlow
 from molyneux.learn.likelihoods import Scales, ViewLikelihood
 from molyneux.learn.nets import Net
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, WhereConditional, WhereDistribution, expert_parameters
@@ -35,7 +48,7 @@ class SharedSettings(TypedDict, total=False):
     nets: Mapping[str, Net] | None
     likelihoods: Mapping[str, ViewLikelihood] | None
     scales: Scales
-    prior: ExPostMixture | None
+    prior: ExPostMixture | ExPostFlow | None
 
 
 @contextmanager
@@ -62,7 +75,8 @@ class Autoencoder(nn.Module, ABC):
         likelihoods: by modality; the default of its kind for what is not named.
         scales: weights of the modalities' log-likelihoods in the loss.
         prior: what is fitted to the codes after training, to generate from and to weigh codes by in `log_likelihood`; None
-            keeps the prior of the loss.
+            keeps the prior of the loss. A mixture of normals (`ExPostMixture`, `{components: 64}`) or flows (`ExPostFlow`,
+            `{layers: 4}`).
 
     Attributes:
         private_dims: dimensions of the private codes by modality, of the modalities that have any.
@@ -92,7 +106,7 @@ class Autoencoder(nn.Module, ABC):
         nets: Mapping[str, Net] | None = None,
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
         scales: Scales = "none",
-        prior: ExPostMixture | None = None,
+        prior: ExPostMixture | ExPostFlow | None = None,
     ) -> None:
         super().__init__()
         nets, likelihoods = nets or {}, likelihoods or {}
@@ -101,7 +115,9 @@ class Autoencoder(nn.Module, ABC):
         refuse([*self._problems(spec, latent_dim, private), *unknown_names(spec, named)])
         dims = LatentDims(latent_dim, {name: size for name, size in private.items() if size})
         self.spec, self.latent_dim, self.private_dims = spec, latent_dim, dims.private
-        self.networks = Networks(spec, dims, numbers=self.numbers, nets=nets, likelihoods=likelihoods, scales=scales)
+        self.networks = Networks(
+            spec, self.read_dims(dims), numbers=self.numbers, nets=nets, likelihoods=likelihoods, scales=scales
+        )
         self.scales = self.networks.scales
         self.loss_prior: Prior = IndependentPrior(self.family.standard, dims)
         self.fitted = None if prior is None else FittedPrior(prior, dims)
@@ -161,7 +177,19 @@ class Autoencoder(nn.Module, ABC):
     def decode(self, codes: Codes, only: Collection[str] | None = None) -> dict[str, Distribution]:
         """A distribution over views per modality; see `core.Decodes`."""
         names = self.spec.names if only is None else self.networks.known(only)
-        return {name: self.networks.decode(name, codes.shared, codes.private.get(name)) for name in names}
+        shared = self.read_code(codes.shared)
+        return {name: self.networks.decode(name, shared, codes.private.get(name)) for name in names}
+
+    def read_dims(self, dims: LatentDims) -> LatentDims:
+        """The part of the latent groups that decoders read and encoders give parameters of; here all of them."""
+        return dims
+
+    def read_code(self, shared: Tensor) -> Tensor:
+        """What decoders read of shared codes (..., D), as many dimensions as `read_dims` says."""
+        read, got = self.networks.dims.shared, shared.shape[-1]
+        if read < self.latent_dim != got:
+            raise SpecError(f"decoding: expected codes of {self.latent_dim} shared and the private dimensions, got {got} shared")
+        return shared[..., :read] if read < self.latent_dim else shared
 
     def prior(self, size: int) -> Posterior:
         """The prior over codes of `size` samples, the fitted one if there is any; see `core.Decodes`."""
@@ -177,13 +205,20 @@ class Autoencoder(nn.Module, ABC):
         """Whether the prior of generation is another than the one that `joint` gives where nothing is present."""
         return self.fitted is not None
 
-    def pooled(self, observation: Observation) -> CodeDistribution:
-        """The posterior of the shared code given what was observed; of models that need to know which modalities these are."""
+    def shared_posterior(self, observation: Observation) -> CodeDistribution:
+        """The posterior of the shared code given what was observed; by default `joint` of the experts."""
         return self.joint(observation.experts, observation.present)
+
+    def proposal(self, observation: Observation) -> Posterior:
+        """What codes are drawn of to estimate a likelihood: the posterior, unless that has no density."""
+        return self.posterior(observation)
 
     def posterior(self, observation: Observation) -> Posterior:
         """The posterior given what was observed; samples of which nothing is present follow the prior."""
-        shared = self.pooled(observation)
+        return self.with_prior(observation, self.shared_posterior(observation))
+
+    def with_prior(self, observation: Observation, shared: CodeDistribution) -> Posterior:
+        """A posterior of the shared code beside those of the private codes, all with the prior where nothing is present."""
         if not self.replaces_prior or bool(observation.present.all()):
             return Posterior(shared, observation.private)
         prior = self.prior(observation.present.shape[1])
@@ -230,7 +265,7 @@ def importance_log_weights(self: Autoencoder, batch: Batch, k: int, generator: t
     The batch is encoded once, and codes are decoded in chunks: of all draws, memory holds nothing but their weights.
     """
     observation = self.observe(batch, self.networks.observed(batch, None))
-    posterior = self.posterior(observation)
+    posterior = self.proposal(observation)
     chunk = max(1, _ROWS.get(observation.present.device.type, ROWS) // max(1, len(batch)))
     counts = [min(chunk, k - start) for start in range(0, k, chunk)]
     return torch.cat([_log_weights(self, observation, posterior, count, generator) for count in counts])
@@ -244,5 +279,5 @@ def _log_weights(
     prior = model.prior(codes.shared.shape[-2])
     total = torch.stack(list(prior.log_probs(codes).values())).sum(0) - posterior.log_prob(codes)
     for name in observation.names:
-        total = total + model.networks.log_likelihood(observation, name, codes.shared, codes.private.get(name))
+        total = total + model.networks.log_likelihood(observation, name, model.read_code(codes.shared), codes.private.get(name))
     return total

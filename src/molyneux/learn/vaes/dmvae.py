@@ -8,8 +8,10 @@ from typing import Unpack
 import torch
 from torch import Tensor
 
-from molyneux.core import Spec
+from molyneux.core import Posterior, Spec
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, product_of_experts
+from molyneux.learn.priors import FittedPrior, LatentDims
+from molyneux.learn.private_priors import PrivatePrior
 from molyneux.learn.vaes.autoencoder import reporting
 from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
 from molyneux.learn.vaes.networks import Observation
@@ -33,6 +35,10 @@ class DMVAE(MultimodalVAE):
         spec: see `MultimodalVAE`, as the settings in `**shared`.
         private_dim: dimensions of the private codes, one number for all or numbers by modality (0 for what is not named).
         cross: whether an expert alone reconstructs the other modalities too; without, it reconstructs its own only.
+        private_prior: a prior of the private codes given the shared one that is trained with the model, in the loss and in
+            generation, `p(s) prod_m p(p_m|s)`; None for independent standard normal ones. A `prior` that is fitted after training
+            is then one of the shared code alone. Beyond the paper: a private code may hold what is also in the shared one, such
+            as the position of a figure, and then contradicts it where it is drawn independently.
     """
 
     has_private = True
@@ -43,12 +49,28 @@ class DMVAE(MultimodalVAE):
         *,
         private_dim: int | Mapping[str, int] = 10,
         cross: bool = True,
+        private_prior: PrivatePrior | None = None,
         **shared: Unpack[MultimodalSettings],
     ) -> None:
         sizes = [private_dim] if isinstance(private_dim, int) else private_dim.values()
         with reporting([] if any(sizes) else ["private_dim: expected at least one private code, got none: use MVAE"]):
             super().__init__(spec, private_dim=private_dim, **shared)
         self.cross = cross
+        if private_prior is not None:
+            for name, size in self.private_dims.items():
+                self.private_priors[name] = private_prior.density(self.latent_dim, size)
+            if self.fitted is not None:
+                self.fitted = FittedPrior(self.fitted.settings, LatentDims(self.latent_dim))
+
+    @property
+    def replaces_prior(self) -> bool:
+        """See `Autoencoder`."""
+        return bool(self.private_priors) or super().replaces_prior
+
+    def prior(self, size: int) -> Posterior:
+        """See `Autoencoder`; private codes are drawn given the shared one where their prior was trained."""
+        prior = super().prior(size)
+        return Posterior(prior.shared, dict(self.private_priors.items())) if self.private_priors else prior
 
     def joint(self, experts: Diagonal, present: Tensor) -> DiagonalNormal:
         """The product of the present experts and the prior."""

@@ -53,7 +53,7 @@ class GPoE(MultimodalVAE):
         """The weighted product of the present experts, with a row for each modality of the spec."""
         return weighted_product(experts, present, self.logits.exp())
 
-    def pooled(self, observation: Observation) -> DiagonalNormal:
+    def shared_posterior(self, observation: Observation) -> DiagonalNormal:
         """The weighted product of the experts of what was observed."""
         rows = torch.tensor([self.spec.names.index(name) for name in observation.names], device=observation.present.device)
         return weighted_product(observation.experts, observation.present, self.logits[rows].exp())

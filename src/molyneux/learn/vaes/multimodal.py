@@ -9,7 +9,9 @@ from typing import ClassVar, Unpack
 import torch
 
 from molyneux.core import Batch, Loss, Progress, Spec
+from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.objectives import ELBO, Bound, Weight, weight_problems
+from molyneux.learn.private_priors import PrivateDensity
 from molyneux.learn.vaes.autoencoder import (
     Autoencoder,
     SharedSettings,
@@ -70,6 +72,7 @@ class MultimodalVAE(Autoencoder):
         with reporting(problems):
             super().__init__(spec, **shared)
         self.drawn = frozenset(drawn)
+        self.private_priors = ModalityDict[PrivateDensity]()
         self.criterion = (objective or ELBO(1.0 if beta is None else beta)).build(self.latent_dim)
 
     @abstractmethod
@@ -79,9 +82,14 @@ class MultimodalVAE(Autoencoder):
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
         """The negative of the model's bound; see `core.Trainable`. Divergences are from the standard prior, not a fitted one."""
         observation = self.observe_samples(batch)
-        stack = self.stacked(observation, generator)
-        prior = self.loss_prior.of(len(batch)).shared
-        estimates = StackEstimates(self.networks, observation, stack, prior, progress, generator, drawn=self.drawn)
+        return self.bound(observation, self.stacked(observation, generator), progress, generator)
+
+    def bound(
+        self, observation: Observation, stack: StackedPosteriors, progress: Progress, generator: torch.Generator | None
+    ) -> Loss:
+        """The negative of the objective's bound for stacked posteriors."""
+        prior, private = self.loss_prior.of(observation.present.shape[1]).shared, self.private_priors
+        estimates = StackEstimates(self.networks, observation, stack, prior, progress, generator, self.drawn, private)
         return self.criterion.loss(estimates)
 
 

@@ -11,8 +11,10 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from molyneux.core import CodeDistribution, NotApplicableError, Progress
+from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.objectives import ElboTerms, Estimates, LogWeights, Sampled
-from molyneux.learn.posteriors import Diagonal, Mixture, draw_component
+from molyneux.learn.posteriors import Diagonal, DiagonalNormal, Mixture, WhereDistribution, draw_component
+from molyneux.learn.private_priors import PrivateDensity
 from molyneux.learn.vaes.networks import Networks, Observation
 
 ROWS = 1024
@@ -99,6 +101,7 @@ class StackEstimates(Estimates):
         progress: where training stands.
         generator: the randomness.
         drawn: modalities that are reconstructed from one of the stacked codes of each sample, drawn by weight.
+        private_priors: priors of private codes given the shared code; standard ones where there are none.
     """
 
     networks: Networks
@@ -108,6 +111,7 @@ class StackEstimates(Estimates):
     progress: Progress
     generator: torch.Generator | None
     drawn: Collection[str] = ()
+    private_priors: ModalityDict[PrivateDensity] | None = None
 
     def __post_init__(self) -> None:
         self.scales = self.networks.scales
@@ -123,9 +127,9 @@ class StackEstimates(Estimates):
                 weight = weight * self.stack.members[name]
             code = None if private is None else private.rsample((), self.generator)
             cross = self.stack.cross.get(name)
-            if private is not None:
-                counted = weight.sum(0) if cross is None else self.stack.weight[cross.own]
-                rate[f"private.{name}"] = counted * private.kl()
+            if private is not None and code is not None:
+                counted = weight if cross is None else self.stack.weight[cross.own].unsqueeze(0)
+                rate[f"private.{name}"] = self._private_rate(name, codes[rows], counted, private, code)
             if cross is not None and code is not None:
                 code = self._crossed(name, cross, code)
             distortion[name] = self._distortion(name, codes[rows], weight, code)
@@ -201,15 +205,36 @@ class StackEstimates(Estimates):
             if name in stack.members:
                 each = each * stack.members[name]
             if name in private:
-                prior, posterior = self._private_densities(name, private[name], detached)
+                prior, posterior = self._private_densities(name, private[name], shared, detached)
                 each = each + prior - posterior
             total = total.index_add(1, stack.rows(name), each)
         return total
 
-    def _private_densities(self, name: str, codes: Tensor, detached: bool) -> tuple[Tensor, Tensor]:
-        """`log p` and `log q` of private codes (K, R or 1, B, P), each (K, R or 1, B) nats; 0 where bounds do not infer them."""
+    def _private_rate(self, name: str, shared: Tensor, weight: Tensor, private: Diagonal, code: Tensor) -> Tensor:
+        """Divergence of a private posterior from its prior given stacked codes (T, B, D), summed by weight (T, B): (B,) nats."""
+        if self.private_priors is None or name not in self.private_priors:
+            return weight.sum(0) * private.kl()
+        learned = self.private_priors[name].given(shared)
+        if isinstance(learned, DiagonalNormal) and isinstance(private, DiagonalNormal):
+            each = private.kl_to(learned)
+        else:
+            each = private.log_prob(code) - learned.log_prob(code)
+        return (weight * each).sum(0) * self.observation.mask(name)
+
+    def _private_prior(self, name: str, shared: Tensor, private: Diagonal) -> CodeDistribution:
+        """The prior of the private codes of one modality given shared codes (..., B, D); its posterior where it is absent."""
+        if self.private_priors is None or name not in self.private_priors:
+            return private.standard(tuple(private.loc.shape), private.loc)
+        learned = self.private_priors[name].given(shared)
+        return WhereDistribution(self.observation.mask(name), learned, private)
+
+    def _private_densities(self, name: str, codes: Tensor, shared: Tensor, detached: bool) -> tuple[Tensor, Tensor]:
+        """`log p` and `log q` of private codes (K, R or 1, B, P), given shared ones (K, R, B, D), each (K, R or 1, B) nats.
+
+        They are 0 where bounds do not infer private codes.
+        """
         posterior, cross = self.observation.private[name], self.stack.cross.get(name)
-        prior = posterior.standard(tuple(posterior.loc.shape), posterior.loc)
+        prior = self._private_prior(name, shared, posterior)
         densities = prior.log_prob(codes), _constant(posterior, detached).log_prob(codes)
         if cross is None:
             return densities

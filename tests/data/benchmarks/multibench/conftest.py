@@ -3,7 +3,7 @@
 import pytest
 
 from molyneux.data import write_twin
-from molyneux.data.benchmarks.file_benchmark import twin_kinds
+from molyneux.data.benchmarks.twins import twin_kinds
 
 KINDS = {kind.__name__: kind for kind in twin_kinds()}
 

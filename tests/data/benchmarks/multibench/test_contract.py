@@ -10,7 +10,8 @@ import torch
 
 from molyneux.core import ConfigError, DataError, Dataset, MolyneuxError, StoreError
 from molyneux.data import Lacking, load, write_twin
-from molyneux.data.benchmarks.file_benchmark import Standardisation, shuffled, twin_kinds
+from molyneux.data.benchmarks.file_benchmark import Standardisation, shuffled
+from molyneux.data.benchmarks.twins import twin_kinds
 from molyneux.data.dataset import SPLITS
 from molyneux.data.mapped_files import MappedFile, blocks, map_npy
 

@@ -1,6 +1,6 @@
 """The data sets of MultiBench, read from files; nothing is downloaded."""
 
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, write_twin
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark
 from molyneux.data.benchmarks.multibench.affect import CMUMOSEI, CMUMOSI, MUStARD, URFunny
 from molyneux.data.benchmarks.multibench.clotho import Clotho
 from molyneux.data.benchmarks.multibench.enrico import ENRICO
@@ -30,5 +30,4 @@ __all__ = [
     "URFunny",
     "VisionTouch",
     "Yummly",
-    "write_twin",
 ]

@@ -1,0 +1,52 @@
+"""Twins: small random files in the published layout of a data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from molyneux.core import ConfigError, nearest, seeds, store
+from molyneux.data.benchmarks import generative, multibench
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark
+
+_FEWEST = 30
+"""Samples of a twin."""
+
+
+def write_twin(name: str, folder: Path, *, size: int = 60, seed: int = 0) -> FileBenchmark:
+    """Write random files in the published layout of a data set, and give the data set that reads them.
+
+    A twin has the names, shapes, types and splits of the published files, fewer samples, and values that depend a little on the
+    target, so that a model can learn something. It is not the data set: no score on it says anything about that.
+
+    Args:
+        name: of the data set or its class, such as `mimic-v1`, `mimic` or `MIMIC`.
+        folder: a new or an empty one.
+        size: samples in all splits together, about; at least 30.
+        seed: of the values.
+
+    Raises:
+        ConfigError: no such data set, too few samples, or something is in the folder.
+        StoreError: the folder cannot be written.
+    """
+    kinds = twin_kinds()
+    known = {alias: kind for kind in kinds for alias in (kind.__name__, kind.name, kind.name.rpartition("-v")[0])}
+    problems = [] if name in known else [f"name: no data set {name!r}; {nearest(name, [kind.__name__ for kind in kinds])}"]
+    problems += [f"size: expected at least {_FEWEST}, got {size}"] if size < _FEWEST else []
+    folder = Path(folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        problems.append(f"folder: expected a new or an empty folder, got {folder}")
+    if problems:
+        raise ConfigError(problems)
+    kind = known[name]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return kind.write_twin(folder, size, seeds.generator(seed, kind.name, "twin"))
+    except OSError as error:
+        raise store.store_error(error, folder) from error
+
+
+def twin_kinds(family: str = "") -> list[type[FileBenchmark]]:
+    """The data sets of which twins can be written: all that a family lists, `generative` or `multibench`; by default of both."""
+    families = [module for module in (multibench, generative) if module.__name__.endswith(family)]
+    listed = (getattr(module, name) for module in families for name in module.__all__)
+    return [item for item in listed if isinstance(item, type) and issubclass(item, FileBenchmark) and item is not FileBenchmark]

@@ -1,0 +1,201 @@
+"""A diffusion model of the codes of several modalities, each at a time of its own: any of them given any others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import Tensor, nn
+
+from molyneux.core import NotApplicableError
+from molyneux.learn.by_modality import ModalityDict
+
+BETA_MIN, BETA_MAX = 0.1, 20.0
+"""Rates of the noise at time 0 and 1, those of Song et al. (2021)."""
+
+_LAST = 1e-3
+"""Time of the last step, after which what is left of the noise is taken off at once."""
+
+Denoiser = Callable[[Tensor, Tensor], Tensor]
+"""From noisy codes (N, D) and the times of their modalities (N, M) to the velocity (N, D)."""
+
+
+def signal_and_noise(time: Tensor) -> tuple[Tensor, Tensor]:
+    """Factors `a` and `s` of codes and noise at times in 0..1: `z_t = a z + s noise`, with `a^2 + s^2 = 1`.
+
+    Song et al., Score-Based Generative Modeling through Stochastic Differential Equations (ICLR 2021), equation 33: the variance
+    preserving process, whose rate of noise rises linearly.
+    """
+    log_signal = -0.25 * time.square() * (BETA_MAX - BETA_MIN) - 0.5 * time * BETA_MIN
+    return log_signal.exp(), (-torch.expm1(2 * log_signal)).sqrt()
+
+
+class MultiTimeDenoiser(nn.Module):
+    """A net that predicts the velocity `a noise - s z` (Salimans & Ho, ICLR 2022) of codes that have a time for each modality.
+
+    The codes of each modality enter with features of their time; what they give is added up, as in a layer over all codes side by
+    side. Residual blocks follow.
+
+    Args:
+        sizes: dimensions of the codes by modality, in the order of the codes.
+        width: units of each layer.
+        blocks: residual blocks.
+        frequencies: sines and cosines of a time.
+    """
+
+    frequencies: Tensor
+
+    def __init__(self, sizes: Mapping[str, int], *, width: int, blocks: int, frequencies: int = 16) -> None:
+        super().__init__()
+        self.sizes = dict(sizes)
+        self.register_buffer("frequencies", math.pi * 2.0 ** torch.linspace(-1, 6, frequencies), persistent=False)
+        self.inputs, self.outputs = ModalityDict[nn.Module](), ModalityDict[nn.Module]()
+        for name, size in sizes.items():
+            self.inputs[name] = nn.Linear(size + 2 * frequencies, width)
+            self.outputs[name] = nn.Linear(width, size)
+        self.blocks = nn.ModuleList(_Block(width) for _ in range(blocks))
+
+    def forward(self, codes: Tensor, times: Tensor) -> Tensor:
+        """Velocities (N, D) of noisy codes (N, D) at times (N, M) in 0..1."""
+        parts = torch.split(codes, list(self.sizes.values()), -1)
+        angles = times.unsqueeze(-1) * self.frequencies
+        features = torch.cat([angles.sin(), angles.cos()], -1)
+        entering = [
+            self.inputs[name](torch.cat([part, features[..., number, :]], -1))
+            for number, (name, part) in enumerate(zip(self.sizes, parts, strict=True))
+        ]
+        hidden = torch.stack(entering).sum(0)
+        for block in self.blocks:
+            hidden = block(hidden)
+        return torch.cat([self.outputs[name](hidden).float() for name in self.sizes], -1)
+
+
+class _Block(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width), nn.SiLU(), nn.Linear(width, width))
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """The sum of the input and what the layers make of it."""
+        added: Tensor = hidden + self.layers(hidden)
+        return added
+
+
+class DiffusedCodes:
+    """Codes (B, D) of which some modalities are known and a diffusion model draws the others. Satisfies `core.CodeDistribution`.
+
+    It has no density: `log_prob` raises NotApplicableError.
+
+    Args:
+        denoiser: predicts velocities of standardised codes.
+        codes: standardised, (B, D); what is not known is not read.
+        known: which modalities are, (B, M) bool.
+        sizes: dimensions of the codes of each modality.
+        steps: of a draw; each runs the net once.
+        centre: added to standardised codes after they were multiplied by `spread`, (D,).
+        spread: see `centre`, (D,).
+    """
+
+    def __init__(
+        self,
+        denoiser: Denoiser,
+        codes: Tensor,
+        known: Tensor,
+        sizes: tuple[int, ...],
+        *,
+        steps: int,
+        centre: Tensor,
+        spread: Tensor,
+    ) -> None:
+        self.denoiser, self.steps, self.centre, self.spread = denoiser, steps, centre, spread
+        self.known, self.fixed = known, known.repeat_interleave(torch.tensor(sizes, device=known.device), -1)
+        self.codes = torch.where(self.fixed, codes, 0.0)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean, (B, D), as the net knows it: what it predicts of codes that are noise alone."""
+        if bool(self.fixed.all()):
+            return self.codes * self.spread + self.centre
+        times = self._times(torch.ones((), device=self.codes.device))
+        signal, noise = signal_and_noise(times.new_ones(()))
+        found = signal * self.codes - noise * self.denoiser(self.codes, times)
+        return torch.where(self.fixed, self.codes, found) * self.spread + self.centre
+
+    def rsample(self, sample_shape: torch.Size | tuple[int, ...] = (), generator: torch.Generator | None = None) -> Tensor:
+        """Samples, (*sample_shape, B, D), without gradient where something is drawn.
+
+        From noise at time 1 along the probability flow, in steps of equal length to time 0: Lu et al., DPM-Solver++ (2022),
+        algorithm 2 (second order, multistep).
+        """
+        shape = (*sample_shape, *self.codes.shape)
+        if bool(self.fixed.all()):
+            return (self.codes * self.spread + self.centre).expand(shape)
+        with torch.no_grad():
+            drawn = self._solve(torch.randn(shape, generator=generator, device=self.codes.device))
+        return torch.where(self.fixed, self.codes, drawn) * self.spread + self.centre
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Raises NotApplicableError: the density of what a diffusion model draws is not known."""
+        raise NotApplicableError("codes that a diffusion model draws have no known density: use a variational autoencoder")
+
+    def _solve(self, codes: Tensor) -> Tensor:
+        """The codes at time 0 that the probability flow makes of those at time 1, (..., B, D)."""
+        grid = torch.linspace(1, _LAST, self.steps, device=codes.device)
+        signal, scale = signal_and_noise(grid)
+        ratio = (signal / scale).log()
+        before = clean = self._clean(codes, grid[0])
+        for step in range(1, self.steps):
+            length = ratio[step] - ratio[step - 1]
+            ahead = clean
+            if step > 1:  # extrapolated from the last two
+                ahead = clean + (clean - before) * length / (2 * (ratio[step - 1] - ratio[step - 2]))
+            codes = scale[step] / scale[step - 1] * codes - signal[step] * torch.expm1(-length) * ahead
+            before, clean = clean, self._clean(codes, grid[step])
+        return clean
+
+    def _clean(self, codes: Tensor, time: Tensor) -> Tensor:
+        """What the net says the codes (..., B, D) at a time are without noise."""
+        codes = torch.where(self.fixed, self.codes, codes)
+        times = self._times(time).expand(*codes.shape[:-1], -1)
+        velocity = self.denoiser(codes.flatten(0, -2), times.flatten(0, -2)).reshape(codes.shape)
+        signal, scale = signal_and_noise(time)
+        return signal * codes - scale * velocity
+
+    def _times(self, time: Tensor) -> Tensor:
+        """The time of each modality, (B, M): 0 where it is known."""
+        return torch.where(self.known, 0.0, time)
+
+
+def multitime_loss(
+    denoiser: Denoiser, codes: Tensor, present: Tensor, sizes: tuple[int, ...], share: float, generator: torch.Generator | None
+) -> Tensor:
+    """The squared error of the velocity of each sample, (B,), over the codes that are noisy.
+
+    Bounoua, Franzese & Michiardi, Multi-Modal Latent Diffusion (Entropy 2024), multi-time training: all modalities at one random
+    time, or, in a share of the samples, a random part of them at time 0, given which the others are learned. An absent one is
+    noise at time 1. The sum over noisy dimensions is multiplied by D over their number.
+
+    Args:
+        denoiser: the net.
+        codes: standardised, (B, D); where a modality is absent, not read.
+        present: (B, M) bool.
+        sizes: dimensions of the codes of each modality.
+        share: of the samples that are given a part of their modalities.
+        generator: the randomness.
+    """
+    rows, modalities = present.shape
+    draws = torch.rand((3, rows, 1), generator=generator, device=codes.device)
+    order = torch.rand((rows, modalities), generator=generator, device=codes.device).masked_fill(~present, 2.0)
+    count = present.sum(1, keepdim=True)
+    given = 1 + (draws[1] * (count - 1).clamp_min(0)).long()
+    given = torch.where((draws[2] < share) & (count > 1), given, 0)
+    known = present & (order.argsort(1).argsort(1) < given)
+    times = torch.where(known, 0.0, draws[0]).masked_fill(~present, 1.0)
+    spans = torch.tensor(sizes, device=codes.device)
+    wide_times, noisy = times.repeat_interleave(spans, 1), (present & ~known).repeat_interleave(spans, 1)
+    noise = torch.randn(codes.shape, generator=generator, device=codes.device)
+    clean = torch.where(present.repeat_interleave(spans, 1), codes, 0.0)
+    signal, scale = signal_and_noise(wide_times)
+    error = (denoiser(signal * clean + scale * noise, times) - (signal * noise - scale * clean)).square() * noisy
+    return error.sum(1) * codes.shape[1] / noisy.sum(1).clamp_min(1)

@@ -1,0 +1,185 @@
+"""MLD: autoencoders of single modalities, and a diffusion model of their codes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.distributions import Distribution
+
+from molyneux.core import Batch, Codes, DataError, Epoch, Loss, Posterior, Progress, Spec, SpecError
+from molyneux.learn.checks import refuse
+from molyneux.learn.likelihoods import Scales, ViewLikelihood
+from molyneux.learn.multitime_diffusion import DiffusedCodes, MultiTimeDenoiser, multitime_loss
+from molyneux.learn.nets import Net
+from molyneux.learn.posteriors import Point
+from molyneux.learn.priors import LatentDims
+from molyneux.learn.vaes.joint_encoder import stage_of
+from molyneux.learn.vaes.networks import Networks, Observation, unknown_names
+
+_MOST, _CHUNK = 4096, 512
+"""Samples whose codes are standardised by, and how many are encoded at once."""
+
+
+class MLD(nn.Module):
+    """Bounoua, Franzese & Michiardi, Multi-Modal Latent Diffusion (Entropy 26(4), 2024; arXiv 2306.04445).
+
+    First a deterministic autoencoder of each modality, `-sum_m log p(x_m|z_m)`. Then, with these fixed, a diffusion model of
+    their codes side by side and standardised, in which each modality has a time of its own (`multitime_loss`): those that are
+    observed stay at time 0 while the others are drawn, so that any modalities are generated from any others. The training names
+    the stages:
+
+        stages: [{name: autoencoders, epochs: 20}, {name: diffusion, epochs: 50}]
+
+    In a training without stages both losses are minimised at once, the second with codes as constants.
+
+    The shared code is that of all modalities side by side, in the order of the spec. Satisfies `core.Trainable`, `Encodes`,
+    `Decodes`, `Representation` and `EpochStart`. It has no likelihood: neither codes nor what is drawn have a known density.
+
+    Deviations from the paper: the net predicts velocities instead of scores; it is a multilayer perceptron with residual blocks
+    and not in the form of a U-net; the parts that are given are drawn for each sample; codes are drawn along the probability
+    flow, in fewer steps, without the repeated noise of RePaint; no running mean of the weights.
+
+    Where modalities are missing, they have no distortion, and are noise to the diffusion model, which learns nothing of them.
+
+    Args:
+        spec: what the batches look like.
+        latent_dim: dimensions of the codes, one number for all modalities or numbers by modality.
+        width: units of each layer of the net of the diffusion model.
+        blocks: its residual blocks.
+        given_share: share of the samples of which, in training, a part of the modalities is given.
+        steps: to draw a code; each runs the net once.
+        nets: by modality; the default of its kind for what is not named.
+        likelihoods: by modality; the default of its kind for what is not named.
+        scales: weights of the modalities' log-likelihoods in the loss.
+
+    Raises:
+        ConfigError: settings that cannot be used, all problems at once.
+        SpecError: a net or likelihood that does not fit its modality.
+    """
+
+    centre: Tensor
+    spread: Tensor
+
+    def __init__(
+        self,
+        spec: Spec,
+        *,
+        latent_dim: int | Mapping[str, int] = 16,
+        width: int = 256,
+        blocks: int = 3,
+        given_share: float = 0.5,
+        steps: int = 50,
+        nets: Mapping[str, Net] | None = None,
+        likelihoods: Mapping[str, ViewLikelihood] | None = None,
+        scales: Scales = "none",
+    ) -> None:
+        super().__init__()
+        nets, likelihoods = nets or {}, likelihoods or {}
+        sizes = dict.fromkeys(spec.names, latent_dim) if isinstance(latent_dim, int) else dict(latent_dim)
+        problems = [
+            f"latent_dim.{name}: expected at least 1, got {sizes.get(name, 0)}" for name in spec.names if sizes.get(name, 0) < 1
+        ]
+        numbers = {"width": width, "blocks": blocks, "steps": steps}
+        problems += [f"{name}: expected at least 1, got {number}" for name, number in numbers.items() if number < 1]
+        problems += [] if 0 <= given_share <= 1 else [f"given_share: expected a share in 0..1, got {given_share}"]
+        refuse([*problems, *unknown_names(spec, {"nets": nets, "likelihoods": likelihoods, "latent_dim": sizes})])
+        self.spec, self.given_share, self.steps = spec, given_share, steps
+        self.sizes = {name: sizes[name] for name in spec.names}
+        dims = LatentDims(0, self.sizes)
+        self.networks = Networks(spec, dims, numbers=1, nets=nets, likelihoods=likelihoods, scales=scales)
+        self.denoiser = MultiTimeDenoiser(self.sizes, width=width, blocks=blocks)
+        self.register_buffer("centre", torch.zeros(sum(self.sizes.values())))
+        self.register_buffer("spread", torch.ones(sum(self.sizes.values())))
+
+    def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:
+        """The distortions and the error of the diffusion model, or one of them, by stage; see `core.Trainable`.
+
+        Raises:
+            ConfigError: the training has a stage of another name.
+        """
+        stage = stage_of(progress, "autoencoders", "diffusion")
+        if not len(batch):
+            raise DataError("expected at least one sample in a batch for its loss, a mean over them, got none: leave it out")
+        with torch.set_grad_enabled(torch.is_grad_enabled() and stage != "diffusion"):
+            observation = self._observe(batch, self.spec.names)
+            codes = {name: observation.private[name].mean for name in observation.names}
+            terms = {} if stage == "diffusion" else self._distortions(observation, codes)
+        costs = [self.networks.scales[name.removeprefix("distortion.")] * term for name, term in terms.items()]
+        if stage != "autoencoders":
+            scaled = (torch.cat(list(codes.values()), -1).detach() - self.centre) / self.spread
+            sizes = tuple(self.sizes.values())
+            each = multitime_loss(self.denoiser, scaled, observation.present.T, sizes, self.given_share, generator)
+            terms["diffusion"] = each.mean()
+            costs.append(terms["diffusion"])
+        return Loss(torch.stack(costs).sum(), {name: term.detach() for name, term in terms.items()})
+
+    @torch.no_grad()
+    def start_epoch(self, epoch: Epoch) -> None:
+        """Find the means and standard deviations that codes are standardised by; see `core.EpochStart`."""
+        if epoch.progress.stage == "autoencoders":
+            return
+        size = min(len(epoch.train), _MOST)
+        positions = np.linspace(0, len(epoch.train) - 1, size).round().astype(np.int64)
+        device, found = self.centre.device, []
+        for start in range(0, size, _CHUNK):
+            observation = self._observe(epoch.train.batch(positions[start : start + _CHUNK]).to(device), self.spec.names)
+            masked = [
+                observation.private[name].mean.where(observation.mask(name).unsqueeze(-1), torch.nan) for name in self.spec.names
+            ]
+            found.append(torch.cat(masked, -1))
+        codes = torch.cat(found)
+        centre = codes.nanmean(0).nan_to_num(0.0)
+        spread = (codes - centre).square().nanmean(0).nan_to_num(1.0).sqrt()
+        self.centre.copy_(centre)
+        self.spread.copy_(spread.clamp_min(1e-6))
+
+    def encode(self, batch: Batch, observed: Collection[str] | None = None) -> Posterior:
+        """The codes of what is observed, and a distribution of those of the other modalities given these; see `core.Encodes`."""
+        names = self.networks.observed(batch, observed)
+        if not names:
+            return self.prior(len(batch))
+        observation = self._observe(batch, names)
+        empty = self.centre.new_zeros(len(batch), 1)
+        codes = torch.cat(
+            [observation.private[n].mean if n in names else empty.expand(-1, size) for n, size in self.sizes.items()], -1
+        )
+        known = torch.stack([observation.mask(n) if n in names else empty[:, 0] > 0 for n in self.sizes], -1)
+        return self._posterior((codes - self.centre) / self.spread, known)
+
+    def decode(self, codes: Codes, only: Collection[str] | None = None) -> dict[str, Distribution]:
+        """A distribution over views per modality; see `core.Decodes`."""
+        total = len(self.centre)
+        if codes.shared.shape[-1] != total:
+            raise SpecError(f"decoding: expected codes of {total} shared dimensions, got {codes.shared.shape[-1]}")
+        parts = dict(zip(self.sizes, torch.split(codes.shared, list(self.sizes.values()), -1), strict=True))
+        names = self.spec.names if only is None else self.networks.known(only)
+        return {name: self.networks.decode(name, codes.shared[..., :0], parts[name]) for name in names}
+
+    def prior(self, size: int) -> Posterior:
+        """What the diffusion model draws where nothing is observed; see `core.Decodes`."""
+        codes = self.centre.new_zeros(size, len(self.centre))
+        return self._posterior(codes, torch.zeros(size, len(self.sizes), dtype=torch.bool, device=codes.device))
+
+    def represent(self, batch: Batch, observed: Collection[str] | None = None) -> dict[str, Tensor]:
+        """The codes of what is observed, and the means of those of the other modalities; see `core.Representation`."""
+        return {"shared": self.encode(batch, observed).shared.mean}
+
+    def _observe(self, batch: Batch, names: tuple[str, ...]) -> Observation:
+        return self.networks.observe(batch, names, lambda raw: Point(raw.float()))
+
+    def _distortions(self, observation: Observation, codes: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Mean negative log-likelihood of each modality given its own code, nats."""
+        found = {}
+        for name, code in codes.items():
+            each = self.networks.log_likelihood(observation, name, code[:, :0], code, weight=torch.ones_like(code[:, 0]))
+            found[f"distortion.{name}"] = -each.mean()
+        return found
+
+    def _posterior(self, codes: Tensor, known: Tensor) -> Posterior:
+        sizes = tuple(self.sizes.values())
+        return Posterior(
+            DiffusedCodes(self.denoiser, codes, known, sizes, steps=self.steps, centre=self.centre, spread=self.spread)
+        )

@@ -1,0 +1,203 @@
+"""MLD: the process and its sampler against normal codes, the loss by hand, any modalities given any others, a short training."""
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load, save
+from scipy import integrate
+
+from molyneux.core import (
+    Batch,
+    ConfigError,
+    DataError,
+    Decodes,
+    Encodes,
+    EpochStart,
+    Likelihood,
+    Modality,
+    NotApplicableError,
+    Progress,
+    Representation,
+    Spec,
+    SpecError,
+    Trainable,
+)
+from molyneux.data import ArraySource
+from molyneux.learn import Stage, Training, fit
+from molyneux.learn.likelihoods import Normal
+from molyneux.learn.multitime_diffusion import DiffusedCodes, multitime_loss, signal_and_noise
+from molyneux.learn.nets import Dense
+from molyneux.learn.vaes import MLD
+
+SIZES = {"a": 3, "b": 4, "c": 2}
+SPEC = Spec(tuple(Modality(name, "tabular", (size,)) for name, size in SIZES.items()))
+START = Progress(0, 1)
+RHO = 0.8
+
+
+def noise(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def build(seed=0, **settings):
+    torch.manual_seed(seed)
+    given = {"latent_dim": {"a": 2, "b": 3, "c": 1}, "width": 16, "blocks": 2, "steps": 5}
+    return MLD(SPEC, **{**given, "nets": dict.fromkeys(SIZES, Dense(width=8, layers=1)), **settings}).eval()
+
+
+def batch_of(size=12, missing=False):
+    views = {name: torch.randn(size, width, generator=noise(width)) for name, width in SIZES.items()}
+    return Batch(views, {"b": torch.arange(size) % 3 > 0} if missing else {})
+
+
+def test_the_process_keeps_the_variance_and_follows_its_rates():
+    for time in (0.0, 0.1, 0.5, 1.0):
+        signal, scale = signal_and_noise(torch.tensor(time))
+        assert (signal**2 + scale**2).item() == pytest.approx(1.0, abs=1e-6)
+        total = integrate.quad(lambda t: 0.1 + 19.9 * t, 0, time)[0]
+        assert signal.item() == pytest.approx(np.exp(-0.5 * total), rel=1e-4)
+
+
+def exact(codes, times):
+    """The velocity of two standard normal codes with correlation RHO, each at its own time."""
+    signal, scale = signal_and_noise(times)
+    covariance = signal.unsqueeze(-1) * torch.tensor([[1.0, RHO], [RHO, 1.0]]) * signal.unsqueeze(-2)
+    covariance = covariance + torch.diag_embed(scale.square())
+    whitened = torch.linalg.solve(covariance, codes.unsqueeze(-1)).squeeze(-1)
+    clean = (torch.tensor([[1.0, RHO], [RHO, 1.0]]) @ (signal * whitened).unsqueeze(-1)).squeeze(-1)
+    return signal * (scale * whitened) - scale * clean
+
+
+@pytest.mark.parametrize("known", [(False, False), (True, False), (False, True)])
+def test_with_the_exact_net_the_sampler_draws_from_the_exact_conditional(known):
+    codes = torch.tensor([[1.2, -0.7]])
+    scale = {"centre": torch.tensor([2.0, 0.0]), "spread": torch.tensor([0.5, 3.0])}
+    made = DiffusedCodes(exact, codes, torch.tensor([known]), (1, 1), steps=50, **scale)
+    drawn = (made.rsample((10_000,), noise())[:, 0] - scale["centre"]) / scale["spread"]
+    mean, covariance = torch.zeros(2), torch.tensor([[1.0, RHO], [RHO, 1.0]])
+    if any(known):
+        given = known.index(True)
+        mean = torch.full((2,), RHO * codes[0, given].item())
+        mean[given] = codes[0, given]
+        covariance = torch.zeros(2, 2)
+        covariance[1 - given, 1 - given] = 1 - RHO**2
+    torch.testing.assert_close(drawn.mean(0), mean, atol=0.04, rtol=0)
+    torch.testing.assert_close(drawn.T.cov(), covariance, atol=0.05, rtol=0)
+    torch.testing.assert_close((made.mean[0] - scale["centre"]) / scale["spread"], mean, atol=0.03, rtol=0)
+    with pytest.raises(NotApplicableError, match="no known density"):
+        made.log_prob(codes)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_the_loss_of_a_net_that_says_nothing(share):
+    """The mean square of the velocity: over times, noise and the parts that are given."""
+    codes = torch.tensor([[1.5, -0.5, 2.0]]).expand(60_000, -1)
+    present = torch.ones(len(codes), 2, dtype=torch.bool)
+    found = multitime_loss(lambda noisy, _: torch.zeros_like(noisy), codes, present, (1, 2), share, noise()).mean().item()
+    times = torch.linspace(0, 1, 2001)
+    signal, scale = signal_and_noise(times)
+    squares = [(signal**2 + scale**2 * value**2).mean().item() for value in codes[0]]
+    parts = [3 * squares[0], 3 / 2 * (squares[1] + squares[2])]  # the noisy one is the first, or the second
+    expected = sum(squares) if share == 0 else sum(parts) / 2
+    assert found == pytest.approx(expected, rel=0.02)
+
+
+def test_what_is_given_stays_at_time_0_and_what_is_absent_is_noise():
+    seen = []
+
+    def net(codes, times):
+        seen.append((codes, times))
+        return torch.zeros_like(codes)
+
+    codes, present = torch.full((4000, 3), torch.nan), torch.ones(4000, 3, dtype=torch.bool)
+    present[:, 1] = torch.arange(4000) % 2 == 0
+    codes[:, 0], codes[:, 2] = 7.0, 7.0
+    codes[present[:, 1], 1] = 7.0
+    loss = multitime_loss(net, codes, present, (1, 1, 1), 0.5, noise())
+    noisy, times = seen[0]
+    assert loss.isfinite().all()
+    assert (times[~present] == 1).all()
+    assert (noisy[times == 0] == 7.0).all()
+    counts = (times[present[:, 1]] == 0).sum(1)
+    shares = torch.bincount(counts, minlength=4) / len(counts)
+    torch.testing.assert_close(shares, torch.tensor([0.5, 0.25, 0.25, 0.0]), atol=0.04, rtol=0)
+    assert noisy[~present].std().item() == pytest.approx(1.0, abs=0.05)
+
+
+def test_the_contract():
+    model, batch = build().train(), batch_of(30, missing=True)
+    model.loss(batch, START, noise()).total.backward()
+    assert all(parameter.grad.abs().sum() > 0 for parameter in model.parameters())
+    broken = {name: view.where(batch.mask(name)[:, None], torch.nan) for name, view in batch.views.items()}
+    assert torch.equal(model.loss(batch, START, noise()).total, model.loss(Batch(broken, batch.present), START, noise()).total)
+    nothing = model.loss(batch.observe([]), START, noise())
+    assert all(abs(term.item()) < 1e-6 for term in (nothing.total, *nothing.terms.values()))
+    other = build(seed=5)
+    other.load_state_dict(load(save(model.state_dict())))
+    assert torch.equal(model.loss(batch, START, noise()).total, other.loss(batch, START, noise()).total)
+    whole, alone = (model.represent(item)["shared"] for item in (batch, batch[4:5]))
+    torch.testing.assert_close(alone[0], whole[4])
+    lacking = [
+        kind for kind in (Trainable, Encodes, Decodes, Likelihood, Representation, EpochStart) if not isinstance(model, kind)
+    ]
+    assert lacking == [Likelihood]
+    with pytest.raises(DataError, match="at least one sample"):
+        model.loss(batch[:0], START)
+    with pytest.raises(SpecError, match="expected codes of 6 shared dimensions, got 5"):
+        codes = model.prior(2).rsample(1, noise())
+        model.decode(type(codes)(codes.shared[..., 1:]))
+
+
+@pytest.mark.parametrize("observed", [(), ("a",), ("c", "a"), ("a", "b", "c")])
+def test_codes_of_what_is_observed_are_kept(observed):
+    model, batch = build(), batch_of(missing=True)
+    model.centre.normal_(generator=noise())
+    model.spread.uniform_(0.5, 2.0, generator=noise())
+    codes = model.encode(batch, observed).rsample(4, noise()).shared
+    whole = model.encode(batch).mean.shared
+    for name, part, own in zip(SIZES, codes.split([2, 3, 1], -1), whole.split([2, 3, 1], -1), strict=True):
+        mask = batch.mask(name) & (name in observed)
+        torch.testing.assert_close(part[:, mask], own[mask].expand(4, -1, -1))
+        if (~mask).any():
+            assert (part[0, ~mask] != part[1, ~mask]).all()
+    views = model.decode(model.encode(batch, observed).rsample(4, noise()))
+    assert {name: view.batch_shape for name, view in views.items()} == dict.fromkeys(SIZES, (4, 12))
+    only = Batch({name: batch.views[name] for name in observed} or batch.views, {})
+    assert model.encode(only, observed).mean.shared.shape == (12, 6)
+
+
+@pytest.mark.parametrize(("stage", "moving"), [("autoencoders", {"networks"}), ("diffusion", {"denoiser"})])
+def test_a_stage_trains_its_own_parts(stage, moving):
+    model = build().train()
+    model.loss(batch_of(), Progress(0, 1, stage), noise()).total.backward()
+    assert {name.partition(".")[0] for name, item in model.named_parameters() if item.grad is not None} == moving
+    with pytest.raises(ConfigError, match="stages: expected autoencoders and diffusion, got 'autoencoder'"):
+        model.loss(batch_of(), Progress(0, 1, "autoencoder"))
+
+
+def test_it_learns_one_modality_given_the_other():
+    first = torch.randn(1024, 1, generator=noise())
+    batch = Batch({"a": first, "b": 5 + 2 * (first + 0.1 * torch.randn(1024, 1, generator=noise(1)))})
+    spec = Spec((Modality("a", "tabular", (1,)), Modality("b", "tabular", (1,))))
+    torch.manual_seed(0)
+    likelihoods = dict.fromkeys(spec.names, Normal(scale=0.1))
+    model = MLD(
+        spec, latent_dim=1, width=32, blocks=1, steps=20, nets=dict.fromkeys(spec.names, Dense(16, 1)), likelihoods=likelihoods
+    )
+    stages = (Stage(name="autoencoders", steps=120), Stage(name="diffusion", steps=200))
+    settings = {"batch_size": 256, "learning_rate": 1e-2, "stages": stages, "threads": 1, "device": "cpu", "precision": "32"}
+    fit(model, ArraySource(spec, batch), training=Training(**settings), seed=1)
+    codes = torch.cat([model.encode(batch, [name]).mean.shared[:, number : number + 1] for number, name in enumerate("ab")], -1)
+    torch.testing.assert_close(((codes - model.centre) / model.spread).std(0), torch.ones(2), atol=0.05, rtol=0)
+    views = model.decode(model.encode(batch, ["a"]).rsample(1, noise()), ["b"])["b"].mean[0]
+    assert torch.corrcoef(torch.cat([views, batch.views["b"]], 1).T)[0, 1] > 0.9
+    drawn = model.decode(model.prior(1024).rsample(1, noise()))
+    pair = torch.cat([drawn["a"].mean[0], drawn["b"].mean[0]], 1)
+    assert torch.corrcoef(pair.T)[0, 1] > 0.9
+    assert pair[:, 1].mean().item() == pytest.approx(5.0, abs=0.4)
+
+
+def test_settings_are_checked_together():
+    with pytest.raises(ConfigError) as caught:
+        build(latent_dim={"a": 2, "b": 3}, steps=0, given_share=1.5, nets={"d": Dense()})
+    assert len(caught.value.problems) == 4
