@@ -11,8 +11,6 @@ from typing import Any, Literal
 
 from molyneux.core import ConfigError, nearest, store
 from molyneux.core.config import build, collected, override, read_document
-from molyneux.report.robustness import baseline_of
-from molyneux.report.settings import flatten, model_of
 from molyneux.run.experiment import Experiment, parse_experiment, read_experiment
 
 Overrides = Mapping[str, Any]
@@ -179,6 +177,9 @@ def check_points(study: Study) -> list[list[Experiment]]:
 
 def _baseline_problems(experiments: Sequence[Experiment]) -> Iterator[str]:
     """A problem for each baseline of robustness that is neither the name of a run of the study nor the class of its model."""
+    from molyneux.report.robustness import baseline_of  # plots, which take long to import, come with it
+    from molyneux.report.settings import flatten, model_of
+
     settings = [flatten(experiment.resolved) for experiment in experiments]
     known = {word for each in settings for word in (str(each.get("name", "")), model_of(each)) if word}
     for name in dict.fromkeys(map(baseline_of, settings)):
