@@ -46,10 +46,20 @@ def test_what_is_missing_stays_missing(make):
     found = masks(Missing(source, {"text": 1.0, "touch": 1.0}, seed=1), np.arange(300))
     gone = ~batch.present["image"].numpy()
     assert not found[gone, 0].any()
-    assert found[gone, 1:].any(1).sum() == 0  # nothing that could be present is left: rates of 1 are kept
+    assert (found[gone, 1:].sum(1) == 1).all()  # one of those that it has stays, although their rates are 1
+    assert 0.3 < found[gone, 1].mean() < 0.7
     assert found[~gone, 0].all()
+    assert not found[~gone, 1:].any()
     never_empty = masks(Missing(source, {"image": 0.5, "text": 0.9, "touch": 0.9}, seed=1), np.arange(300))
     assert never_empty.any(1).all()
+
+
+def test_no_sample_loses_everything_to_two_of_them(make):
+    source, _ = make(300)
+    twice = Missing(Missing(source, {"image": 0.9, "touch": 0.9}, seed=1), {"text": 1.0}, seed=2)
+    assert masks(twice, np.arange(300)).any(1).all()
+    nothing = Missing(source, {"image": 1.0, "text": 1.0, "touch": 1.0}, seed=1, empty=True)
+    assert not masks(Missing(nothing, {"text": 0.5}, seed=2), np.arange(300)).any()
 
 
 def test_samples_of_some_classes_or_of_some_values_of_a_factor_lack_modalities(make):
@@ -139,6 +149,13 @@ def test_multiplied_rates_that_cannot_be_used(make):
         Missing(source, {"text": 0.6}, seed=0, by={"agrees": {"yes": 2, "no": 0.1}})
     with pytest.raises(ConfigError, match="expected numbers of at least 0 that rates are multiplied by, got -1 for 'no'"):
         Missing(source, {"text": 0.6}, seed=0, by={"agrees": {"no": -1}})
+    for endless in (float("inf"), float("nan")):
+        with pytest.raises(ConfigError) as caught:
+            Missing(source, {"text": 0.0}, seed=0, by={"agrees": {"yes": endless}})
+        expected = f"agrees: expected numbers of at least 0 that rates are multiplied by, got {endless} for 'yes'"
+        assert caught.value.problems == (expected,)
+    with pytest.raises(ConfigError, match="agrees: no value 'yse'"):  # although by names it too
+        Missing(source, {"text": 0.5}, seed=0, where={"agrees": ["yse"]}, by={"agrees": {"yes": 0.5}})
     with pytest.raises(ConfigError, match="no value 'maybe'"):
         Missing(source, {"text": 0.6}, seed=0, by={"agrees": {"maybe": 1}})
     with pytest.raises(ConfigError, match="nothing would be left"):

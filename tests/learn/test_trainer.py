@@ -458,6 +458,27 @@ def test_a_model_that_names_a_stage_that_there_is_not_is_refused(make_model, sou
     assert not list(tmp_path.iterdir())
 
 
+def test_a_model_that_learns_its_targets_in_no_stage_is_refused(make_model, source, tmp_path):
+    model = make_model()
+    model.part = nn.Identity()
+    model.part.named_stages = model.part.unsupervised = tuple(stage.name for stage in STAGES)
+    with pytest.raises(
+        ConfigError, match="Identity: unsupervised: expected a stage in which targets are learned, got all of them"
+    ):
+        fit(model, source, None, staged(), tmp_path)
+    model.part.unsupervised = model.part.named_stages[:-1]
+    fit(model, source, None, staged(), tmp_path)
+
+
+def test_models_and_samples_that_are_none_are_refused(make_model, source, tmp_path):
+    with pytest.raises(ConfigError) as caught:
+        fit(nn.Identity, "ok.npz", None, staged(), tmp_path)
+    assert caught.value.problems == (
+        "model: expected an instance of Module, got the class Identity: write Identity(...)",
+        "train: expected an instance of Source, got 'ok.npz'",
+    )
+
+
 def test_one_stage_of_everything_is_a_training_without_stages(make_model, source, validation, tmp_path):
     plain, staged_model = make_model(), make_model()
     expected = fit(plain, source, validation, settings(epochs=2), tmp_path / "plain", seed=3)

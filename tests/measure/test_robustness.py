@@ -76,6 +76,13 @@ def test_a_constant_model_loses_nothing():
     assert found["robustness.area", "prediction.mse"].value == pytest.approx(1)
 
 
+def test_a_score_that_there_is_not_is_told():
+    measured = evaluate([Prediction(), Robustness(of=["prediction.acuracy", "prediction.mse"])], evaluations(Reads())).scores
+    notes = [score.note for score in measured if score.name == "robustness"]
+    assert notes == ['not applicable: no score prediction.acuracy; did you mean "prediction.accuracy"?']
+    assert any(score.name == "robustness.area" for score in measured)
+
+
 def test_without_strengths_there_is_no_curve():
     (score,) = [s for s in evaluate([Prediction(), Robustness()], evaluations(Reads())[:1]).scores if s.name == "robustness"]
     assert score.note.startswith("not applicable: no curve of any score with a direction over strengths")

@@ -1,12 +1,18 @@
 """Methods over data sets: the published values of AV-MNIST worked by hand, weights, domains, and fits of trade-offs."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+import yaml
 
 from molyneux.core import DataError, Score
 from molyneux.report import StudyRun, Task, aggregate, comparisons, tasks_of, tradeoff_panels, write_study
-from molyneux.report.aggregate import UNIMODAL, relative_speed
+from molyneux.report.aggregate import UNIMODAL, relative_speed, unimodal_of
 from molyneux.report.plots.tradeoffs import fitted
+from molyneux.report.settings import flatten
+
+STUDIES = Path(__file__).parents[2] / "configs" / "studies"
 
 ACCURACY = {
     "image": 65.1, "audio": 42.0, "LF": 71.7, "LRTF": 71.5, "MI": 71.2, "MFAS": 72.8, "CCA": 71.9, "RefNet": 70.9, "MFM": 71.8,
@@ -80,6 +86,21 @@ def test_tasks_are_read_from_the_records_of_a_study():
         {UNIMODAL: 1, "late": 2 / 3, "tensor": 1 / 3, "attention": 0}
     )
     assert found["effective"]["tensor"].mean == 0
+
+
+@pytest.mark.parametrize(
+    ("study", "expected"),
+    [
+        ("av-mnist", {"image", "audio"}),
+        ("push", {"image", "force", "proprioception", "control"}),
+        ("stocks", {"LSTM"}),
+        ("interactions", {"x1-alone", "x2-alone"}),
+    ],
+)
+def test_unimodal_runs_of_the_shipped_studies_are_found(study, expected):
+    settings = yaml.safe_load((STUDIES / f"{study}.yaml").read_text(encoding="utf-8"))
+    runs = [StudyRun(flatten({"name": name, **flatten(changes)}), ()) for name, changes in settings["variants"].items()]
+    assert unimodal_of(runs) == expected
 
 
 def test_trade_offs_are_drawn_with_their_fits(tmp_path):

@@ -98,6 +98,14 @@ def test_problems_of_the_model_are_told_beside_others(settings: dict[str, Any]) 
     }
 
 
+def test_a_class_that_there_is_not_is_told_once(settings: dict[str, Any]) -> None:
+    encoder = {"class_path": "Nosuch", "init_args": {"width": 3}}
+    for change in ({"image": encoder}, {"image": "Nosuch"}):
+        (found,) = problems(settings, ("learn.model.nets", change))
+        assert found.startswith("learn.model.init_args.nets.image")
+        assert "unknown class 'Nosuch'; known: " in found
+
+
 def test_what_classes_refuse_is_told_beside_values_of_other_types(settings: dict[str, Any]) -> None:
     world = {"class_path": "CdSprites", "init_args": {"level": 9, "image_size": "big"}}
     conditions = [{"missing": ["word"], "split": "heldout"}, {"corruption": "Nose", "strengths": [1.0]}]

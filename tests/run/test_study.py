@@ -105,6 +105,10 @@ def test_problems_of_every_point_are_told_before_anything_runs(base: dict[str, A
         ({"ranges": {"x": {"low": 1, "high": 2}}}, "ranges: a grid needs lists of values"),
         ({"ranges": {"x": {"low": 2, "high": 2}}, "search": "random"}, "ranges.x: expected low below high, got 2.0 and 2.0"),
         ({"trails": 3}, 'trails: unknown setting; did you mean "trials"?'),
+        (
+            {"grid": {"measure": [[{"class_path": "Robustness", "init_args": {"baseline": "MVEA"}}]]}},
+            "measure.measures.Robustness.baseline: no run or model 'MVEA' in the study",
+        ),
         ({"base": "absent.yaml"}, "cannot read the settings file"),
     ],
 )

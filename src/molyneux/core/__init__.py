@@ -25,7 +25,10 @@ if TYPE_CHECKING:
         StoreError,
         TrainingError,
         choice_problems,
+        instance_problems,
+        instances_problems,
         nearest,
+        text_problems,
     )
     from molyneux.core.exhibit import Cell, Exhibit, Gallery, Scatter, load_exhibits, save_exhibits
     from molyneux.core.features import Features
@@ -111,9 +114,12 @@ __all__ = [
     "TrainingError",
     "about_names",
     "choice_problems",
+    "instance_problems",
+    "instances_problems",
     "load_exhibits",
     "nearest",
     "save_exhibits",
+    "text_problems",
 ]
 
 if not TYPE_CHECKING:

@@ -99,6 +99,56 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f'; did you mean "{lowered[close[0]]}"?' if close else ""
 
 
+def text_problems(**settings: object) -> list[str]:
+    """A problem for each setting that is one text in place of several names: Python would take its letters for them.
+
+    >>> text_problems(targets="y", labels=("y",))
+    ["targets: expected several names, got the text 'y': write ['y']"]
+    """
+    return [
+        f"{name}: expected several names, got the text {value!r}: write [{value!r}]"
+        for name, value in settings.items()
+        if isinstance(value, str)
+    ]
+
+
+def instance_problems(kind: type, **settings: object) -> list[str]:
+    """A problem for each setting that is no instance of a class, such as a class itself or its name.
+
+    >>> instance_problems(Exception, first=ValueError(), second=ValueError, third="ValueError")
+    ['second: expected an instance of Exception, got the class ValueError: write ValueError(...)',
+     "third: expected an instance of Exception, got 'ValueError'"]
+    """
+    return [
+        f"{name}: expected an instance of {kind.__name__}, got {_shown(value)}"
+        for name, value in settings.items()
+        if not isinstance(value, kind)
+    ]
+
+
+def instances_problems(kind: type, **settings: object) -> list[str]:
+    """A problem for each setting that is no list or tuple of instances of a class, and for each of its items that is none.
+
+    >>> instances_problems(Exception, errors=(ValueError(), ValueError))
+    ['errors[1]: expected an instance of Exception, got the class ValueError: write ValueError(...)']
+    """
+    found = list[str]()
+    for name, values in settings.items():
+        if isinstance(values, list | tuple):
+            found += instance_problems(kind, **{f"{name}[{place}]": value for place, value in enumerate(values)})
+        else:
+            found.append(f"{name}: expected a list of instances of {kind.__name__}, got {_shown(values)}")
+    return found
+
+
+def _shown(value: object) -> str:
+    """What a setting is, in at most some words."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}: write {value.__name__}(...)"
+    plain = value is None or isinstance(value, str | int | float)
+    return f"{value!r}"[:100] if plain else f"an instance of {type(value).__name__}"
+
+
 def choice_problems(**settings: tuple[object, Sequence[object]]) -> list[str]:
     r"""A problem for each setting, given as a pair of its value and its choices, whose value is none of them.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,7 +21,8 @@ class Missing(DerivedSource):
 
     Each modality is missing with its rate, independently of the others, *given that at least one is present*: no sample loses
     everything, and the share that is missing is therefore a little below the rate (for two modalities at rate r it is
-    r / (1 + r)). The mask of a sample is a function of seed and position alone.
+    r / (1 + r)). That also holds of samples that lack modalities already: one of those that they have is kept, whatever its rate.
+    The mask of a sample is a function of seed and position alone.
 
     With rates alone, modalities are missing completely at random, or by modality where only some are named. With `by`, the rate
     depends on a class or factor: what is missing tells something of it (missing not at random, if that is not observed). With
@@ -64,9 +66,10 @@ class Missing(DerivedSource):
         names = self.spec.names
         problems = [f"unknown modality {name!r}; {nearest(name, names)}" for name in rates if name not in names]
         problems += [f"expected a rate from 0 to 1 for {name}, got {rate}" for name, rate in rates.items() if not 0 <= rate <= 1]
-        problems += value_problems(self.spec, {**limits, **{name: list(values) for name, values in factors.items()}})
+        problems += value_problems(self.spec, limits)
+        problems += value_problems(self.spec, {name: list(values) for name, values in factors.items()})
         problems += _mean_problems(self.spec, dict(above or {}), rates)
-        problems = problems or [*_rate_problems(self.spec, rates, factors, empty=empty)]
+        problems = [*dict.fromkeys(problems)] or [*_rate_problems(self.spec, rates, factors, empty=empty)]
         if problems:
             raise ConfigError(problems)
         self.rates, self.seed, self.where, self.by = dict(rates), seed, limits, factors
@@ -83,7 +86,7 @@ class Missing(DerivedSource):
         for name, least in self.above.items():
             rates[:, self.spec.names.index(name)] *= _means(batch, self.spec.modality(name)) > least
         rates, draws = np.where(available, rates, 1.0), uniforms(self._stream, rows, len(self._rates))
-        present = draws >= rates if self.empty else _present(rates, draws)
+        present = draws >= rates if self.empty else _present(_leaving_one(rates, available), draws)
         masks = {name: torch.from_numpy(present[:, column].copy()) for column, name in enumerate(self.spec.names)}
         return replace(batch, present=masks)
 
@@ -124,13 +127,17 @@ def _rate_problems(
     spec: Spec, rates: Mapping[str, float], by: Mapping[str, Mapping[str, float]], *, empty: bool
 ) -> Iterator[str]:
     """What is wrong with rates of known modalities, at the values for which they are multiplied by most."""
+    unusable = [
+        f"{name}: expected numbers of at least 0 that rates are multiplied by, got {number} for {value!r}"
+        for name, values in by.items()
+        for value, number in values.items()
+        if not 0 <= number < math.inf
+    ]
+    if unusable:
+        yield from unusable
+        return
     most, words = 1.0, list[str]()
     for name, values in by.items():
-        yield from (
-            f"{name}: expected numbers of at least 0 that rates are multiplied by, got {number} for {value!r}"
-            for value, number in values.items()
-            if not number >= 0
-        )
         known = {factor.name: factor.values for factor in spec.factors}
         count = len(known[name] if name in known else spec.target(name).symbols)
         value, number = max(values.items(), key=lambda item: item[1])
@@ -179,6 +186,11 @@ def _means(batch: Batch, modality: Modality) -> np.ndarray:
     weight = here.reshape(len(view), *[1] * axis, -1, *[1] * (view.ndim - 2 - axis)).expand_as(view)
     total: np.ndarray = ((view * weight).flatten(1).sum(1) / weight.flatten(1).sum(1).clamp(min=1)).numpy()
     return total
+
+
+def _leaving_one(rates: np.ndarray, available: np.ndarray) -> np.ndarray:
+    """Rates (B, M), next to 1 where all that a sample has, (B, M) bool, would be lost with rate 1: one of it stays, at random."""
+    return np.where((rates == 1.0).all(1, keepdims=True) & available, 1.0 - 1e-9, rates)
 
 
 def _present(rates: np.ndarray, draws: np.ndarray) -> np.ndarray:

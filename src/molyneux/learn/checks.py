@@ -51,7 +51,11 @@ def shares_out_of_range(whole: str, **shares: float) -> list[str]:
 
 def dropout_problems(**shares: float) -> list[str]:
     """A problem for each share that is not in [0, 1)."""
-    return [f"{name}: expected a share in 0..1, below 1, got {share}" for name, share in shares.items() if not 0 <= share < 1]
+    return [
+        f"{name}: expected a share in 0..1, below 1, got {_shown(share)}"
+        for name, share in shares.items()
+        if not (isinstance(share, Real) and 0 <= share < 1)
+    ]
 
 
 def head_problems(*, width: int, heads: int) -> list[str]:

@@ -15,7 +15,18 @@ from typing import Any, Protocol
 import torch
 from torch import nn
 
-from molyneux.core import ConfigError, Dataset, EpochStart, History, NamesStages, PostFit, Source, nearest, store
+from molyneux.core import (
+    ConfigError,
+    Dataset,
+    EpochStart,
+    History,
+    NamesStages,
+    PostFit,
+    Source,
+    instance_problems,
+    nearest,
+    store,
+)
 from molyneux.core.history import Row
 from molyneux.learn.batches import evaluation_order, training_order
 from molyneux.learn.checkpoints import Checkpoints, State, copy_of
@@ -83,7 +94,8 @@ def fit(
 
     Raises:
         ConfigError: the settings do not fit the sources or the machine, a package for a log is not installed, `others` or
-            the model (`core.NamesStages`) names a stage that there is not, the data set has no end, or a log has no folder.
+            the model (`core.NamesStages`) names a stage that there is not, or learns its targets in none; the data set has no
+            end, a log has no folder, or model and samples are none.
         SpecError: samples of a stage have another spec.
         ConflictError: `folder` was made by other settings, in another precision, with another number of threads, or is in use.
         CorruptFileError: a checkpoint was truncated or altered.
@@ -92,6 +104,9 @@ def fit(
         StoreError: `folder` cannot be written.
     """
     training = training or Training()
+    problems = instance_problems(nn.Module, model=model)
+    if problems := problems if isinstance(train, Dataset) else problems + instance_problems(Source, train=train):
+        raise ConfigError(problems)
     if isinstance(train, Dataset):
         validation = train.source("validation", seed=seed) if validation is None else validation
         train = train.source("train", seed=seed)
@@ -315,6 +330,12 @@ def _require_named_stages(model: nn.Module, training: Training) -> None:
         nothing = "the training has no stages: name it in learn.stages"
         found = sorted(missing)
         raise ConfigError([f"{part}: no stage {name!r}; {nearest(name, known) if known else nothing}" for part, name in found])
+    for part in parts:
+        if known and set(known) <= set(getattr(part, "unsupervised", ())):
+            raise ConfigError(
+                f"{type(part).__name__}: unsupervised: expected a stage in which targets are learned, got all of them "
+                f"({', '.join(known)}): leave one out"
+            )
 
 
 def _thread_count(training: Training, folder: Path) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, final
 
-from molyneux.core import Score
+from molyneux.core import Score, nearest
 from molyneux.core.curves import Curve, performance_curves
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.measures import Measure, Measurement, not_applicable
@@ -45,12 +45,15 @@ class Robustness(Measure):
     def across(self, scores: Sequence[Score]) -> Measurement:
         """The areas under the curves of all scores that were measured at several strengths."""
         chosen = [score for score in scores if (score.name in self.of if self.of else not _DETAILS & set(score.about))]
-        curves = performance_curves(chosen)
-        if curves:
-            return Measurement(tuple(score for curve in curves for score in _scores(curve)))
-        what = ", ".join(self.of) or "any score with a direction"
-        reason = f"no curve of {what} over strengths: measure under conditions with a corruption at several strengths"
-        return Measurement((not_applicable(self, reason, origin=scores[0].origin if scores else {}),))
+        found = [score for curve in performance_curves(chosen) for score in _scores(curve)]
+        origin, known = scores[0].origin if scores else {}, {score.name for score in scores}
+        unknown = [name for name in self.of if name not in known]
+        found += [not_applicable(self, f"no score {name}; {nearest(name, known)}", origin=origin) for name in unknown]
+        if not found:
+            what = ", ".join(self.of) or "any score with a direction"
+            reason = f"no curve of {what} over strengths: measure under conditions with a corruption at several strengths"
+            found = [not_applicable(self, reason, origin=origin)]
+        return Measurement(tuple(found))
 
 
 def _scores(curve: Curve) -> list[Score]:

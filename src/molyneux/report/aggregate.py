@@ -178,8 +178,9 @@ def _width(score: Score) -> int:
 
 
 def unimodal_of(runs: Sequence[StudyRun]) -> set[str]:
-    """The methods whose runs use a single modality."""
-    return {_method(run) for run in runs if len(run.settings.get("data.modalities") or ()) == 1}
+    """The methods whose runs use a single modality: the only one of their data, or the only one that their model reads."""
+    settings = ("data.modalities", "learn.model.init_args.modalities")
+    return {_method(run) for run in runs if any(len(run.settings.get(name) or ()) == 1 for name in settings)}
 
 
 def comparisons(

@@ -291,6 +291,7 @@ def _further_problems(tree: Mapping[str, Any], problems: Sequence[str]) -> list[
     """What classes refuse when those of their arguments that have these problems are left out: a file needs no second look."""
     rest, left_out = copy.deepcopy(dict(tree)), set[str]()
     for path in (problem.partition(": ")[0] for problem in problems if ".init_args." in problem.partition(": ")[0]):
+        path = path.removesuffix(".class_path")  # without its class, an object is left out as a whole
         *above, name = path.split(".")
         node: Any = rest
         for step in above:

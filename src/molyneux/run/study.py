@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from molyneux.core import ConfigError, store
+from molyneux.core import ConfigError, nearest, store
 from molyneux.core.config import build, collected, override, read_document
 from molyneux.run.experiment import Experiment, parse_experiment, read_experiment
 
@@ -169,7 +169,22 @@ def check_points(study: Study) -> list[list[Experiment]]:
         except ConfigError as error:
             raise ConfigError([f"{describe(point) or study.name}: {problem}" for problem in error.problems]) from error
 
-    return collected(partial(experiments, point) for point in points)
+    found = collected(partial(experiments, point) for point in points)
+    if problems := [*_baseline_problems([experiment for each in found for experiment in each])]:
+        raise ConfigError(problems)
+    return found
+
+
+def _baseline_problems(experiments: Sequence[Experiment]) -> Iterator[str]:
+    """A problem for each baseline of robustness that is neither the name of a run of the study nor the class of its model."""
+    from molyneux.report.robustness import baseline_of  # plots, which take long to import, come with it
+    from molyneux.report.settings import flatten, model_of
+
+    settings = [flatten(experiment.resolved) for experiment in experiments]
+    known = {word for each in settings for word in (str(each.get("name", "")), model_of(each)) if word}
+    for name in dict.fromkeys(map(baseline_of, settings)):
+        if name and name not in known:
+            yield f"measure.measures.Robustness.baseline: no run or model {name!r} in the study; {nearest(name, known)}"
 
 
 def describe(point: Overrides) -> str:

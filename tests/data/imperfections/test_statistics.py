@@ -213,6 +213,15 @@ def test_the_same_moments_are_lost_in_all_modalities():
     assert not torch.equal(lost_steps(apart, "force"), lost_steps(apart, "clip").repeat_interleave(2, 1))
 
 
+def test_moments_are_those_of_the_modalities_that_are_named():
+    named = TemporalDropout(modalities=("force",))
+    _, after = both(source(*TIME, n=200), named, 0.5)
+    alone = source(*[one for one in TIME if one.name == "force"], n=200)
+    assert torch.equal(lost_steps(after, "force"), lost_steps(both(alone, named, 0.5)[1], "force"))
+    assert not torch.equal(lost_steps(after, "force"), lost_steps(after, "force")[:, ::2].repeat_interleave(2, 1))
+    assert not lost_steps(after, "clip").any()
+
+
 def test_sensors_of_a_higher_frequency_lose_steps_at_a_higher_rate():
     for kind in (Dropout, StructuredDropout):
         _, after = both(source(*TIME, n=600), kind(rate=3.0), 0.2)
@@ -276,6 +285,22 @@ def test_settings_that_make_no_sense_are_refused():
         TemporalDropout(steps=0)
     with pytest.raises(ConfigError, match="at least one of the corruptions"):
         Chain(corruptions=())
+    with pytest.raises(ConfigError, match=r"chain: corruptions\[0\]: expected an instance of Corruption, got 'GaussianNoise'"):
+        Chain(corruptions=("GaussianNoise",))
+    with pytest.raises(
+        ConfigError, match="chain: corruptions: expected a list of instances of Corruption, got an instance of Gau"
+    ):
+        Chain(corruptions=GaussianNoise())
+    with pytest.raises(ConfigError, match=r"a whole number of steps, at least one step, got 2\.5"):
+        StructuredDropout(steps=2.5)
+    with pytest.raises(ConfigError, match="a finite rate above 0, got inf"):
+        StructuredDropout(rate=float("inf"))
+    with pytest.raises(ConfigError, match=r"two angles from 0 to 180 degrees in rising order, got \(1, 2, 3\)"):
+        Rotation(angles=(1, 2, 3))
+    with pytest.raises(ConfigError, match=r"gaussian-noise: modalities: expected several names, got the text 's': write \['s'\]"):
+        GaussianNoise(modalities="s")
+    with pytest.raises(ConfigError, match=r"expected a strength from 0 to 1, got '0\.5'"):
+        Corrupted(source(Modality("image", "image", (1, 4, 4)), n=3), GaussianNoise(), "0.5", seed=1)
     grey = source(Modality("image", "image", (1, 4, 4)), n=3)
     with pytest.raises(ConfigError, match="grayscale: expected a modality of kind image or video that fits"):
         Corrupted(grey, Grayscale(), 0.5, seed=1)

@@ -128,8 +128,27 @@ def test_missing_values_are_masks_and_absent_codes(tmp_path: Path) -> None:
             {"labels": ("digit",)},
             "label 'digit': expected at least two different values, got only '7'",
         ),
+        (
+            {"digit": np.where(DIGIT > 0, 7, -1)},
+            {"labels": ("digit",)},
+            "expected at least two different values, got only '7' and -1, which says that there is no label",
+        ),
+        (
+            {"digit": np.arange(60) % 7 - 3},
+            {"targets": ("digit",)},
+            r"label 'digit': expected one negative number, which says that there is no label, got several \(-3, -2, -1\)",
+        ),
         ({"digit": np.arange(60.0) / 7}, {"labels": ("digit",)}, "expected integers or words, got float64"),
-        ({"x": np.where(np.eye(60, 3) > 0, np.nan, 1.0)}, {"labels": ("digit",)}, "array 'x', row 0: expected finite numbers"),
+        (
+            {"x": np.where(np.eye(60, 3) > 0, np.nan, 1.0)},
+            {"labels": ("digit",)},
+            "'x', row 0: expected finite .* got nan in column 0",
+        ),
+        (
+            {"x": np.where(np.arange(360).reshape(60, 3, 2) == 9, np.inf, 1.0)},
+            {"labels": ("digit",)},
+            r"row 1: expected finite numbers, or NaN in all of a sample that is missing, got inf at \(1, 1\): correct it",
+        ),
         ({"x": np.array([{}] * 60)}, {"labels": ("digit",)}, "Python objects, which are not read"),
         (
             {"digit": np.where(np.arange(60) == 3, np.nan, DIGIT)},
@@ -256,6 +275,42 @@ def test_a_table_with_missing_values(tmp_path: Path) -> None:
 def test_bad_tables_are_told_with_file_row_and_column(tmp_path: Path, rows: list[str], settings: Any, problem: str) -> None:
     with pytest.raises(DataError, match=problem):
         TableDataset(path=table(tmp_path, rows), **settings).splits  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        (["-1", "0", "1"], "row 1, label 'y': expected integers from 0, or words, got -1: count classes from 0, or write words"),
+        (["0.5", "1.25", "2"], "row 1, label 'y': expected integers from 0, or words, got 0.5: name it under number_targets"),
+    ],
+)
+def test_numbers_that_are_no_classes(tmp_path: Path, values: list[str], problem: str) -> None:
+    path = table(tmp_path, ["n,y", *(f"{row},{values[row % 3]}" for row in range(30))])
+    with pytest.raises(DataError, match=problem):
+        TableDataset(path=path, tabular=("n",), targets=("y",)).splits  # noqa: B018
+
+
+@pytest.mark.parametrize("values", [["1", "2", "10"], ["1.0", "2.0", "10.0"], ["-1", "0", "some"], ["v0.5", "v1.5", ""]])
+def test_words_and_integers_are_classes(tmp_path: Path, values: list[str]) -> None:
+    path = table(tmp_path, ["n,y", *(f"{row},{values[row % 3]}" for row in range(30))])
+    (target,) = TableDataset(path=path, tabular=("n",), targets=("y",)).spec.targets
+    assert set(target.symbols) == {value for value in values if value}
+
+
+def test_an_answer_is_no_input(tmp_path: Path) -> None:
+    for settings in ({"targets": ("y",)}, {"number_targets": ("y",)}):
+        for inputs in ({"tabular": ("n", "y")}, {"tabular": {"all": ("n", "y")}}, {"texts": ("y",)}):
+            with pytest.raises(ConfigError, match="targets: 'y' is a modality too, which would tell the answer"):
+                TableDataset(path=tmp_path / "items.csv", **inputs, **settings)
+
+
+def test_a_text_in_place_of_names_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        TableDataset(path=tmp_path / "items.csv", tabular="nm", targets="y")  # type: ignore[arg-type]
+    assert caught.value.problems == (
+        "targets: expected several names, got the text 'y': write ['y']",
+        "tabular: expected several names, got the text 'nm': write ['nm']",
+    )
 
 
 def test_settings_of_a_table(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The equations of the fusions: closed forms, check values of the published system, and independent computations."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -172,6 +173,18 @@ def test_a_product_of_experts_is_the_normalised_product_of_densities():
     assert (alone.mean.item(), alone.variance.item()) == (0, 1)
 
 
+def test_a_product_of_experts_is_no_sum_over_modalities():
+    """Experts of mean 1 / t with precision t, 1 or 10: the product has the mean 2 / (1 + t_a + t_b)."""
+
+    def expert(precision):
+        return whole(torch.tensor([[1 / precision, -math.log(precision)]]))
+
+    layer = built(ProductOfExperts(1, linear=False), a=expert(1), b=expert(1))
+    found = {(a, b): layer({"a": expert(a), "b": expert(b)}).item() for a in (1, 10) for b in (1, 10)}
+    assert found == pytest.approx({(a, b): 2 / (1 + a + b) for a in (1, 10) for b in (1, 10)}, rel=0.02)
+    assert found[1, 1] - found[1, 10] - found[10, 1] + found[10, 10] > 0.4
+
+
 def test_sensor_fusion_draws_in_training_alone_and_by_its_generator():
     views = {"a": whole(A), "b": whole(B)}
     layer = built(ProductOfExperts(3), **views).train()
@@ -251,6 +264,31 @@ def cut(encoding, row, count):
     """One sample up to its length."""
     parts = encoding.parts[row : row + 1, :count]
     return Encoding(encoding.vector[row : row + 1], parts, encoding.mask[row : row + 1, :count])
+
+
+@pytest.mark.parametrize(("asking", "heard"), [(10, 6), (6, 10), (5, 5), (7, 2)])
+def test_causal_crossmodal_attention_follows_the_time_of_sequences_of_other_lengths(asking, heard):
+    layer = built(MulT(8, 2, 1, dropout=0.0, causal=True), a=steps(1, asking), b=steps(1, heard)).crossmodal["a"]["b"]
+    noise = torch.Generator().manual_seed(1)
+    a, b = (torch.randn(2, count, 8, generator=noise) for count in (asking, heard))
+    mask = torch.ones(2, heard, dtype=torch.bool)
+    before = layer(a, b, mask)
+    for part in range(heard):
+        other = b.clone()
+        other[:, part] *= -1
+        changed = (layer(a, other, mask) != before).any(2)
+        expected = torch.tensor([Fraction(part, heard - 1) <= Fraction(place, asking - 1) for place in range(asking)])
+        assert torch.equal(changed, expected.expand(2, -1)), part
+    assert changed.sum(1).tolist() == [1, 1]  # the last part of one is for the last part of the other alone
+
+
+def test_a_single_part_is_heard_at_all_times_and_hears_everything():
+    for asking, heard in ((4, 1), (1, 4)):
+        layer = built(MulT(8, 2, 1, dropout=0.0, causal=True), a=steps(1, asking), b=steps(1, heard)).crossmodal["a"]["b"]
+        a, b = torch.zeros(1, asking, 8), torch.randn(1, heard, 8)
+        mask, other = torch.ones(1, heard, dtype=torch.bool), b.clone()
+        other[:, -1] *= -1
+        assert (layer(a, b, mask) != layer(a, other, mask)).any(2).all()
 
 
 def test_causal_crossmodal_attention_sees_no_later_step():

@@ -16,7 +16,7 @@ from molyneux.learn.fusion import Concatenation, LowRank
 from molyneux.learn.imputations import SMIL, MeanImputation, ShaSpec, TokenImputation, VAEImputation, drop_modalities
 from molyneux.learn.imputations.smil import Centroids
 from molyneux.learn.predictors import Encoding, Head, UnimodalHeads
-from molyneux.learn.predictors.encoders import MLP
+from molyneux.learn.predictors.encoders import MLP, LeNet
 from molyneux.learn.priors import ExPostMixture
 
 START = Progress(0, 10)
@@ -242,6 +242,9 @@ def test_the_meta_loss_is_that_of_complete_samples_after_a_step_on_the_others():
     assert model.loss(samples(lacking=False), START).terms["meta.nll"] == 0
     with torch.inference_mode():
         assert model.loss(batch, START).terms["meta.nll"] == 0
+    dropping = predictor(imputation=SMIL(3), modality_dropout=0.4).train()
+    found = dropping.loss(samples(24, lacking=False), START, torch.Generator().manual_seed(0))
+    assert found.terms["meta.nll"] > 0  # those of which dropout hid a modality are the incomplete ones
     alone = Spec(SPEC.modalities[:1], targets=SPEC.targets)
     with pytest.raises(ConfigError, match="SMIL: expected at least two modalities, got a"):
         FusionPredictor(alone, imputation=SMIL())
@@ -358,3 +361,38 @@ def test_settings_that_cannot_be_used():
     ):
         with pytest.raises(ConfigError, match=sentence):
             make()
+
+
+@pytest.mark.parametrize(
+    "imputation", [MeanImputation("view"), VAEImputation(Factory(MVAE, {"latent_dim": 3}))], ids=["mean", "vae"]
+)
+def test_stand_ins_leave_batch_normalisation_to_the_real_views(imputation):
+    spec = Spec((Modality("i", "image", (1, 12, 12), "uint8"), SPEC.modality("a")), targets=SPEC.targets)
+    generator = torch.Generator().manual_seed(0)
+    batches = [
+        Batch(
+            {"i": torch.randint(0, 256, (9, 1, 12, 12), generator=generator).to(torch.uint8), "a": torch.randn(9, 3)},
+            present={"i": torch.arange(9) % 3 != number},
+            targets={"y": torch.arange(9) % 2},
+        )
+        for number in (0, 1)
+    ]
+
+    def model(imputation):
+        torch.manual_seed(0)
+        return FusionPredictor(spec, encoders={"i": LeNet(channels=4, layers=2)}, imputation=imputation).train()
+
+    plain, imputing = model(None), model(imputation)
+    for batch in batches:
+        for one in (plain, imputing):
+            one.loss(batch, START, torch.Generator().manual_seed(0))
+    expected = dict(plain.encoders["i"].named_buffers())
+    assert expected
+    for name, value in imputing.encoders["i"].named_buffers():
+        assert torch.equal(value, expected[name]), name
+    lacking = replace(batches[0], present={"i": torch.zeros(9, dtype=torch.bool)})
+    training = imputed(imputing, lacking)["i"].vector
+    training.square().sum().backward()
+    assert all(one.grad.abs().max() > 0 for one in imputing.encoders["i"].parameters())
+    assert all(part.training for part in imputing.encoders["i"].modules())
+    torch.testing.assert_close(training, imputed(imputing.eval(), lacking)["i"].vector)

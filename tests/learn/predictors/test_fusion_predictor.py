@@ -15,6 +15,7 @@ from molyneux.learn import FusionPredictor, Training, fit
 from molyneux.learn.fusion import AtEachStep, Concatenation, LowRank, MulT, TensorFusion
 from molyneux.learn.predictors import AuxiliaryLoss, AuxiliaryObjective, Head, UnimodalHeads
 from molyneux.learn.predictors.encoders import MLP, Identity, RecurrentSteps, ResNet, TransformerSteps
+from molyneux.learn.predictors.objectives import InStages
 from molyneux.measure import Evaluation, Prediction, evaluate
 
 START = Progress(0, 10)
@@ -55,6 +56,34 @@ def test_names_that_are_not_there_are_refused_together():
     assert "modalities: expected names that differ, got a, a, c" in sentences
     with pytest.raises(SpecError, match="ResNet encodes image, but modality a is series"):
         FusionPredictor(SPEC, encoders={"a": ResNet()})
+
+
+def test_settings_of_the_wrong_kind_are_refused_in_a_sentence_each():
+    wrong = {"encoders": {"a": "MLP"}, "fusion": LowRank, "objectives": (UnimodalHeads,), "head": None, "imputation": "mean"}
+    with pytest.raises(ConfigError) as caught:
+        FusionPredictor(SPEC, **wrong)
+    assert caught.value.problems == (
+        "encoders.a: expected an instance of ViewEncoder, got 'MLP'",
+        "fusion: expected an instance of Fusion, got the class LowRank: write LowRank(...)",
+        "head: expected an instance of Head, got None",
+        "objectives[0]: expected an instance of AuxiliaryObjective, got the class UnimodalHeads: write UnimodalHeads(...)",
+        "imputation: expected an instance of Imputation, got 'mean'",
+    )
+    for settings, problem in (
+        (
+            {"objectives": UnimodalHeads()},
+            "objectives: expected a list of instances of AuxiliaryObjective, got an instance of Un",
+        ),
+        ({"modality_dropout": "0.5"}, "modality_dropout: expected a share in 0..1, below 1, got '0.5'"),
+        ({"modalities": "a"}, "modalities: expected several names, got the text 'a'"),
+        ({"unsupervised": "align"}, "unsupervised: expected several names, got the text 'align'"),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            FusionPredictor(SPEC, **settings)
+        (found,) = caught.value.problems
+        assert found.startswith(problem)
+    with pytest.raises(ConfigError, match="stages: expected several names, got the text 'align'"):
+        InStages(UnimodalHeads(), "align")
 
 
 def test_each_modality_alone_is_what_a_sample_without_the_others_gets():

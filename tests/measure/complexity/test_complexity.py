@@ -1,5 +1,7 @@
 """What models cost: counts by hand, and numbers from processes of their own that fit them."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -7,11 +9,14 @@ from torch import nn
 from torch.distributions import Categorical
 
 from molyneux.core import Batch, ConfigError, Modality, Spec, Target
+from molyneux.core.config import override
 from molyneux.data import ArraySource
 from molyneux.learn import MVAE
 from molyneux.learn.nets import Dense
 from molyneux.measure import Complexity, Evaluation, evaluate
 from molyneux.measure.complexity.process import Energy, Job, count_operations, measured
+from molyneux.run import load_study
+from molyneux.run.experiment import parse_experiment
 
 SPEC = Spec(
     (Modality("image", "image", (3, 8, 8), "uint8"), Modality("table", "tabular", (6,))),
@@ -39,6 +44,7 @@ def source(n=50):
 
 def job(model, **changes):
     settings = {
+        "source": source(),
         "samples": 50,
         "batch_size": 20,
         "observed": ("image", "table"),
@@ -47,7 +53,7 @@ def job(model, **changes):
         "threads": 1,
         "seed": 1,
     }
-    return Job(model, source(), **{**settings, **changes})
+    return Job(model, **{**settings, **changes})
 
 
 def test_operations_and_parameters_of_inference_are_those_by_hand():
@@ -59,20 +65,50 @@ def test_operations_and_parameters_of_inference_are_those_by_hand():
     assert found["memory"] >= found["idle_memory"] > 0
 
 
+def _transformer(steps, width, inner):
+    """Operations of a transformer layer: maps to queries, keys, values and out, scores and sums of values, two inner maps."""
+    return 2 * steps * width * 4 * width + 2 * 2 * steps * steps * width + 2 * 2 * steps * width * inner
+
+
 @pytest.mark.parametrize(
     ("layer", "shape", "operations"),
     [
         (nn.Conv2d(3, 4, 3, padding=1), (1, 3, 8, 8), 2 * 8 * 8 * 4 * 3 * 9),
         (nn.LSTM(5, 7, batch_first=True), (1, 4, 5), 4 * 2 * 4 * 7 * (5 + 7)),
         (nn.GRU(5, 7, batch_first=True), (1, 4, 5), 4 * 2 * 3 * 7 * (5 + 7)),
+        (nn.TransformerEncoderLayer(8, 2, 12, batch_first=True).eval(), (3, 5, 8), 3 * _transformer(5, 8, 12)),
+        (nn.TransformerEncoderLayer(8, 2, 12, batch_first=True, norm_first=True), (3, 5, 8), 3 * _transformer(5, 8, 12)),
     ],
-    ids=["convolution", "lstm", "gru"],
+    ids=["convolution", "lstm", "gru", "transformer", "transformer in training"],
 )
 def test_layers_have_their_operations(layer, shape, operations):
     with torch.no_grad():
         found, read = count_operations(layer, lambda: layer(torch.zeros(shape)))
     assert found == operations
     assert read == sum(item.numel() for item in layer.parameters())
+
+
+STUDY = load_study(Path(__file__).parents[3] / "configs" / "studies" / "av-mnist.yaml")
+
+
+@pytest.mark.parametrize("name", STUDY.variants)
+def test_every_model_of_av_mnist_has_its_operations_counted(name):
+    tree = STUDY.base_settings
+    for path, value in STUDY.variant(name).items():
+        tree = override(tree, path, value)
+    spec = Spec(
+        (Modality("image", "image", (1, 28, 28), "uint8"), Modality("audio", "image", (1, 112, 112), "uint8")),
+        targets=(Target("digit", "class", tuple("0123456789")),),
+    )
+    model = parse_experiment(tree).learn.model.make(spec=spec)
+    views = {item.name: torch.zeros(2, *item.shape, dtype=torch.uint8) for item in spec.modalities}
+    samples = ArraySource(spec, Batch(views, targets={"digit": torch.zeros(2, dtype=torch.int64)}))
+    found = measured(job(model, source=samples, samples=2, observed=spec.names, repeats=1))
+    whole = sum(item.numel() for item in model.parameters())
+    assert 0 < found["inference_parameters"] <= whole
+    assert found["operations"] > found["inference_parameters"]  # a weight of a linear layer counts twice, of others more often
+    assert all(item.requires_grad for item in model.parameters())
+    assert torch.backends.mha.get_fastpath_enabled()
 
 
 def test_a_vae_infers_with_its_encoders_alone():

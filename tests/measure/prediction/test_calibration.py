@@ -6,7 +6,7 @@ import torch
 from scipy import stats
 from torch.distributions import Bernoulli, Independent, Normal
 
-from molyneux.core import Batch, Modality, NotApplicableError, Spec, Target
+from molyneux.core import Batch, ConfigError, Modality, NotApplicableError, Spec, Target
 from molyneux.data import ArraySource
 from molyneux.measure import Calibration, Evaluation
 from molyneux.measure.prediction.calibration import quantile_error
@@ -65,6 +65,12 @@ def test_quantile_error_by_hand():
     assert quantile_error(((np.arange(10) + 0.5) / 10)[:, None]) == pytest.approx(0)
     assert quantile_error(np.zeros((1000, 1))) == pytest.approx(0.5)
     assert quantile_error(np.full((1000, 1), 0.5)) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("bins", [0, -3])
+def test_no_bins_are_refused(bins):
+    with pytest.raises(ConfigError, match=f"bins: expected at least 1, got {bins}"):
+        Calibration(bins=bins)
 
 
 def test_a_source_without_targets_is_told():

@@ -9,7 +9,7 @@ from typing import ClassVar, final, get_args
 import torch
 from torch import Tensor
 
-from molyneux.core import Kind, Modality, Spec
+from molyneux.core import ConfigError, Kind, Modality, Spec, instances_problems
 from molyneux.data.imperfections.corruption import Corruption, ModalityBatch
 from molyneux.data.imperfections.signals import Dropout, GaussianNoise
 
@@ -24,6 +24,8 @@ class Combined(Corruption):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if problems := instances_problems(Corruption, corruptions=self.corruptions):
+            raise ConfigError([f"{self.name}: {problem}" for problem in problems])
         self._require({f"at least one of the corruptions, got {self.corruptions}": bool(self.corruptions)})
 
     @property

@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from molyneux.core import Batch, ConfigError, Kind, Modality, Source, Spec, nearest, seeds
+from molyneux.core import Batch, ConfigError, Kind, Modality, Source, Spec, nearest, seeds, text_problems
 from molyneux.data.dataset import check_positions
 from molyneux.data.sources import DerivedSource
 
@@ -40,6 +41,8 @@ class Corruption(ABC):
     modalities: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        if problems := text_problems(modalities=self.modalities):
+            raise ConfigError([f"{self.name}: {problem}" for problem in problems])
         if self.modalities is not None and not self.modalities:
             raise ConfigError(f"{self.name}: expected at least one of the modalities, got none: leave the setting out for all")
 
@@ -86,8 +89,8 @@ class Corruption(ABC):
         Raises:
             ConfigError: a strength outside 0 to 1, a modality is named that is not there or does not fit, or none fits.
         """
-        if not 0.0 <= strength <= 1.0:
-            raise ConfigError(f"{self.name}: expected a strength from 0 to 1, got {strength}")
+        if not (isinstance(strength, Real) and 0.0 <= strength <= 1.0):
+            raise ConfigError(f"{self.name}: expected a strength from 0 to 1, got {strength!r}")
         fitting = tuple(modality for modality in spec.modalities if self.fits(modality))
         if self.modalities is None:
             if not fitting:

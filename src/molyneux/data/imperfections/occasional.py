@@ -220,8 +220,8 @@ class Rotation(Occasional):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        rising = 0.0 <= self.angles[0] <= self.angles[1] <= 180.0
-        self._require({f"two angles from 0 to 180 degrees in rising order, got {self.angles}": rising and self.angles[1] > 0})
+        two = len(self.angles) == 2 and 0.0 <= self.angles[0] <= self.angles[1] <= 180.0 and self.angles[1] > 0
+        self._require({f"two angles from 0 to 180 degrees in rising order, got {self.angles}": two})
 
     def alter(self, pictures: Tensor, drawn: Tensor) -> Tensor:
         """See `Occasional.alter`."""

@@ -17,6 +17,8 @@ from molyneux.core import Kind
 from molyneux.data.imperfections.corruption import Corruption, ModalityBatch
 from molyneux.data.imperfections.texts import without_symbols
 
+_STEPS = "a whole number of steps, at least one step, got {}"
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +113,9 @@ class StructuredDropout(Corruption):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = {f"at least one step, got {self.steps}": self.steps >= 1, f"a rate above 0, got {self.rate}": self.rate > 0.0}
-        self._require(given)
+        finite = 0.0 < self.rate < math.inf
+        whole = isinstance(self.steps, int) and self.steps >= 1
+        self._require({_STEPS.format(self.steps): whole, f"a finite rate above 0, got {self.rate}": finite})
 
     def change(self, part: ModalityBatch, strength: float) -> tuple[Tensor, Tensor | None]:
         """See `Corruption.change`."""
@@ -126,9 +129,9 @@ class StructuredDropout(Corruption):
 class TemporalDropout(Corruption):
     """The same moments are lost in all modalities that were recorded in parallel, and hold zeros.
 
-    Time is cut into as many moments as the modality with the fewest steps has; a moment of another modality is its share of the
-    steps. `steps` of them are one block, which is lost with the strength as its probability: temporal drop of appendix D.3.2
-    with one, structured temporal drop with more.
+    Time is cut into as many moments as has the modality with the fewest steps of those that are corrupted; a moment of another
+    modality is its share of the steps. `steps` of them are one block, which is lost with the strength as its probability:
+    temporal drop of appendix D.3.2 with one, structured temporal drop with more.
 
     Args:
         modalities: which ones are corrupted; by default all that fit.
@@ -145,11 +148,12 @@ class TemporalDropout(Corruption):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._require({f"at least one step, got {self.steps}": self.steps >= 1})
+        self._require({_STEPS.format(self.steps): isinstance(self.steps, int) and self.steps >= 1})
 
     def change(self, part: ModalityBatch, strength: float) -> tuple[Tensor, Tensor | None]:
         """See `Corruption.change`."""
-        moments = min(modality.max_length for modality in part.spec.modalities if self.fits(modality))
+        parallel = [one for one in part.spec.modalities if self.modalities is None or one.name in self.modalities]
+        moments = min(one.max_length for one in parallel if self.fits(one))
         lost = _lost_blocks(part.shared_uniforms(_blocks(moments, self.steps) + 1), moments, self.steps, strength)
         return _zeroed(part, lost[:, torch.arange(part.modality.max_length) * moments // part.modality.max_length]), None
 

@@ -32,8 +32,9 @@ class ArrayDataset(OwnDataset):
     - texts: strings (N,);
     - tabular: floats (N,) or (N, D); series: floats (N, T, D).
 
-    A sample whose numbers are all NaN lacks that modality. Labels are integers, where negative ones say that there is no label,
-    or strings, where empty ones do. Arrays of Python objects are refused: nothing is unpickled. `.npy` files are memory-mapped.
+    A sample whose numbers are all NaN lacks that modality. Labels are integers, where a negative one, such as -1, says that there
+    is no label, or strings, where an empty one does. Arrays of Python objects are refused: nothing is unpickled. `.npy` files are
+    memory-mapped.
 
     Args:
         kinds: kinds of modalities by the name of the array.
@@ -206,7 +207,13 @@ def _present(array: np.ndarray, at: str) -> np.ndarray | None:
         broken = ~np.isfinite(rows).reshape(len(rows), -1).all(1) & ~missing.all(1)
         if broken.any():
             row = start + int(np.flatnonzero(broken)[0])
-            raise DataError(f"{at}, row {row}: expected finite numbers, or NaN in all of a sample that is missing, got some")
+            sample = np.asarray(array[row])
+            place = np.argwhere(~np.isfinite(sample))[0].tolist()
+            column = f" in column {place[0]}" if len(place) == 1 else f" at {tuple(place)}" if place else ""
+            raise DataError(
+                f"{at}, row {row}: expected finite numbers, or NaN in all of a sample that is missing, got "
+                f"{sample[tuple(place)]}{column}: correct it, or leave it out"
+            )
         present[start : start + len(rows)] = ~missing.all(1)
     if not present.any():
         raise DataError(f"{at}: expected numbers, got NaN in all samples: name it under ignore")

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from molyneux.core import Batch, ConfigError, DataError, JudgeMaterial, Reader, Spec, seeds, store
+from molyneux.core import Batch, ConfigError, DataError, JudgeMaterial, Reader, Spec, seeds, store, text_problems
 from molyneux.data.dataset import Split, SplitDataset
 from molyneux.data.own.content import FEWEST, ArrayView, Content, Fractions, Where, split_rows
 from molyneux.data.own.texts import Unit, lookup_reader
@@ -137,10 +137,11 @@ class OwnDataset(SplitDataset):
             value = getattr(self, name)
             if value is not None and value < least:
                 found.append(f"{name}: expected at least {least}, got {value}")
+        letters = text_problems(labels=self.labels, targets=self.targets, number_targets=self.number_targets)
         named = [*self.labels, *self.number_targets, *([self.split] if self.split else [])]
-        if repeated := sorted({name for name in named if named.count(name) > 1}):
+        if not letters and (repeated := sorted({name for name in named if named.count(name) > 1})):
             found.append(f"labels: expected each name once in labels, number_targets and split, got {repeated[0]!r} twice")
-        return found
+        return found + letters
 
     def _split_rows(self, size: int, given: Sequence[str | None] | np.ndarray | None, where: Where) -> dict[Split, np.ndarray]:
         if size < FEWEST:

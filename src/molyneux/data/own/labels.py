@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from molyneux.core import DataError, Factor, SpecError, Target
 from molyneux.data.own.content import Answers, Labels, Where
+
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 MOST_VALUES = 10_000
 """Different values that a label may have."""
@@ -18,13 +21,14 @@ def make_labels(name: str, values: np.ndarray, where: Where, *, names: Sequence[
 
     Args:
         name: of the factor.
-        values: (N,) integers, of which negative ones say that there is no label; or strings, of which empty ones do.
+        values: (N,) integers, of which a negative one, such as -1, says that there is no label; or strings, of which an empty
+            one does.
         where: says where a row stands.
         names: of the integers from 0, where they have names.
 
     Raises:
-        DataError: labels that are neither, that have one value only or a different one in nearly every row, or an integer
-            without a name.
+        DataError: labels that are neither, several negative integers, strings that are negative or no whole numbers; labels
+            that have one value only or a different one in nearly every row; or an integer without a name.
     """
     if values.dtype.kind == "f":
         values = _whole(name, values, where)
@@ -37,6 +41,7 @@ def make_labels(name: str, values: np.ndarray, where: Where, *, names: Sequence[
     if names:
         codes = _named(name, values, known, where, names)
         return Labels(_factor(name, names, where), np.where(known, codes, -1))
+    _require_classes(name, values, known, where)
     distinct, inverse = np.unique(values[known], return_inverse=True)
     shown = [str(value) for value in distinct.tolist()]
     if words and all(word.lstrip("-").isdecimal() for word in shown):  # 2 before 10
@@ -44,6 +49,8 @@ def make_labels(name: str, values: np.ndarray, where: Where, *, names: Sequence[
         shown, inverse = [shown[place] for place in order], np.argsort(order)[inverse]
     if len(shown) < 2:
         got = f"only {shown[0]!r}" if shown else "none"
+        if not words and not known.all():
+            got += f" and {values[~known][0]}, which says that there is no label"
         raise DataError(f"{where(0)}, label {name!r}: expected at least two different values, got {got}: leave it out of labels")
     if len(shown) > MOST_VALUES or (len(shown) > 100 and len(shown) > 0.9 * known.sum()):
         raise DataError(
@@ -53,6 +60,30 @@ def make_labels(name: str, values: np.ndarray, where: Where, *, names: Sequence[
     codes = np.full(len(values), -1, np.int64)
     codes[known] = inverse
     return Labels(_factor(name, shown, where), codes)
+
+
+def _require_classes(name: str, values: np.ndarray, known: np.ndarray, where: Where) -> None:
+    """Raise DataError for numbers that can be no classes: negative ones, which are no label elsewhere, and real ones."""
+    if values.dtype.kind != "U":
+        missing = np.unique(values[~known])
+        if len(missing) > 1:
+            row = int(np.flatnonzero(values == missing[0])[0])
+            raise DataError(
+                f"{where(row)}, label {name!r}: expected one negative number, which says that there is no label, got several "
+                f"({', '.join(map(str, missing[:3]))}): count classes from 0, or write words"
+            )
+        return
+    distinct = np.unique(values[known]).tolist()
+    if not all(_NUMBER.fullmatch(word) for word in distinct):
+        return
+    for word in distinct:
+        if not float(word).is_integer() or float(word) < 0:
+            row, least = (
+                int(np.flatnonzero(values == word)[0]),
+                "count classes from 0, or write words; leave it empty for no label",
+            )
+            advice = least if float(word).is_integer() else "name it under number_targets"
+            raise DataError(f"{where(row)}, label {name!r}: expected integers from 0, or words, got {word}: {advice}")
 
 
 def class_target(labels: Labels) -> Answers:

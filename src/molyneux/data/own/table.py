@@ -10,7 +10,7 @@ from typing import final
 
 import numpy as np
 
-from molyneux.core import DataError, Modality
+from molyneux.core import DataError, Modality, text_problems
 from molyneux.data.dataset import Split
 from molyneux.data.own.content import SPLIT_WORDS, Answers, ArrayView, Content, Labels, View
 from molyneux.data.own.dataset import OwnDataset
@@ -30,6 +30,8 @@ class TableDataset(OwnDataset):
 
     A column is used where `texts`, `images`, `tabular`, `labels`, `targets`, `number_targets` or `split` names it. A row without
     a text, an image or one of the numbers lacks that modality; one without a label or a target is left out where it is asked for.
+    Labels are words or integers from 0; there is none where a field is empty, or in a column of integers where it is a negative
+    number such as -1.
 
     Args:
         texts: columns that are text modalities.
@@ -55,7 +57,22 @@ class TableDataset(OwnDataset):
         found = super()._problems()
         if not self.texts and not self.images and not self.tabular:
             found.append("texts: expected a column that is a modality in texts, images or tabular, got none")
+        found += text_problems(texts=self.texts, images=self.images, tabular=self.tabular)
+        if isinstance(self.tabular, Mapping):
+            found += text_problems(**{f"tabular.{name}": columns for name, columns in self.tabular.items()})
+        inputs = {*self.texts, *self.images, *(column for columns in self._groups.values() for column in columns)}
+        if not found:
+            found += [
+                f"targets: {name!r} is a modality too, which would tell the answer: leave it out of texts, images or tabular"
+                for name in dict.fromkeys([*self.targets, *self.number_targets])
+                if name in inputs
+            ]
         return found + image_problems(self.image_size, self.image_channels)
+
+    @property
+    def _groups(self) -> Mapping[str, tuple[str, ...]]:
+        """The columns of numbers by the name of their modality."""
+        return self.tabular if isinstance(self.tabular, Mapping) else {"tabular": self.tabular} if self.tabular else {}
 
     def _files(self) -> Sequence[Path]:
         pictures = (content for name in self.images for content in self._table.images(name, self._root))
@@ -78,8 +95,7 @@ class TableDataset(OwnDataset):
             place = f", column {name!r}"
             where = lambda row, place=place: table.where(row) + place  # noqa: E731
             views.append(Pictures(name, contents, where, size=self.image_size, channels=self.image_channels))
-        groups = self.tabular if isinstance(self.tabular, Mapping) else {"tabular": self.tabular} if self.tabular else {}
-        views += [self._tabular(table, name, columns, rows["train"]) for name, columns in groups.items()]
+        views += [self._tabular(table, name, columns, rows["train"]) for name, columns in self._groups.items()]
         labels, answers = table_labels(self, table)
         return Content(tuple(views), rows, labels, answers)
 

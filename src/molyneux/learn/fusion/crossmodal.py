@@ -39,7 +39,9 @@ class MulT(Fusion):
         layers: of each crossmodal transformer.
         self_layers: of the transformer of each modality; by default as many, and at least 3.
         dropout: share of units dropped in training.
-        causal: whether a part attends to no later one, as MultiBench's default.
+        causal: whether a part attends to no later one, as MultiBench's default. The first and the last parts of two sequences of
+            full length stand at the same times and those between at equal distances: part i of N attends to the parts j of K,
+            counted from 0, with j / (K - 1) <= i / (N - 1). A single part is attended to by all, and attends to all.
         own: whether each modality attends to itself too.
         readout: "mean" over the parts, or the "last" part.
         steps: whether features are the states at each step, for a target with a value for each; sequences then need as many.
@@ -141,10 +143,7 @@ class Attending(nn.Module):
         """Sequences (B, N, W) that attend to sequences (B, K, W) where these are by their mask (B, K) bool."""
         own = asking is heard
         hidden, source = (self._placed(sequence) for sequence in (asking, heard))
-        ahead = None
-        if self.causal:  # of sequences of other lengths, the last parts stand at the same time
-            longer = abs(heard.shape[1] - asking.shape[1])
-            ahead = torch.ones(asking.shape[1], heard.shape[1], dtype=torch.bool, device=asking.device).triu(1 + longer)
+        ahead = _later(asking.shape[1], heard.shape[1], asking.device) if self.causal else None
         for layer in self.layers:
             hidden = layer(hidden, hidden if own else source, unattended(mask), ahead)
         result: Tensor = self.norm(hidden)
@@ -154,6 +153,12 @@ class Attending(nn.Module):
         positions = positions_of(sequence.shape[1], self.width).to(sequence)
         placed: Tensor = sequence * self.width**0.5 + positions
         return placed
+
+
+def _later(asking: int, heard: int, device: torch.device) -> Tensor:
+    """Which parts of a sequence stand at a later time than each part of another one, (asking, heard) bool; see `MulT.causal`."""
+    asked, told = torch.arange(asking, device=device), torch.arange(heard, device=device)
+    return told * (asking - 1) > asked.unsqueeze(1) * (heard - 1)
 
 
 class CrossmodalLayer(nn.Module):

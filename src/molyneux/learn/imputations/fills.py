@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from molyneux.core import Batch, Modality, Spec, SpecError, choice_problems
 from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import dropout_problems, refuse
-from molyneux.learn.imputations.imputation import Imputation, Imputer, filled
+from molyneux.learn.imputations.imputation import Imputation, Imputer, encoded_stand_in, filled
 from molyneux.learn.predictors.encoders.encoding import Encoder, Encoding
 from molyneux.learn.reading import read_view
 
@@ -48,6 +48,7 @@ class MeanImputation(Imputation):
     Args:
         of: "encoding": the mean of what its encoder gives, which runs along with the training; "view": what the encoder gives of
             the mean view, for modalities that are no symbols. Views beyond a length count as zeros, and the mean has full length.
+            Batch normalisation takes its running statistics for the mean view, in training too.
         decay: what older batches count for in the mean of encodings, per step; views have the plain mean of all.
     """
 
@@ -133,8 +134,7 @@ class ViewMean(_OneForAll):
 
     def stand_in(self, name: str, encoder: Encoder, like: Encoding) -> Encoding:
         """See `_OneForAll`."""
-        found: Encoding = encoder(self.means[name].mean.unsqueeze(0))
-        return found
+        return encoded_stand_in(encoder, self.means[name].mean.unsqueeze(0))
 
 
 @dataclass(frozen=True)

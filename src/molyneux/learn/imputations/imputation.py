@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _NormBase
 
 from molyneux.core import Batch, Loss, Progress, Spec
 from molyneux.learn.by_modality import ModalityDict
@@ -111,6 +112,24 @@ def drop_modalities(
 def where_present(rows: Tensor, encoding: Encoding) -> Encoding:
     """An encoding that is blank but for the samples `rows` (B,) bool."""
     return encoding.map(lambda tensor: tensor.where(expanded(rows, tensor), torch.zeros_like(tensor)))
+
+
+def encoded_stand_in(encoder: Encoder, view: Tensor) -> Encoding:
+    """The encoding of views (N, *shape) that stand in for missing ones, normalised by the running statistics of real views.
+
+    In training, batch normalisation would take the statistics of the stand-ins alone, of which there may be one, and mix them
+    into the running ones of the real views. Now a stand-in has the same encoding in training and in evaluation, and real views
+    are normalised as if there were none. Gradients reach the encoder.
+    """
+    changed = [part for part in encoder.modules() if isinstance(part, _NormBase) and part.training]
+    for part in changed:
+        part.training = False
+    try:
+        found: Encoding = encoder(view)
+    finally:
+        for part in changed:
+            part.training = True
+    return found
 
 
 def filled(encoding: Encoding, stand_in: Encoding) -> Encoding:

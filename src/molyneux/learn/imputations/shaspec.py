@@ -30,8 +30,9 @@ class ShaSpec(Imputation):
 
     Deviations: modalities have different shapes here, so both encoders work on the vectors that the predictor's own encoders
     give, the shared one after a linear layer of each modality; alignment is the mean absolute difference of the shared features
-    of every two modalities that a sample has. Fusions get `f_m` as the only part and layer of a modality. A sample without any
-    modality has none here either.
+    of every two modalities that a sample has, where the authors' code sums it over neighbouring pairs; and a missing modality
+    gets the mean of the shared features that there are, as the paper says, where the code takes the first one. Fusions get `f_m`
+    as the only part and layer of a modality. A sample without any modality has none here either.
 
     Terms: `alignment`, `domain` (cross-entropy in nats) and `domain_accuracy`; 0 of samples that have nothing to compare.
 

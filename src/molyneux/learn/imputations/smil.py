@@ -36,6 +36,13 @@ class SMIL(Imputation):
     with encoders pre-trained on complete samples; weights have no noise of their own, and are also fitted to the embeddings that
     are there (`reconstruction`); the inner step changes the head alone (as in ANIL: Raghu et al., ICLR 2020), and the loss of all
     samples with the head as it is trains the model too, so that batches without complete or incomplete samples teach something.
+    A sample is complete if it has all modalities after modality dropout.
+
+    Further deviations from the authors' code (of image and sound): complete samples are answered from their real views after the
+    inner step, where the code reconstructs the sound of these too and adds 0.01 times the squared distances of the features from
+    those of the real views; weights of centroids are a softmax, there softplus divided by its sum; embeddings are multiplied
+    by the softplus of r, as in the code of its other data set, there it is added, at two layers and after concatenation; and the
+    code's inner step changes everything but the sound encoder.
 
     Fusions get the embedding as the only part and layer of a modality. A sample without any modality has none here either.
 
@@ -168,7 +175,7 @@ class SMILEmbeddings(Imputer):
 
     def _meta(self, step: TrainingStep, answers: Answers) -> Tensor:
         """The loss of the complete samples after the inner step, (); 0 without complete or incomplete ones, or in evaluation."""
-        complete = torch.stack([item.present for item in step.encodings.values()]).all(0)
+        complete = torch.stack([item.present for item in step.kept.values()]).all(0)  # what features were made of
         if not self.settings.meta or not torch.is_grad_enabled() or bool(complete.all()) or not bool(complete.any()):
             return torch.zeros((), device=complete.device)
         inner = target_loss(step.found, known_where(step.batch, self.spec, ~complete), self.spec).total

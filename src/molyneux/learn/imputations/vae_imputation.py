@@ -14,7 +14,7 @@ from molyneux.core import Batch, ConfigError, Loss, Progress, Spec, views
 from molyneux.core.config import Factory, Supplied
 from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.files import load_weights
-from molyneux.learn.imputations.imputation import Imputation, Imputer, filled
+from molyneux.learn.imputations.imputation import Imputation, Imputer, encoded_stand_in, filled
 from molyneux.learn.likelihoods import ViewDistribution
 from molyneux.learn.predictors.encoders.encoding import Encoder, Encoding
 from molyneux.learn.predictors.head import Answers
@@ -26,7 +26,8 @@ from molyneux.learn.vaes import MultimodalVAE
 class VAEImputation(Imputation):
     """A missing view is what a multimodal VAE decodes from the mean of its posterior given the views that are present.
 
-    The decoded view (the mean of its distribution, or its most probable symbols) goes through the encoder of the predictor. The
+    The decoded view (the mean of its distribution, or its most probable symbols) goes through the encoder of the predictor, where
+    batch normalisation takes its running statistics for it, which are those of real views, in training too. The
     VAE is given the presence masks, so it sees and learns nothing but what is present, and the loss of the predictor does not
     train it. It comes from one of:
 
@@ -84,7 +85,7 @@ class VAEImputer(Imputer):
             wanted = lacking[name][rows]
             if bool(wanted.any()):
                 blank = encoders[name].blank(len(rows), like=item.vector)
-                stand_in: Encoding = encoders[name](decoded[name][wanted])
+                stand_in = encoded_stand_in(encoders[name], decoded[name][wanted])
                 item = filled(item, stand_in.scattered(lacking[name], blank))
             found[name] = item
         return found

@@ -8,8 +8,21 @@ from typing import get_args
 import torch
 from torch import Tensor, nn
 
-from molyneux.core import Batch, ConfigError, Kind, Loss, Modality, Progress, Spec, SpecError, nearest
-from molyneux.learn.checks import dropout_problems
+from molyneux.core import (
+    Batch,
+    ConfigError,
+    Kind,
+    Loss,
+    Modality,
+    Progress,
+    Spec,
+    SpecError,
+    instance_problems,
+    instances_problems,
+    nearest,
+    text_problems,
+)
+from molyneux.learn.checks import dropout_problems, refuse
 from molyneux.learn.fusion.fusion import Fusion
 from molyneux.learn.fusion.pooled import Concatenation
 from molyneux.learn.imputations.imputation import Imputation, drop_modalities
@@ -61,9 +74,11 @@ class FusionPredictor(JoiningPredictor):
         imputation: Imputation | None = None,
         modality_dropout: float | Mapping[str, float] = 0.0,
     ) -> None:
+        refuse(_kind_problems(encoders, fusion, head, objectives, imputation))
+        refuse(text_problems(modalities=modalities, unsupervised=unsupervised))
         names = tuple(modalities) or spec.names
-        every = isinstance(modality_dropout, float | int)
-        hidden = dict.fromkeys(names, float(modality_dropout)) if every else dict(modality_dropout)  # type: ignore[arg-type]
+        every = not isinstance(modality_dropout, Mapping)
+        hidden = dict(modality_dropout) if isinstance(modality_dropout, Mapping) else dict.fromkeys(names, modality_dropout)
         problems = [*_unknown(spec, encoders or {}, names), *_dropout_problems(names, hidden, every)]
         problems += weight_problems(target_weight=target_weight)
         if problems:
@@ -72,7 +87,7 @@ class FusionPredictor(JoiningPredictor):
         super().__init__(spec, chosen)
         self.encoding_specs = {name: encoder.encoding_spec for name, encoder in self.encoders.items()}
         self.imputer = None if imputation is None else imputation.build(spec, self.encoders)
-        self.modality_dropout = hidden
+        self.modality_dropout = {name: float(rate) for name, rate in hidden.items()}
         self.fusion = fusion.build(self.encoding_specs if self.imputer is None else self.imputer.encoding_specs)
         features, steps = self.fusion.features, self.fusion.steps
         if steps is not None and not any(stepwise(target, steps) for target in spec.targets):
@@ -146,7 +161,7 @@ class FusionPredictor(JoiningPredictor):
             kept = drop_modalities(encodings, self.modality_dropout, generator)
         features = self.fuse(kept, generator, batch=batch)
         found = self.answers(features)
-        return TrainingStep(batch, self.spec, encodings, features, found, progress, generator, model=self)
+        return TrainingStep(batch, self.spec, encodings, features, found, progress, generator, model=self, kept=kept)
 
     def step_loss(self, step: TrainingStep) -> Loss:
         """The loss of what a step computed, and its terms."""
@@ -171,6 +186,19 @@ class FusionPredictor(JoiningPredictor):
 
 def _chosen(modality: Modality, encoders: Mapping[str, ViewEncoder]) -> ViewEncoder | None:
     return encoders.get(modality.name) or encoders.get(modality.kind)
+
+
+def _kind_problems(encoders: object, fusion: object, head: object, objectives: object, imputation: object) -> Iterator[str]:
+    """A problem for each setting that is of no class that can be used, such as a class or its name."""
+    if isinstance(encoders, Mapping):
+        yield from instance_problems(ViewEncoder, **{f"encoders.{name}": item for name, item in encoders.items()})
+    elif encoders is not None:
+        yield from instance_problems(Mapping, encoders=encoders)
+    yield from instance_problems(Fusion, fusion=fusion)
+    yield from instance_problems(Head, head=head)
+    yield from instances_problems(AuxiliaryObjective, objectives=objectives)
+    if imputation is not None:
+        yield from instance_problems(Imputation, imputation=imputation)
 
 
 def _dropout_problems(names: tuple[str, ...], rates: Mapping[str, float], every: bool) -> list[str]:

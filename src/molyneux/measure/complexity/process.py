@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
@@ -135,17 +136,43 @@ def count_operations(model: Any, work: Callable[[], Any]) -> tuple[int, int]:
     """Floating-point operations of a call by torch's own counter, and parameters of the model that it reads.
 
     The counter knows products of matrices, convolutions and attention, a multiplication and an addition being two operations;
-    all others count as none. Recurrent layers are computed as products, so that they are counted.
+    all others count as none. Recurrent and transformer layers are computed as products, so that they are counted.
     """
     reads = _Reads(model)
-    flags: Any = torch.backends.mkldnn
-    enabled = flags.set_flags(_enabled=False)[0]
-    try:
-        with FlopCounterMode(display=False) as counter, reads:
-            work()
-    finally:
-        flags.set_flags(_enabled=enabled)
+    with _as_products(), _without_gradients(model), FlopCounterMode(display=False) as counter, reads:
+        work()
     return counter.get_total_flops(), reads.parameters
+
+
+@contextmanager
+def _as_products() -> Iterator[None]:
+    """Layers as operations that the counter knows, not as one that it does not: recurrent, transformer and attention layers."""
+    flags: Any = torch.backends.mkldnn
+    recurrent, transformer = flags.set_flags(_enabled=False)[0], torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with sdpa_kernel(SDPBackend.MATH):
+            yield
+    finally:
+        flags.set_flags(_enabled=recurrent)
+        torch.backends.mha.set_fastpath_enabled(transformer)
+
+
+@contextmanager
+def _without_gradients(model: Any) -> Iterator[None]:
+    """Parameters without gradients: the counter cannot enter a module that is given a view of one made under `no_grad`."""
+    parameters = [item for item in _parameters(model) if item.requires_grad]
+    for item in parameters:
+        item.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for item in parameters:
+            item.requires_grad_(True)
+
+
+def _parameters(model: Any) -> list[Tensor]:
+    return list(model.parameters()) if isinstance(model, torch.nn.Module) else []
 
 
 class _Reads(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -153,9 +180,8 @@ class _Reads(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __init__(self, model: Any) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        parameters = list(model.parameters()) if isinstance(model, torch.nn.Module) else []
         self.sizes: dict[int, int] = {}
-        for parameter in parameters:
+        for parameter in _parameters(model):
             place = parameter.untyped_storage().data_ptr()
             self.sizes[place] = self.sizes.get(place, 0) + parameter.numel()
         self.read: set[int] = set()

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch.distributions import Independent
 
-from molyneux.core import NotApplicableError, Predicts, Score, Spec, Target
+from molyneux.core import ConfigError, NotApplicableError, Predicts, Score, Spec, Target
 from molyneux.core.intervals import Interval
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.measures import Measure, Measurement
@@ -39,6 +39,9 @@ class Calibration(Measure):
     Args:
         targets: names of targets; all by default.
         bins: number of bins.
+
+    Raises:
+        ConfigError: no bins.
     """
 
     name: ClassVar[str] = "calibration"
@@ -46,6 +49,8 @@ class Calibration(Measure):
 
     def __init__(self, *, targets: Sequence[str] = (), bins: int = 15) -> None:
         self.targets, self.bins = tuple(targets), bins
+        if bins < 1:
+            raise ConfigError(f"bins: expected at least 1, got {bins}")
 
     def check(self, spec: Spec) -> None:
         """Raise SpecError for targets that do not exist."""

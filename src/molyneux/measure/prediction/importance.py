@@ -160,7 +160,8 @@ class Emap(Measure):
 
     The projection of Hessel and Lee (EMNLP 2020, equation 5) is the sum of functions of one modality each that is closest to the
     model's outputs on all combinations of the samples' views: for N samples of M modalities, all N^M of them. Outputs are
-    log-probabilities of classes, logits of agreement and of labels, and numbers. Scores with `about` naming the target:
+    logits of classes, which have mean 0 over the classes, logits of agreement and of labels, and numbers. Scores with `about`
+    naming the target:
 
     - `emap.accuracy` % of classes and agreement, `emap.label_accuracy` % of labels, or `emap.mse` of numbers, of the projection;
       the control `whole model` is that of the model on the same samples, `constant` that of their best constant answer. Where
@@ -200,6 +201,8 @@ class Emap(Measure):
             truth = batch.targets[target.name].cpu().numpy()
             said = partial(_said, evaluation, target, observed=names)
             whole = all_combinations(said, batch, names, evaluation.batch_size)
+            if target.task == "class":  # the normaliser of log-probabilities is no sum over modalities, even where logits are
+                whole = whole - whole.mean(-1, keepdims=True)
             rng = evaluation.rng(self.name, target.name)
             recorder = Recorder(self.name, rng, {"source": about_names(names), "target": target.name}, evaluation.provenance())
             scores += _projected_scores(target, whole, truth, recorder)

@@ -61,6 +61,19 @@ def test_a_loss_whose_held_out_value_rises_has_the_least_weight_and_without_any_
     assert Blending().weights(BEFORE, BEFORE + 0.1) is None
 
 
+def test_over_fitting_counts_as_at_least_a_share_of_the_largest_fall_of_a_training_loss():
+    """Training losses fall by 0.1, 0.35 and 0.5; gains 0.1, 0.2 and 0; gaps grow by 0 (so 0.05), 0.15 and 2."""
+    before = torch.ones(3, 2, dtype=torch.float64)
+    after = torch.tensor([[0.9, 0.9], [0.65, 0.8], [0.5, 2.5]], dtype=torch.float64)
+    raw = torch.tensor([0.1 / 0.05**2, 0.2 / 0.15**2, 0.0], dtype=torch.float64)
+    found = Blending(floor=0.1, least=0.0).weights(before, after)
+    torch.testing.assert_close(found, raw / raw.sum())
+    assert found.tolist() == pytest.approx([0.82, 0.18, 0], abs=0.005)
+    rising = torch.tensor([[1.1, 0.9], [1.0, 0.6]], dtype=torch.float64)  # no training loss falls: 0.1 times the gain of 0.4
+    found = Blending(floor=0.1, least=0.0).weights(before[:2], rising)
+    torch.testing.assert_close(found, torch.tensor([0.2, 0.8], dtype=torch.float64))
+
+
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_the_loss_is_the_weighted_sum_and_its_gradient_reaches_every_parameter(build, batch_of, count):
     model = build(count, tasks=5, fusion=LowRank(6, 3)).train()

@@ -41,7 +41,7 @@ class Stocks(FileBenchmark):
     first 3,200 of 4,717 train, the next 500 validate, the rest tests, and as large shares of other numbers. All returns are
     divided by their standard deviation over the days before the end of the training windows, all shares together; the target by
     that of the training targets. As published, each window is then rounded to 25 steps from its smallest to its largest
-    value, unless `levels` says otherwise.
+    value, which are 26 different values, unless `levels` says otherwise.
 
     Args:
         folder: see `FileBenchmark`.
@@ -50,7 +50,8 @@ class Stocks(FileBenchmark):
         without: shares of the group that are left out, such as those that no file has; not the one that is predicted.
         target: whose squared return is predicted; by default MCD, UNH and MSFT for the groups, and the first of `tickers`.
         length: days of a window.
-        levels: steps that a window is rounded to; null for none.
+        levels: steps from the smallest to the largest value of a window, to which it is rounded: one value more than steps; null
+            for no rounding.
     """
 
     name = "stocks-v1"

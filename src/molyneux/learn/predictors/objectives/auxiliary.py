@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.distributions import Distribution
 from torch.nn import functional
 
-from molyneux.core import Batch, ConfigError, Loss, Progress, Spec
+from molyneux.core import Batch, ConfigError, Loss, Progress, Spec, instance_problems, text_problems
 from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import levels_below_zero, refuse
 from molyneux.learn.fusion.fusion import FusionLayer
@@ -37,6 +37,7 @@ class TrainingStep:
         progress: of the training.
         generator: of all noise.
         model: the predictor, for an objective that asks what it says of other encodings (`JoiningPredictor.distributions`).
+        kept: by modality, what modality dropout left of the encodings, from which the features were made; all by default.
     """
 
     batch: Batch
@@ -47,6 +48,11 @@ class TrainingStep:
     progress: Progress
     generator: torch.Generator | None = None
     model: JoiningPredictor = field(kw_only=True)
+    kept: Mapping[str, Encoding] = field(default=None, kw_only=True)  # type: ignore[arg-type]
+
+    def __post_init__(self) -> None:
+        if self.kept is None:
+            object.__setattr__(self, "kept", self.encodings)
 
     @property
     def pooled(self) -> Tensor:
@@ -179,7 +185,8 @@ class InStages(AuxiliaryObjective):
     stages: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        refuse([] if self.stages else ["stages: expected at least one name of a stage, got none"])
+        problems = instance_problems(AuxiliaryObjective, objective=self.objective) + text_problems(stages=self.stages)
+        refuse(problems if self.stages else [*problems, "stages: expected at least one name of a stage, got none"])
 
     def check(self, fusion: FusionLayer, *, imputed: bool = False) -> None:
         """See `AuxiliaryObjective`."""

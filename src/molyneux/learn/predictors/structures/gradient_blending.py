@@ -36,10 +36,10 @@ class Blending:
     gap between held-out and training loss grows, a loss has a weight proportional to `G / O^2`; the weights sum to 1.
 
     The paper does not say what to do where a loss does not over-fit. Here `O` is at least `floor` times the largest fall of a
-    training loss, so no weight is without bound; a loss whose held-out value rises has `G = 0`; where that is true of all losses,
-    the weights stay as they are. Of all weight, `least` is shared equally, so no head stops learning. MultiBench's published
-    code, formula "published", takes for `G` the held-out loss itself, and for `O` at least 1e-4, so that a loss without
-    over-fitting has all the weight.
+    training loss (of a held-out one, where no training loss falls), so no weight is without bound; a loss whose held-out value
+    rises has `G = 0`; where that is true of all losses, the weights stay as they are. Of all weight, `least` is shared equally,
+    so no head stops learning. MultiBench's published code, formula "published", takes for `G` the held-out loss itself, and for
+    `O` at least 1e-4, so that a loss without over-fitting has all the weight.
 
     Args:
         every: epochs between two estimates; the first is made before the first epoch.
@@ -81,7 +81,8 @@ class Blending:
         gain = gain.clamp(min=0)
         if not bool((gain > 0).any()):
             return None
-        scale = (gain + overfitting.clamp(min=0)).max()
+        fall = (before - after)[:, 0].max()
+        scale = fall if fall > 0 else gain.max()
         raw = gain / scale / (overfitting / scale).clamp(min=self.floor).square()
         return self.least / len(raw) + (1 - self.least) * raw / raw.sum()
 
