@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +148,7 @@ class Records:
             )
         cost = _cost(folder, experiment)
         with self._lock:
-            self._runs[_key(wanted)] = run
+            self._runs[_key(wanted)] = replace(run, cost=cost)
             save_study(self.path, list(self._runs.values()))
             if cost:
                 self._costs[folder.name] = cost
