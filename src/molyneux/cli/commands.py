@@ -28,7 +28,7 @@ from molyneux.run import (
     study_schema,
 )
 
-_WIDTH = 120
+WIDTH = 120
 """Columns of a table that goes into a file."""
 _ALL: tuple[Step, ...] = ("data", "learn", "measure", "report")
 
@@ -101,7 +101,7 @@ def print_outcome(arguments: Arguments, outcome: Outcome) -> None:
     if outcome.scores:
         from molyneux.report import summary_table  # takes a second to import, as all that draws
 
-        width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH
+        width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
         Console(width=width).print(summary_table(outcome.scores, outcome.settings))
         splits = {score.origin.get("split", "test") for score in outcome.scores}
         if splits != {"test"}:
