@@ -24,9 +24,12 @@ from shown import LEADING, SHOWN
 from molyneux.core import store
 from molyneux.core.config import read_document
 from molyneux.report import (
+    Leaderboard,
     StudyRun,
     chosen_tables,
+    leaderboard_tables,
     load_study,
+    make_boards,
     study_breakdowns,
     study_findings,
     study_tables,
@@ -169,6 +172,17 @@ def rates(name: str) -> str:
     return rate_table(name, runs_of(name))
 
 
+def leaderboard(name: str) -> str:
+    """Ranked models of studies, by their headlines, for `cdsprites`, or by a score, for `ynoc+ynoc-best.disentanglement.mig`."""
+    names, _, score = name.partition(".")
+    runs = runs_of(names)
+    if not runs:
+        return ""
+    boards, left = make_boards(runs, scores=[score] if score else [])
+    tables = leaderboard_tables(Leaderboard(tuple(boards), len(runs) - len(left)))
+    return "\n".join(to_markdown(table) for table in tables)
+
+
 def benchmark(name: str) -> str:
     """The record of a benchmark as a table; empty where it was not run yet."""
     path = ROOT / "benchmarks" / "results" / f"{name}.json"
@@ -203,6 +217,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "findings": findings,
     "heat": heat,
     "kinds": kinds,
+    "leaderboard": leaderboard,
     "leading": leading,
     "rates": rates,
     "readers": readers,

@@ -23,6 +23,7 @@ COMMANDS = {
     "data": ("worlds", "data"),
     "export": ("sharing", "export"),
     "judge": ("worlds", "judge"),
+    "leaderboard": ("sharing", "leaderboard"),
     "learn": ("commands", "learn"),
     "list": ("listing", "list_things"),
     "measure": ("sharing", "measure"),

@@ -28,7 +28,7 @@ from molyneux.run import (
     study_schema,
 )
 
-_WIDTH = 120
+WIDTH = 120
 """Columns of a table that goes into a file."""
 _ALL: tuple[Step, ...] = ("data", "learn", "measure", "report")
 
@@ -65,7 +65,7 @@ def sweep(arguments: Arguments) -> int:
     folder = options.out or Path("runs") / study.name
     results = options.results or Path("studies") / "results" / study.name
     with sweep_shown(quiet=options.quiet or arguments.json) as progress:
-        outcome = run_study(study, folder, results, jobs=options.jobs, on=options.on, progress=progress)
+        outcome = run_study(study, folder, results, jobs=options.jobs, on=options.on, storage=options.storage, progress=progress)
     _print_sweep(arguments, outcome)
     return 1 if outcome.failed else 0
 
@@ -101,7 +101,7 @@ def print_outcome(arguments: Arguments, outcome: Outcome) -> None:
     if outcome.scores:
         from molyneux.report import summary_table  # takes a second to import, as all that draws
 
-        width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH
+        width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
         Console(width=width).print(summary_table(outcome.scores, outcome.settings))
         splits = {score.origin.get("split", "test") for score in outcome.scores}
         if splits != {"test"}:
@@ -115,12 +115,15 @@ def print_outcome(arguments: Arguments, outcome: Outcome) -> None:
 def _print_sweep(arguments: Arguments, outcome: SweepOutcome) -> None:
     for item in outcome.failed:
         complain(f"molyneux: {item.folder} failed: {item.error}")
-    done, recorded = len(outcome.finished) - len(outcome.failed), len(outcome.recorded)
+    recorded, pruned = len(outcome.recorded), len(outcome.pruned)
+    done = len(outcome.finished) - len(outcome.failed) - pruned
     if arguments.json:
         failed = {str(item.folder): item.error for item in outcome.failed}
         pages = [str(page) for page in outcome.pages]
-        say_json({"results": str(outcome.results), "pages": pages, "done": done, "recorded": recorded, "failed": failed})
+        counts = {"done": done, "recorded": recorded, "pruned": pruned}
+        say_json({"results": str(outcome.results), "pages": pages, **counts, "failed": failed})
         return
-    say(f"Runs: {done} done{f' ({recorded} from records)' if recorded else ''}, {len(outcome.failed)} failed")
+    stopped = f", {pruned} pruned" if pruned else ""
+    say(f"Runs: {done} done{f' ({recorded} from records)' if recorded else ''}{stopped}, {len(outcome.failed)} failed")
     for page in outcome.pages:
         say(f"Report: {page}")

@@ -114,6 +114,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     _add_export(
         add("export", "Write a trained run, or stored samples, as a folder to share.", after_stop="nothing was left behind")
     )
+    _add_leaderboard(add("leaderboard", "Rank the models in records of studies, one table for each score and protocol."))
     _add_measure(add("measure", "Measure the model of a run, or a model from outside.", open_settings=True))
     for name, summary in (("learn", "Train the model"), ("report", "Write the report")):
         command = add(name, f"{summary} of a run.")
@@ -189,11 +190,24 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--include-data", action="store_true", help=included)
 
 
+def _add_leaderboard(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "Records of different protocols, judges, versions or samples never stand in one table."
+    what = "folders of records, such as studies/results/cdsprites or studies/results, or files of records"
+    parser.add_argument("results", type=_path, nargs="+", metavar="RESULTS", help=what)
+    score = "a score to rank, such as coherence.letters; may be given several times (default: the headlines of each world)"
+    parser.add_argument("--score", action="append", default=[], metavar="NAME", help=score)
+    added = "records from elsewhere, one JSON object a line with name, score, value and origin; marked as such"
+    parser.add_argument("--add", type=_path, action="append", default=[], metavar="FILE", help=added)
+    parser.add_argument("--out", type=_path, help="folder for leaderboard.md, .html and .json (default: none is written)")
+
+
 def _add_sweep(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", type=_path, metavar="STUDY", help="YAML file of a study")
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time (default: 1)")
     where = "where to run: local, ray, or the address of a Ray cluster that shares this file system (default: local)"
     parser.add_argument("--on", default="local", metavar="PLACE", help=where)
+    database = "database for the trials of a search, such as postgresql://user@host/name (default: an SQLite file in --out)"
+    parser.add_argument("--storage", default="", metavar="URL", help=database)
     parser.add_argument("--out", type=_path, help="folder of the runs (default: runs/NAME)")
     parser.add_argument("--results", type=_path, help="folder of the records and pages (default: studies/results/NAME)")
 

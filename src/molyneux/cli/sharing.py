@@ -1,12 +1,16 @@
-"""The commands `measure`, also of models from outside and of exports, and `export`."""
+"""The commands `measure`, also of models from outside and of exports, `export` and `leaderboard`."""
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from molyneux.cli import index
-from molyneux.cli.commands import print_outcome, some_steps
+from molyneux.cli.commands import WIDTH, print_outcome, some_steps
 from molyneux.cli.names import values
 from molyneux.cli.parser import Arguments, complain, say, say_json
 from molyneux.cli.progress import shown
@@ -17,6 +21,7 @@ from molyneux.run import (
     export_run,
     export_samples,
     is_run,
+    make_leaderboard,
     measure_again,
     measure_model,
     opened_export,
@@ -57,6 +62,26 @@ def export(arguments: Arguments) -> int:
     say(f"Export: {options.out}, {len(files)} files; its card is {options.out / 'README.md'}")
     if not options.licence:
         say("The card states no licence: name one with --licence, or write it there.")
+    return 0
+
+
+def leaderboard(arguments: Arguments) -> int:
+    """`molyneux leaderboard RESULTS`: models ranked by their records."""
+    options = arguments.options
+    ranked = make_leaderboard(options.results, add=options.add, scores=options.score)
+    from molyneux.report import leaderboard_tables, to_terminal, write_leaderboard  # draws: takes a second to import
+
+    files = write_leaderboard(ranked, options.out) if options.out else []
+    if arguments.json:
+        say_json({**ranked.to_json(), "files": [str(path) for path in files]})
+        return 0
+    console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH)
+    for table in leaderboard_tables(ranked) if not files else ():
+        console.print(to_terminal(table))
+    unsealed = f", {ranked.unsealed} of them without a checksum" if ranked.unsealed else ""
+    say(f"Leaderboard: {len(ranked.boards)} tables of {ranked.runs} records{unsealed}; {ranked.left_out} have no score to rank")
+    for path in files:
+        say(f"Written: {path}")
     return 0
 
 

@@ -1,6 +1,14 @@
 """Reports: tables, drawings and pages in Markdown, HTML, LaTeX and CSV from the stored scores of a run or a study."""
 
 from molyneux.report.aggregate import Aggregate, Task, aggregate, aggregate_table, comparisons, tasks_of, tradeoff_panels
+from molyneux.report.leaderboard import (
+    ForeignRecord,
+    Leaderboard,
+    leaderboard_tables,
+    make_boards,
+    read_foreign,
+    write_leaderboard,
+)
 from molyneux.report.page import to_html
 from molyneux.report.records import RunRecords, StudyRun, load_study, read_run, save_study, study_run
 from molyneux.report.run_page import summary_table, write_run
@@ -10,6 +18,8 @@ from molyneux.report.tables import Table, to_csv, to_latex, to_markdown, to_term
 
 __all__ = [
     "Aggregate",
+    "ForeignRecord",
+    "Leaderboard",
     "RunRecords",
     "StudyRun",
     "Table",
@@ -19,8 +29,11 @@ __all__ = [
     "chosen_tables",
     "comparisons",
     "flatten",
+    "leaderboard_tables",
     "load_study",
+    "make_boards",
     "portable",
+    "read_foreign",
     "read_run",
     "save_study",
     "study_breakdowns",
@@ -35,6 +48,7 @@ __all__ = [
     "to_markdown",
     "to_terminal",
     "tradeoff_panels",
+    "write_leaderboard",
     "write_run",
     "write_study",
 ]

@@ -157,6 +157,11 @@ def _method(run: StudyRun) -> str:
     return str(run.settings.get("name") or model_of(run.settings, run.scores))
 
 
+def headline_predictions(run: StudyRun) -> Iterator[Score]:
+    """The predictions that stand for a run: of each target, the first score from as many modalities as there are."""
+    return _chosen(run, "")
+
+
 def _chosen(run: StudyRun, name: str) -> Iterator[Score]:
     """The scores of a run that stand for its tasks: of each subject that from the most modalities, and of each the first."""
     wanted = [

@@ -23,7 +23,7 @@ from molyneux.core import (
 from molyneux.core.config import read_document
 from molyneux.report.settings import flatten, portable
 
-FILE = "records.jsonl"
+FILE, COSTS = "records.jsonl", "costs.jsonl"
 _FORMAT = 2
 """Version of the lines of `records.jsonl`. Lines without one were written before several modalities became lists of names."""
 
@@ -57,10 +57,19 @@ class RunRecords:
 
 @dataclass(frozen=True)
 class StudyRun:
-    """Resolved settings of one run of a study under dotted names, `seed` among them, and its scores under all conditions."""
+    """One run of a study.
+
+    Args:
+        settings: its resolved settings under dotted names, `seed` among them.
+        scores: under all conditions.
+        cost: `steps`, `seconds` and `threads` of its training and the `processor` they are of; empty where it is not recorded.
+        sealed: whether its record has a checksum, which earlier versions did not write.
+    """
 
     settings: Mapping[str, Any]
     scores: tuple[Score, ...]
+    cost: Mapping[str, Any] = field(default_factory=dict)
+    sealed: bool = True
 
     @property
     def seed(self) -> str:
@@ -107,30 +116,63 @@ def study_run(folder: Path) -> StudyRun:
 
 
 def save_study(path: Path, runs: Sequence[StudyRun]) -> None:
-    """Write `records.jsonl`: one line per run, ordered by settings so that the same study gives the same bytes."""
+    """Write `records.jsonl`: one line per run, ordered by settings so that the same study gives the same bytes.
+
+    Each line holds the `checksum` of its settings and scores.
+    """
     records = [
         {"format": _FORMAT, "settings": dict(run.settings), "scores": [score.to_json() for score in run.scores]} for run in runs
     ]
-    store.write_lines(path, sorted(records, key=lambda record: json.dumps(record["settings"], sort_keys=True)))
+    plain = json.loads(json.dumps(records, allow_nan=False))  # as it is read back: keys are text
+    sealed = [{**record, "checksum": store.fingerprint(record)} for record in plain]
+    store.write_lines(path, sorted(sealed, key=lambda record: json.dumps(record["settings"], sort_keys=True)))
 
 
 def load_study(path: Path) -> list[StudyRun]:
-    """Read what `save_study` wrote, now or in an earlier version; `path` is the file or the folder that holds it.
+    """Read what `save_study` wrote, now or in an earlier version, and the costs in `costs.jsonl` beside it.
+
+    Args:
+        path: the file, or the folder that holds it.
 
     Raises:
-        StoreError: it does not exist. CorruptFileError: it does not hold the records of runs.
+        StoreError: it does not exist. CorruptFileError: it does not hold the records of runs, or a record is not what its
+            checksum says.
     """
     path = path / FILE if path.is_dir() else path
     records = store.read_lines(path)
+    costs = _costs(path.with_name(COSTS))
     try:
+        sealed = [_checked(item, path, number) for number, item in enumerate(records, start=1)]
         current = [item if item.get("format") == _FORMAT else _converted(item) for item in records]
-        return [
-            StudyRun(flatten(item["settings"]), tuple(Score.from_json(score) for score in item["scores"])) for item in current
+        runs = [
+            StudyRun(flatten(item["settings"]), tuple(Score.from_json(score) for score in item["scores"]), sealed=seal)
+            for item, seal in zip(current, sealed, strict=True)
         ]
+        return [replace(run, cost=costs.get(cost_key(run), {})) for run in runs]
     except (KeyError, TypeError, AttributeError) as error:
         raise CorruptFileError(
             f"expected lines with settings and scores in {path} ({error!r}): restore it from a copy, or run the sweep again"
         ) from error
+
+
+def cost_key(run: StudyRun) -> str:
+    """The end of the name of a run's folder, by which `costs.jsonl` knows it; empty where its origin is not recorded."""
+    experiment = str(run.scores[0].origin.get("experiment") or "") if run.scores else ""
+    return f"seed{run.seed}-{experiment[:8]}" if experiment else ""
+
+
+def _costs(path: Path) -> dict[str, Mapping[str, Any]]:
+    """What trainings cost, by `cost_key`."""
+    rows = store.read_lines(path) if store.is_file(path) else []
+    return {"-".join(str(row["run"]).split("-")[-2:]): row for row in rows}
+
+
+def _checked(record: Mapping[str, Any], path: Path, line: int) -> bool:
+    """Whether a record has a checksum; CorruptFileError where it is another one than that of its content."""
+    told = record.get("checksum")
+    if told is not None and told != store.fingerprint({name: value for name, value in record.items() if name != "checksum"}):
+        raise CorruptFileError(f"line {line} of {path} was altered since it was written: restore it from a copy, or run it again")
+    return told is not None
 
 
 def _config(path: Path) -> tuple[str, Mapping[str, Any]]:

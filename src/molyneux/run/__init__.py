@@ -9,6 +9,7 @@ from molyneux.run.experiment import Experiment, judged_data, load_experiment, ma
 from molyneux.run.export import ExportSettings, export_run, export_samples, is_run, opened_export, verify_export
 from molyneux.run.folder import default_folder, open_experiment
 from molyneux.run.launch import Finished, SweepProgress
+from molyneux.run.leaderboard import make_leaderboard
 from molyneux.run.model_report import ModelReport, evaluate_model, usual_imperfections
 from molyneux.run.outside import measure_model, read_data
 from molyneux.run.readers import make_judge
@@ -51,6 +52,7 @@ __all__ = [
     "load_experiment",
     "load_study",
     "make_judge",
+    "make_leaderboard",
     "make_model",
     "measure_again",
     "measure_model",

@@ -19,6 +19,7 @@ from molyneux.core import ConfigError, MolyneuxError, StoreError, store
 from molyneux.core.config import dump_document
 from molyneux.run.experiment import Experiment
 from molyneux.run.folder import RunFolder
+from molyneux.run.pruning import Losses, PrunedRun, Rule, pruned_run
 from molyneux.run.study import run_name
 
 if TYPE_CHECKING:
@@ -52,22 +53,35 @@ class Finished:
         experiment: what was run.
         error: why it failed; empty if it did not.
         recorded: whether its record was there, so that it was not run.
+        pruned: the epoch after which it was stopped because earlier ones were better; 0 if it was not.
+        losses: the validation losses of a run that was stopped, by epoch.
     """
 
     folder: Path
     experiment: Experiment
     error: str = ""
     recorded: bool = False
+    pruned: int = 0
+    losses: Losses = ()
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a study: its name, the file of its resolved settings, its folder, and the file for its standard error."""
+    """One run of a study: its name, the file of its resolved settings, its folder, the file for its standard error.
+
+    `rule` is the file that says when it is to be stopped; None where it always comes to its end.
+    """
 
     name: str
     config: Path
     folder: Path
     log: Path
+    rule: Path | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The arguments of the function that computes it."""
+        return [str(self.config), str(self.folder), "" if self.rule is None else str(self.rule)]
 
 
 class Launcher(ABC):
@@ -146,7 +160,7 @@ class LocalLauncher(Launcher):
             if self._stopped:
                 raise StoreError("the study was stopped: the same command goes on where it stopped")
             process = subprocess.Popen(  # its own session, so that Ctrl-C reaches only the process that the user sees
-                [sys.executable, "-c", code, str(job.config), str(job.folder)],
+                [sys.executable, "-c", code, *job.words],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -200,7 +214,7 @@ class RayLauncher(Launcher):
         options = {"num_cpus": self._threads, "max_retries": ATTEMPTS - 1, "max_calls": 1}
         progress = job.log.with_suffix(".progress")
         with self._lock:
-            task = self._ray.remote(**options)(ray_task).remote(str(job.config), str(job.folder), str(progress))
+            task = self._ray.remote(**options)(ray_task).remote(*job.words, str(progress))
             self._tasks[job.name] = task
         try:
             while not self._ray.wait([task], timeout=1.0)[0]:
@@ -233,12 +247,18 @@ class Pool:
     records: Records
     trust: bool = False
 
-    def run(self, experiments: Sequence[Experiment]) -> list[Finished]:
-        """Run experiments and wait for all of them; a run that fails does not stop the others. Equal ones are run once."""
+    def run(self, experiments: Sequence[Experiment], rules: Sequence[Rule | None] = ()) -> list[Finished]:
+        """Run experiments and wait for all of them; a run that fails does not stop the others. Equal ones are run once.
+
+        Args:
+            experiments: what to run.
+            rules: for each of them, when it is stopped; none where all come to their end.
+        """
         unique = {run_name(experiment): experiment for experiment in experiments}
+        stops = dict(zip(map(run_name, experiments), rules, strict=True)) if rules else {}
         self.progress.plan(len(unique))
         with ThreadPoolExecutor(self.launcher.jobs) as threads:
-            futures = {name: threads.submit(self._run, name, experiment) for name, experiment in unique.items()}
+            futures = {name: threads.submit(self._run, name, experiment, stops.get(name)) for name, experiment in unique.items()}
             try:
                 finished = {name: future.result() for name, future in futures.items()}
                 return [finished[run_name(experiment)] for experiment in experiments]
@@ -247,26 +267,36 @@ class Pool:
                 self.launcher.stop()
                 raise
 
-    def _run(self, name: str, experiment: Experiment) -> Finished:
-        folder, recorded = self.folder / name, False
+    def _run(self, name: str, experiment: Experiment, rule: Rule | None) -> Finished:
+        folder, recorded, pruned = self.folder / name, False, None
         try:
             error = ""
             if not RunFolder(folder, experiment).complete:
                 recorded = self.trust and experiment in self.records
-                error = "" if recorded else self._launch(name, experiment, folder)
-            if not error and not recorded:
+                if not recorded:
+                    error, pruned = self._launch(name, experiment, folder, rule)
+            if pruned is not None:
+                self.records.add_pruned(folder, experiment, pruned)
+            elif not error and not recorded:
                 self.records.add(folder, experiment)
         except MolyneuxError as problem:
             error = str(problem)
         self.progress.run(name, "failed" if error else "done", 1, 1)
-        return Finished(folder, experiment, error, recorded)
+        stopped = (pruned.epoch, pruned.losses) if pruned is not None and not error else (0, ())
+        return Finished(folder, experiment, error, recorded, *stopped)
 
-    def _launch(self, name: str, experiment: Experiment, folder: Path) -> str:
-        """Compute a run; what went wrong."""
-        settings = self.folder / "experiments" / f"{name}.yaml"
+    def _launch(self, name: str, experiment: Experiment, folder: Path, rule: Rule | None) -> tuple[str, PrunedRun | None]:
+        """Compute a run; what went wrong, and how it was stopped if it was. One that was stopped before is not begun again."""
+        settings = (self.folder / "experiments" / f"{name}.yaml").resolve()
+        place = settings.with_name(f"{name}.rule.json") if rule is not None else None
+        if rule is not None and place is not None:
+            rule.write(place)
+            if (known := pruned_run(place)) is not None:
+                return "", known
         store.write_text(settings, dump_document(experiment.resolved))
-        job = Job(name, settings.resolve(), folder.resolve(), settings.with_suffix(".log").resolve())
-        return self.launcher.run(job, lambda step, done, total: self.progress.run(name, step, done, total))
+        job = Job(name, settings, folder.resolve(), settings.with_suffix(".log"), place)
+        error = self.launcher.run(job, lambda step, done, total: self.progress.run(name, step, done, total))
+        return error, pruned_run(place) if place is not None and not error else None
 
 
 def _import_ray() -> ModuleType:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from molyneux.report import StudyRun, flatten, load_study, portable, save_study,
 from molyneux.run.experiment import Experiment
 from molyneux.run.folder import record_machine, remedy
 from molyneux.run.provenance import NAMES, provenance
+from molyneux.run.pruning import PrunedRun
 
 _RECORDS, _COSTS = "records.jsonl", "costs.jsonl"
 
@@ -159,11 +161,25 @@ class Records:
             )
         cost = _cost(folder, experiment)
         with self._lock:
-            self._runs[_key(wanted)] = run
+            self._runs[_key(wanted)] = replace(run, cost=cost)
             save_study(self.path, list(self._runs.values()))
             if cost:
-                self._costs[folder.name] = cost
-                store.write_lines(self._costs_path, [self._costs[name] for name in sorted(self._costs)])
+                self._write_cost(folder.name, cost)
+
+    def add_pruned(self, folder: Path, experiment: Experiment, pruned: PrunedRun) -> None:
+        """Add what a run cost that was stopped; it has no scores, and so no record."""
+        name = experiment.resolved.get("name", "")
+        with self._lock:
+            self._write_cost(folder.name, {"run": folder.name, "name": name, **pruned.cost, "pruned": pruned.epoch})
+
+    def write_trials(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Write every trial of a search, also those that were stopped or failed, into `trials.jsonl` beside the records."""
+        with self._lock:
+            store.write_lines(self.path.with_name("trials.jsonl"), list(rows))
+
+    def _write_cost(self, name: str, cost: Mapping[str, Any]) -> None:
+        self._costs[name] = dict(cost)
+        store.write_lines(self._costs_path, [self._costs[known] for known in sorted(self._costs)])
 
     def of(self, experiments: Sequence[Experiment]) -> list[StudyRun]:
         """The records of these experiments."""

@@ -1,101 +1,97 @@
-"""A random or TPE search over the points of a study (optuna), which remembers its trials in the folder of the study."""
+"""A random or TPE search over the points of a study (optuna), which remembers its trials in a storage."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
-import optuna
 from optuna.trial import FrozenTrial, TrialState
 
-from molyneux.core import ConfigError, nearest, seeds, store
+from molyneux.core import ConfigError, nearest
 from molyneux.run.launch import Finished, Pool
+from molyneux.run.pruning import losses_of
 from molyneux.run.steps import read_scores
-from molyneux.run.study import Goal, Overrides, Study
+from molyneux.run.study import Goal, Study, run_name
+from molyneux.run.trials import Trials
 
-_VARIANT = "variant"
+Told = Callable[[Sequence[dict[str, Any]]], None]
+"""Receives all trials as plain data after some of them have ended."""
 
 
-def search(study: Study, folder: Path, pool: Pool) -> list[Finished]:
-    """Try `study.trials` points, as many at a time as the pool has jobs; `search.sqlite3` in `folder` has those of earlier calls.
+def search(study: Study, folder: Path, pool: Pool, *, storage: str = "", told: Told | None = None) -> list[Finished]:
+    """Try `study.trials` points, as many at a time as the pool has jobs; the storage has those of earlier calls.
+
+    Args:
+        study: what is searched.
+        folder: has `search.sqlite3`, where there is no other storage.
+        pool: computes the runs.
+        storage: the URL of a database that several processes may share, each with a folder of its own.
+        told: receives the trials whenever some have ended.
 
     Raises:
-        ConfigError: the settings of a trial cannot be used, or no run has the score that is the goal.
+        ConfigError: the storage or the settings of a trial cannot be used, or no run has the score that is the goal.
     """
-    trials = _trials(study, folder)
-    finished = _try(study, trials, trials.get_trials(deepcopy=False)[: study.trials], pool)
-    while (left := study.trials - len(trials.get_trials(deepcopy=False))) > 0:
-        asked = [_ask(study, trials) for _ in range(min(left, pool.launcher.jobs))]
-        finished += _try(study, trials, asked, pool)
+    trials = Trials(study, folder, storage)
+    trials.open_batch(pool.launcher.jobs)
+    finished = _try(trials, trials.own(), pool)
+    while drawn := trials.draw(pool.launcher.jobs):
+        finished += _try(trials, drawn, pool)
+        if told is not None:
+            told(trials.rows())
+    if told is not None:
+        told(trials.rows())
     return finished
 
 
-def _trials(study: Study, folder: Path) -> optuna.Study:
-    """The trials of this very study; more of them may be asked for later."""
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    settings = {
-        "base": study.base_settings,
-        "grid": {path: list(values) for path, values in study.grid.items()},
-        "ranges": {path: vars(item) for path, item in study.ranges.items()},
-        "variants": {name: dict(values) for name, values in study.variants.items()},
-        "goal": None if study.goal is None else {**vars(study.goal), "about": dict(study.goal.about)},
-        "seeds": list(study.seeds),
-        "search": study.search,
-    }
-    return optuna.create_study(
-        storage=f"sqlite:///{folder / 'search.sqlite3'}",
-        study_name=f"{study.name}-{store.fingerprint(settings)}",
-        direction=study.goal.direction if study.goal else "maximize",
-        load_if_exists=True,
-    )
+def _try(trials: Trials, tried: Sequence[FrozenTrial], pool: Pool) -> list[Finished]:
+    """Run the experiments of some trials side by side, and tell what came out of those that are still open.
 
-
-def _ask(study: Study, trials: optuna.Study) -> FrozenTrial:
-    """A new trial. Its random numbers depend on its number alone, so a search that was stopped goes on as if it had not been."""
-    number = len(trials.get_trials(deepcopy=False))
-    seed = int(seeds.generator(study.seeds[0], "search", number).integers(2**32))
-    trials.sampler = _sampler(study, seed)
-    trial = trials.ask()
-    if study.variants:
-        trial.suggest_categorical(_VARIANT, list(study.variants))
-    for path, values in study.grid.items():
-        trial.suggest_categorical(path, list(range(len(values))))
-    for path, item in study.ranges.items():
-        if item.whole:
-            trial.suggest_int(path, round(item.low), round(item.high), log=item.log)
-        else:
-            trial.suggest_float(path, item.low, item.high, log=item.log)
-    return trials.get_trials(deepcopy=False)[trial.number]
-
-
-def _sampler(study: Study, seed: int) -> optuna.samplers.BaseSampler:
-    """TPE draws the first third of the trials at random, at least two and at most optuna's ten, and learns from these."""
-    if study.search == "random":
-        return optuna.samplers.RandomSampler(seed=seed)
-    return optuna.samplers.TPESampler(seed=seed, n_startup_trials=min(10, max(2, study.trials // 3)))
-
-
-def _point(study: Study, trial: FrozenTrial) -> Overrides:
-    """The settings that a trial stands for."""
-    chosen = {path: study.grid[path][place] for path, place in trial.params.items() if path in study.grid}
-    numbers = {path: value for path, value in trial.params.items() if path in study.ranges}
-    return {**study.variant(trial.params.get(_VARIANT, "")), **chosen, **numbers}
-
-
-def _try(study: Study, trials: optuna.Study, tried: Sequence[FrozenTrial], pool: Pool) -> list[Finished]:
-    """Run the experiments of some trials side by side, and tell what came out of those that are still open."""
-    planned = [study.experiments(_point(study, trial)) for trial in tried]
-    finished = pool.run([experiment for experiments in planned for experiment in experiments])
-    for place, trial in enumerate(tried):
-        group = finished[place * len(study.seeds) : (place + 1) * len(study.seeds)]
+    With pruning, the runs of the first seed come first, and those of other seeds are left out where it was stopped.
+    """
+    planned = [trials.study.experiments(trials.point(trial)) for trial in tried]
+    groups = list[list[Finished]]()
+    if trials.study.pruning == "none":
+        finished = pool.run([experiment for experiments in planned for experiment in experiments])
+        size = len(trials.study.seeds)
+        groups = [finished[place * size : (place + 1) * size] for place in range(len(tried))]
+    else:
+        firsts = _first_runs(trials, tried, [experiments[0] for experiments in planned], pool)
+        going_on = [place for place, first in enumerate(firsts) if not first.pruned and not first.error]
+        others = iter(pool.run([experiment for place in going_on for experiment in planned[place][1:]]))
+        rest = {place: [next(others) for _ in planned[place][1:]] for place in going_on}
+        groups = [[first, *rest.get(place, [])] for place, first in enumerate(firsts)]
+    for trial, group in zip(tried, groups, strict=True):
         if trial.state is TrialState.RUNNING:
-            if any(item.error for item in group):
-                trials.tell(trial.number, state=TrialState.FAIL)
-            else:
-                goal = study.goal
-                trials.tell(trial.number, statistics.fmean(_reached(goal, item.folder) for item in group) if goal else 0.0)
-    return finished
+            _tell(trials, trial, group)
+    return [item for group in groups for item in group]
+
+
+def _first_runs(trials: Trials, tried: Sequence[FrozenTrial], firsts: Sequence[Any], pool: Pool) -> list[Finished]:
+    """The run of the first seed of every trial; one that is known to have been stopped is not run again."""
+    open_ones = [place for place, trial in enumerate(tried) if trial.state is not TrialState.PRUNED]
+    ran = pool.run([firsts[place] for place in open_ones], [trials.rule(tried[place]) for place in open_ones])
+    known = dict(zip(open_ones, ran, strict=True))
+
+    def stopped(place: int) -> Finished:
+        losses = tuple(sorted(tried[place].intermediate_values.items()))
+        epoch = losses[-1][0] if losses else 1
+        return Finished(pool.folder / run_name(firsts[place]), firsts[place], pruned=epoch)
+
+    return [known[place] if place in known else stopped(place) for place in range(len(tried))]
+
+
+def _tell(trials: Trials, trial: FrozenTrial, group: Sequence[Finished]) -> None:
+    first, goal = group[0], trials.study.goal
+    if first.pruned:
+        return trials.tell(trial, TrialState.PRUNED, losses=first.losses)
+    if any(item.error for item in group):
+        return trials.tell(trial, TrialState.FAIL)
+    history = first.folder / "model" / "history.csv"
+    losses = losses_of(history) if trials.study.pruning != "none" else ()
+    value = statistics.fmean(_reached(goal, item.folder) for item in group) if goal else 0.0
+    return trials.tell(trial, TrialState.COMPLETE, value, losses)
 
 
 def _reached(goal: Goal, folder: Path) -> float:

@@ -68,6 +68,11 @@ class Study:
         search: `grid` runs every combination of variants and grid; `random` and `tpe` (Bergstra et al., 2011) try `trials`.
         trials: how many settings a search tries.
         goal: what a `tpe` search improves.
+        pruning: whether runs of a search are stopped whose validation loss is worse than that of earlier ones: `median` or
+            `halving` (successive halving). Losses must be comparable: a search over a setting that is part of the loss, such
+            as beta, is better not pruned.
+        storage: the URL of a database for the trials of a search, such as `postgresql://user@host/name`, which several machines
+            may share; by default an SQLite file in the folder of the runs.
         name: a word for folders and titles.
     """
 
@@ -79,6 +84,8 @@ class Study:
     search: Literal["grid", "random", "tpe"] = "grid"
     trials: int = 20
     goal: Goal | None = None
+    pruning: Literal["none", "median", "halving"] = "none"
+    storage: str = ""
     name: str = "study"
 
     def __post_init__(self) -> None:
@@ -93,6 +100,9 @@ class Study:
             problems.append("ranges: a grid needs lists of values: move them to grid, or set search to random or tpe")
         if self.search == "tpe" and self.goal is None:
             problems.append("goal: is missing: a tpe search needs the name of a score, such as coherence.strict")
+        for what in ("pruning", "storage") if self.search == "grid" else ():
+            if getattr(self, what) not in ("", "none"):
+                problems.append(f"{what}: a grid has no trials: leave it out, or set search to random or tpe")
         if problems:
             raise ConfigError(problems)
 

@@ -24,13 +24,18 @@ class SweepOutcome:
         return tuple(item for item in self.finished if item.error)
 
     @property
+    def pruned(self) -> tuple[Finished, ...]:
+        """The runs that were stopped because earlier ones were better."""
+        return tuple(item for item in self.finished if item.pruned)
+
+    @property
     def recorded(self) -> tuple[Finished, ...]:
         """The runs that were not run, because their records are there."""
         return tuple(item for item in self.finished if item.recorded)
 
 
 def run_study(
-    study: Study, folder: Path, results: Path, *, jobs: int = 1, on: str = "local", progress: SweepProgress
+    study: Study, folder: Path, results: Path, *, jobs: int = 1, on: str = "local", storage: str = "", progress: SweepProgress
 ) -> SweepOutcome:
     """Run a study, or go on where an earlier call stopped: complete runs, and in a grid those on record, are not run again.
 
@@ -44,6 +49,8 @@ def run_study(
             stand for their runs. Move them away to run everything anew.
         jobs: runs at the same time, each in a process of its own.
         on: where they are computed: `local`, `ray`, or the address of a Ray cluster that shares this file system.
+        storage: the URL of a database for the trials of a search, in place of that of the study. Sweeps on several machines,
+            each with its own folders, share the trials of a study through it.
         progress: receives the progress.
 
     Raises:
@@ -54,6 +61,8 @@ def run_study(
     """
     if jobs < 1:
         raise ConfigError(f"expected jobs of at least 1, got {jobs}")
+    if storage and study.search == "grid":
+        raise ConfigError("--storage: a grid has no trials: leave it out, or set search to random or tpe in the study")
     planned = check_points(study)
     from molyneux.report import write_study  # draws: takes a second to import
     from molyneux.run.records import Records
@@ -69,6 +78,7 @@ def run_study(
             else:
                 from molyneux.run.search import search  # optuna takes a second to import, which a grid does not need
 
-                finished = search(study, folder, pool)
-        runs = records.of([item.experiment for item in finished if not item.error])
+                storage = storage or study.storage
+                finished = search(study, folder, pool, storage=storage, told=records.write_trials)
+        runs = records.of([item.experiment for item in finished if not item.error and not item.pruned])
         return SweepOutcome(tuple(finished), results, tuple(write_study(runs, results)) if runs else ())

@@ -15,11 +15,12 @@ from molyneux.core import MolyneuxError
 from molyneux.core.config import read_document
 from molyneux.learn import keep_freed_memory
 from molyneux.run.experiment import read_experiment
+from molyneux.run.pruning import run_watched
 from molyneux.run.steps import run_experiment
 
 
-def work(config: str, folder: str) -> int:
-    """Compute the run of a resolved configuration in a worker process; 0 if all of it was done.
+def work(config: str, folder: str, rule: str = "") -> int:
+    """Compute the run of a resolved configuration in a worker process; 0 if all of it was done, or as far as a rule lets it.
 
     It writes its progress as JSON lines to standard output; what else is written there goes to standard error. It ends at once
     when its standard input is closed, which the system does when the process that started it is gone.
@@ -28,7 +29,7 @@ def work(config: str, folder: str) -> int:
     keep_freed_memory()
     lines = ProgressLines(_own_output())
     try:
-        run_experiment(read_experiment(read_document(Path(config))), Path(folder), progress=lines)
+        _compute(config, folder, rule, lines)
     except MolyneuxError as error:
         lines.write({"error": str(error)})
         return 1
@@ -65,16 +66,24 @@ class ProgressLines:
         """After an epoch of training."""
 
 
-def ray_task(config: str, folder: str, progress: str) -> str:
+def ray_task(config: str, folder: str, rule: str, progress: str) -> str:
     """Compute a run in a Ray worker, with its progress as lines in a file; what went wrong, empty if nothing did."""
     sys.path.append(str(Path.cwd()))
     keep_freed_memory()
     with Path(progress).open("a", encoding="utf-8") as stream:
         try:
-            run_experiment(read_experiment(read_document(Path(config))), Path(folder), progress=ProgressLines(stream))
+            _compute(config, folder, rule, ProgressLines(stream))
         except MolyneuxError as error:
             return str(error)
     return ""
+
+
+def _compute(config: str, folder: str, rule: str, progress: ProgressLines) -> None:
+    experiment = read_experiment(read_document(Path(config)))
+    if rule:
+        run_watched(experiment, Path(folder), Path(rule), progress)
+    else:
+        run_experiment(experiment, Path(folder), progress=progress)
 
 
 def _end_with_parent() -> None:

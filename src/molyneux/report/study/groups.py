@@ -72,6 +72,11 @@ class Group:
         scores = self.scores(key)
         return over_seeds(scores) if scores else None
 
+    @staticmethod
+    def score_of(run: StudyRun, key: Key) -> Score | None:
+        """The score of a run with this key; None where it has none."""
+        return next((score for score in run.scores if key_of(score) == key), None)
+
     def published_as(self, published: PublishedResults | None) -> str:
         """Name of these runs in published results: that of the variant or of the model class; empty where they have none."""
         if published is None:
@@ -161,6 +166,11 @@ class Part:
     def column(self, key: Key) -> list[OverSeeds | None]:
         """A score of every group over its seeds."""
         return [group.over(key) for group in self.groups]
+
+    def title_of(self, key: Key) -> str:
+        """Title of a score: what it is about, and its measure."""
+        score = next(score for group in self.groups for score in group.scores(key))
+        return ": ".join(part for part in (wording.subject(score), wording.measure(score)) if part)
 
     def has(self, key: Key) -> bool:
         """Whether some run has that score."""

@@ -18,6 +18,7 @@ from molyneux.report.settings import split_of, train_overlap_of
 from molyneux.report.study.groups import Group, Key, Part, divide
 from molyneux.report.study.heatmap import blank_tables, heat_tables
 from molyneux.report.study.seeds import OverSeeds, above, best_of, over_seeds, published_interval
+from molyneux.report.study.significance import compared_table
 from molyneux.report.study.tables import (
     NOTE,
     OVER_SEEDS,
@@ -133,8 +134,10 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
     parts = _parts(runs)
     short = shortfall_table(parts)
     ablations = tuple(table for part in parts for table in ablation_tables(part))
+    compared = tuple(table for part in parts if (table := _compared(part)) is not None)
     sections = (
         *(_results(part, table) for part, table in zip(parts, _main_tables(parts), strict=True)),
+        Section("significance", "Significance and cost", "", compared),
         Section("shortfalls", "Results not clearly better", "", (short,) if short else ()),
         Section("ablations", "One setting at a time", _ABLATIONS, ablations),
         Section("factors", "Factors", _FACTORS, tuple(table for part in parts for table in _factor_tables(part))),
@@ -222,6 +225,12 @@ def _family_tables(part: Part) -> list[Table]:
 
 def _condition_table(part: Part) -> Table:
     return measures_table(part.identifier("conditions"), part.titled("scores by condition"), part, part.conditions)
+
+
+def _compared(part: Part) -> Table | None:
+    """The headline scores with their significance against the best, and the cost of the trainings."""
+    keys = part.strict or part.main
+    return compared_table(part, keys, part.identifier("significance"), part.titled("significance and cost"))
 
 
 def _spread(part: Part) -> Table:

@@ -1,0 +1,16 @@
+"""The leaderboard: models ranked by their records, one table for each score and protocol."""
+
+from molyneux.report.leaderboard.boards import Board, Row, make_boards
+from molyneux.report.leaderboard.foreign import ForeignRecord, read_foreign
+from molyneux.report.leaderboard.page import Leaderboard, leaderboard_tables, write_leaderboard
+
+__all__ = [
+    "Board",
+    "ForeignRecord",
+    "Leaderboard",
+    "Row",
+    "leaderboard_tables",
+    "make_boards",
+    "read_foreign",
+    "write_leaderboard",
+]

@@ -1,0 +1,53 @@
+"""Records of studies are gathered for the leaderboard, under the names that settings have in this version."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from molyneux.core import StoreError, store
+from molyneux.run.records import current_settings
+
+if TYPE_CHECKING:
+    from molyneux.report import Leaderboard, StudyRun
+
+
+def make_leaderboard(results: Sequence[Path], *, add: Sequence[Path] = (), scores: Sequence[str] = ()) -> Leaderboard:
+    """Rank the models in records of studies.
+
+    Args:
+        results: files of records, folders that hold one, or folders of such folders.
+        add: files of records from elsewhere (`report.ForeignRecord`), one JSON object a line.
+        scores: names of the scores to rank; by default the headlines of each run.
+
+    Raises:
+        ConfigError: a record from elsewhere is not valid or has a place in no table, or no record has one of the scores.
+        StoreError: there are no records. CorruptFileError: a record was altered.
+        DataError: two records of one run differ, or a value lies outside its bounds.
+    """
+    from molyneux.report import Leaderboard, make_boards, read_foreign  # draws: takes a second to import
+
+    runs = [run for path in sorted({path for place in results for path in _files(place)}) for run in _current(path)]
+    foreign = [record for path in add for record in read_foreign(path)]
+    boards, left = make_boards(runs, foreign, scores)
+    apart = {id(run) for run in left}
+    shown = [run for run in runs if id(run) not in apart]
+    return Leaderboard(tuple(boards), len(shown), sum(not run.sealed for run in shown), len(left))
+
+
+def _files(place: Path) -> list[Path]:
+    """The files of records at a place."""
+    if store.is_file(place):
+        return [place.resolve()]
+    found = [place / "records.jsonl"] if store.is_file(place / "records.jsonl") else sorted(place.glob("*/records.jsonl"))
+    if not found:
+        raise StoreError(f"expected records in {place}, got none: name a file of records, or the folder of a study's results")
+    return [path.resolve() for path in found]
+
+
+def _current(path: Path) -> list[StudyRun]:
+    from molyneux.report import load_study
+
+    return [replace(run, settings=current_settings(run.settings)) for run in load_study(path)]
