@@ -115,9 +115,10 @@ def text_problems(**settings: object) -> list[str]:
 def instance_problems(kind: type, **settings: object) -> list[str]:
     """A problem for each setting that is no instance of a class, such as a class itself or its name.
 
-    >>> instance_problems(Exception, first=ValueError(), second=ValueError, third="ValueError")
-    ['second: expected an instance of Exception, got the class ValueError: write ValueError(...)',
-     "third: expected an instance of Exception, got 'ValueError'"]
+    >>> instance_problems(Exception, first=ValueError(), second=ValueError)
+    ['second: expected an instance of Exception, got the class ValueError: write ValueError(...)']
+    >>> instance_problems(Exception, third="ValueError")
+    ["third: expected an instance of Exception, got 'ValueError'"]
     """
     return [
         f"{name}: expected an instance of {kind.__name__}, got {_shown(value)}"
