@@ -32,6 +32,7 @@ CONTRASTS = {
     "modalities": "MVAE, plain, ms",
     "predictors": "times plain",
     "sentences": "times plain",
+    "sweep": "times as fast as one",
     "texts": "plain, ms",
     "trainer": "bare loop, ms",
     "training": "times as fast as plain",

@@ -56,3 +56,37 @@ def test_runs_on_ray_survive_a_killed_worker(tmp_path: Path) -> None:
     assert (tmp_path / "killed-once").exists()
     assert len(store.read_lines(tmp_path / "results" / "records.jsonl")) == 2
     assert json.loads(next((tmp_path / "runs").glob("toy-seed1-*/measure/stage.json")).read_text())["details"]
+
+
+SEARCH = """
+import sys
+from pathlib import Path
+import sweeper
+from molyneux.core.config import read_document
+from dataclasses import replace
+from molyneux.run import run_study
+
+base = {"name": "toy", **read_document(Path(sys.argv[1]))}
+base["learn"] |= {"epochs": 3, "threads": 1, "tensorboard": False, "checkpoint_seconds": 0.001}
+base["data"] |= {"train": 200, "validation": 50, "test": 100, "world": "fatal.Fatal"}
+base["report"] = {"formats": ["markdown"]}
+base["seed"] = 1
+study = replace(sweeper.study_of(base), trials=4)
+outcome = run_study(study, Path("runs"), Path("results"), jobs=2, on="ray", progress=sweeper.Quiet())
+print([item.error for item in outcome.finished])
+"""
+
+
+def test_a_search_with_pruning_on_ray_survives_a_killed_worker(tmp_path: Path) -> None:
+    (tmp_path / "fatal.py").write_text(FATAL)
+    path = os.pathsep.join([str(HERE), str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path, "RAY_DEDUP_LOGS": "0"}
+    command = [sys.executable, "-c", SEARCH, str(HERE / "toy.yaml")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False, timeout=240)
+    assert done.stdout.splitlines()[-1] == "['', '', '', '']", done.stderr
+    assert (tmp_path / "killed-once").exists()
+    trials = store.read_lines(tmp_path / "results" / "trials.jsonl")
+    assert len(trials) == 4
+    complete = [trial for trial in trials if trial["state"] == "complete"]
+    assert len(store.read_lines(tmp_path / "results" / "records.jsonl")) == len(complete)
+    assert {trial["state"] for trial in trials} <= {"complete", "pruned"}
