@@ -116,7 +116,7 @@ def classes(kind: str) -> dict[str, Entry]:
     package, *bases = FAMILIES[kind]
     roots = {_resolved(base) for base in bases}
     entries = ((name, find(path)) for name, path in _exports(package).items())
-    found = {name: item for name, item in entries if item and any(part.path in roots for part in item.lineage[1:])}
+    found = {name: item for name, item in entries if item and any(part.path in roots for part in item.lineage)}
     return {name: item for name, item in sorted(found.items()) if not item.open_methods}
 
 
