@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from molyneux.core import StoreError, store
-from molyneux.run.records import current_settings
 
 if TYPE_CHECKING:
     from molyneux.report import Leaderboard, StudyRun
@@ -49,5 +48,6 @@ def _files(place: Path) -> list[Path]:
 
 def _current(path: Path) -> list[StudyRun]:
     from molyneux.report import load_study
+    from molyneux.run.records import current_settings  # reads reports
 
     return [replace(run, settings=current_settings(run.settings)) for run in load_study(path)]
