@@ -59,7 +59,7 @@ def test_records_of_earlier_versions_stand_for_their_runs(
         settings[f"data.generator.{name}"] = settings.pop(f"data.world.{name}")
     settings["learn.model.class_path"] = "molyneux.learn.OldName"
     settings["data.colour"] = "none"
-    del settings["learn.batch_size"]
+    del settings["learn.batch_size"], record["checksum"]
     path.write_text(json.dumps(record) + "\n")
     assert experiment not in Records(path)
     monkeypatch.setattr(records, "RENAMED_CLASSES", {"molyneux.learn.OldName": "molyneux.learn.MVAE"})

@@ -48,6 +48,6 @@ def _files(place: Path) -> list[Path]:
 
 def _current(path: Path) -> list[StudyRun]:
     from molyneux.report import load_study
-    from molyneux.run.records import current_settings
+    from molyneux.run.records import current_settings  # reads reports
 
     return [replace(run, settings=current_settings(run.settings)) for run in load_study(path)]
