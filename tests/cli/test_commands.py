@@ -160,7 +160,7 @@ def test_lists_and_wrong_names_need_no_torch(tmp_path: Path, words: list[str]) -
     [
         ("molyneux swe", ["sweep"]),
         ("molyneux list mod", ["models"]),
-        ("molyneux list models MM", ["MMVAE"]),
+        ("molyneux list models MVT", ["MVTCAE"]),
         ("molyneux data cdspr", ["cdsprites"]),
         ("molyneux sweep --jo", ["--jobs"]),
     ],

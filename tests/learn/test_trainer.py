@@ -458,18 +458,6 @@ def test_a_model_that_names_a_stage_that_there_is_not_is_refused(make_model, sou
     assert not list(tmp_path.iterdir())
 
 
-def test_a_model_that_learns_its_targets_in_no_stage_is_refused(make_model, source, tmp_path):
-    model = make_model()
-    model.part = nn.Identity()
-    model.part.named_stages = model.part.unsupervised = tuple(stage.name for stage in STAGES)
-    with pytest.raises(
-        ConfigError, match="Identity: unsupervised: expected a stage in which targets are learned, got all of them"
-    ):
-        fit(model, source, None, staged(), tmp_path)
-    model.part.unsupervised = model.part.named_stages[:-1]
-    fit(model, source, None, staged(), tmp_path)
-
-
 def test_models_and_samples_that_are_none_are_refused(make_model, source, tmp_path):
     with pytest.raises(ConfigError) as caught:
         fit(nn.Identity, "ok.npz", None, staged(), tmp_path)

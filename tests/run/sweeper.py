@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 import time
@@ -91,6 +92,7 @@ def sweep(base: dict[str, Any], folder: str) -> None:
     """Run the study, or go on with it."""
     molyneux.run.launch.LocalLauncher = Forking  # type: ignore[misc]
     place = Path(folder)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a process in the background may have been told to ignore
     try:
         run_study(study_of(base), place / "runs", place / "results", jobs=2, progress=Quiet())
     except KeyboardInterrupt:

@@ -330,12 +330,6 @@ def _require_named_stages(model: nn.Module, training: Training) -> None:
         nothing = "the training has no stages: name it in learn.stages"
         found = sorted(missing)
         raise ConfigError([f"{part}: no stage {name!r}; {nearest(name, known) if known else nothing}" for part, name in found])
-    for part in parts:
-        if known and set(known) <= set(getattr(part, "unsupervised", ())):
-            raise ConfigError(
-                f"{type(part).__name__}: unsupervised: expected a stage in which targets are learned, got all of them "
-                f"({', '.join(known)}): leave one out"
-            )
 
 
 def _thread_count(training: Training, folder: Path) -> int:

@@ -81,6 +81,11 @@ class FusionPredictor(JoiningPredictor):
         hidden = dict(modality_dropout) if isinstance(modality_dropout, Mapping) else dict.fromkeys(names, modality_dropout)
         problems = [*_unknown(spec, encoders or {}, names), *_dropout_problems(names, hidden, every)]
         problems += weight_problems(target_weight=target_weight)
+        if unsupervised and not objectives and imputation is None:
+            problems.append(
+                f"unsupervised: expected objectives that count in the stages {', '.join(unsupervised)}, got none: "
+                "nothing would be learned there"
+            )
         if problems:
             raise ConfigError(problems)
         chosen = {name: _chosen(spec.modality(name), encoders or {}) or fusion.encoder(spec.modality(name)) for name in names}

@@ -290,6 +290,7 @@ def test_pairs_weigh_the_product_of_their_modalities():
         ),
         (lambda: PublishedMFM(hidden=(0,)), ("hidden",)),
         (lambda: SupervisedMVAE(beta=-1.0, reconstruction="mae"), ("beta", "reconstruction")),
+        (lambda: FusionPredictor(SPEC, unsupervised=("first",)), ("unsupervised",)),
         (lambda: InStages(RefNet(), ()), ("stages",)),
         (lambda: FusionPredictor(SPEC, target_weight=-1.0), ("target_weight",)),
         (lambda: FusionPredictor(SPEC, objectives=(Contrastive(weights={"d": 1.0}),)), ("weights",)),
