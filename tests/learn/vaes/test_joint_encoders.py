@@ -1,42 +1,26 @@
 """JMVAE, TELBO and JNF with linear nets and normal noise: losses, posteriors and likelihoods against closed forms."""
 
 import math
-from dataclasses import dataclass
 from itertools import combinations
 
+import linear_models
 import numpy as np
 import pytest
 import torch
+from linear_models import DIM, SCALE, SIZES
 from scipy.stats import multivariate_normal
 from torch import nn
 
-from molyneux.core import Batch, ConfigError, Modality, NotApplicableError, Progress, Spec
+from molyneux.core import Batch, ConfigError, NotApplicableError, Progress
 from molyneux.learn import Stage, Training, fit
-from molyneux.learn.likelihoods import Normal
-from molyneux.learn.nets import Net
-from molyneux.learn.nets.net import Reshape
 from molyneux.learn.vaes import JMVAE, JNF, TELBO
 
-SCALE, DIM, SIZES, COPIES, BETA, ALPHA = 0.7, 2, (3, 4, 5), 20_000, 1.3, 0.6
+COPIES, BETA, ALPHA = 20_000, 1.3, 0.6
 KINDS = (JMVAE, TELBO, JNF)
 
 
-@dataclass(frozen=True)
-class LinearNet(Net):
-    kinds = frozenset({"tabular"})
-
-    def encoder(self, modality, outputs):
-        return nn.Linear(modality.size, outputs)
-
-    def body(self, modality, inputs, parameters):
-        return nn.Sequential(nn.Linear(inputs, modality.size), Reshape(parameters, *modality.shape))
-
-
 def build(kind, count=3, **settings):
-    torch.manual_seed(3)
-    spec = Spec(tuple(Modality(f"m{i}", "tabular", (SIZES[i],)) for i in range(count)))
-    chosen = dict.fromkeys(spec.names, LinearNet()), dict.fromkeys(spec.names, Normal(scale=SCALE))
-    model = kind(spec, latent_dim=DIM, nets=chosen[0], likelihoods=chosen[1], joint_width=7, **settings).eval()
+    model = linear_models.build(kind, count, joint_width=7, **settings).eval()
     if kind is JNF:
         for flow in model.flows.values():  # the identity
             for layer in flow.layers.transforms:

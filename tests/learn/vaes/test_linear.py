@@ -1,57 +1,21 @@
 """Linear decoders with normal noise: every term of every bound is known in closed form."""
 
 import math
-from dataclasses import dataclass
 from itertools import combinations
 
 import pytest
 import torch
-from torch import nn
+from linear_models import DIM, SCALE, SIZES, build, evidence, weights
+from linear_models import make_exact as exact
+from linear_models import views_of as sample_of
 from torch.distributions import MultivariateNormal
 
-from molyneux.core import Batch, ConfigError, Modality, Progress, Spec
-from molyneux.learn.likelihoods import Normal
-from molyneux.learn.nets import Net
-from molyneux.learn.nets.net import Reshape
+from molyneux.core import Batch, ConfigError, Progress
 from molyneux.learn.objectives import IWAE
 from molyneux.learn.vaes import CRMVAE, DMVAE, MMVAE, MVAE, VAE, MoPoE
 
-SCALE, DIM, SIZES = 0.7, 2, (3, 4, 5)
 COPIES = 40_000
 BETA = 1.3
-
-
-@dataclass(frozen=True)
-class LinearNet(Net):
-    kinds = frozenset({"tabular"})
-
-    def encoder(self, modality, outputs):
-        return nn.Linear(modality.size, outputs)
-
-    def body(self, modality, inputs, parameters):
-        return nn.Sequential(nn.Linear(inputs, modality.size), Reshape(parameters, *modality.shape))
-
-
-def build(kind, count=2, **settings):
-    torch.manual_seed(3)
-    spec = Spec(tuple(Modality(f"m{i}", "tabular", (SIZES[i],)) for i in range(count)))
-    return kind(
-        spec,
-        latent_dim=DIM,
-        nets=dict.fromkeys(spec.names, LinearNet()),
-        likelihoods=dict.fromkeys(spec.names, Normal(scale=SCALE)),
-        **settings,
-    )
-
-
-def sample_of(model):
-    generator = torch.Generator().manual_seed(4)
-    return {name: torch.randn(1, SIZES[i], generator=generator) for i, name in enumerate(model.spec.names)}
-
-
-def weights(model, name):
-    layer = model.decoders[name].body[0]
-    return layer.weight.detach(), layer.bias.detach()
 
 
 def experts(model, views):
@@ -199,28 +163,6 @@ def test_crmvae():
     assert loss_of(model, views) == close(total)
     with pytest.raises(ConfigError, match="the loss of CRMVAE is no bound with importance weights"):
         build(CRMVAE, objective=IWAE(2))
-
-
-def exact(model):
-    """Give an MVAE whose decoders have orthogonal columns the encoders that make its posterior exact."""
-    for name, size in zip(model.spec.names, SIZES, strict=False):
-        layer, encoder = model.decoders[name].body[0], model.encoders[name]
-        columns = torch.linalg.qr(torch.randn(size, DIM))[0] * torch.tensor([1.5, 0.6])
-        precision = columns.square().sum(0) / SCALE**2
-        with torch.no_grad():
-            layer.weight.copy_(columns)
-            encoder.weight.zero_()
-            encoder.weight[:DIM] = columns.T / SCALE**2 / precision.unsqueeze(-1)
-            encoder.bias[:DIM] = -encoder.weight[:DIM] @ layer.bias
-            encoder.bias[DIM:] = 10 * torch.atanh(-precision.log() / 10)
-
-
-def evidence(model, views, names):
-    shared = torch.cat([weights(model, name)[0][:, :DIM] for name in names])
-    bias = torch.cat([weights(model, name)[1] for name in names])
-    private = torch.block_diag(*[weights(model, name)[0][:, DIM:] for name in names])  # makes the blocks of modalities larger
-    covariance = shared @ shared.T + private @ private.T + SCALE**2 * torch.eye(len(bias))
-    return MultivariateNormal(bias, covariance).log_prob(torch.cat([views[name] for name in names], -1))
 
 
 def test_the_bound_of_an_exact_posterior_is_the_evidence():

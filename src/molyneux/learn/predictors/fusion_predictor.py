@@ -81,11 +81,7 @@ class FusionPredictor(JoiningPredictor):
         hidden = dict(modality_dropout) if isinstance(modality_dropout, Mapping) else dict.fromkeys(names, modality_dropout)
         problems = [*_unknown(spec, encoders or {}, names), *_dropout_problems(names, hidden, every)]
         problems += weight_problems(target_weight=target_weight)
-        if unsupervised and not objectives and imputation is None:
-            problems.append(
-                f"unsupervised: expected objectives that count in the stages {', '.join(unsupervised)}, got none: "
-                "nothing would be learned there"
-            )
+        problems += [] if objectives or imputation is not None else _idle_stages(unsupervised)
         if problems:
             raise ConfigError(problems)
         chosen = {name: _chosen(spec.modality(name), encoders or {}) or fusion.encoder(spec.modality(name)) for name in names}
@@ -204,6 +200,14 @@ def _kind_problems(encoders: object, fusion: object, head: object, objectives: o
     yield from instances_problems(AuxiliaryObjective, objectives=objectives)
     if imputation is not None:
         yield from instance_problems(Imputation, imputation=imputation)
+
+
+def _idle_stages(names: tuple[str, ...]) -> list[str]:
+    """A problem if there are stages in which nothing is learned."""
+    told = (
+        f"unsupervised: expected objectives that count in the stages {', '.join(names)}, got none: nothing would be learned there"
+    )
+    return [told] if names else []
 
 
 def _dropout_problems(names: tuple[str, ...], rates: Mapping[str, float], every: bool) -> list[str]:
