@@ -83,7 +83,7 @@ def rate_table(study: str, runs: Sequence[StudyRun]) -> str:
     for target in targets(runs):
         for number, method in enumerate(methods(runs)):
             over = [at(runs, method, target, train, test) for _, train, test in columns]
-            rows.append((Entry(target, repeated=number > 0), Entry(method), *map(_entry, over)))
+            rows.append((Entry(target, repeated=number > 0), Entry(method), *map(seeds_entry, over)))
         rows += _ceiling(runs, target, [test for _, _, test in columns])
     titles = [Column("target", "left"), Column("method", "left")]
     titles += [Column(f"{max(train, test):g}", group=group) for group, train, test in columns]
@@ -137,7 +137,8 @@ def _tested_at(score: Score) -> float:
     return float(str(score.about.get("strength", 0)))
 
 
-def _entry(over: OverSeeds | None) -> Entry:
+def seeds_entry(over: OverSeeds | None) -> Entry:
+    """A mean over seeds with half of its interval; a dash where nothing is on record."""
     if over is None or over.mean is None:
         return DASH
     half = "" if over.interval is None else f" ± {(over.interval[1] - over.interval[0]) / 2:.1f}"
@@ -146,14 +147,20 @@ def _entry(over: OverSeeds | None) -> Entry:
 
 def _ceiling(runs: Sequence[StudyRun], target: str, tested: Sequence[float]) -> Iterator[tuple[Entry, ...]]:
     """A row with the best accuracy that the test samples allow, where the world can say it."""
-    settings = runs[0].settings
-    if not str(settings.get("data.world.class_path", "")).endswith(".Interactions"):
+    if (world := world_of(runs)) is None:
         return
-    at_init = "data.world.init_args."
-    arguments: dict[str, Any] = {path.removeprefix(at_init): item for path, item in settings.items() if path.startswith(at_init)}
-    world = Interactions(**arguments)
     entries = [Entry(f"{100 * best_accuracy(world, target, rate):.1f}", tone="muted") for rate in tested]
     yield (Entry(target, repeated=True), Entry("best possible", tone="muted"), *entries)
+
+
+def world_of(runs: Sequence[StudyRun]) -> Interactions | None:
+    """The world of a study, where it is one whose information is known."""
+    settings = runs[0].settings
+    if not str(settings.get("data.world.class_path", "")).endswith(".Interactions"):
+        return None
+    at_init = "data.world.init_args."
+    arguments: dict[str, Any] = {path.removeprefix(at_init): item for path, item in settings.items() if path.startswith(at_init)}
+    return Interactions(**arguments)
 
 
 def best_accuracy(world: Interactions, target: str, rate: float) -> float:

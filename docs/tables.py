@@ -16,6 +16,7 @@ from pathlib import Path
 from checks import checks
 from comparisons import FINANCE, against_constant, best_by, correlations, dci_together, top_three, trials
 from costs import cost_table
+from exploited import exploited
 from missing_senses import rate_table
 from readers import accepted, close, right
 from shapeworld_kinds import table as kinds_table
@@ -58,6 +59,11 @@ def heat(names: str) -> str:
     found = [run for name in names.split("+") for run in runs_of(name)]
     tables = study_breakdowns(found, names.partition("-")[0])
     return "\n".join(to_html(table) for table in tables)
+
+
+def known(name: str) -> str:
+    """What methods can use of information that is known; empty where the study has no records yet."""
+    return exploited(runs) if (runs := runs_of(name)) else ""
 
 
 def findings(name: str) -> str:
@@ -217,6 +223,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "findings": findings,
     "heat": heat,
     "kinds": kinds,
+    "known": known,
     "leaderboard": leaderboard,
     "leading": leading,
     "rates": rates,
