@@ -160,7 +160,7 @@ def main() -> None:
     generator = torch.Generator().manual_seed(1)
     batch = Batch({name: torch.rand(size, 3, side, side, generator=generator) for name in spec.names})
     for name in names():
-        record.add(row(name, spec, batch, width=width, rounds=1 if arguments.quick else 5, seconds=0.0))
+        record.add(row(name, spec, batch, width=width, rounds=1 if arguments.quick else 3, seconds=0.0))
     record.write()
 
 
