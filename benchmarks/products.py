@@ -74,10 +74,10 @@ def names() -> list[str]:
     return sorted([*models, *(name for name in SETTINGS if "," in name)], key=str.lower)
 
 
-def build(name: str, spec: Spec, width: int) -> nn.Module:
+def build(name: str, spec: Spec, width: int, seed: int = 0) -> nn.Module:
     """A model with the nets and the likelihoods of all."""
     kind: type[vaes.Autoencoder] = getattr(vaes, name.partition(",")[0])
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     nets: dict[str, Net] = dict.fromkeys(spec.names, OneHidden(width=width))
     half = SHARED // 2 if kind.has_private else 0
     sizes = {"latent_dim": SHARED - half, **({"private_dim": half} if half else {})}
