@@ -102,7 +102,7 @@ def main() -> None:
     rounds, seconds = (1, 0.0) if arguments.quick else (3, 0.5)
     keep_freed_memory()
     batch = samples(4, side=16) if arguments.quick else samples(128)
-    for bf16 in (False, True):
+    for bf16 in (True,) if arguments.quick else (False, True):
         for row in rows(batch, bf16=bf16, rounds=rounds, seconds=seconds):
             record.add(row)
     record.write()

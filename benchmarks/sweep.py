@@ -25,11 +25,11 @@ class Quiet:
         pass
 
 
-def study_of(runs, steps):
+def study_of(runs, steps, samples=500):
     base = read_document(QUICKSTART)
     base["learn"] = {name: value for name, value in base["learn"].items() if name != "epochs"}
     base["learn"] |= {"steps": steps, "threads": 1, "tensorboard": False}
-    base["data"] |= {"train": 10 * steps + 200, "validation": 200, "test": 500}
+    base["data"] |= {"train": 10 * steps + 200, "validation": 200, "test": samples}
     base |= {"measure": ["reconstruction"], "report": ["markdown"]}
     return Study(name="sweep", base=base, seeds=tuple(range(1, runs + 1)))
 
@@ -46,7 +46,7 @@ def main():
     arguments = options(__doc__).parse_args()
     runs, steps = (1, 2) if arguments.quick else (4, 600)
     record = Record("sweep", f"A sweep of {runs} runs of {steps} steps, by the number of jobs", arguments.out)
-    study = study_of(runs, steps)
+    study = study_of(runs, steps, 20 if arguments.quick else 500)
     alone = 0.0
     for jobs in (1, 2):
         took = seconds(study, jobs)

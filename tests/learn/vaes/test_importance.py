@@ -7,7 +7,7 @@ from molyneux.core import Batch, ConfigError, Modality, Progress, Spec
 from molyneux.learn.likelihoods import Normal
 from molyneux.learn.nets import Dense
 from molyneux.learn.objectives import IWAE, DReG
-from molyneux.learn.vaes import DMVAE, MMVAE, MVAE, VAE, MoPoE
+from molyneux.learn.vaes import DMVAE, MMVAE, MVAE, VAE, MoPoE, stacked
 
 START = Progress(0, 1)
 COPIES = 100
@@ -152,6 +152,28 @@ def test_what_a_step_keeps_does_not_grow_with_the_number_of_samples(objective, b
     batch = batch_of(model.spec, 8)
     few, many, all_at_once = (saved(model, batch, objective(k, chunk=chunk))[0] for k, chunk in ((4, 4), (100, 4), (100, 100)))
     assert many < few < all_at_once / 8  # of many samples, only codes are kept
+
+
+@pytest.mark.parametrize("objective", [IWAE, DReG])
+def test_fewer_samples_are_decoded_at_once_where_batches_and_views_are_large(objective, build, batch_of, monkeypatch):
+    modalities = tuple(Modality(f"m{i}", "tabular", (300,)) for i in range(3))
+    model = build(MMVAE, modalities=modalities, nets={item.name: Dense(width=128) for item in modalities})
+    batch = batch_of(model.spec, 8)
+    calls = []
+    model.decoders["m0"].register_forward_pre_hook(lambda net, codes: calls.append(codes[0].shape[0]))
+    many, loss = saved(model, batch, objective(10))
+    assert calls == [8, 2]
+    one_sample = 3 * 8 * 3 * 300  # codes of three experts, each decoded to all modalities
+    monkeypatch.setattr(stacked, "NUMBERS", 4 * one_sample)
+    few, same = saved(model, batch, objective(10))
+    assert calls[2:] == [4, 4, 2]
+    assert same == pytest.approx(loss, rel=1e-6)
+    assert few == many  # only codes either way
+    monkeypatch.setattr(stacked, "NUMBERS", 1)
+    saved(model, batch, objective(3))
+    assert calls[5:] == [3]  # what is not chunked stays whole
+    saved(model, batch, objective(9))
+    assert calls[6:] == [1] * 9
 
 
 def test_a_scale_that_is_fitted_to_the_codes_is_fitted_to_all_of_them(build, batch_of):

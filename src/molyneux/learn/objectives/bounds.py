@@ -203,7 +203,8 @@ class IWAE(Bound):
 
     Args:
         samples: K.
-        chunk: how many of the K samples are decoded at once; where there are more, each is decoded again in the backward pass.
+        chunk: how many of the K samples are decoded at once at most; where there are more, each is decoded again in the backward
+            pass, and as few at once as keep the memory of large batches and views small.
     """
 
     samples: int = 8

@@ -20,6 +20,9 @@ from molyneux.learn.vaes.networks import Networks, Observation
 ROWS = 1024
 """Codes of the shared space that are decoded at once, where no gradient is needed."""
 
+NUMBERS = 2**25
+"""Numbers of decoded views that are kept at once for a gradient where samples are decoded in chunks: 128 MiB in 32 bits."""
+
 
 @dataclass(frozen=True)
 class CrossCodes:
@@ -152,7 +155,7 @@ class StackEstimates(Estimates):
             return self._log_weights(shared, dict(zip(names, others, strict=True)), detached)
 
         graph = torch.is_grad_enabled()
-        size = k if self.networks.fits_batches else chunk if graph else max(chunk, ROWS // max(1, codes[0, ..., 0].numel()))
+        size = k if self.networks.fits_batches else self._chunk(k, chunk, codes[0, ..., 0].numel(), graph=graph)
         parts = zip(*(torch.split(item, size) for item in (codes, *drawn.values())), strict=True)
         if graph and k > size:
             found = [cast(Tensor, checkpoint(part, *each, use_reentrant=False)) for each in parts]
@@ -160,6 +163,17 @@ class StackEstimates(Estimates):
             found = [part(*each) for each in parts]
         values = found[0] if len(found) == 1 else torch.cat(found)
         return LogWeights(values, self.stack.weight, inferred if detached else ())
+
+    def _chunk(self, k: int, chunk: int, codes: int, *, graph: bool) -> int:
+        """How many of `k` samples of so many codes each are decoded at once.
+
+        Where there are more than the `chunk` that is asked for, and the gradient decodes each again, it takes no longer to
+        decode fewer at once: as few as keep memory small whatever the batch and the views.
+        """
+        if not graph:
+            return max(chunk, ROWS // max(1, codes))
+        numbers = sum(self.networks.spec.modality(name).size for name in self.observation.names)
+        return chunk if k <= chunk else max(1, min(chunk, NUMBERS // max(1, codes * numbers)))
 
     def sampled(self) -> tuple[Sampled, Tensor]:
         """See `Estimates`; raises NotApplicableError if the model has several modalities."""
