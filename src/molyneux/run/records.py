@@ -89,6 +89,7 @@ CHANGED_ARGUMENTS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] =
         **arguments,
     },
     "molyneux.measure.Galleries": lambda arguments: {"directions": "singles", **arguments},
+    "molyneux.measure.Samplers": lambda arguments: {"cross": False, **arguments},
     "molyneux.measure.Projection": lambda arguments: {"neighbours": 0, **arguments},
     "molyneux.measure.Traversals": lambda arguments: {"scored_samples": 0, **arguments},
 }
