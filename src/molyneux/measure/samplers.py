@@ -45,9 +45,7 @@ class Samplers(Measure):
     name: ClassVar[str] = "samplers"
     needs: ClassVar[tuple[type, ...]] = (Decodes,)
 
-    def __init__(
-        self, *, samples: int = 10_000, coherence: bool = True, fidelity: bool = True, cross: bool = False
-    ) -> None:
+    def __init__(self, *, samples: int = 10_000, coherence: bool = True, fidelity: bool = True, cross: bool = False) -> None:
         problems = [] if samples >= 80 else [f"samples: expected at least 80, got {samples}"]
         problems += [] if coherence or fidelity else ["expected coherence or fidelity, got neither"]
         if problems:

@@ -32,6 +32,7 @@ RENAMED_SETTINGS: Mapping[str, str] = {}
 """Dotted paths of settings of earlier versions, and where they are now; what lies below a path moves with it."""
 
 ADDED_SETTINGS: Mapping[str, Any] = {
+    "data.apart": None,
     "data.arrays": None,
     "data.benchmark": None,
     "data.missing_by": {},
