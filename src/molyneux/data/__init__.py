@@ -1,5 +1,6 @@
 """Seeds and files become samples."""
 
+from molyneux.data.apart import Apart, Separation
 from molyneux.data.benchmarks import (
     AVMNIST,
     CLEVR,
@@ -99,6 +100,7 @@ __all__ = [
     "MNISTSVHN",
     "NLVR",
     "AGNews",
+    "Apart",
     "ArrayDataset",
     "ArraySource",
     "Benchmark",
@@ -134,6 +136,7 @@ __all__ = [
     "PublishedPolyMNIST",
     "SceneSettings",
     "Semantics",
+    "Separation",
     "ShapeClasses",
     "ShapeWorld",
     "SimulatedPush",

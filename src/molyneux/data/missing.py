@@ -82,7 +82,7 @@ class Missing(DerivedSource):
         rows = check_positions(indices, len(self))
         batch = self.source.batch(rows)
         available = np.stack([batch.mask(name).numpy() for name in self.spec.names], 1)
-        rates = self._rates * (_has_values(batch, self.spec, self.where) * _multiplier(batch, self.spec, self.by))[:, None]
+        rates = self._rates * (which_have(batch, self.spec, self.where) * _multiplier(batch, self.spec, self.by))[:, None]
         for name, least in self.above.items():
             rates[:, self.spec.names.index(name)] *= _means(batch, self.spec.modality(name)) > least
         rates, draws = np.where(available, rates, 1.0), uniforms(self._stream, rows, len(self._rates))
@@ -159,7 +159,7 @@ def _codes(batch: Batch, spec: Spec, name: str) -> tuple[np.ndarray, tuple[str, 
     return np.where(batch.known_mask(name).numpy(), batch.targets[name].numpy(), -1), spec.target(name).symbols
 
 
-def _has_values(batch: Batch, spec: Spec, where: Mapping[str, Sequence[str]]) -> np.ndarray:
+def which_have(batch: Batch, spec: Spec, where: Mapping[str, Sequence[str]]) -> np.ndarray:
     """Which samples have one of the values of each factor and class that `where` names, (B,) bool; unknown ones have not."""
     found = np.ones(len(batch), dtype=bool)
     for name, values in where.items():

@@ -1,16 +1,17 @@
-"""Samplers: joint generation from each prior that a model has, compared in one measurement."""
+"""Samplers: generation from each prior that a model has, compared in one measurement."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, final
 
 from torch import nn
 from torch.distributions import Distribution
 
-from molyneux.core import Codes, ConfigError, Decodes, NotApplicableError, Posterior, Priors, Score
+from molyneux.core import Batch, Codes, ConfigError, Decodes, Encodes, NotApplicableError, Posterior, Priors, Score
 from molyneux.measure.coherence.answers import true_answers
+from molyneux.measure.coherence.coherence import Coherence
 from molyneux.measure.coherence.joint import joint_readings, joint_scores
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.fidelity.fidelity import Halves, prior_scores, true_halves
@@ -27,10 +28,15 @@ class Samplers(Measure):
     modalities that readers read, and `samplers.frechet`, `.kid`, `.precision`, `.recall`, `.density` and `.coverage` as in
     `Fidelity`, of modalities that have features. All priors are compared on the same samples, with noise from the same streams.
 
+    With `cross`, the same of views generated from one modality, with `about` naming `source` and `target` too: `samplers.strict`,
+    `.strict_forced` and all else that `Coherence` reads there. Only of modalities with private codes, which come from the prior;
+    what is generated of the others is the same whatever the prior.
+
     Args:
         samples: at most so many test samples; as many codes are drawn for coherence, half of them for distances.
         coherence: whether to read generated views.
         fidelity: whether to compare their features.
+        cross: whether to read modalities with private codes generated from another modality too, where views are read.
 
     Raises:
         ConfigError: fewer than 80 samples, or neither coherence nor fidelity.
@@ -39,15 +45,15 @@ class Samplers(Measure):
     name: ClassVar[str] = "samplers"
     needs: ClassVar[tuple[type, ...]] = (Decodes,)
 
-    def __init__(self, *, samples: int = 10_000, coherence: bool = True, fidelity: bool = True) -> None:
+    def __init__(self, *, samples: int = 10_000, coherence: bool = True, fidelity: bool = True, cross: bool = False) -> None:
         problems = [] if samples >= 80 else [f"samples: expected at least 80, got {samples}"]
         problems += [] if coherence or fidelity else ["expected coherence or fidelity, got neither"]
         if problems:
             raise ConfigError(problems)
-        self.samples, self.coherence, self.fidelity = samples, coherence, fidelity
+        self.samples, self.coherence, self.fidelity, self.cross = samples, coherence, fidelity, cross
 
     def measure(self, evaluation: Evaluation) -> Measurement:
-        """Joint generation from every prior."""
+        """Generation from every prior."""
         given = replace(evaluation, samples=min(self.samples, evaluation.samples))
         read = self.coherence and sum(given.reader(name) is not None for name in given.spec.names) > 1
         halves = self._halves(given)
@@ -60,6 +66,7 @@ class Samplers(Measure):
                 names = [item for item in given.spec.names if given.reader(item) is not None]
                 recorder = Recorder(self.name, given.rng(self.name, name), {"prior": name}, given.provenance(names))
                 scores += joint_scores(joint_readings(one), ceilings, recorder)
+                scores += _cross_scores(one, list(prior(1).private), name) if self.cross else []
             if halves:
                 scores += prior_scores(one, halves, self.name, prior=name)
         return Measurement(tuple(scores))
@@ -69,6 +76,20 @@ class Samplers(Measure):
         if not self.fidelity or all(evaluation.network(name) is None for name in evaluation.available):
             return {}
         return true_halves(evaluation, self.samples)
+
+
+def _cross_scores(evaluation: Evaluation, targets: Sequence[str], prior: str) -> list[Score]:
+    """What readers read in modalities with private codes of this prior, each generated from each other one."""
+    names, model = evaluation.available, evaluation.model
+    chosen = [{"source": source, "target": target} for target in targets for source in names if source != target]
+    if not chosen or not isinstance(model.model, Encodes) or not any(evaluation.reader(name) for name in targets):
+        return []
+    found = Coherence(directions=chosen, joint=False)(evaluation).scores
+    return [
+        replace(score, name=score.name.replace("coherence", Samplers.name), about={**score.about, "prior": prior})
+        for score in found
+        if score.value is not None
+    ]
 
 
 def priors_of(model: Any) -> Mapping[str, Callable[[int], Posterior]]:
@@ -84,20 +105,28 @@ def priors_of(model: Any) -> Mapping[str, Callable[[int], Posterior]]:
 
 
 class WithPrior(nn.Module):
-    """The decoder of a model with one of its priors.
+    """A model with one of its priors.
 
     Args:
-        model: satisfies `core.Decodes`.
+        model: satisfies `core.Decodes`; `core.Encodes` too, if it is to encode.
         prior: gives the distribution of the codes of so many samples.
     """
 
-    def __init__(self, model: Decodes, prior: Callable[[int], Posterior]) -> None:
+    def __init__(self, model: Any, prior: Callable[[int], Posterior]) -> None:
         super().__init__()
         self.model, self._prior = model, prior
 
+    def encode(self, batch: Batch, observed: Collection[str] | None = None) -> Posterior:
+        """See `core.Encodes`; private codes of what is not observed follow this prior."""
+        posterior: Posterior = self.model.encode(batch, observed)
+        seen = batch.views if observed is None else observed
+        private = {name: part for name, part in self._prior(len(batch)).private.items() if name not in seen}
+        return Posterior(posterior.shared, {**posterior.private, **private})
+
     def decode(self, codes: Codes, only: Collection[str] | None = None) -> dict[str, Distribution]:
         """See `core.Decodes`."""
-        return self.model.decode(codes, only)
+        views: dict[str, Distribution] = self.model.decode(codes, only)
+        return views
 
     def prior(self, size: int) -> Posterior:
         """See `core.Decodes`."""

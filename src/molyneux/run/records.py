@@ -32,6 +32,7 @@ RENAMED_SETTINGS: Mapping[str, str] = {}
 """Dotted paths of settings of earlier versions, and where they are now; what lies below a path moves with it."""
 
 ADDED_SETTINGS: Mapping[str, Any] = {
+    "data.apart": None,
     "data.arrays": None,
     "data.benchmark": None,
     "data.missing_by": {},
@@ -89,6 +90,7 @@ CHANGED_ARGUMENTS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] =
         **arguments,
     },
     "molyneux.measure.Galleries": lambda arguments: {"directions": "singles", **arguments},
+    "molyneux.measure.Samplers": lambda arguments: {"cross": False, **arguments},
     "molyneux.measure.Projection": lambda arguments: {"neighbours": 0, **arguments},
     "molyneux.measure.Traversals": lambda arguments: {"scored_samples": 0, **arguments},
 }

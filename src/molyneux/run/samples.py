@@ -10,7 +10,7 @@ import numpy as np
 
 from molyneux.core import About, Condition, ConfigError, DataError, Source, Spec, SpecError, StoreError, about_names, store
 from molyneux.core.config import Factory
-from molyneux.data import Lacking, Missing, Split, StoredSource, Subset, Views, World
+from molyneux.data import Apart, Lacking, Missing, Split, StoredSource, Subset, Views, World
 from molyneux.data.dataset import SPLITS
 from molyneux.data.imperfections import Corrupted
 from molyneux.run.sections import ConditionSettings, DataSettings
@@ -106,6 +106,8 @@ class Samples:
         """The samples as the model gets them: the modalities in use, some of them missing in training and validation."""
         source = self.measured(source)
         settings = self.settings
+        if settings.apart is not None and split in ("train", "validation"):
+            source = Apart(source, settings.apart, seed=self.seed)
         if rates := settings.rates.get(split):
             source = Missing(source, rates, seed=self.seed, where=settings.missing_where, by=settings.missing_by)
         return source

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from molyneux.core import ConfigError, Dataset, Trainable
 from molyneux.core.config import Factory, Supplied
-from molyneux.data import ArrayDataset, ImageFolder, OwnDataset, TableDataset, World
+from molyneux.data import ArrayDataset, ImageFolder, OwnDataset, Separation, TableDataset, World
 from molyneux.data.imperfections import Corruption
 from molyneux.learn import Training
 from molyneux.measure import Measure
@@ -45,6 +45,7 @@ class DataSettings:
             class, such as `{label: {"0": 0.5, "1": 2}}`.
         missing_validation: share of the validation samples that lack a modality, where it is another than in training; `{}` for
             complete ones.
+        apart: modalities that some training and validation samples never have together.
         train: samples to train on; null for all there are, where the data set has an end. In a file, that is the default for your
             own data; so with `validation` and `test`.
         validation: samples that choose the best epoch; null for all.
@@ -63,6 +64,7 @@ class DataSettings:
     missing_where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     missing_by: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     missing_validation: Mapping[str, float] | None = None
+    apart: Separation | None = None
     train: Count | None = 30_000
     validation: Count | None = 2_000
     test: Count | None = 10_000
