@@ -48,7 +48,7 @@ class MultiTimeDenoiser(nn.Module):
 
     def __init__(self, sizes: Mapping[str, int], *, width: int, blocks: int, frequencies: int = 16) -> None:
         super().__init__()
-        self.sizes = dict(sizes)
+        self.sizes, self.width = dict(sizes), width
         self.register_buffer("frequencies", math.pi * 2.0 ** torch.linspace(-1, 6, frequencies), persistent=False)
         self.inputs, self.outputs = ModalityDict[nn.Module](), ModalityDict[nn.Module]()
         for name, size in sizes.items():

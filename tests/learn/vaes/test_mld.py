@@ -24,8 +24,9 @@ from molyneux.core import (
 )
 from molyneux.data import ArraySource
 from molyneux.learn import Stage, Training, fit
+from molyneux.learn.diffusion_fit import CodePosteriors, ExPostDiffusion, fit_denoiser
 from molyneux.learn.likelihoods import Normal
-from molyneux.learn.multitime_diffusion import DiffusedCodes, multitime_loss, signal_and_noise
+from molyneux.learn.multitime_diffusion import DiffusedCodes, MultiTimeDenoiser, multitime_loss, signal_and_noise
 from molyneux.learn.nets import Dense
 from molyneux.learn.vaes import MLD
 
@@ -201,3 +202,74 @@ def test_settings_are_checked_together():
     with pytest.raises(ConfigError) as caught:
         build(latent_dim={"a": 2, "b": 3}, steps=0, given_share=1.5, nets={"d": Dense()})
     assert len(caught.value.problems) == 4
+
+
+AFTER = {"steps": 600, "batch_size": 128, "learning_rate": 1e-2, "average": 0.98, "samples": 1024}
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.1])
+def test_fitted_after_the_training_it_learns_one_modality_given_the_other(rate):
+    first = torch.randn(1024, 1, generator=noise())
+    batch = Batch({"a": first, "b": 5 + 2 * (first + 0.1 * torch.randn(1024, 1, generator=noise(1)))})
+    spec = Spec((Modality("a", "tabular", (1,)), Modality("b", "tabular", (1,))))
+    torch.manual_seed(0)
+    parts = {"nets": dict.fromkeys(spec.names, Dense(16, 1)), "likelihoods": dict.fromkeys(spec.names, Normal(scale=0.1))}
+    model = MLD(spec, latent_dim=1, width=32, blocks=1, steps=20, rate=rate, after=ExPostDiffusion(**AFTER), **parts)
+    settings = {"steps": 120, "batch_size": 256, "learning_rate": 1e-2, "threads": 1, "device": "cpu", "precision": "32"}
+    before = {name: item.clone() for name, item in model.denoiser.named_parameters()}
+    history = fit(model, ArraySource(spec, batch), training=Training(**settings), seed=1)
+    assert not any("diffusion" in name for name in history.rows[-1])
+    assert all((item != before[name]).any() for name, item in model.denoiser.named_parameters())
+    views = model.decode(model.encode(batch, ["a"]).rsample(1, noise()), ["b"])["b"].mean[0]
+    assert torch.corrcoef(torch.cat([views, batch.views["b"]], 1).T)[0, 1] > 0.9
+    again = {name: item.clone() for name, item in model.denoiser.named_parameters()}
+    for item, value in zip(model.denoiser.parameters(), before.values(), strict=True):
+        item.data.copy_(value)
+    model.post_fit(ArraySource(spec, batch), seed=1)
+    assert all(torch.equal(item, again[name]) for name, item in model.denoiser.named_parameters())
+
+
+def test_the_rate_is_the_divergence_of_the_codes():
+    model, batch = build(rate=0.3).train(), batch_of(missing=True)
+    loss = model.loss(batch, Progress(0, 1, "autoencoders"), noise())
+    codes = model.networks.observe(batch, tuple(SIZES), model._posteriors).private
+    for name in SIZES:
+        posterior = torch.distributions.Normal(codes[name].mean, codes[name].variance.sqrt())
+        each = torch.distributions.kl_divergence(posterior, torch.distributions.Normal(0.0, 1.0)).sum(1) * batch.mask(name)
+        torch.testing.assert_close(loss.terms[f"rate.{name}"], each.mean())
+    rates = sum(loss.terms[f"rate.{name}"] for name in SIZES)
+    torch.testing.assert_close(loss.total, sum(loss.terms[f"distortion.{name}"] for name in SIZES) + 0.3 * rates)
+
+
+def test_the_codes_that_a_fit_learns_from_are_standardised_with_their_variance():
+    model, batch = build(rate=1.0, after=ExPostDiffusion(steps=1, batch_size=8)), batch_of(40)
+    model.post_fit(ArraySource(SPEC, batch), seed=0)
+    codes = model.networks.observe(batch, tuple(SIZES), model._posteriors).private
+    drawn = torch.cat([codes[name].rsample((4000,), noise()) for name in SIZES], -1).flatten(0, 1)
+    torch.testing.assert_close(drawn.mean(0), model.centre, atol=0.02, rtol=0)
+    torch.testing.assert_close(drawn.std(0), model.spread, atol=0, rtol=0.02)
+
+
+def test_the_mean_of_the_weights():
+    """With one weight each step it is that of the last step; with all of them, near their mean."""
+    codes = CodePosteriors(torch.randn(64, 2, generator=noise()), torch.zeros(64, 2), torch.ones(64, 2, dtype=torch.bool))
+    found = []
+    for average, steps in ((0.0, 8), (0.9, 1), (0.9, 8), (0.0, 1)):
+        torch.manual_seed(0)
+        denoiser = MultiTimeDenoiser({"a": 1, "b": 1}, width=8, blocks=1)
+        first = denoiser.inputs["a"].weight.detach().clone()
+        fit_denoiser(denoiser, codes, share=0.5, settings=ExPostDiffusion(steps=steps, batch_size=16, average=average), seed=3)
+        found.append((denoiser.inputs["a"].weight - first).norm().item())
+    last, one, mean, alone = found
+    assert one == pytest.approx(0.9 * alone, rel=1e-3)  # 1/10 of the first weights is left after one step
+    assert 0 < mean < last
+
+
+def test_a_fit_after_the_training_has_no_stage_in_it():
+    with pytest.raises(ConfigError, match="with `after` the diffusion model has no stage"):
+        build(after=ExPostDiffusion()).loss(batch_of(), Progress(0, 1, "diffusion"))
+    with pytest.raises(ConfigError) as caught:
+        ExPostDiffusion(steps=0, learning_rate=-1.0, average=1.0, precision="16")
+    assert len(caught.value.problems) == 4
+    with pytest.raises(ConfigError, match="rate"):
+        build(rate=-1.0)

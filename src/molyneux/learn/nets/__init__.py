@@ -4,6 +4,7 @@ from molyneux.learn.nets.general import Dense, Series, Video, default_net
 from molyneux.learn.nets.images import Convolutional, Patches
 from molyneux.learn.nets.lenet import MirroredLeNet
 from molyneux.learn.nets.net import Decoder, Encoder, Net
+from molyneux.learn.nets.normalised import NormalisedConvolutional
 from molyneux.learn.nets.recurrent import Recurrent
 from molyneux.learn.nets.recurrent_series import RecurrentSeries
 from molyneux.learn.nets.text_encoders import Averaging, Slots
@@ -19,6 +20,7 @@ __all__ = [
     "Encoder",
     "MirroredLeNet",
     "Net",
+    "NormalisedConvolutional",
     "Patches",
     "Recurrent",
     "RecurrentSeries",

@@ -9,12 +9,13 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from molyneux.core import Batch, Codes, DataError, Epoch, Loss, Posterior, Progress, Spec, SpecError
-from molyneux.learn.checks import refuse
+from molyneux.core import Batch, Codes, ConfigError, DataError, Epoch, Loss, Posterior, Progress, Source, Spec, SpecError, seeds
+from molyneux.learn.checks import levels_below_zero, refuse
+from molyneux.learn.diffusion_fit import CodePosteriors, ExPostDiffusion, fit_denoiser
 from molyneux.learn.likelihoods import Scales, ViewLikelihood
 from molyneux.learn.multitime_diffusion import DiffusedCodes, MultiTimeDenoiser, multitime_loss
 from molyneux.learn.nets import Net
-from molyneux.learn.posteriors import Point
+from molyneux.learn.posteriors import Diagonal, DiagonalNormal, Point, expert_parameters
 from molyneux.learn.priors import LatentDims
 from molyneux.learn.vaes.joint_encoder import stage_of
 from molyneux.learn.vaes.networks import Networks, Observation, unknown_names
@@ -33,14 +34,19 @@ class MLD(nn.Module):
 
         stages: [{name: autoencoders, epochs: 20}, {name: diffusion, epochs: 50}]
 
-    In a training without stages both losses are minimised at once, the second with codes as constants.
+    In a training without stages both losses are minimised at once, the second with codes as constants. With `after` the training
+    is that of the autoencoders alone, and the diffusion model is fitted in the end (`post_fit`), to codes that are computed once.
 
     The shared code is that of all modalities side by side, in the order of the spec. Satisfies `core.Trainable`, `Encodes`,
     `Decodes`, `Representation` and `EpochStart`. It has no likelihood: neither codes nor what is drawn have a known density.
 
     Deviations from the paper: the net predicts velocities instead of scores; it is a multilayer perceptron with residual blocks
     and not in the form of a U-net; the parts that are given are drawn for each sample; codes are drawn along the probability
-    flow, in fewer steps, without the repeated noise of RePaint; no running mean of the weights.
+    flow, in fewer steps, without the repeated noise of RePaint; a running mean of the weights with `after` alone.
+
+    A `rate` makes the autoencoders variational: `-sum_m log p(x_m|z_m) + rate sum_m KL(q(z_m|x_m) || N(0, I))`, as in Rombach et
+    al., High-Resolution Image Synthesis with Latent Diffusion Models (CVPR 2022), section 3.1, where it is a very small one. Codes
+    near each other then decode alike. The diffusion model learns from codes that are drawn; those that are given are means.
 
     Where modalities are missing, they have no distortion, and are noise to the diffusion model, which learns nothing of them.
 
@@ -51,6 +57,8 @@ class MLD(nn.Module):
         blocks: its residual blocks.
         given_share: share of the samples of which, in training, a part of the modalities is given.
         steps: to draw a code; each runs the net once.
+        rate: weight of the divergence of codes from the standard normal distribution; 0 has deterministic autoencoders.
+        after: how the diffusion model is fitted after the training; None trains it in the training.
         nets: by modality; the default of its kind for what is not named.
         likelihoods: by modality; the default of its kind for what is not named.
         scales: weights of the modalities' log-likelihoods in the loss.
@@ -72,6 +80,8 @@ class MLD(nn.Module):
         blocks: int = 3,
         given_share: float = 0.5,
         steps: int = 50,
+        rate: float = 0.0,
+        after: ExPostDiffusion | None = None,
         nets: Mapping[str, Net] | None = None,
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
         scales: Scales = "none",
@@ -85,11 +95,13 @@ class MLD(nn.Module):
         numbers = {"width": width, "blocks": blocks, "steps": steps}
         problems += [f"{name}: expected at least 1, got {number}" for name, number in numbers.items() if number < 1]
         problems += [] if 0 <= given_share <= 1 else [f"given_share: expected a share in 0..1, got {given_share}"]
+        problems += levels_below_zero(rate=rate)
         refuse([*problems, *unknown_names(spec, {"nets": nets, "likelihoods": likelihoods, "latent_dim": sizes})])
         self.spec, self.given_share, self.steps = spec, given_share, steps
+        self.rate, self.after = rate, after
         self.sizes = {name: sizes[name] for name in spec.names}
         dims = LatentDims(0, self.sizes)
-        self.networks = Networks(spec, dims, numbers=1, nets=nets, likelihoods=likelihoods, scales=scales)
+        self.networks = Networks(spec, dims, numbers=2 if rate else 1, nets=nets, likelihoods=likelihoods, scales=scales)
         self.denoiser = MultiTimeDenoiser(self.sizes, width=width, blocks=blocks)
         self.register_buffer("centre", torch.zeros(sum(self.sizes.values())))
         self.register_buffer("spread", torch.ones(sum(self.sizes.values())))
@@ -100,14 +112,17 @@ class MLD(nn.Module):
         Raises:
             ConfigError: the training has a stage of another name.
         """
-        stage = stage_of(progress, "autoencoders", "diffusion")
+        stage = self._stage(progress)
         if not len(batch):
             raise DataError("expected at least one sample in a batch for its loss, a mean over them, got none: leave it out")
         with torch.set_grad_enabled(torch.is_grad_enabled() and stage != "diffusion"):
             observation = self._observe(batch, self.spec.names)
-            codes = {name: observation.private[name].mean for name in observation.names}
+            codes = {name: observation.private[name].rsample((), generator) for name in observation.names}
             terms = {} if stage == "diffusion" else self._distortions(observation, codes)
-        costs = [self.networks.scales[name.removeprefix("distortion.")] * term for name, term in terms.items()]
+            weights = {name: self.networks.scales[name.removeprefix("distortion.")] for name in terms}
+            if self.rate and terms:
+                terms |= self._rates(observation)
+        costs = [weights.get(name, self.rate) * term for name, term in terms.items()]
         if stage != "autoencoders":
             scaled = (torch.cat(list(codes.values()), -1).detach() - self.centre) / self.spread
             sizes = tuple(self.sizes.values())
@@ -117,9 +132,27 @@ class MLD(nn.Module):
         return Loss(torch.stack(costs).sum(), {name: term.detach() for name, term in terms.items()})
 
     @torch.no_grad()
+    def post_fit(self, source: Source, *, seed: int) -> None:
+        """Fit the diffusion model to the codes of training samples, if that is done after the training; see `core.PostFit`."""
+        if self.after is None:
+            return
+        positions = np.sort(seeds.generator(seed, "diffusion", "positions").permutation(len(source))[: self.after.samples])
+        found = [self._observe(source.batch(part), self.spec.names) for part in np.split(positions, range(_CHUNK, len(positions), _CHUNK))]
+        present = torch.cat([observation.present.T for observation in found])
+        shown = present.repeat_interleave(torch.tensor(tuple(self.sizes.values())), 1)
+        mean, variance = (
+            torch.cat([torch.cat([pick(observation.private[name]) for name in self.sizes], -1) for observation in found])
+            for pick in (_mean, _variance)
+        )
+        self._standardise(mean.where(shown, torch.nan), variance)
+        codes = CodePosteriors((mean - self.centre) / self.spread, variance.sqrt() / self.spread, present)
+        start = int(seeds.key(seed, "diffusion", "fit")[0] >> 1)
+        fit_denoiser(self.denoiser, codes, share=self.given_share, settings=self.after, seed=start)
+
+    @torch.no_grad()
     def start_epoch(self, epoch: Epoch) -> None:
         """Find the means and standard deviations that codes are standardised by; see `core.EpochStart`."""
-        if epoch.progress.stage == "autoencoders":
+        if epoch.progress.stage == "autoencoders" or self.after is not None:
             return
         size = min(len(epoch.train), _MOST)
         positions = np.linspace(0, len(epoch.train) - 1, size).round().astype(np.int64)
@@ -130,11 +163,7 @@ class MLD(nn.Module):
                 observation.private[name].mean.where(observation.mask(name).unsqueeze(-1), torch.nan) for name in self.spec.names
             ]
             found.append(torch.cat(masked, -1))
-        codes = torch.cat(found)
-        centre = codes.nanmean(0).nan_to_num(0.0)
-        spread = (codes - centre).square().nanmean(0).nan_to_num(1.0).sqrt()
-        self.centre.copy_(centre)
-        self.spread.copy_(spread.clamp_min(1e-6))
+        self._standardise(torch.cat(found))
 
     def encode(self, batch: Batch, observed: Collection[str] | None = None) -> Posterior:
         """The codes of what is observed, and a distribution of those of the other modalities given these; see `core.Encodes`."""
@@ -168,7 +197,31 @@ class MLD(nn.Module):
         return {"shared": self.encode(batch, observed).shared.mean}
 
     def _observe(self, batch: Batch, names: tuple[str, ...]) -> Observation:
-        return self.networks.observe(batch, names, lambda raw: Point(raw.float()))
+        return self.networks.observe(batch, names, self._posteriors)
+
+    def _posteriors(self, raw: Tensor) -> Diagonal:
+        return DiagonalNormal(*expert_parameters(raw)) if self.rate else Point(raw.float())
+
+    def _stage(self, progress: Progress) -> str:
+        """The stage of the training; with `after` there is one alone."""
+        stage = stage_of(progress, "autoencoders", "diffusion")
+        if self.after is None:
+            return stage
+        if stage == "diffusion":
+            raise ConfigError("stages: expected autoencoders alone, got diffusion: with `after` the diffusion model has no stage")
+        return "autoencoders"
+
+    def _standardise(self, codes: Tensor, variance: Tensor | float = 0.0) -> None:
+        """Set centre and spread by codes (N, D), NaN where absent, or by their means and variances."""
+        centre = codes.nanmean(0).nan_to_num(0.0)
+        spread = ((codes - centre).square() + variance).nanmean(0).nan_to_num(1.0).sqrt()
+        self.centre.copy_(centre)
+        self.spread.copy_(spread.clamp_min(1e-6))
+
+    def _rates(self, observation: Observation) -> dict[str, Tensor]:
+        """Mean divergence of the codes of each modality from the standard normal distribution, nats; 0 where it is absent."""
+        divergences = {name: observation.private[name].kl_per_dimension().sum(-1) for name in observation.names}
+        return {f"rate.{name}": (each * observation.mask(name)).mean() for name, each in divergences.items()}
 
     def _distortions(self, observation: Observation, codes: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Mean negative log-likelihood of each modality given its own code, nats."""
@@ -183,3 +236,11 @@ class MLD(nn.Module):
         return Posterior(
             DiffusedCodes(self.denoiser, codes, known, sizes, steps=self.steps, centre=self.centre, spread=self.spread)
         )
+
+
+def _mean(posterior: Diagonal) -> Tensor:
+    return posterior.mean
+
+
+def _variance(posterior: Diagonal) -> Tensor:
+    return posterior.variance
