@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--mnist", type=Path, default=None, help="folder of MNIST's files (default: a twin)")
     arguments = parser.parse_args()
     quick = arguments.quick
-    steps, size, width, held = (2, 8, 16, 16) if quick else (200, 256, 512, 1000)
+    steps, size, width, held = (2, 8, 16, 16) if quick else (150, 256, 512, 1000)
     digits = "MNIST" if arguments.mnist else "digits of a twin"
     record = Record("arithmetic", WHAT.format(digits=digits, steps=steps, size=size, held=held), arguments.out)
     torch.set_num_threads(1)

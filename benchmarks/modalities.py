@@ -50,7 +50,7 @@ def main() -> None:
     torch.set_num_threads(1)
     models = [name for name in names() if "," not in name]
     for name in sorted([*models, *VARIANTS, "MVAE, plain"], key=str.lower):
-        record.add(row(name, counts, size=size, seconds=0.0 if quick else 0.2))
+        record.add(row(name, counts, size=size, seconds=0.0 if quick else 0.1))
     record.write()
 
 
