@@ -26,10 +26,11 @@ from molyneux.learn import MVAE, vaes
 from molyneux.learn.nets import Dense, Net
 
 WHAT = (
-    "Milliseconds of processor time of one training step of every model by number of modalities (32 numbers each, fully connected "
-    "nets, batches of {size}, one thread), the last divided by that of half as many modalities, which is 2 where the cost is "
-    "linear and 4 where it grows with the square, and calls of encoders and of decoders for each modality; `MVAE, plain` is the "
-    "loss of `MVAE, all` with a full forward pass for every subset; `drawn`: one subset or expert of each sample stands for all"
+    "Milliseconds of processor time of one training step of every model by number of modalities (32 numbers each, fully "
+    "connected nets, batches of {size}, one thread), the last divided by that of half as many modalities, which is 2 where "
+    "the cost is linear and 4 where it grows with the square, and calls of encoders and of decoders for each modality; `MVAE, "
+    "plain` is the loss of `MVAE, all` with a full forward pass for every subset; `drawn`: one subset or expert of each "
+    "sample stands for all"
 )
 LATENT, VALUES, MOST_PLAIN = 16, 32, 6
 EVERY = {"subsets": "all", "reconstruct": "all"}
@@ -49,7 +50,7 @@ def main() -> None:
     torch.set_num_threads(1)
     models = [name for name in names() if "," not in name]
     for name in sorted([*models, *VARIANTS, "MVAE, plain"], key=str.lower):
-        record.add(row(name, counts, size=size, seconds=0.0 if quick else 0.2))
+        record.add(row(name, counts, size=size, seconds=0.0 if quick else 0.1))
     record.write()
 
 

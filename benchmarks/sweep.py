@@ -44,7 +44,7 @@ def seconds(study, jobs):
 
 def main():
     arguments = options(__doc__).parse_args()
-    runs, steps = (1, 2) if arguments.quick else (4, 600)
+    runs, steps = (1, 2) if arguments.quick else (4, 450)
     record = Record("sweep", f"A sweep of {runs} runs of {steps} steps, by the number of jobs", arguments.out)
     study = study_of(runs, steps, 20 if arguments.quick else 500)
     alone = 0.0

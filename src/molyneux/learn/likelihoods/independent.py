@@ -159,7 +159,9 @@ class LaplaceViews(LocationScaleViews):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Nats of views (B, *event), summed over the event, (..., B)."""
-        distance = self._sum((self.loc - self._within(value)).abs())  # in this order the gradient of `loc` needs no change of sign
+        distance = self._sum(
+            (self.loc - self._within(value)).abs()
+        )  # in this order the gradient of `loc` needs no change of sign
         return -distance * (-self.log_scale).exp() - self._numbers() * (self.log_scale + math.log(2.0))
 
     def _best_log_scale(self, value: Tensor, weight: Tensor) -> Tensor:
