@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 from molyneux.core import ConfigError
 from molyneux.measure import Transfer
@@ -15,14 +16,8 @@ def measured(tiny, model, paths=(("image", "text"),), n=600, **changes):
 def wrong_for_the_first(tiny):
     """Decodes another shape wherever the true one is the first."""
     shift, column = tiny.shifted("shape"), tiny.spec.factor_index("shape")
-    first = np.array([row[column] == 0 for row in tiny.combinations])
-    return lambda name, rows: shift(name, rows).where(torch_bool(first[rows.numpy()]), rows)
-
-
-def torch_bool(values):
-    import torch
-
-    return torch.from_numpy(np.asarray(values))
+    first = torch.from_numpy(np.asarray(tiny.combinations)[:, column] == 0)
+    return lambda name, rows: shift(name, rows).where(first[rows], rows)
 
 
 def test_groups_have_their_own_scores_and_a_gap(tiny):
@@ -48,13 +43,12 @@ def test_a_perfect_model_has_no_gap(tiny):
 
 
 def test_a_path_generates_what_it_encodes_next(tiny):
-    shift, column = tiny.shifted("shape"), tiny.spec.factor_index("shape")
+    shift = tiny.shifted("shape")
 
     def only_images(name, rows):
         return shift(name, rows) if name == "image" else rows
 
     found = measured(tiny, tiny.Oracle(only_images), paths=[["text", "image", "text"], ["text", "image"]])
-    assert column >= 0
     chain = {"source": "text", "via": "image", "target": "text"}
     assert tiny.find(found, "transfer.accuracy", group="together", **chain).value == 0  # the image in between shows another
     direct = measured(tiny, tiny.Oracle(), paths=[["text", "image", "text"]])
