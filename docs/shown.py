@@ -106,10 +106,10 @@ SIX = tuple(
     for target in ("image", "audio", "text")
     if source != target
 )
-BOTH_SENSES, CLOTHES = {"target": ("image", "label")}, {"target": "image"}
+CLOTHES = {"target": "image"}
 NATS = (
-    ("likelihood.log_likelihood", CLOTHES),
-    ("likelihood.log_likelihood", BOTH_SENSES),
+    ("likelihood.iwae", CLOTHES),
+    ("likelihood.iwae", {}),
     ("likelihood.conditional_difference", {"source": "label", "target": "image"}),
 )
 THREE_SENSES = tuple(
