@@ -86,19 +86,69 @@ FINANCE = tuple(
 )
 PUSHED = {"source": ("gripper_pos", "gripper_sensors", "control", "image"), "target": "object"}
 PUSH = tuple((f"prediction.{name}", PUSHED) for name in ("mse", "mae", "r2"))
+TO_TEXT, JOINT = {"source": "image", "target": "text"}, {"source": "prior", "target": ("image", "text")}
+GENERATIVE = (
+    ("coherence.strict", TO_TEXT),
+    ("coherence.strict", TEXT_TO_IMAGE),
+    ("coherence.strict_judge", TEXT_TO_IMAGE),
+    ("coherence.strict_forced", TEXT_TO_IMAGE),
+    ("samplers.strict", {**TEXT_TO_IMAGE, "prior": "loss"}),
+    ("samplers.strict", {**JOINT, "prior": "loss"}),
+    ("samplers.strict", {**JOINT, "prior": "fitted"}),
+)
+"""Views from captions and pictures by both readers, and from the prior of the loss and the fitted one. Of models without private
+codes, text to image is the same with both priors."""
+SEARCHED = (("coherence.strict", TO_TEXT), ("coherence.strict_forced", TEXT_TO_IMAGE))
+INPUTS = tuple(("coherence.strict_by_inputs", {"inputs": str(count)}) for count in (1, 2, 3, 4))
+SIX = tuple(
+    ("coherence.strict", {"source": source, "target": target})
+    for source in ("image", "audio", "text")
+    for target in ("image", "audio", "text")
+    if source != target
+)
+CLOTHES = {"target": "image"}
+NATS = (
+    ("likelihood.iwae", CLOTHES),
+    ("likelihood.iwae", {}),
+    ("likelihood.conditional_difference", {"source": "label", "target": "image"}),
+)
+THREE_SENSES = tuple(
+    ("coherence.strict", {"source": source, "target": target})
+    for source in ("image", "text", "touch")
+    for target in ("image", "text", "touch")
+    if source != target
+)
+PATHS = (
+    {"source": "image", "target": "text"},
+    {"source": "image", "target": "touch"},
+    {"source": "image", "via": "touch", "target": "text"},
+    {"source": "touch", "target": "text"},
+    {"source": "touch", "target": "image"},
+)
+TRANSFER = tuple(
+    ("transfer.accuracy", {**path, "group": group, "factor": "shape"}) for path in PATHS for group in ("apart", "together")
+)
+"""The shape that is asked about beside the others, at the end of each path."""
 SHOWN: dict[str, tuple[Shown, bool]] = {
     "": (USE, True),
     "best": (BEST, False),
     "downstream": (DOWNSTREAM, False),
     "use": (USE[:3], False),
     "finance": (FINANCE, False),
+    "generative": (GENERATIVE, False),
+    "incomplete": (THREE_SENSES, False),
+    "inputs": (INPUTS, False),
     "letters": (LETTERS, False),
     "limits": (LIMITS, False),
     "looking": (LOOKING, False),
+    "nats": (NATS, False),
     "push": (PUSH, False),
     "ranking": (RANKING, False),
+    "searched": (SEARCHED, False),
     "shapes": (SHAPES, False),
+    "six": (SIX, False),
     "structure": (STRUCTURE, False),
+    "transfer": (TRANSFER, False),
     "published": (metrics("published"), False),
     "recommended": (metrics("recommended"), False),
     "recommended-image": (metrics("recommended", {"source": "image", "code": "shared"}), False),

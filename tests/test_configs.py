@@ -13,7 +13,15 @@ from molyneux.core.config import override, read_document
 from molyneux.run import Experiment, check_study, experiment_schema, load_experiment, run_experiment, study_schema
 
 CONFIGS = Path(__file__).parents[1] / "configs"
-READS_FILES = ("ag-news", "av-mnist", "missing-senses-av-mnist", "polymnist", "spoken-digits", "stocks")
+READS_FILES = (
+    "ag-news",
+    "av-mnist",
+    "fashion-mnist",
+    "missing-senses-av-mnist",
+    "polymnist",
+    "spoken-digits",
+    "stocks",
+)
 
 
 def listed(folder: Path) -> list:

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from molyneux.core import ConfigError, Modality, NotApplicableError, Posterior, Priors, Spec
+from molyneux.core import Codes, ConfigError, Modality, NotApplicableError, Posterior, Priors, Spec
 from molyneux.learn import DMVAE
 from molyneux.learn.priors import ExPostMixture
 from molyneux.measure import Coherence, Fidelity, Samplers
@@ -57,3 +57,38 @@ def test_models_name_their_priors():
         assert isinstance(model, Priors)
         assert list(model.priors) == names
         assert model.priors[names[-1]](5).rsample(1).shared.shape == (1, 5, 2)
+
+
+def test_private_codes_of_each_prior_are_read_in_views_generated_from_one_modality(tiny):
+    scenes = type(tiny.Oracle().prior(1).shared)
+    point = type(tiny.Oracle().encode(tiny.Source(tiny.rows(1)).batch([0]), ("image",)).shared)
+
+    class Given:
+        """The private code is the shared one."""
+
+        given = staticmethod(point)
+
+    class Model(tiny.Oracle):
+        """Its image is decoded from a private code, which is the shared one in one of its priors."""
+
+        def encode(self, batch, observed=None):
+            return Posterior(super().encode(batch, observed).shared, {"image": scenes(len(batch))})
+
+        def decode(self, codes, only=None):
+            shown = {"image": codes.private["image"], "text": codes.shared}
+            return {name: super(Model, self).decode(Codes(shown[name]), (name,))[name] for name in only}
+
+        @property
+        def priors(self):
+            return {
+                "loss": lambda size: Posterior(scenes(size), {"image": scenes(size)}),
+                "fitted": lambda size: Posterior(scenes(size), {"image": Given()}),
+            }
+
+    measured = Samplers(cross=True, fidelity=False)(tiny.evaluation(Model()))
+    about = {"source": "text", "target": "image"}
+    assert tiny.find(measured, "samplers.strict", prior="fitted", **about).value == 100
+    assert tiny.find(measured, "samplers.strict", prior="loss", **about).value < 60
+    assert not [score for score in measured.scores if score.about.get("target") == "text"]
+    without = Samplers(fidelity=False)(tiny.evaluation(Model()))
+    assert not [score for score in without.scores if score.about["source"] != "prior"]

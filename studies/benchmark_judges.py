@@ -1,0 +1,152 @@
+"""Judges of spoken digits and PolyMNIST: how they are trained, and what they say of views that are and are not of their world.
+
+    python studies/benchmark_judges.py train FOLDER [--only spoken-digits-v1.audio] [--samples 40000]
+    python studies/benchmark_judges.py test [--judges FOLDER] [--disjoint FILE] [--count 1000]
+
+`train` writes one file for each modality, as `molyneux judge` does, and `disjoint.safetensors`: a judge of sounds that knows four
+of the six speakers of FSDD, for what a judge makes of speakers that it never heard. Copied into
+`src/molyneux/learn/judges/weights`, all but this one come with the package. `test` reads true test views, softened ones, and
+each kind of view that shows no digit of its world, and writes the record `studies/results/benchmark-readers`: per kind how many
+views were accepted, and how many were read correctly. The files of MNIST, FashionMNIST and FSDD are needed (`MOLYNEUX_DATA`).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+from judges import share, soften
+
+from molyneux.core import Dataset, Reader, Score
+from molyneux.data import FashionMNIST, PolyMNIST, SpokenDigits
+from molyneux.learn.judges import Judge, judge_file, shipped_file
+from molyneux.report import StudyRun, save_study
+from molyneux.run.readers import make_judge
+
+RESULTS = Path(__file__).parent / "results" / "benchmark-readers" / "records.jsonl"
+CONFIGS = {"spoken-digits-v1": "configs/spoken-digits.yaml", "polymnist-v1": "configs/polymnist.yaml"}
+DISJOINT = "disjoint.safetensors"
+SEED = 1
+Kind = tuple[str, np.ndarray, np.ndarray | None]
+"""Its name, views (N, C, H, W), and the true codes of the label (N,) where there are any."""
+
+
+def data_of(world: str) -> Dataset:
+    """The data set of a world."""
+    return SpokenDigits() if world == SpokenDigits.name else PolyMNIST(modalities=5)
+
+
+def pairs() -> list[tuple[str, str]]:
+    """World and modality of each judge."""
+    return [(SpokenDigits.name, "image"), (SpokenDigits.name, "audio"), *((PolyMNIST.name, f"m{i}") for i in range(5))]
+
+
+def train(folder: Path, only: list[str], samples: int) -> None:
+    """Train the judges that are not there yet."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for world, modality in pairs():
+        out = folder / judge_file(world, modality)
+        if (not only or f"{world}.{modality}" in only) and not out.exists():
+            judge = make_judge({"": data_of(world)}, modality, out, samples=samples, seed=SEED, named=CONFIGS[world])
+            print(out, judge.record.accuracy, f"{out.stat().st_size:,} bytes", flush=True)
+    out = folder / DISJOINT
+    if (not only or "disjoint" in only) and not out.exists():
+        four = SpokenDigits(recordings="speakers")
+        judge = make_judge({"": four}, "audio", out, samples=samples, seed=SEED, named=CONFIGS[four.name])
+        print(out, judge.record.accuracy, flush=True)
+
+
+def kinds_of(world: str, modality: str, *, count: int, seed: int) -> Iterator[Kind]:
+    """Views of the test split and others that show no digit of this world."""
+    rng = np.random.default_rng(seed)
+    data = data_of(world)
+    batch = data.source("test", count, seed=seed).batch(np.arange(count))
+    view, labels = batch.views[modality].numpy(), batch.factors[:, data.spec.factor_index("label")].numpy()
+    yield "true", view, labels
+    yield "soft", soften(view, seed), labels
+    other = rng.permutation(count)
+    differ = labels != labels[other]
+    yield "blends of two", ((view.astype(int) + view[other]) // 2).astype(np.uint8)[differ], None
+    yield "noise", rng.integers(0, 256, view.shape, dtype=np.uint8), None
+    yield "pixels in another order", view.reshape(count, -1)[:, rng.permutation(view[0].size)].reshape(view.shape), None
+    yield "negative", 255 - view, None
+    yield "blank", np.zeros_like(view), None
+    if modality == "audio":
+        yield "reversed in time", view[..., ::-1].copy(), None
+        yield "bands in reverse", view[:, :, ::-1].copy(), None
+        return
+    clothes = FashionMNIST().source("test", count, seed=seed).batch(np.arange(count)).views["image"].numpy()
+    yield "clothes", np.where(clothes > 128, 255 - view, view) if world == PolyMNIST.name else clothes, None
+    parts = [np.concatenate([view[:, :, :14], view[other][:, :, 14:]], 2)[differ]]
+    yield "halves of two", parts[0], None
+
+
+def scores_of(reader: Reader, views: np.ndarray, labels: np.ndarray | None) -> list[Score]:
+    """How many views were accepted, and how many read correctly where they show something."""
+    codes = reader.read(torch.from_numpy(np.ascontiguousarray(views))).codes[:, 0].numpy()
+    count = len(views)
+    found = [Score("reading.accepted", share(codes >= 0), n=count, unit="%", higher_is_better=None)]
+    if labels is not None:
+        about = {"factor": "label"}
+        found.append(Score("reading.correct", share(codes == labels), about, n=count, unit="%"))
+        forced = reader.read(torch.from_numpy(np.ascontiguousarray(views))).forced
+        if forced is not None:
+            found.append(Score("reading.correct_forced", share(forced[:, 0].numpy() == labels), about, n=count, unit="%"))
+    return found
+
+
+def test(folder: Path | None, disjoint: Path | None, *, count: int, seed: int, out: Path) -> None:
+    """Read every kind of view with every judge that is there, and write the record."""
+    runs = []
+    for world, modality in pairs():
+        path = shipped_file(world, modality) if folder is None else folder / judge_file(world, modality)
+        if path.exists():
+            read = Judge.load(path).reader(data_of(world).spec, modality, ("label",))
+            runs += [
+                run_of(read, kind, world, modality, "judge", seed) for kind in kinds_of(world, modality, count=count, seed=seed)
+            ]
+    if disjoint is not None:
+        data = SpokenDigits(recordings="speakers")
+        batch = data.source("test", count, seed=seed).batch(np.arange(count))
+        labels = batch.factors[:, data.spec.factor_index("label")].numpy()
+        read = Judge.load(disjoint).reader(data.spec, "audio", ("label",))
+        kind = ("true, of a speaker never heard", batch.views["audio"].numpy(), labels)
+        runs.append(run_of(read, kind, data.name, "audio", "judge of four speakers", seed))
+    save_study(out, runs)
+
+
+def run_of(reader: Reader, kind: Kind, world: str, modality: str, name: str, seed: int) -> StudyRun:
+    """The record of one kind of view."""
+    scores = scores_of(reader, *kind[1:])
+    print(world, modality, name, kind[0], {score.name: round(score.value, 1) for score in scores}, flush=True)
+    settings = {"world": world, "modality": modality, "reader": name, "kind": kind[0], "seed": seed}
+    return StudyRun(settings, tuple(scores))
+
+
+def main() -> None:
+    """Train judges, or test them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    making = commands.add_parser("train")
+    making.add_argument("folder", type=Path)
+    making.add_argument("--only", nargs="*", default=[], help="judges such as polymnist-v1.m0, or disjoint")
+    making.add_argument("--samples", type=int, default=40_000)
+    testing = commands.add_parser("test")
+    testing.add_argument("--judges", type=Path, help="their folder; by default those of the package")
+    testing.add_argument("--disjoint", type=Path)
+    testing.add_argument("--count", type=int, default=1000)
+    testing.add_argument("--seed", type=int, default=77)
+    testing.add_argument("--out", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    if options.command == "train":
+        train(options.folder, options.only, options.samples)
+    else:
+        test(options.judges, options.disjoint, count=options.count, seed=options.seed, out=options.out)
+
+
+if __name__ == "__main__":
+    main()
