@@ -23,9 +23,9 @@ _WIDE = 256
 class ExPostDiffusion:
     """Settings of a diffusion model that is fitted to codes after training, with Adam.
 
-    Codes are computed once, so that a step costs no more than the net of the diffusion model: batches can be large and steps many.
-    What is kept is a running mean of the weights: Song et al., Score-Based Generative Modeling through Stochastic Differential
-    Equations (ICLR 2021), appendix C, and many others.
+    Codes are computed once, so that a step costs no more than the net of the diffusion model: batches can be large and steps
+    many. What is kept is a running mean of the weights: Song et al., Score-Based Generative Modeling through Stochastic
+    Differential Equations (ICLR 2021), appendix C, and many others.
 
     Args:
         steps: optimiser steps.
@@ -56,7 +56,7 @@ class ExPostDiffusion:
 
 
 class CodePosteriors(NamedTuple):
-    """Independent normal distributions of standardised codes, (N, D) means and standard deviations, and (N, M) what is present."""
+    """Normal distributions of standardised codes, (N, D) means and standard deviations, and what is present, (N, M)."""
 
     mean: Tensor
     stddev: Tensor

@@ -28,9 +28,7 @@ class CorrelatedViews(ViewDistribution):
         report: called with the detached covariance that was fitted; given where it is to be fitted.
     """
 
-    def __init__(
-        self, loc: Tensor, factor: Tensor, batch_shape: Size, *, report: Callable[[Tensor], None] | None = None
-    ) -> None:
+    def __init__(self, loc: Tensor, factor: Tensor, batch_shape: Size, *, report: Callable[[Tensor], None] | None = None) -> None:
         self.loc, self.factor, self.report = loc, factor, report
         super().__init__(batch_shape, loc.shape[len(batch_shape) :])
 
@@ -108,10 +106,10 @@ class CorrelatedHead(Head):
 class CorrelatedNormal(ViewLikelihood):
     """Normal likelihood of images with one covariance of the channels for all pixels, the best one of each training batch.
 
-    `Normal("optimal")` with as many scales as there are directions of colour (Rybkin et al., Simple and Effective VAE Training with
-    Calibrated Decoders, ICML 2021, have one). What all errors have in common, such as grey texture that no code can hold, gets a
-    large variance and counts little; errors in the other colours count much. In evaluation the running mean of the covariance
-    of the batches is used.
+    `Normal("optimal")` with as many scales as there are directions of colour (Rybkin et al., Simple and Effective VAE Training
+    with Calibrated Decoders, ICML 2021, have one). What errors have in common, such as grey texture that no code can hold, gets a
+    large variance and counts little; errors in other directions count much. In evaluation the running mean of the covariance of
+    the batches is used.
     """
 
     kinds = frozenset({"image"})

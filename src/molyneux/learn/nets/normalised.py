@@ -17,10 +17,10 @@ from molyneux.learn.nets.net import Encoder, Net, Reshape
 class NormalisedConvolutional(Net):
     """Convolutions (kernel 4, stride 2) with batch normalisation and ReLU, and more channels where the grid is coarse.
 
-    Radford et al., Unsupervised Representation Learning with Deep Convolutional Generative Adversarial Networks (ICLR 2016), section
-    3, with a fully connected layer before and after the code. Ioffe & Szegedy, Batch Normalization (ICML 2015): in training, what
-    comes out for a sample depends on its batch, in evaluation it does not. Any image size fits; sizes that are no multiple of 16 are
-    padded with black.
+    Radford et al., Unsupervised Representation Learning with Deep Convolutional Generative Adversarial Networks (ICLR 2016),
+    section 3, with a fully connected layer before and after the code. Ioffe & Szegedy, Batch Normalization (ICML 2015): in
+    training, what comes out for a sample depends on its batch, in evaluation it does not. Any image size fits; sizes that are no
+    multiple of 16 are padded with black.
 
     Args:
         channels: of the finest grid of the encoder, 1/2 of the image, in units of which the coarser ones have 2, 8/3 and 8/3.

@@ -45,8 +45,8 @@ class MLD(nn.Module):
     flow, in fewer steps, without the repeated noise of RePaint; a running mean of the weights with `after` alone.
 
     A `rate` makes the autoencoders variational: `-sum_m log p(x_m|z_m) + rate sum_m KL(q(z_m|x_m) || N(0, I))`, as in Rombach et
-    al., High-Resolution Image Synthesis with Latent Diffusion Models (CVPR 2022), section 3.1, where it is a very small one. Codes
-    near each other then decode alike. The diffusion model learns from codes that are drawn; those that are given are means.
+    al., High-Resolution Image Synthesis with Latent Diffusion Models (CVPR 2022), section 3.1, where the rate is very small.
+    Codes near each other then decode alike. The diffusion model learns from codes that are drawn; those given are means.
 
     Where modalities are missing, they have no distortion, and are noise to the diffusion model, which learns nothing of them.
 
@@ -137,13 +137,10 @@ class MLD(nn.Module):
         if self.after is None:
             return
         positions = np.sort(seeds.generator(seed, "diffusion", "positions").permutation(len(source))[: self.after.samples])
-        found = [self._observe(source.batch(part), self.spec.names) for part in np.split(positions, range(_CHUNK, len(positions), _CHUNK))]
-        present = torch.cat([observation.present.T for observation in found])
-        shown = present.repeat_interleave(torch.tensor(tuple(self.sizes.values())), 1)
-        mean, variance = (
-            torch.cat([torch.cat([pick(observation.private[name]) for name in self.sizes], -1) for observation in found])
-            for pick in (_mean, _variance)
-        )
+        parts = np.split(positions, range(_CHUNK, len(positions), _CHUNK))
+        found = [self._code_posteriors(source.batch(part).to(self.centre.device)) for part in parts]
+        mean, variance, present = (torch.cat(part) for part in zip(*found, strict=True))
+        shown = present.repeat_interleave(torch.tensor(tuple(self.sizes.values()), device=present.device), 1)
         self._standardise(mean.where(shown, torch.nan), variance)
         codes = CodePosteriors((mean - self.centre) / self.spread, variance.sqrt() / self.spread, present)
         start = int(seeds.key(seed, "diffusion", "fit")[0] >> 1)
@@ -202,6 +199,13 @@ class MLD(nn.Module):
     def _posteriors(self, raw: Tensor) -> Diagonal:
         return DiagonalNormal(*expert_parameters(raw)) if self.rate else Point(raw.float())
 
+    def _code_posteriors(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+        """Means and variances of the codes of a batch, (B, D) each, and what is present, (B, M)."""
+        observation = self._observe(batch, self.spec.names)
+        posteriors = [observation.private[name] for name in self.sizes]
+        means, variances = ([getattr(each, what) for each in posteriors] for what in ("mean", "variance"))
+        return torch.cat(means, -1), torch.cat(variances, -1), observation.present.T
+
     def _stage(self, progress: Progress) -> str:
         """The stage of the training; with `after` there is one alone."""
         stage = stage_of(progress, "autoencoders", "diffusion")
@@ -236,11 +240,3 @@ class MLD(nn.Module):
         return Posterior(
             DiffusedCodes(self.denoiser, codes, known, sizes, steps=self.steps, centre=self.centre, spread=self.spread)
         )
-
-
-def _mean(posterior: Diagonal) -> Tensor:
-    return posterior.mean
-
-
-def _variance(posterior: Diagonal) -> Tensor:
-    return posterior.variance
