@@ -128,13 +128,19 @@ def gradient(step: Step) -> None:
     loss.backward()
 
 
+def gradient_memory(step: Step) -> float:
+    """MiB that loss and gradient take at most, gradients of weights included; those of the step before are gone already."""
+    step.optimizer.zero_grad()
+    return peak_memory(partial(gradient, step))[1]
+
+
 def row(name: str, spec: Spec, batch: Batch, *, width: int, rounds: int, seconds: float) -> dict[str, Value]:
     """One model."""
     step = Step(build(name, spec, width), batch)
     step()
     with Recorder() as products:
         gradient(step)
-    memory = peak_memory(partial(gradient, step))[1]
+    memory = gradient_memory(step)
     works = {"products": products, "gradient": partial(gradient, step), "step": step}
     took = interleaved(works, rounds=rounds, seconds=seconds, warm=True, timer=time.process_time)
     return {
