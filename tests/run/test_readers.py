@@ -118,11 +118,15 @@ def test_readers_are_part_of_where_a_score_comes_from(finished: Any) -> None:
 def test_judges_of_a_benchmark_learn_from_its_labels(tmp_path: Path) -> None:
     data = write_twin("SpokenDigits", tmp_path / "twin", size=200)
     found = find_readers(data, data.spec, {})
-    assert set(found.exact) == {"text"}
-    assert set(found.unread) == {"image", "audio"}
-    assert found.unread["image"].startswith(
-        "no judge was named: train one with `molyneux judge EXPERIMENT.yaml image --out FILE`"
-    )
+    assert (set(found.exact), set(found.judges), found.unread) == (
+        {"text"},
+        {"image", "audio"},
+        {},
+    )  # these come with the package
+    without = write_twin("MNISTSVHN", tmp_path / "without", size=60)
+    unread = find_readers(without, without.spec, {}).unread
+    assert set(unread) == {"mnist", "svhn"}
+    assert unread["svhn"].startswith("no judge was named: train one with `molyneux judge EXPERIMENT.yaml svhn --out FILE`")
     out = tmp_path / "judge.safetensors"
     made = make_judge({"": data}, "audio", out, samples=300, seed=1, named="digits.yaml")
     assert made.record.world == data.name
@@ -130,7 +134,7 @@ def test_judges_of_a_benchmark_learn_from_its_labels(tmp_path: Path) -> None:
     assert made.record.command.startswith("molyneux judge digits.yaml audio --samples 300 --seed 1")
     read = find_readers(data, data.spec, {"audio": out})
     assert read.judges["audio"].factors == ("label",)  # who speaks is a factor that no other modality shows
-    assert set(read.unread) == {"image"}
+    assert read.judges["audio"].origin != found.judges["audio"].origin
     plain = write_twin("MIMIC", tmp_path / "mimic")
     with pytest.raises(ConfigError, match="labels: expected labels to train a judge from, got none: judges read factors alone"):
         make_judge({"": plain}, "series", tmp_path / "other", samples=10, seed=1)

@@ -11,7 +11,19 @@ from typing import ClassVar, final
 import numpy as np
 import torch
 
-from molyneux.core import Batch, Codes, ConfigError, Decodes, Encodes, NotApplicableError, Score, Spec, about_names, nearest
+from molyneux.core import (
+    Batch,
+    Codes,
+    ConfigError,
+    Decodes,
+    Encodes,
+    NotApplicableError,
+    Posterior,
+    Score,
+    Spec,
+    about_names,
+    nearest,
+)
 from molyneux.measure.coherence.answers import Answers, asked_factors, read, strict_chance, true_answers
 from molyneux.measure.coherence.scores import CEILING
 from molyneux.measure.evaluation import Evaluation
@@ -132,7 +144,7 @@ class Transfer(Measure):
     def _through(self, evaluation: Evaluation, codes: Codes, name: str, generator: torch.Generator) -> Codes:
         """The codes of what is generated of a modality from codes."""
         view = decoded(evaluation.model, codes, evaluation.spec, only=(name,))[name]
-        posterior = evaluation.model.encode(Batch({name: view}).to(evaluation.device), (name,))
+        posterior: Posterior = evaluation.model.encode(Batch({name: view}).to(evaluation.device), (name,))
         return posterior.mean if self.draw == "mean" else posterior.rsample(1, generator)[0]
 
     def _apart(self, spec: Spec, batch: Batch) -> np.ndarray:
