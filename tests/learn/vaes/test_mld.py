@@ -215,7 +215,7 @@ def test_fitted_after_the_training_it_learns_one_modality_given_the_other(rate):
     torch.manual_seed(0)
     parts = {"nets": dict.fromkeys(spec.names, Dense(16, 1)), "likelihoods": dict.fromkeys(spec.names, Normal(scale=0.1))}
     model = MLD(spec, latent_dim=1, width=32, blocks=1, steps=20, rate=rate, after=ExPostDiffusion(**AFTER), **parts)
-    settings = {"steps": 120, "batch_size": 256, "learning_rate": 1e-2, "threads": 1, "device": "cpu", "precision": "32"}
+    settings = {"steps": 400, "batch_size": 256, "learning_rate": 1e-2, "threads": 1, "device": "cpu", "precision": "32"}
     before = {name: item.clone() for name, item in model.denoiser.named_parameters()}
     history = fit(model, ArraySource(spec, batch), training=Training(**settings), seed=1)
     assert not any("diffusion" in name for name in history.rows[-1])

@@ -51,9 +51,10 @@ class CorrelatedViews(ViewDistribution):
         """Nats of images (B, C, H, W), (..., B)."""
         channels, pixels = len(self.factor), self.event_shape[1:].numel()
         with torch.autocast(self.loc.device.type, enabled=False):
-            whitened = torch.linalg.solve_triangular(self.factor, self._residuals(value), upper=False)
+            whitened: Tensor = torch.linalg.solve_triangular(self.factor, self._residuals(value), upper=False)
         volume = self.factor.diagonal().log().sum() + 0.5 * channels * math.log(2 * math.pi)
-        return -0.5 * whitened.square().sum((-1, -2)) - pixels * volume
+        squared: Tensor = whitened.square().sum((-1, -2))
+        return -0.5 * squared - pixels * volume
 
     def fitted(self, value: Tensor, weight: Tensor) -> CorrelatedViews:
         """With the covariance of highest likelihood for these images, if it is to be fitted; otherwise itself.
