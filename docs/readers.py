@@ -117,3 +117,14 @@ def _without_empty(lines: Sequence[str]) -> str:
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     kept = [column for column in range(len(rows[0])) if any(row[column] for row in rows[2:])]
     return "\n".join(f"| {' | '.join(row[column] for column in kept)} |" for row in rows)
+
+
+def of_benchmark(runs: Sequence[StudyRun], world: str) -> str:
+    """What the judges of a benchmark say of each kind of view: how many they accept, and read correctly."""
+    rows = sorted((run for run in runs if run.settings["world"] == world), key=lambda run: run.settings["modality"], reverse=True)
+    lines = ["| modality | reader | views | accepted, % | read correctly, % |", "|---|---|---|---:|---:|"]
+    for run in rows:
+        found = {score.name: f"{score.value:.1f}" for score in run.scores if score.value is not None}
+        words = [run.settings[name] for name in ("modality", "reader", "kind")]
+        lines.append(f"| {' | '.join([*words, found['reading.accepted'], found.get('reading.correct', '')])} |")
+    return "\n".join([*lines, "", f"- Of up to {max(run.scores[0].n for run in rows):,} views of each kind.", ""]) if rows else ""

@@ -18,7 +18,7 @@ from comparisons import FINANCE, against_constant, best_by, correlations, dci_to
 from costs import cost_table
 from exploited import exploited
 from missing_senses import rate_table
-from readers import accepted, close, right
+from readers import accepted, close, of_benchmark, right
 from shapeworld_kinds import table as kinds_table
 from shown import LEADING, SHOWN
 
@@ -160,6 +160,12 @@ def readers(name: str) -> str:
     return accepted(found, load_study(records_of("readers-before")), world=world, modality=modality)
 
 
+def judges(world: str) -> str:
+    """What the judges of a benchmark, such as `spoken-digits-v1`, say of each kind of view; empty without records."""
+    path = records_of("benchmark-readers")
+    return of_benchmark(load_study(path), world) if path.exists() else ""
+
+
 def check(name: str) -> str:
     """What a part of the checks of ShapeWorld found, for `leaks`, or `leaks.published` for one variant; empty without records."""
     part, _, what = name.partition(".")
@@ -222,6 +228,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "cost": cost,
     "findings": findings,
     "heat": heat,
+    "judges": judges,
     "kinds": kinds,
     "known": known,
     "leaderboard": leaderboard,
@@ -250,7 +257,7 @@ def filled(text: str) -> str:
 
 def made_by(kind: str, subject: str) -> str:
     """The command that makes the records of a table."""
-    scripts = {"readers": "judges.py", "check": f"shapeworld_checks.py --part {subject}"}
+    scripts = {"readers": "judges.py", "judges": "benchmark_judges.py test", "check": f"shapeworld_checks.py --part {subject}"}
     if kind == "benchmark" or kind in scripts:
         return "make benchmark" if kind == "benchmark" else f"python studies/{scripts[kind]}"
     subject = subject.rpartition("+")[2]

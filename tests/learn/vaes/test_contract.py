@@ -8,8 +8,10 @@ import torch
 from safetensors.torch import load, save
 
 from molyneux.core import ConfigError, DataError, Decodes, Encodes, Likelihood, Progress, Representation, SpecError, Trainable
+from molyneux.data import ArraySource
+from molyneux.learn import Training, fit
 from molyneux.learn.nets import CharacterTransformer, Dense, Patches
-from molyneux.learn.vaes import AE, CMVAE, DMVAE, HSVAE, JNF, MHVAE, MLD, MMVAE, VAE, MMVAEPlus, Nexus
+from molyneux.learn.vaes import AE, CMVAE, CVAE, DMVAE, HSVAE, JNF, MHVAE, MLD, MMVAE, VAE, MMVAEPlus, Nexus
 
 START = Progress(0, 10)
 COUNTS = (1, 2, 6)
@@ -45,6 +47,22 @@ def test_every_modality_is_encoded_once_and_decoded_once(any_model, count, build
     loss = loss_of(model, batch_of(model.spec))
     assert loss.total.isfinite()
     assert calls == {(side, name): 1 for side in ("encoded", "decoded") for name in model.spec.names}
+
+
+def test_training_refuses_a_sample_without_any_modality(any_model, build, batch_of):
+    model = build(any_model, 3)
+    if len(model.spec.modalities) == 1:
+        pytest.skip("a model of one modality")
+    batch = batch_of(model.spec, 24)
+    some = torch.arange(24) != 5
+    source = ArraySource(model.spec, replace(batch, present=dict.fromkeys(model.spec.names, some)))
+    with pytest.raises(DataError, match=r"expected at least one of .* in every sample to learn from, got none in sample 5"):
+        fit(model, source, None, Training(epochs=1, batch_size=24, tensorboard=False))
+
+
+def test_so_do_models_that_are_no_autoencoders():
+    assert CVAE.needs_views
+    assert MLD.needs_views
 
 
 @pytest.mark.parametrize("count", COUNTS)

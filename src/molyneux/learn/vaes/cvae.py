@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -58,6 +59,9 @@ class CVAE(nn.Module):
         ConfigError: settings that cannot be used, all problems at once.
         SpecError: a net or likelihood that does not fit its modality.
     """
+
+    needs_views: ClassVar[bool] = True
+    """Training refuses a sample without any modality; see `Autoencoder`."""
 
     def __init__(
         self,

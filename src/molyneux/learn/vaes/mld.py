@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -67,6 +68,9 @@ class MLD(nn.Module):
         ConfigError: settings that cannot be used, all problems at once.
         SpecError: a net or likelihood that does not fit its modality.
     """
+
+    needs_views: ClassVar[bool] = True
+    """Training refuses a sample without any modality; see `Autoencoder`."""
 
     centre: Tensor
     spread: Tensor
