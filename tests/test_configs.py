@@ -50,7 +50,8 @@ def test_there_are_some() -> None:
 
 @pytest.mark.parametrize("path", EXPERIMENTS)
 def test_an_experiment_is_run_for_one_step(path: Path, tmp_path: Path) -> None:
-    experiment: Experiment = load_experiment(path, SMALL)
+    after = [("learn.model.init_args.after.steps", 1)] * ("after:" in path.read_text(encoding="utf-8"))
+    experiment: Experiment = load_experiment(path, [*SMALL, *after])
     outcome = run_experiment(experiment, tmp_path / "run")
     assert len(outcome.pages) == len(experiment.report.formats)
     families = {score.name.partition(".")[0] for score in outcome.scores if score.value is not None}
