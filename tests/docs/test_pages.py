@@ -33,7 +33,7 @@ OWN = (
 )
 """Pages whose blocks need each other: see `test_own_pages`."""
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-READS_FILES = ("ag-news", "av-mnist", "missing-senses-av-mnist", "polymnist", "spoken-digits", "stocks")
+READS_FILES = ("ag-news", "av-mnist", "fashion-mnist", "missing-senses-av-mnist", "polymnist", "spoken-digits", "stocks")
 """Studies of published data sets."""
 SMALL = shlex.split("--data.train 256 --data.validation 64 --data.test 64 --learn.steps 8 --learn.batch_size 32 --quiet")
 
