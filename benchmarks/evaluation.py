@@ -44,9 +44,8 @@ def main() -> None:
     samples, part = (24, 20) if arguments.quick else (10_000, 100)
     record = Record("evaluation", WHAT.format(part=part), arguments.out)
     torch.set_num_threads(1)
-    evaluate = (
-        evaluation(samples, steps=500, batch_size=128) if not arguments.quick else evaluation(samples, steps=1, batch_size=8)
-    )
+    steps, batch_size = (1, 8) if arguments.quick else (500, 128)
+    evaluate = evaluation(samples, steps=steps, batch_size=batch_size)
     for measure in measures():
         if not arguments.quick:
             timed(measure, evaluate, part, part)  # the first call does not count

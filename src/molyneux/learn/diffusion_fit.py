@@ -75,7 +75,8 @@ def fit_denoiser(
         settings: of the fit.
         seed: of all randomness.
     """
-    generator = torch.Generator().manual_seed(seed)
+    device = codes.mean.device
+    generator = torch.Generator(device).manual_seed(seed)
     sizes, width = tuple(denoiser.sizes.values()), denoiser.width
     parameters = list(denoiser.parameters())
     means = [parameter.detach().clone() for parameter in parameters]
@@ -83,10 +84,10 @@ def fit_denoiser(
     for step in range(settings.steps):
         for group in optimizer.param_groups:
             group["lr"] = settings.learning_rate * 0.5 * (1 + math.cos(math.pi * step / settings.steps))
-        rows = torch.randint(len(codes.mean), (settings.batch_size,), generator=generator)
-        noise = torch.randn((len(rows), codes.mean.shape[1]), generator=generator)
+        rows = torch.randint(len(codes.mean), (settings.batch_size,), generator=generator, device=device)
+        noise = torch.randn((len(rows), codes.mean.shape[1]), generator=generator, device=device)
         drawn = codes.mean[rows] + codes.stddev[rows] * noise
-        with torch.enable_grad(), torch.autocast("cpu", torch.bfloat16, enabled=settings.uses_bf16(width)):
+        with torch.enable_grad(), torch.autocast(device.type, torch.bfloat16, enabled=settings.uses_bf16(width)):
             loss = multitime_loss(denoiser, drawn, codes.present[rows], sizes, share, generator).mean()
         optimizer.zero_grad()
         torch.autograd.backward(loss)

@@ -10,7 +10,7 @@ import torch
 from torch import Size, Tensor
 
 from molyneux.core import Modality
-from molyneux.learn.likelihoods.likelihood import Head, ViewDistribution, ViewLikelihood, single
+from molyneux.learn.likelihoods.likelihood import Head, LocatedViews, ViewLikelihood, single
 
 __all__ = ["CorrelatedNormal", "CorrelatedViews"]
 
@@ -18,7 +18,7 @@ _FLOOR = 1e-6
 """Smallest variance of a direction of the fit, in units of squared values."""
 
 
-class CorrelatedViews(ViewDistribution):
+class CorrelatedViews(LocatedViews):
     """Images around `loc` (..., B, C, H, W) whose pixels are independent and have one covariance of channels.
 
     Args:
@@ -31,16 +31,6 @@ class CorrelatedViews(ViewDistribution):
     def __init__(self, loc: Tensor, factor: Tensor, batch_shape: Size, *, report: Callable[[Tensor], None] | None = None) -> None:
         self.loc, self.factor, self.report = loc, factor, report
         super().__init__(batch_shape, loc.shape[len(batch_shape) :])
-
-    @property
-    def mean(self) -> Tensor:
-        """The means, (..., B, C, H, W)."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        """The means, (..., B, C, H, W)."""
-        return self.loc
 
     @property
     def stddev(self) -> Tensor:

@@ -13,7 +13,7 @@ from torch import Size, Tensor, nn
 from torch.nn import functional
 
 from molyneux.core import ConfigError, Modality
-from molyneux.learn.likelihoods.likelihood import Head, ViewDistribution, ViewLikelihood, single
+from molyneux.learn.likelihoods.likelihood import Head, LocatedViews, ViewDistribution, ViewLikelihood, single
 
 SMALLEST_VARIANCE = 1e-6
 """Floor of a fitted variance, so that a perfect reconstruction has a finite density."""
@@ -75,7 +75,7 @@ class Bernoulli(ViewLikelihood):
         return BernoulliHead(modality)
 
 
-class LocationScaleViews(ViewDistribution):
+class LocationScaleViews(LocatedViews):
     """Independent values around `loc` (..., B, *event) with one scale for all, given by its logarithm.
 
     Where the scale is to be fitted to the data, `report` is given and called with the detached fitted log-scale.
@@ -92,16 +92,6 @@ class LocationScaleViews(ViewDistribution):
     ) -> None:
         self.loc, self.log_scale, self.report = loc, log_scale, report
         super().__init__(batch_shape, loc.shape[len(batch_shape) :], length_axis)
-
-    @property
-    def mean(self) -> Tensor:
-        """The location, (..., B, *event)."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        """The location, (..., B, *event)."""
-        return self.loc
 
     @property
     def stddev(self) -> Tensor:
@@ -159,9 +149,8 @@ class LaplaceViews(LocationScaleViews):
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Nats of views (B, *event), summed over the event, (..., B)."""
-        distance = self._sum(
-            (self.loc - self._within(value)).abs()
-        )  # in this order the gradient of `loc` needs no change of sign
+        # In this order the gradient of `loc` needs no change of sign.
+        distance = self._sum((self.loc - self._within(value)).abs())
         return -distance * (-self.log_scale).exp() - self._numbers() * (self.log_scale + math.log(2.0))
 
     def _best_log_scale(self, value: Tensor, weight: Tensor) -> Tensor:

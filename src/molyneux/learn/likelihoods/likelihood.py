@@ -93,6 +93,22 @@ class ViewDistribution(Distribution):
         raise NotImplementedError
 
 
+class LocatedViews(ViewDistribution):
+    """A symmetric distribution of values around `loc` (..., B, *event), which is its mean and its mode."""
+
+    loc: Tensor
+
+    @property
+    def mean(self) -> Tensor:
+        """The location, (..., B, *event)."""
+        return self.loc
+
+    @property
+    def mode(self) -> Tensor:
+        """The location, (..., B, *event)."""
+        return self.loc
+
+
 class ViewLikelihood(ABC):
     """Settings of the distribution that a decoder returns; a frozen dataclass."""
 
