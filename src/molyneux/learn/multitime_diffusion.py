@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from molyneux.core import NotApplicableError
 from molyneux.learn.by_modality import ModalityDict
+from molyneux.learn.grid_diffusion import GridFeatures, GridLayers, GridPredictor, GridReader
 
 BETA_MIN, BETA_MAX = 0.1, 20.0
 """Rates of the noise at time 0 and 1, those of Song et al. (2021)."""
@@ -37,38 +39,66 @@ class MultiTimeDenoiser(nn.Module):
     The codes of each modality enter with features of their time; what they give is added up, as in a layer over all codes side by
     side. Residual blocks follow.
 
+    Codes on a grid are read by convolutions, steered by the times of all modalities and the codes without a grid; features of
+    the whole grid then join those of the others. After the residual blocks, convolutions predict the velocities: together they
+    are a U-net (Ho et al., Denoising Diffusion Probabilistic Models, NeurIPS 2020, appendix B) of two grids, whose middle all
+    modalities share.
+
     Args:
         sizes: dimensions of the codes by modality, in the order of the codes.
         width: units of each layer.
-        blocks: residual blocks.
+        blocks: residual blocks, and as many before the convolutions where there are any.
         frequencies: sines and cosines of a time.
+        grids: rows and columns of the codes that lie on a grid, (channels, rows, columns) flattened.
+        layers: of the convolutions.
     """
 
     frequencies: Tensor
 
-    def __init__(self, sizes: Mapping[str, int], *, width: int, blocks: int, frequencies: int = 16) -> None:
+    def __init__(
+        self,
+        sizes: Mapping[str, int],
+        *,
+        width: int,
+        blocks: int,
+        frequencies: int = 16,
+        grids: Mapping[str, tuple[int, int]] | None = None,
+        layers: GridLayers = GridLayers(),  # noqa: B008
+    ) -> None:
         super().__init__()
         self.sizes, self.width = dict(sizes), width
+        grids = grids or {}
         self.register_buffer("frequencies", math.pi * 2.0 ** torch.linspace(-1, 6, frequencies), persistent=False)
         self.inputs, self.outputs = ModalityDict[nn.Module](), ModalityDict[nn.Module]()
+        self.readers = ModalityDict[nn.Module]()
         for name, size in sizes.items():
-            self.inputs[name] = nn.Linear(size + 2 * frequencies, width)
-            self.outputs[name] = nn.Linear(width, size)
-        self.blocks = nn.ModuleList(_Block(width) for _ in range(blocks))
+            self.inputs[name] = nn.Linear((0 if name in grids else size) + 2 * frequencies, width)
+            if name in grids:
+                shape = (size // math.prod(grids[name]), *grids[name])
+                self.readers[name] = GridReader(shape, width=width, layers=layers)
+                self.outputs[name] = GridPredictor(shape, width=width, layers=layers)
+            else:
+                self.outputs[name] = nn.Linear(width, size)
+        self.before = nn.Sequential(*(_Block(width) for _ in range(blocks if grids else 0)))
+        self.blocks = nn.Sequential(*(_Block(width) for _ in range(blocks)))
 
     def forward(self, codes: Tensor, times: Tensor) -> Tensor:
         """Velocities (N, D) of noisy codes (N, D) at times (N, M) in 0..1."""
-        parts = torch.split(codes, list(self.sizes.values()), -1)
+        parts = dict(zip(self.sizes, torch.split(codes, list(self.sizes.values()), -1), strict=True))
         angles = times.unsqueeze(-1) * self.frequencies
         features = torch.cat([angles.sin(), angles.cos()], -1)
         entering = [
-            self.inputs[name](torch.cat([part, features[..., number, :]], -1))
-            for number, (name, part) in enumerate(zip(self.sizes, parts, strict=True))
+            layer(features[:, number] if name in self.readers else torch.cat([parts[name], features[:, number]], -1))
+            for number, (name, layer) in enumerate(self.inputs.items())
         ]
-        hidden = torch.stack(entering).sum(0)
-        for block in self.blocks:
-            hidden = block(hidden)
-        return torch.cat([self.outputs[name](hidden).float() for name in self.sizes], -1)
+        hidden = self.before(torch.stack(entering).sum(0))
+        context, grids = functional.silu(hidden), dict[str, GridFeatures]()
+        for name, reader in self.readers.items():
+            grids[name], whole = reader(parts[name], context)
+            hidden = hidden + whole
+        hidden = self.blocks(hidden)
+        predicted = [layer(grids[name], hidden) if name in grids else layer(hidden) for name, layer in self.outputs.items()]
+        return torch.cat([numbers.float() for numbers in predicted], -1)
 
 
 class _Block(nn.Module):
@@ -174,7 +204,8 @@ def multitime_loss(
 
     Bounoua, Franzese & Michiardi, Multi-Modal Latent Diffusion (Entropy 2024), multi-time training: all modalities at one random
     time, or, in a share of the samples, a random part of them at time 0, given which the others are learned. An absent one is
-    noise at time 1. The sum over noisy dimensions is multiplied by D over their number.
+    noise at time 1. It is the mean over dimensions of each modality's code, and over the noisy modalities, times D: a modality
+    with a code of few numbers counts as much as one with many.
 
     Args:
         denoiser: the net.
@@ -193,9 +224,10 @@ def multitime_loss(
     known = present & (order.argsort(1).argsort(1) < given)
     times = torch.where(known, 0.0, draws[0]).masked_fill(~present, 1.0)
     spans = torch.tensor(sizes, device=codes.device)
-    wide_times, noisy = times.repeat_interleave(spans, 1), (present & ~known).repeat_interleave(spans, 1)
+    wide_times, noisy = times.repeat_interleave(spans, 1), present & ~known
     noise = torch.randn(codes.shape, generator=generator, device=codes.device)
     clean = torch.where(present.repeat_interleave(spans, 1), codes, 0.0)
     signal, scale = signal_and_noise(wide_times)
-    error = (denoiser(signal * clean + scale * noise, times) - (signal * noise - scale * clean)).square() * noisy
-    return error.sum(1) * codes.shape[1] / noisy.sum(1).clamp_min(1)
+    error = (denoiser(signal * clean + scale * noise, times) - (signal * noise - scale * clean)).square()
+    weights = noisy / (spans * noisy.sum(1, keepdim=True).clamp_min(1))
+    return (error * weights.repeat_interleave(spans, 1)).sum(1) * codes.shape[1]

@@ -1,5 +1,6 @@
 """The contract of the nets, for every net and every kind of modality that it serves."""
 
+import math
 from typing import get_args
 
 import pytest
@@ -39,6 +40,11 @@ def build(net):
     return net(**SMALLER.get(net, {}))
 
 
+def size_of(net, modality, size):
+    """The size of a code, or as many numbers for each cell of its grid."""
+    return size * math.prod(build(net).code_grid(modality) or (1,))
+
+
 def modality_of(kind, shape):
     symbols = tuple("abcd") if kind in ("label", "text") else ()
     dtype = {"image": "uint8", "label": "int64", "text": "uint8", "video": "uint8"}.get(kind, "float32")
@@ -55,15 +61,16 @@ def views_of(modality, size, seed=0):
 @pytest.mark.parametrize(("net", "kind", "shape"), CASES)
 def test_shapes_and_gradients(net, kind, shape):
     modality = modality_of(kind, shape)
-    encoder = build(net).encoder(modality, 10)
-    decoder = build(net).decoder(modality, 6, default_likelihood(modality))
+    outputs, inputs = (size_of(net, modality, size) for size in (10, 6))
+    encoder = build(net).encoder(modality, outputs)
+    decoder = build(net).decoder(modality, inputs, default_likelihood(modality))
     views = views_of(modality, 3)
     raw = encoder(to_model(modality, views))
-    distribution = decoder(torch.randn(2, 3, 6))
-    assert raw.shape == (3, 10)
+    distribution = decoder(torch.randn(2, 3, inputs))
+    assert raw.shape == (3, outputs)
     assert distribution.batch_shape == (2, 3)
     assert distribution.view.shape == (2, 3, *modality.shape)
-    weights = torch.randn(3, 10)
+    weights = torch.randn(3, outputs)
     ((raw * weights).sum() + distribution.log_prob(views).sum()).backward()
     for name, parameter in [*encoder.named_parameters(), *decoder.named_parameters()]:
         assert parameter.grad is not None, name
@@ -74,9 +81,10 @@ def test_shapes_and_gradients(net, kind, shape):
 def test_the_rest_of_the_batch_does_not_matter(net, kind, shape):
     torch.manual_seed(0)
     modality = modality_of(kind, shape)
-    encoder = build(net).encoder(modality, 4).eval()
-    decoder = build(net).decoder(modality, 6, default_likelihood(modality)).eval()
-    views, codes = views_of(modality, 5), torch.randn(5, 6)
+    outputs, inputs = (size_of(net, modality, size) for size in (4, 6))
+    encoder = build(net).encoder(modality, outputs).eval()
+    decoder = build(net).decoder(modality, inputs, default_likelihood(modality)).eval()
+    views, codes = views_of(modality, 5), torch.randn(5, inputs)
     with torch.no_grad():
         together, decoded = encoder(views), decoder(codes).view.float()
         for slot in range(5):
@@ -133,3 +141,32 @@ def test_settings_that_cannot_be_used_are_refused(net):
 @pytest.mark.parametrize("kind", get_args(Kind))
 def test_every_kind_has_a_default(kind):
     assert kind in default_net(modality_of(kind, SHAPES[kind][0])).kinds
+
+
+@pytest.mark.parametrize(("shape", "grid"), [((3, 64, 64), (8, 8)), ((1, 28, 20), (4, 3))])
+def test_a_code_on_a_grid_tells_of_what_is_near(shape, grid):
+    """A change of one corner of an image reaches the codes of cells near it alone, and the other way round."""
+    torch.manual_seed(0)
+    modality = modality_of("image", shape)
+    net = nets.GridConvolutional(channels=6, blocks=1)
+    assert net.code_grid(modality) == grid
+    encoder, body = net.encoder(modality, 2 * math.prod(grid)).eval(), net.body(modality, 2 * math.prod(grid), 1).eval()
+    view, code = torch.rand(1, *shape), torch.randn(1, 2, *grid)
+    with torch.no_grad():
+        other, changed = view.clone(), code.clone()
+        other[..., :2, :2] = 1 - other[..., :2, :2]
+        changed[..., 0, 0] += 1
+        cells = (encoder(other) - encoder(view)).reshape(2, *grid).abs().sum(0) > 1e-6
+        pixels = (body(changed.flatten(1)) - body(code.flatten(1)))[0, 0].abs().sum(0) > 1e-6
+    assert cells[0, 0]
+    assert not cells[4:].any()
+    assert not cells[:, 4:].any()
+    assert pixels[:8, :8].any()
+    assert not pixels[44:].any()
+    assert not pixels[:, 44:].any()
+
+
+def test_a_code_that_fits_no_grid_is_refused():
+    with pytest.raises(SpecError, match="grid of 8 x 8: expected a number of dimensions that 64 divides, got 100"):
+        nets.GridConvolutional().encoder(modality_of("image", (3, 64, 64)), 100)
+    assert nets.Convolutional().code_grid(modality_of("image", (3, 64, 64))) is None

@@ -1,6 +1,7 @@
 """Encoders and decoders by kind of modality."""
 
 from molyneux.learn.nets.general import Dense, Series, Video, default_net
+from molyneux.learn.nets.grid import GridConvolutional
 from molyneux.learn.nets.images import Convolutional, Patches
 from molyneux.learn.nets.lenet import MirroredLeNet
 from molyneux.learn.nets.net import Decoder, Encoder, Net
@@ -18,6 +19,7 @@ __all__ = [
     "Decoder",
     "Dense",
     "Encoder",
+    "GridConvolutional",
     "MirroredLeNet",
     "Net",
     "NormalisedConvolutional",

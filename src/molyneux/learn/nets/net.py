@@ -28,6 +28,11 @@ class Net(ABC):
             known = ", ".join(sorted(self.kinds))
             raise SpecError(f"{type(self).__name__} is a net for {known}, but modality {modality.name} is {modality.kind}")
 
+    def code_grid(self, modality: Modality) -> tuple[int, int] | None:
+        """Rows and columns of the grid of a code, which is (channels, rows, columns) flattened; None: it has no grid."""
+        self.check(modality)
+        return None
+
     def pair(self, modality: Modality, *, outputs: int, inputs: int, likelihood: ViewLikelihood) -> tuple[nn.Module, nn.Module]:
         """The encoder and the decoder of one modality; a net whose two sides share weights overrides this."""
         return self.encoder(modality, outputs), self.decoder(modality, inputs, likelihood)

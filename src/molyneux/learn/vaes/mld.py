@@ -13,6 +13,7 @@ from torch.distributions import Distribution
 from molyneux.core import Batch, Codes, ConfigError, DataError, Epoch, Loss, Posterior, Progress, Source, Spec, SpecError, seeds
 from molyneux.learn.checks import levels_below_zero, refuse
 from molyneux.learn.diffusion_fit import CodePosteriors, ExPostDiffusion, fit_denoiser
+from molyneux.learn.grid_diffusion import GridLayers
 from molyneux.learn.likelihoods import Scales, ViewLikelihood
 from molyneux.learn.multitime_diffusion import DiffusedCodes, MultiTimeDenoiser, multitime_loss
 from molyneux.learn.nets import Net
@@ -42,8 +43,9 @@ class MLD(nn.Module):
     `Decodes`, `Representation` and `EpochStart`. It has no likelihood: neither codes nor what is drawn have a known density.
 
     Deviations from the paper: the net predicts velocities instead of scores; it is a multilayer perceptron with residual blocks
-    and not in the form of a U-net; the parts that are given are drawn for each sample; codes are drawn along the probability
-    flow, in fewer steps, without the repeated noise of RePaint; a running mean of the weights with `after` alone.
+    and not in the form of a U-net, but for codes on a grid; each modality counts the same in its loss; the parts
+    that are given are drawn for each sample; codes are drawn along the probability flow, in fewer steps, without the repeated
+    noise of RePaint; a running mean of the weights with `after` alone.
 
     A `rate` makes the autoencoders variational: `-sum_m log p(x_m|z_m) + rate sum_m KL(q(z_m|x_m) || N(0, I))`, as in Rombach et
     al., High-Resolution Image Synthesis with Latent Diffusion Models (CVPR 2022), section 3.1, where the rate is very small.
@@ -60,6 +62,7 @@ class MLD(nn.Module):
         steps: to draw a code; each runs the net once.
         rate: weight of the divergence of codes from the standard normal distribution; 0 has deterministic autoencoders.
         after: how the diffusion model is fitted after the training; None trains it in the training.
+        grids: convolutions of the diffusion model for codes on a grid, those of nets such as `GridConvolutional`.
         nets: by modality; the default of its kind for what is not named.
         likelihoods: by modality; the default of its kind for what is not named.
         scales: weights of the modalities' log-likelihoods in the loss.
@@ -86,6 +89,7 @@ class MLD(nn.Module):
         steps: int = 50,
         rate: float = 0.0,
         after: ExPostDiffusion | None = None,
+        grids: GridLayers = GridLayers(),  # noqa: B008
         nets: Mapping[str, Net] | None = None,
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
         scales: Scales = "none",
@@ -106,7 +110,8 @@ class MLD(nn.Module):
         self.sizes = {name: sizes[name] for name in spec.names}
         dims = LatentDims(0, self.sizes)
         self.networks = Networks(spec, dims, numbers=2 if rate else 1, nets=nets, likelihoods=likelihoods, scales=scales)
-        self.denoiser = MultiTimeDenoiser(self.sizes, width=width, blocks=blocks)
+        on_grid = {name: grid for name, net in nets.items() if (grid := net.code_grid(spec.modality(name)))}
+        self.denoiser = MultiTimeDenoiser(self.sizes, width=width, blocks=blocks, grids=on_grid, layers=grids)
         self.register_buffer("centre", torch.zeros(sum(self.sizes.values())))
         self.register_buffer("spread", torch.ones(sum(self.sizes.values())))
 
