@@ -9,9 +9,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from molyneux.learn.checks import not_positive, refuse, too_small
+from molyneux.learn.checks import levels_below_zero, not_positive, refuse, too_small
 from molyneux.learn.hardware import has_bf16
-from molyneux.learn.multitime_diffusion import MultiTimeDenoiser, multitime_loss
+from molyneux.learn.multitime_diffusion import MultiTimeDenoiser, Schedule, multitime_loss
 
 __all__ = ["CodePosteriors", "ExPostDiffusion", "fit_denoiser"]
 
@@ -30,22 +30,27 @@ class ExPostDiffusion:
     Args:
         steps: optimiser steps.
         batch_size: codes of a step.
-        learning_rate: of the first step; it goes to zero along half a cosine.
+        learning_rate: reached after `warmup_steps`; it goes to zero along half a cosine.
+        warmup_steps: in which the learning rate grows evenly.
         average: decay rate of the running mean of the weights; 0 keeps the last ones.
         samples: training samples whose codes it is fitted to, at most.
+        spread: of the codes that are drawn, in standard deviations of their posteriors; 0 takes their means.
         precision: `32`, `bf16` or `auto`: bf16 where the processor has it and the net is wide.
     """
 
     steps: int = 10_000
     batch_size: int = 512
     learning_rate: float = 1e-3
+    warmup_steps: int = 0
     average: float = 0.999
     samples: int = 100_000
+    spread: float = 1.0
     precision: str = "auto"
 
     def __post_init__(self) -> None:
         problems = [*too_small(self, "steps", "batch_size", "samples"), *not_positive(learning_rate=self.learning_rate)]
         problems += [] if 0 <= self.average < 1 else [f"average: expected a share in 0..1, below 1, got {self.average}"]
+        problems += levels_below_zero(warmup_steps=self.warmup_steps, spread=self.spread)
         known = ("auto", "32", "bf16")
         problems += [] if self.precision in known else [f"precision: expected auto, 32 or bf16, got {self.precision!r}"]
         refuse(f"after.{problem}" for problem in problems)
@@ -64,7 +69,13 @@ class CodePosteriors(NamedTuple):
 
 
 def fit_denoiser(
-    denoiser: MultiTimeDenoiser, codes: CodePosteriors, *, share: float, settings: ExPostDiffusion, seed: int
+    denoiser: MultiTimeDenoiser,
+    codes: CodePosteriors,
+    *,
+    share: float,
+    settings: ExPostDiffusion,
+    seed: int,
+    schedule: Schedule = "linear",
 ) -> None:
     """Fit a net to codes, each drawn anew for every step; the same codes and seed give the same weights.
 
@@ -74,6 +85,7 @@ def fit_denoiser(
         share: of the codes of which a part of the modalities is given (`multitime_loss`).
         settings: of the fit.
         seed: of all randomness.
+        schedule: of the noise.
     """
     device = codes.mean.device
     generator = torch.Generator(device).manual_seed(seed)
@@ -83,12 +95,13 @@ def fit_denoiser(
     optimizer = torch.optim.Adam(parameters, lr=settings.learning_rate, fused=True)
     for step in range(settings.steps):
         for group in optimizer.param_groups:
-            group["lr"] = settings.learning_rate * 0.5 * (1 + math.cos(math.pi * step / settings.steps))
+            grown = min(1.0, (step + 1) / (settings.warmup_steps + 1))
+            group["lr"] = settings.learning_rate * grown * 0.5 * (1 + math.cos(math.pi * step / settings.steps))
         rows = torch.randint(len(codes.mean), (settings.batch_size,), generator=generator, device=device)
         noise = torch.randn((len(rows), codes.mean.shape[1]), generator=generator, device=device)
-        drawn = codes.mean[rows] + codes.stddev[rows] * noise
+        drawn = codes.mean[rows] + settings.spread * codes.stddev[rows] * noise
         with torch.enable_grad(), torch.autocast(device.type, torch.bfloat16, enabled=settings.uses_bf16(width)):
-            loss = multitime_loss(denoiser, drawn, codes.present[rows], sizes, share, generator).mean()
+            loss = multitime_loss(denoiser, drawn, codes.present[rows], sizes, share, generator, schedule).mean()
         optimizer.zero_grad()
         torch.autograd.backward(loss)
         optimizer.step()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -84,7 +85,7 @@ class GridPredictor(nn.Module):
         self.coarse = _Blocks(2 * channels, width, layers.blocks)
         self.refine = nn.ConvTranspose2d(2 * channels, channels, 2, 2)
         self.fine = _Blocks(channels, width, layers.blocks)
-        self.norm = _ChannelNorm(channels)
+        self.norm = _norm(channels)
         self.leave = nn.Conv2d(channels, depth, 3, 1, 1)
 
     def forward(self, features: GridFeatures, hidden: Tensor) -> Tensor:
@@ -102,12 +103,9 @@ def _half(side: int) -> int:
     return -(-side // 2)
 
 
-class _ChannelNorm(nn.LayerNorm):
-    """Layer normalisation over the channels of each cell, (B, C, rows, columns)."""
-
-    def forward(self, grid: Tensor) -> Tensor:
-        """The normalised features."""
-        return super().forward(grid.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+def _norm(channels: int) -> nn.GroupNorm:
+    """Normalisation of groups of channels over the whole grid (Wu & He, Group Normalization, ECCV 2018)."""
+    return nn.GroupNorm(math.gcd(channels, 8), channels)
 
 
 class _Blocks(nn.ModuleList):
@@ -132,7 +130,7 @@ class _Block(nn.Module):
 
     def __init__(self, channels: int, width: int) -> None:
         super().__init__()
-        self.first_norm, self.second_norm = _ChannelNorm(channels), _ChannelNorm(channels)
+        self.first_norm, self.second_norm = _norm(channels), _norm(channels)
         self.first, self.second = (nn.Conv2d(channels, channels, 3, 1, 1) for _ in range(2))
         self.steer = nn.Linear(width, 2 * channels)
         for parameter in (*self.second.parameters(), *self.steer.parameters()):

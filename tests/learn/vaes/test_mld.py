@@ -1,5 +1,7 @@
 """MLD: the process and its sampler against normal codes, the loss by hand, any modalities given any others, a short training."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -59,9 +61,17 @@ def test_the_process_keeps_the_variance_and_follows_its_rates():
         assert signal.item() == pytest.approx(np.exp(-0.5 * total), rel=1e-4)
 
 
-def exact(codes, times):
+def test_the_cosine_schedule():
+    time = torch.linspace(0, 1, 101)
+    signal, scale = signal_and_noise(time, "cosine")
+    torch.testing.assert_close(signal, torch.from_numpy(np.cos(0.999 * np.pi / 2 * time.numpy())), atol=1e-6, rtol=1e-4)
+    torch.testing.assert_close(signal.square() + scale.square(), torch.ones(101))
+    assert 0 < signal[-1] < 0.002
+
+
+def exact(codes, times, schedule="linear"):
     """The velocity of two standard normal codes with correlation RHO, each at its own time."""
-    signal, scale = signal_and_noise(times)
+    signal, scale = signal_and_noise(times, schedule)
     covariance = signal.unsqueeze(-1) * torch.tensor([[1.0, RHO], [RHO, 1.0]]) * signal.unsqueeze(-2)
     covariance = covariance + torch.diag_embed(scale.square())
     whitened = torch.linalg.solve(covariance, codes.unsqueeze(-1)).squeeze(-1)
@@ -69,11 +79,13 @@ def exact(codes, times):
     return signal * (scale * whitened) - scale * clean
 
 
+@pytest.mark.parametrize("schedule", ["linear", "cosine"])
 @pytest.mark.parametrize("known", [(False, False), (True, False), (False, True)])
-def test_with_the_exact_net_the_sampler_draws_from_the_exact_conditional(known):
+def test_with_the_exact_net_the_sampler_draws_from_the_exact_conditional(known, schedule):
     codes = torch.tensor([[1.2, -0.7]])
+    net = partial(exact, schedule=schedule)
     scale = {"centre": torch.tensor([2.0, 0.0]), "spread": torch.tensor([0.5, 3.0])}
-    made = DiffusedCodes(exact, codes, torch.tensor([known]), (1, 1), steps=50, **scale)
+    made = DiffusedCodes(net, codes, torch.tensor([known]), (1, 1), steps=50, schedule=schedule, **scale)
     drawn = (made.rsample((10_000,), noise())[:, 0] - scale["centre"]) / scale["spread"]
     mean, covariance = torch.zeros(2), torch.tensor([[1.0, RHO], [RHO, 1.0]])
     if any(known):
@@ -199,8 +211,8 @@ def test_it_learns_one_modality_given_the_other():
 
 def test_settings_are_checked_together():
     with pytest.raises(ConfigError) as caught:
-        build(latent_dim={"a": 2, "b": 3}, steps=0, given_share=1.5, nets={"d": Dense()})
-    assert len(caught.value.problems) == 4
+        build(latent_dim={"a": 2, "b": 3}, steps=0, given_share=1.5, schedule="sine", nets={"d": Dense()})
+    assert len(caught.value.problems) == 5
 
 
 AFTER = {"steps": 600, "batch_size": 128, "learning_rate": 1e-2, "average": 0.98, "samples": 1024}
@@ -270,5 +282,8 @@ def test_a_fit_after_the_training_has_no_stage_in_it():
     with pytest.raises(ConfigError) as caught:
         ExPostDiffusion(steps=0, learning_rate=-1.0, average=1.0, precision="16")
     assert len(caught.value.problems) == 4
+    with pytest.raises(ConfigError, match="spread") as caught:
+        ExPostDiffusion(warmup_steps=-1, spread=-0.5)
+    assert len(caught.value.problems) == 2
     with pytest.raises(ConfigError, match="rate"):
         build(rate=-1.0)

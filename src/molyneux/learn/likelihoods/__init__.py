@@ -1,5 +1,6 @@
 """Likelihoods: what decoders return, as torch distributions over whole views, in nats."""
 
+from molyneux.learn.likelihoods.chromatic import ChromaticNormal
 from molyneux.learn.likelihoods.correlated import CorrelatedNormal
 from molyneux.learn.likelihoods.defaults import Scales, default_likelihood, likelihood_scales
 from molyneux.learn.likelihoods.independent import Bernoulli, Laplace, Normal
@@ -12,6 +13,7 @@ __all__ = [
     "Bernoulli",
     "Categorical",
     "CategoricalViews",
+    "ChromaticNormal",
     "CorrelatedNormal",
     "Head",
     "Laplace",

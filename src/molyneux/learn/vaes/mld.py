@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from molyneux.learn.checks import levels_below_zero, refuse
 from molyneux.learn.diffusion_fit import CodePosteriors, ExPostDiffusion, fit_denoiser
 from molyneux.learn.grid_diffusion import GridLayers
 from molyneux.learn.likelihoods import Scales, ViewLikelihood
-from molyneux.learn.multitime_diffusion import DiffusedCodes, MultiTimeDenoiser, multitime_loss
+from molyneux.learn.multitime_diffusion import DiffusedCodes, MultiTimeDenoiser, Schedule, multitime_loss
 from molyneux.learn.nets import Net
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, Point, expert_parameters
 from molyneux.learn.priors import LatentDims
@@ -60,6 +60,7 @@ class MLD(nn.Module):
         blocks: its residual blocks.
         given_share: share of the samples of which, in training, a part of the modalities is given.
         steps: to draw a code; each runs the net once.
+        schedule: how noise grows with time: `linear`, or `cosine` for codes of many numbers.
         rate: weight of the divergence of codes from the standard normal distribution; 0 has deterministic autoencoders.
         after: how the diffusion model is fitted after the training; None trains it in the training.
         grids: convolutions of the diffusion model for codes on a grid, those of nets such as `GridConvolutional`.
@@ -87,6 +88,7 @@ class MLD(nn.Module):
         blocks: int = 3,
         given_share: float = 0.5,
         steps: int = 50,
+        schedule: Schedule = "linear",
         rate: float = 0.0,
         after: ExPostDiffusion | None = None,
         grids: GridLayers = GridLayers(),  # noqa: B008
@@ -104,8 +106,10 @@ class MLD(nn.Module):
         problems += [f"{name}: expected at least 1, got {number}" for name, number in numbers.items() if number < 1]
         problems += [] if 0 <= given_share <= 1 else [f"given_share: expected a share in 0..1, got {given_share}"]
         problems += levels_below_zero(rate=rate)
+        problems += [] if schedule in get_args(Schedule) else [f"schedule: expected linear or cosine, got {schedule!r}"]
         refuse([*problems, *unknown_names(spec, {"nets": nets, "likelihoods": likelihoods, "latent_dim": sizes})])
         self.spec, self.given_share, self.steps = spec, given_share, steps
+        self.schedule: Schedule = schedule
         self.rate, self.after = rate, after
         self.sizes = {name: sizes[name] for name in spec.names}
         dims = LatentDims(0, self.sizes)
@@ -135,7 +139,7 @@ class MLD(nn.Module):
         if stage != "autoencoders":
             scaled = (torch.cat(list(codes.values()), -1).detach() - self.centre) / self.spread
             sizes = tuple(self.sizes.values())
-            each = multitime_loss(self.denoiser, scaled, observation.present.T, sizes, self.given_share, generator)
+            each = multitime_loss(self.denoiser, scaled, observation.present.T, sizes, self.given_share, generator, self.schedule)
             terms["diffusion"] = each.mean()
             costs.append(terms["diffusion"])
         return Loss(torch.stack(costs).sum(), {name: term.detach() for name, term in terms.items()})
@@ -153,7 +157,7 @@ class MLD(nn.Module):
         self._standardise(mean.where(shown, torch.nan), variance)
         codes = CodePosteriors((mean - self.centre) / self.spread, variance.sqrt() / self.spread, present)
         start = int(seeds.key(seed, "diffusion", "fit")[0] >> 1)
-        fit_denoiser(self.denoiser, codes, share=self.given_share, settings=self.after, seed=start)
+        fit_denoiser(self.denoiser, codes, share=self.given_share, settings=self.after, seed=start, schedule=self.schedule)
 
     @torch.no_grad()
     def start_epoch(self, epoch: Epoch) -> None:
@@ -246,6 +250,5 @@ class MLD(nn.Module):
 
     def _posterior(self, codes: Tensor, known: Tensor) -> Posterior:
         sizes = tuple(self.sizes.values())
-        return Posterior(
-            DiffusedCodes(self.denoiser, codes, known, sizes, steps=self.steps, centre=self.centre, spread=self.spread)
-        )
+        scale = {"centre": self.centre, "spread": self.spread}
+        return Posterior(DiffusedCodes(self.denoiser, codes, known, sizes, steps=self.steps, schedule=self.schedule, **scale))
