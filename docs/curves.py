@@ -209,8 +209,8 @@ CURVES = {
         ("push",),
         "Mean squared error of the puck's place, by the strength of noise",
         (
-            Shown("Noise on the image", "gaussian-noise of image", "prediction.mse", {}, {}, 0, 1.6),
-            Shown("The same noise on all", _NOISY, "prediction.mse", {}, {}, 0, 1.6),
+            Shown("Noise on the image", "gaussian-noise of image", "prediction.mse", {}, {}, 0, 4.2),
+            Shown("The same noise on all", _NOISY, "prediction.mse", {}, {}, 0, 2.6),
         ),
     ),
     **{

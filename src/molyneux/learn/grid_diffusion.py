@@ -60,7 +60,7 @@ class GridReader(nn.Module):
         """Features on both grids and of the whole (B, width), of codes (B, D) in a context (B, width)."""
         depth, rows, columns = self.shape
         grid = codes.reshape(-1, depth, rows, columns).contiguous(memory_format=torch.channels_last)
-        # An odd side gets a row or column of zeros, as the grid half as fine has half of an even one.
+        # A row or column of zeros makes an odd side even, for the grid that is half as fine.
         grid = functional.pad(grid, (0, columns % 2, 0, rows % 2))
         fine = self.fine(self.enter(grid), context)
         coarse = self.coarse(self.halve(fine), context)

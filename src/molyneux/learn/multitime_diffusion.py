@@ -76,7 +76,7 @@ class MultiTimeDenoiser(nn.Module):
         blocks: int,
         frequencies: int = 16,
         grids: Mapping[str, tuple[int, int]] | None = None,
-        layers: GridLayers = GridLayers(),  # noqa: B008
+        layers: GridLayers = GridLayers(),  # noqa: B008 - frozen
     ) -> None:
         super().__init__()
         self.sizes, self.width = dict(sizes), width

@@ -91,7 +91,7 @@ class MLD(nn.Module):
         schedule: Schedule = "linear",
         rate: float = 0.0,
         after: ExPostDiffusion | None = None,
-        grids: GridLayers = GridLayers(),  # noqa: B008
+        grids: GridLayers = GridLayers(),  # noqa: B008 - frozen
         nets: Mapping[str, Net] | None = None,
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
         scales: Scales = "none",
