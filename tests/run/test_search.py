@@ -321,3 +321,28 @@ def test_settings_of_the_run_are_those_of_the_file(base: dict[str, Any], tmp_pat
     study = load_study(path)
     assert (study.pruning, study.storage) == ("median", "sqlite:///shared.sqlite3")
     assert read_experiment(read_document(path)["base"]).learn.training.threads == 1
+
+
+def test_a_trial_of_another_process_between_two_looks_makes_none_too_many(
+    base: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whenever this process has looked at the trials, another one draws one."""
+    study = Study(
+        base=base, name="mine", search="random", trials=5, ranges={"learn.learning_rate": Range(low=1e-4, high=1e-1, log=True)}
+    )
+    url = f"sqlite:///{tmp_path / 'shared.sqlite3'}"
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    mine, other = (Trials(study, tmp_path / name, url) for name in "ab")
+    look, theirs = mine._all, list[Any]()
+
+    def looked() -> Any:
+        found = look()
+        monkeypatch.setattr(mine, "_all", look)
+        theirs.extend(other.draw(1))
+        monkeypatch.setattr(mine, "_all", looked)
+        return found
+
+    monkeypatch.setattr(mine, "_all", looked)
+    drawn = [trial for _ in range(8) for trial in mine.draw(1)]
+    assert len(drawn) + len(theirs) == 5

@@ -50,7 +50,7 @@ class Trials:
 
     def counted(self) -> list[FrozenTrial]:
         """All trials that count, of every owner, in order."""
-        return [trial for trial in self._all() if _counts(trial)][: self.study.trials]
+        return self._counted(self._all())
 
     def own(self) -> list[FrozenTrial]:
         """Those that this process computes."""
@@ -62,8 +62,9 @@ class Trials:
         A batch begins at every multiple of its size.
         """
         drawn = list[FrozenTrial]()
-        while len(self.counted()) < self.study.trials:
-            number = len(self._all())
+        # Both from one look: where another process adds a trial after it, this one gets a later number and does not count.
+        while len(self._counted(known := self._all())) < self.study.trials:
+            number = len(known)
             if drawn and number % size == 0:
                 break
             self._trials.add_trial(self._drawn(number, number - number % size))
@@ -120,6 +121,9 @@ class Trials:
             }
             for number, trial in enumerate(self.counted())
         ]
+
+    def _counted(self, trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
+        return [trial for trial in trials if _counts(trial)][: self.study.trials]
 
     def _all(self) -> list[FrozenTrial]:
         found: list[FrozenTrial] = self._trials.get_trials(deepcopy=False)
