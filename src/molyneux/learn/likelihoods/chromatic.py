@@ -11,12 +11,10 @@ from torch import Size, Tensor
 
 from molyneux.core import Modality, SpecError
 from molyneux.learn.checks import refuse
+from molyneux.learn.likelihoods.correlated import FLOOR, moments
 from molyneux.learn.likelihoods.likelihood import Head, ViewDistribution, ViewLikelihood, single
 
 __all__ = ["ChromaticNormal", "ChromaticViews", "chromatic", "coloured"]
-
-_FLOOR = 1e-6
-"""Smallest variance of a fit."""
 
 _DARKEST = 0.5 / 255
 """The brightness below which pixels count as black, half a step of stored images: their chromaticity is that of grey."""
@@ -99,11 +97,8 @@ class ChromaticViews(ViewDistribution):
             return self
         with torch.autocast(self.loc.device.type, enabled=False):
             residuals = (chromatic(value) - self.loc).flatten(-2)
-            weight = weight.expand(self.batch_shape)
-            total = (weight.sum() * residuals.shape[-1]).clamp_min(torch.finfo(residuals.dtype).tiny)
-            moments = (residuals @ residuals.mT * weight[..., None, None]).flatten(0, -3).sum(0)
-            apart = moments.new_tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0]])
-            covariance = moments * apart / total + _FLOOR * torch.eye(3, device=self.loc.device)
+            apart = residuals.new_tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0]])
+            covariance = moments(residuals, weight) * apart + FLOOR * torch.eye(3, device=self.loc.device)
             factor = torch.linalg.cholesky(covariance)
         self.report(covariance.detach())
         found = ChromaticViews(self.loc, factor, self.batch_shape, weight=self.weight)

@@ -14,8 +14,15 @@ from molyneux.learn.likelihoods.likelihood import Head, LocatedViews, ViewLikeli
 
 __all__ = ["CorrelatedNormal", "CorrelatedViews"]
 
-_FLOOR = 1e-6
+FLOOR = 1e-6
 """Smallest variance of a direction of the fit, in units of squared values."""
+
+
+def moments(residuals: Tensor, weight: Tensor) -> Tensor:
+    """Mean product of each two channels, (C, C), of residuals (..., B, C, pixels), by weights that broadcast to (..., B)."""
+    weight = weight.expand(residuals.shape[:-2])
+    total = (weight.sum() * residuals.shape[-1]).clamp_min(torch.finfo(residuals.dtype).tiny)
+    return (residuals @ residuals.mT * weight[..., None, None]).flatten(0, -3).sum(0) / total
 
 
 class CorrelatedViews(LocatedViews):
@@ -56,10 +63,7 @@ class CorrelatedViews(LocatedViews):
             return self
         with torch.autocast(self.loc.device.type, enabled=False):
             residuals = self._residuals(value)
-            weight = weight.expand(self.batch_shape)
-            total = (weight.sum() * residuals.shape[-1]).clamp_min(torch.finfo(residuals.dtype).tiny)
-            moments = (residuals @ residuals.mT * weight[..., None, None]).flatten(0, -3).sum(0)
-            covariance = moments / total + _FLOOR * torch.eye(len(self.factor), device=self.loc.device)
+            covariance = moments(residuals, weight) + FLOOR * torch.eye(len(self.factor), device=self.loc.device)
             factor = torch.linalg.cholesky(covariance)
         self.report(covariance.detach())
         return CorrelatedViews(self.loc, factor, self.batch_shape)

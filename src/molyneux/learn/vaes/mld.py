@@ -43,9 +43,9 @@ class MLD(nn.Module):
     `Decodes`, `Representation` and `EpochStart`. It has no likelihood: neither codes nor what is drawn have a known density.
 
     Deviations from the paper: the net predicts velocities instead of scores; it is a multilayer perceptron with residual blocks
-    and not in the form of a U-net, but for codes on a grid; each modality counts the same in its loss; the parts
-    that are given are drawn for each sample; codes are drawn along the probability flow, in fewer steps, without the repeated
-    noise of RePaint; a running mean of the weights with `after` alone.
+    and not in the form of a U-net, but for codes on a grid; each modality counts the same in its loss; the parts that are given
+    are drawn for each sample; codes are drawn along the probability flow, in fewer steps, without the repeated noise of RePaint;
+    a running mean of the weights with `after` alone.
 
     A `rate` makes the autoencoders variational: `-sum_m log p(x_m|z_m) + rate sum_m KL(q(z_m|x_m) || N(0, I))`, as in Rombach et
     al., High-Resolution Image Synthesis with Latent Diffusion Models (CVPR 2022), section 3.1, where the rate is very small.
