@@ -86,6 +86,15 @@ FINANCE = tuple(
 )
 PUSHED = {"source": ("gripper_pos", "gripper_sensors", "control", "image"), "target": "object"}
 PUSH = tuple((f"prediction.{name}", PUSHED) for name in ("mse", "mae", "r2"))
+SEEN_AND_HEARD = {"source": ("image", "audio"), "target": "label"}
+DIGITS = (
+    *(("prediction.accuracy", {"source": source, "target": "label"}) for source in ("image", "audio", ("image", "audio"))),
+    ("calibration.error", {"target": "label"}),
+    *(
+        ("robustness.area", {**SEEN_AND_HEARD, "measure": "prediction.accuracy", "under": under})
+        for under in ("gaussian-noise of image", "gaussian-noise of audio", "missing of image + audio")
+    ),
+)
 TO_TEXT, JOINT = {"source": "image", "target": "text"}, {"source": "prior", "target": ("image", "text")}
 GENERATIVE = (
     ("coherence.strict", TO_TEXT),
@@ -132,6 +141,7 @@ TRANSFER = tuple(
 SHOWN: dict[str, tuple[Shown, bool]] = {
     "": (USE, True),
     "best": (BEST, False),
+    "digits": (DIGITS, False),
     "downstream": (DOWNSTREAM, False),
     "use": (USE[:3], False),
     "finance": (FINANCE, False),
