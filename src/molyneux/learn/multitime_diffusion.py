@@ -139,6 +139,7 @@ class DiffusedCodes:
         centre: added to standardised codes after they were multiplied by `spread`, (D,).
         spread: see `centre`, (D,).
         schedule: of the noise.
+        redrawn: numbers of modalities that are drawn a second time, one after the other, given all others; see `rsample`.
     """
 
     def __init__(
@@ -152,8 +153,10 @@ class DiffusedCodes:
         centre: Tensor,
         spread: Tensor,
         schedule: Schedule = "linear",
+        redrawn: tuple[int, ...] = (),
     ) -> None:
         self.denoiser, self.steps, self.centre, self.spread, self.schedule = denoiser, steps, centre, spread, schedule
+        self.sizes, self.redrawn = sizes, redrawn
         self.known, self.fixed = known, known.repeat_interleave(torch.tensor(sizes, device=known.device), -1)
         self.codes = torch.where(self.fixed, codes, 0.0)
 
@@ -171,14 +174,18 @@ class DiffusedCodes:
         """Samples, (*sample_shape, B, D), without gradient where something is drawn.
 
         From noise at time 1 along the probability flow, in steps of equal length to time 0: Lu et al., DPM-Solver++ (2022),
-        algorithm 2 (second order, multistep).
+        algorithm 2 (second order, multistep). What is `redrawn` is then drawn anew given what was drawn of the others, a step of
+        Gibbs sampling, where more than one modality was not known: it leaves a joint distribution that was learned well as it is.
         """
         shape = (*sample_shape, *self.codes.shape)
         if bool(self.fixed.all()):
             return (self.codes * self.spread + self.centre).expand(shape)
         with torch.no_grad():
             drawn = self._solve(torch.randn(shape, generator=generator, device=self.codes.device))
-        return torch.where(self.fixed, self.codes, drawn) * self.spread + self.centre
+            drawn = torch.where(self.fixed, self.codes, drawn)
+            for number in self.redrawn:
+                drawn = self._drawn_again(drawn, number, generator)
+        return drawn * self.spread + self.centre
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Raises NotApplicableError: the density of what a diffusion model draws is not known."""
@@ -198,6 +205,26 @@ class DiffusedCodes:
             codes = scale[step] / scale[step - 1] * codes - signal[step] * torch.expm1(-length) * ahead
             before, clean = clean, self._clean(codes, grid[step])
         return clean
+
+    def _drawn_again(self, drawn: Tensor, number: int, generator: torch.Generator | None) -> Tensor:
+        """Codes (..., B, D) with one modality drawn given all others, where it and another one were not known."""
+        again = ~self.known[:, number] & ((~self.known).sum(-1) > 1)
+        if not bool(again.any()):
+            return drawn
+        known = torch.ones_like(self.known)
+        known[:, number] = ~again
+        flat, repeats = drawn.flatten(0, -2), drawn[..., 0, 0].numel()
+        given = DiffusedCodes(
+            self.denoiser,
+            flat,
+            known.repeat(repeats, 1),
+            self.sizes,
+            steps=self.steps,
+            centre=torch.zeros_like(self.centre),
+            spread=torch.ones_like(self.spread),
+            schedule=self.schedule,
+        )
+        return given.rsample((), generator).reshape(drawn.shape)
 
     def _clean(self, codes: Tensor, time: Tensor) -> Tensor:
         """What the net says the codes (..., B, D) at a time are without noise."""

@@ -101,6 +101,38 @@ def test_with_the_exact_net_the_sampler_draws_from_the_exact_conditional(known, 
         made.log_prob(codes)
 
 
+def copies_what_is_given(codes, times):
+    """The velocity of a net that says both codes are the same where one is given, and nothing of their dependence otherwise."""
+    signal, scale = signal_and_noise(times)
+    other = codes.flip(1)
+    clean = torch.where(times.flip(1) == 0, other, signal * codes)
+    return (signal * codes - clean) / scale.clamp_min(1e-6)
+
+
+def test_what_is_redrawn_follows_what_is_given():
+    """A net that is right about one code given the other alone has the right joint distribution once one is drawn again."""
+    known = torch.zeros(400, 2, dtype=torch.bool)
+    known[300:, 1] = True
+    given = torch.zeros(400, 2)
+    given[300:, 1] = 3.0
+    parts = {"steps": 20, "centre": torch.tensor([10.0, 20.0]), "spread": torch.tensor([2.0, 3.0])}
+    together = DiffusedCodes(copies_what_is_given, given, known, (1, 1), **parts)
+    redrawn = DiffusedCodes(copies_what_is_given, given, known, (1, 1), redrawn=(0,), **parts)
+    first, second = ((codes.rsample((2,), noise()) - parts["centre"]) / parts["spread"] for codes in (together, redrawn))
+    assert abs(torch.corrcoef(first[:, :300].flatten(0, 1).T)[0, 1]) < 0.15
+    torch.testing.assert_close(second[:, :300, 0], first[:, :300, 1], atol=1e-3, rtol=0)
+    torch.testing.assert_close(second[..., 1], first[..., 1])
+    torch.testing.assert_close(second[:, 300:], first[:, 300:])  # with one alone to draw there is nothing to draw again
+
+
+def test_a_model_redraws_by_name():
+    model = build(redrawn=["c", "a"])
+    assert model.prior(4).shared.redrawn == (2, 0)
+    assert model.prior(4).shared.rsample((3,), noise()).shape == (3, 4, 6)
+    with pytest.raises(ConfigError, match="redrawn: expected names among a, b, c, got d"):
+        build(redrawn=["d"])
+
+
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_the_loss_of_a_net_that_says_nothing(share):
     """The mean square of the velocity: over times, noise and the parts that are given."""

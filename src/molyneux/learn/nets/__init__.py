@@ -10,6 +10,7 @@ from molyneux.learn.nets.recurrent import Recurrent
 from molyneux.learn.nets.recurrent_series import RecurrentSeries
 from molyneux.learn.nets.text_encoders import Averaging, Slots
 from molyneux.learn.nets.transformer import CausalTransformer, CharacterTransformer
+from molyneux.learn.nets.what_where import WhatWhere
 
 __all__ = [
     "Averaging",
@@ -29,5 +30,6 @@ __all__ = [
     "Series",
     "Slots",
     "Video",
+    "WhatWhere",
     "default_net",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar, get_args
 
 import numpy as np
@@ -64,6 +64,7 @@ class MLD(nn.Module):
         rate: weight of the divergence of codes from the standard normal distribution; 0 has deterministic autoencoders.
         after: how the diffusion model is fitted after the training; None trains it in the training.
         grids: convolutions of the diffusion model for codes on a grid, those of nets such as `GridConvolutional`.
+        redrawn: modalities whose codes, where several are drawn together, are then drawn anew given those of the others.
         nets: by modality; the default of its kind for what is not named.
         likelihoods: by modality; the default of its kind for what is not named.
         scales: weights of the modalities' log-likelihoods in the loss.
@@ -92,6 +93,7 @@ class MLD(nn.Module):
         rate: float = 0.0,
         after: ExPostDiffusion | None = None,
         grids: GridLayers = GridLayers(),  # noqa: B008 - frozen
+        redrawn: Sequence[str] = (),
         nets: Mapping[str, Net] | None = None,
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
         scales: Scales = "none",
@@ -108,6 +110,9 @@ class MLD(nn.Module):
         problems += levels_below_zero(rate=rate)
         problems += [] if schedule in get_args(Schedule) else [f"schedule: expected linear or cosine, got {schedule!r}"]
         refuse([*problems, *unknown_names(spec, {"nets": nets, "likelihoods": likelihoods, "latent_dim": sizes})])
+        if strangers := [name for name in redrawn if name not in spec.names]:
+            raise ConfigError(f"redrawn: expected names among {', '.join(spec.names)}, got {', '.join(strangers)}")
+        self.redrawn = tuple(spec.names.index(name) for name in redrawn)
         self.spec, self.given_share, self.steps = spec, given_share, steps
         self.schedule: Schedule = schedule
         self.rate, self.after = rate, after
@@ -249,6 +254,16 @@ class MLD(nn.Module):
         return found
 
     def _posterior(self, codes: Tensor, known: Tensor) -> Posterior:
-        sizes = tuple(self.sizes.values())
-        scale = {"centre": self.centre, "spread": self.spread}
-        return Posterior(DiffusedCodes(self.denoiser, codes, known, sizes, steps=self.steps, schedule=self.schedule, **scale))
+        return Posterior(
+            DiffusedCodes(
+                self.denoiser,
+                codes,
+                known,
+                tuple(self.sizes.values()),
+                steps=self.steps,
+                centre=self.centre,
+                spread=self.spread,
+                schedule=self.schedule,
+                redrawn=self.redrawn,
+            )
+        )

@@ -1,0 +1,210 @@
+"""A net for images of one coloured figure: where it is, how bright it and the ground are, and what it looks like."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from molyneux.core import Modality, SpecError
+from molyneux.learn.checks import not_positive, refuse, too_small
+from molyneux.learn.likelihoods import ViewLikelihood
+from molyneux.learn.likelihoods.chromatic import ChromaticNormal, chromatic
+from molyneux.learn.nets.grid import Residual
+from molyneux.learn.nets.net import Decoder, Encoder, Net, Reshape
+from molyneux.learn.posteriors.diagonal import LOG_VARIANCE_BOUND
+
+__all__ = ["WhatWhere"]
+
+MEASURED = 5
+"""Numbers of a code that are measured: column and row of the centre, log radius, brightness of the ground and of the figure."""
+
+SIDE = 32
+"""Rows and columns of the patch in which the figure is seen and drawn."""
+
+_GREY = 0.05
+"""Saturation below which a pixel belongs to the ground."""
+
+_STDDEVS = (0.01, 0.01, 0.01, 0.02, 0.02)
+"""Standard deviations of the measured numbers, in their units."""
+
+
+@dataclass(frozen=True)
+class WhatWhere(Net):
+    """An attention window on the one coloured figure of an image; convolutions see and draw it in a frame of its own.
+
+    Eslami et al., Attend, Infer, Repeat (NeurIPS 2016), with one object: a code says where the figure is and what it is, and a
+    spatial transformer (Jaderberg et al., NeurIPS 2015) cuts the window out and puts what was drawn in its place. Here nothing
+    has to learn where to look: the window lies around the centre of the saturation of the image (how far the chromaticity of a
+    pixel is from grey, see `ChromaticNormal`), and its size is a multiple of the root mean square distance from there. So the
+    convolutions learn outlines in one place and size, with few dimensions. The first five of the code are measured, (column,
+    row, log radius, brightness of the ground, brightness of the figure), with small fixed deviations; the others are learned.
+
+    The ground is drawn with one brightness and without colour. For images of 3 channels with one coloured figure on a grey
+    ground; several figures are seen as one. It needs the likelihood `ChromaticNormal`, and a model whose codes are normal, such
+    as `MLD` with a rate above 0.
+
+    Args:
+        channels: of the finest grid of the encoder, 1/2 of the patch of 32 x 32; the coarser ones have twice and three times as
+            many.
+        width: units of the fully connected layers.
+        reach: half the side of the window, in root mean square distances from the centre.
+    """
+
+    channels: int = 32
+    width: int = 256
+    reach: float = 2.3
+
+    kinds = frozenset({"image"})
+
+    def __post_init__(self) -> None:
+        refuse([*too_small(self, "channels", "width"), *not_positive(reach=self.reach)])
+
+    def check(self, modality: Modality) -> None:
+        """Raise SpecError for images without three channels too."""
+        super().check(modality)
+        if modality.shape[0] != 3:
+            raise SpecError(f"WhatWhere reads images of 3 channels, but {modality.name} has {modality.shape[0]}: use another net")
+
+    def encoder(self, modality: Modality, outputs: int) -> nn.Module:
+        """See `Net`; `outputs` are locations and log-variances of a code."""
+        self.check(modality)
+        if outputs % 2:
+            raise SpecError(f"WhatWhere gives {modality.name} means and log-variances: expected an even number, got {outputs}")
+        return Encoder(modality, _Look(self, modality, self._learned(modality, outputs // 2)))
+
+    def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
+        """See `Net`; the numbers are brightness and chromaticity."""
+        self.check(modality)
+        if parameters != 1:
+            raise SpecError(f"WhatWhere draws brightness and chromaticity of {modality.name}: use the likelihood ChromaticNormal")
+        return _Draw(self, modality, self._learned(modality, inputs))
+
+    def decoder(self, modality: Modality, inputs: int, likelihood: ViewLikelihood) -> nn.Module:
+        """See `Net`.
+
+        Raises:
+            SpecError: the likelihood is not `ChromaticNormal`.
+        """
+        if not isinstance(likelihood, ChromaticNormal):
+            raise SpecError(
+                f"WhatWhere draws brightness and chromaticity of {modality.name}: "
+                f"expected the likelihood ChromaticNormal, got {type(likelihood).__name__}"
+            )
+        return Decoder(self.body(modality, inputs, 1), likelihood.head(modality))
+
+    def _learned(self, modality: Modality, size: int) -> int:
+        """Dimensions of a code that are learned."""
+        if size <= MEASURED:
+            raise SpecError(
+                f"WhatWhere measures {MEASURED} dimensions of the code of {modality.name} and learns the others: "
+                f"expected at least {MEASURED + 1}, got {size}"
+            )
+        return size - MEASURED
+
+
+class _Frame(nn.Module):
+    """The pixels of an image and those of the patch, and how one is found from the other."""
+
+    pixels: Tensor
+    cells: Tensor
+
+    def __init__(self, net: WhatWhere, modality: Modality) -> None:
+        super().__init__()
+        _, self.height, self.width = modality.shape
+        self.side, self.reach = math.sqrt(self.height * self.width), net.reach
+        rows, columns = torch.meshgrid(torch.arange(float(self.height)), torch.arange(float(self.width)), indexing="ij")
+        pixels = torch.stack([columns - (self.width - 1) / 2, rows - (self.height - 1) / 2]).flatten(1)
+        self.register_buffer("pixels", pixels, persistent=False)
+        line = (torch.arange(SIDE) + 0.5) / SIDE * 2 - 1
+        rows, columns = torch.meshgrid(line, line, indexing="ij")
+        self.register_buffer("cells", torch.stack([columns, rows], -1), persistent=False)
+
+    def measure(self, image: Tensor) -> Tensor:
+        """The measured numbers (B, 5) of brightness and chromaticity (B, 3, H, W); without colour they are finite."""
+        saturation = image[:, 1:].square().sum(1).sqrt().flatten(1).clamp(max=1.0)
+        some = 1e-3
+        total = saturation.sum(1, keepdim=True) + some
+        centre = torch.einsum("bp,kp->bk", saturation, self.pixels) / total
+        away = (self.pixels - centre.unsqueeze(-1)).square().sum(1)
+        radius = ((saturation * away).sum(1, keepdim=True) / total).sqrt().clamp_min(1.0)
+        brightness, ground = image[:, 0].flatten(1), (saturation < _GREY).float()
+        grey = (brightness * ground).sum(1, keepdim=True) / ground.sum(1, keepdim=True).clamp_min(1.0)
+        figure = (brightness * saturation).sum(1, keepdim=True) / total
+        size = (radius / (0.1 * self.side)).log() * 2
+        return torch.cat([centre * 4 / self.side, size, grey * 2 - 1, figure * 2 - 1], 1)
+
+    def window(self, measured: Tensor) -> tuple[Tensor, Tensor]:
+        """The centre (B, 2), column and row from the middle of the image, and half the side (B, 1) of the window, in pixels."""
+        size = measured[:, 2:3].clamp(-8.0, 8.0)
+        return measured[:, :2] * self.side / 4, self.reach * 0.1 * self.side * (size / 2).exp()
+
+    def cut(self, colour: Tensor, measured: Tensor) -> Tensor:
+        """The patch (B, 2, side, side) in the window of chromaticity (B, 2, H, W); beyond the image it is grey."""
+        centre, half = self.window(measured)
+        scale = self.cells.new_tensor([2 / self.width, 2 / self.height])
+        places = (centre[:, None, None] + half[:, None, None] * self.cells) * scale
+        return functional.grid_sample(colour, places, align_corners=False)
+
+    def place(self, patch: Tensor, measured: Tensor) -> Tensor:
+        """An image (B, C, H, W) that is 0 but in the window, where the patch (B, C, side, side) is."""
+        centre, half = self.window(measured)
+        places = (self.pixels.T - centre.unsqueeze(1)) / half.unsqueeze(1)
+        return functional.grid_sample(patch, places.reshape(-1, self.height, self.width, 2), align_corners=False)
+
+
+class _Look(nn.Module):
+    """Images to locations and raw log-variances of codes."""
+
+    def __init__(self, net: WhatWhere, modality: Modality, learned: int) -> None:
+        super().__init__()
+        self.frame = _Frame(net, modality)
+        c = net.channels
+        layers: list[nn.Module] = []
+        for before, after, residual in ((2, c, False), (c, 2 * c, True), (2 * c, 3 * c, True)):
+            layers += [nn.Conv2d(before, after, 4, 2, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
+            layers += [Residual(after)] if residual else []
+        layers += [nn.Flatten(), nn.Linear(48 * c, net.width), nn.BatchNorm1d(net.width), nn.ReLU()]
+        self.layers = nn.Sequential(*layers, nn.Linear(net.width, 2 * learned))
+        raw = [LOG_VARIANCE_BOUND * math.atanh(2 * math.log(stddev) / LOG_VARIANCE_BOUND) for stddev in _STDDEVS]
+        self.register_buffer("raw", torch.tensor(raw), persistent=False)
+
+    raw: Tensor
+
+    def forward(self, image: Tensor) -> Tensor:
+        """(B, 3, H, W) in 0..1 to (B, 2 D)."""
+        with torch.autocast(image.device.type, enabled=False), torch.no_grad():
+            seen = chromatic(image.float())
+            measured = self.frame.measure(seen)
+            patch = self.frame.cut(seen[:, 1:], measured)
+        loc, raw = self.layers(patch.contiguous(memory_format=torch.channels_last)).float().chunk(2, -1)
+        return torch.cat([measured, loc, self.raw.expand(len(image), -1), raw], -1)
+
+
+class _Draw(nn.Module):
+    """Codes to brightness and chromaticity of images."""
+
+    def __init__(self, net: WhatWhere, modality: Modality, learned: int) -> None:
+        super().__init__()
+        self.frame = _Frame(net, modality)
+        c = net.channels
+        layers: list[nn.Module] = [nn.Linear(learned, net.width), nn.BatchNorm1d(net.width), nn.ReLU()]
+        layers += [nn.Linear(net.width, 48 * c), Reshape(3 * c, SIDE // 8, SIDE // 8)]
+        layers += [nn.BatchNorm2d(3 * c), nn.ReLU(), Residual(3 * c)]
+        for before, after, residual in ((3 * c, 2 * c, True), (2 * c, c, False)):
+            layers += [nn.ConvTranspose2d(before, after, 4, 2, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
+            layers += [Residual(after)] if residual else []
+        self.layers = nn.Sequential(*layers, nn.ConvTranspose2d(c, 3, 4, 2, 1))
+
+    def forward(self, codes: Tensor) -> Tensor:
+        """(N, D) to (N, 1, 3, H, W)."""
+        patch = self.layers(codes[:, MEASURED:])
+        with torch.autocast(codes.device.type, enabled=False):
+            measured = codes[:, :MEASURED].float()
+            patch = torch.cat([patch[:, :1].float().sigmoid(), patch[:, 1:].float()], 1)
+            opacity, colour = torch.split(self.frame.place(patch, measured), [1, 2], 1)
+            ground, figure = ((measured[:, at, None, None, None] + 1) / 2 for at in (3, 4))
+            return torch.cat([ground + opacity * (figure - ground), colour], 1).unsqueeze(1)
