@@ -29,7 +29,7 @@ _GREY = 0.05
 """Saturation below which a pixel belongs to the ground."""
 
 _STDDEVS = (0.01, 0.01, 0.01, 0.02, 0.02)
-"""Standard deviations of the measured numbers, in their units."""
+"""Standard deviations of the measured numbers, in their units (`_Frame.measure`)."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,12 @@ class _Frame(nn.Module):
         self.register_buffer("cells", torch.stack([columns, rows], -1), persistent=False)
 
     def measure(self, image: Tensor) -> Tensor:
-        """The measured numbers (B, 5) of brightness and chromaticity (B, 3, H, W); without colour they are finite."""
+        """The measured numbers (B, 5) of brightness and chromaticity (B, 3, H, W); without colour they are finite.
+
+        In units in which they are near -1..1: the centre from the middle of the image in quarters of its side, the square root of
+        H W; twice the logarithm of the root mean square distance, at least a pixel, over a tenth of the side; brightness from
+        -1, black, to 1.
+        """
         saturation = image[:, 1:].square().sum(1).sqrt().flatten(1).clamp(max=1.0)
         some = 1e-3
         total = saturation.sum(1, keepdim=True) + some
@@ -159,6 +164,8 @@ class _Frame(nn.Module):
 class _Look(nn.Module):
     """Images to locations and raw log-variances of codes."""
 
+    raw: Tensor
+
     def __init__(self, net: WhatWhere, modality: Modality, learned: int) -> None:
         super().__init__()
         self.frame = _Frame(net, modality)
@@ -171,8 +178,6 @@ class _Look(nn.Module):
         self.layers = nn.Sequential(*layers, nn.Linear(net.width, 2 * learned))
         raw = [LOG_VARIANCE_BOUND * math.atanh(2 * math.log(stddev) / LOG_VARIANCE_BOUND) for stddev in _STDDEVS]
         self.register_buffer("raw", torch.tensor(raw), persistent=False)
-
-    raw: Tensor
 
     def forward(self, image: Tensor) -> Tensor:
         """(B, 3, H, W) in 0..1 to (B, 2 D)."""
