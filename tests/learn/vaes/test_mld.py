@@ -18,6 +18,7 @@ from molyneux.core import (
     Likelihood,
     Modality,
     NotApplicableError,
+    Priors,
     Progress,
     Representation,
     Spec,
@@ -29,8 +30,9 @@ from molyneux.learn import Stage, Training, fit
 from molyneux.learn.diffusion_fit import CodePosteriors, ExPostDiffusion, fit_denoiser
 from molyneux.learn.likelihoods import Normal
 from molyneux.learn.multitime_diffusion import DiffusedCodes, MultiTimeDenoiser, multitime_loss, signal_and_noise
-from molyneux.learn.nets import Dense
-from molyneux.learn.vaes import MLD
+from molyneux.learn.nets import Dense, WhatWhere
+from molyneux.learn.priors import ExPostMixture
+from molyneux.learn.vaes import CVAE, DMVAE, MLD, MVAE
 
 SIZES = {"a": 3, "b": 4, "c": 2}
 SPEC = Spec(tuple(Modality(name, "tabular", (size,)) for name, size in SIZES.items()))
@@ -319,3 +321,33 @@ def test_a_fit_after_the_training_has_no_stage_in_it():
     assert len(caught.value.problems) == 2
     with pytest.raises(ConfigError, match="rate"):
         build(rate=-1.0)
+
+
+@pytest.mark.parametrize(("rate", "missing"), [(0.0, False), (1.0, False), (1.0, True)])
+def test_a_prior_is_fitted_to_the_codes_beside_the_diffusion_model(rate, missing):
+    """One normal: it has the mean and the covariance of codes of samples of which nothing is missing."""
+    batch = batch_of(6000, missing)
+    model = build(rate=rate, prior=ExPostMixture(components=1))
+    assert isinstance(model, Priors)
+    model.post_fit(ArraySource(SPEC, batch), seed=0)
+    codes = model.networks.observe(batch, tuple(SIZES), model._posteriors).private
+    drawn = torch.cat([codes[name].rsample((40 if rate else 1,), noise()) for name in SIZES], -1)
+    drawn = drawn[:, torch.stack([batch.mask(name) for name in SIZES]).all(0)].flatten(0, 1)
+    fitted = model.priors["fitted"](20_000).shared.rsample((), noise(1))
+    torch.testing.assert_close(fitted.mean(0), drawn.mean(0), atol=0.1, rtol=0)
+    torch.testing.assert_close(fitted.T.cov(), drawn.T.cov(), atol=0.06, rtol=0.1)
+    assert model.decode(model.priors["fitted"](3).rsample(1, noise()))["a"].mean.shape == (1, 3, 3)
+    torch.testing.assert_close(*(prior(4).shared.rsample((), noise()) for prior in (model.priors["diffusion"], model.prior)))
+    assert list(build().priors) == ["diffusion"]
+
+
+def test_a_net_of_one_normal_code_needs_such_codes():
+    spec = Spec((Modality("image", "image", (3, 16, 16), "uint8"), Modality("a", "tabular", (3,))))
+    nets = {"image": WhatWhere(channels=4)}
+    with pytest.raises(SpecError, match=r"WhatWhere gives image one code .* a rate above 0"):
+        MLD(spec, nets=nets)
+    with pytest.raises(SpecError, match="WhatWhere gives image one code"):
+        DMVAE(spec, latent_dim=8, private_dim={"image": 6}, nets=nets)
+    with pytest.raises(SpecError, match="WhatWhere gives image one code"):
+        CVAE(spec, target="image", nets=nets)
+    assert MVAE(spec, latent_dim=8, nets=nets).networks.numbers == MLD(spec, rate=1.0, nets=nets).networks.numbers == 2

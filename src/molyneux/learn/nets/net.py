@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import Kind, Modality, SpecError
-from molyneux.learn.likelihoods import Head, ViewDistribution, ViewLikelihood
+from molyneux.learn.likelihoods import Head, ViewDistribution, ViewLikelihood, default_likelihood
 
 
 class Net(ABC):
@@ -22,11 +22,30 @@ class Net(ABC):
     kinds: ClassVar[frozenset[Kind]]
     """Kinds of modality that it fits."""
 
+    one_normal_code: ClassVar[bool] = False
+    """Whether the encoder gives locations, then log-variances, of one code, whose dimensions have meanings to the decoder.
+
+    A model that asks for anything else refuses such a net (`check_code`).
+    """
+
     def check(self, modality: Modality) -> None:
         """Raise SpecError if this net cannot serve the modality."""
         if modality.kind not in self.kinds:
             known = ", ".join(sorted(self.kinds))
             raise SpecError(f"{type(self).__name__} is a net for {known}, but modality {modality.name} is {modality.kind}")
+
+    def check_code(self, modality: Modality, *, one_normal: bool) -> None:
+        """Raise SpecError if a model has other codes than this net needs (`one_normal_code`)."""
+        if self.one_normal_code and not one_normal:
+            raise SpecError(
+                f"{type(self).__name__} gives {modality.name} one code with means and log-variances: expected a model whose "
+                "codes are normal, and those of a modality shared or private alone, such as MLD with a rate above 0; "
+                "or use another net"
+            )
+
+    def likelihood(self, modality: Modality) -> ViewLikelihood:
+        """The likelihood of a modality for which none is named: that of its kind."""
+        return default_likelihood(modality)
 
     def code_grid(self, modality: Modality) -> tuple[int, int] | None:
         """Rows and columns of the grid of a code, which is (channels, rows, columns) flattened; None: it has no grid."""

@@ -19,9 +19,6 @@ from molyneux.learn.posteriors.diagonal import LOG_VARIANCE_BOUND
 
 __all__ = ["WhatWhere"]
 
-MEASURED = 5
-"""Numbers of a code that are measured: column and row of the centre, log radius, brightness of the ground and of the figure."""
-
 SIDE = 32
 """Rows and columns of the patch in which the figure is seen and drawn."""
 
@@ -30,6 +27,9 @@ _GREY = 0.05
 
 _STDDEVS = (0.01, 0.01, 0.01, 0.02, 0.02)
 """Standard deviations of the measured numbers, in their units (`_Frame.measure`)."""
+
+MEASURED = len(_STDDEVS)
+"""Numbers of a code that are measured: column and row of the centre, log radius, brightness of the ground and of the figure."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class WhatWhere(Net):
     row, log radius, brightness of the ground, brightness of the figure), with small fixed deviations; the others are learned.
 
     The ground is drawn with one brightness and without colour. For images of 3 channels with one coloured figure on a grey
-    ground; several figures are seen as one. It needs the likelihood `ChromaticNormal`, and a model whose codes are normal, such
-    as `MLD` with a rate above 0.
+    ground; several figures are seen as one. It needs the likelihood `ChromaticNormal`, its default, and a model with one normal
+    code of the image, shared or private, such as `MLD` with a rate above 0.
 
     Args:
         channels: of the finest grid of the encoder, 1/2 of the patch of 32 x 32; the coarser ones have twice and three times as
@@ -59,6 +59,7 @@ class WhatWhere(Net):
     reach: float = 2.3
 
     kinds = frozenset({"image"})
+    one_normal_code = True
 
     def __post_init__(self) -> None:
         refuse([*too_small(self, "channels", "width"), *not_positive(reach=self.reach)])
@@ -68,6 +69,11 @@ class WhatWhere(Net):
         super().check(modality)
         if modality.shape[0] != 3:
             raise SpecError(f"WhatWhere reads images of 3 channels, but {modality.name} has {modality.shape[0]}: use another net")
+
+    def likelihood(self, modality: Modality) -> ChromaticNormal:
+        """See `Net`."""
+        self.check(modality)
+        return ChromaticNormal()
 
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`; `outputs` are locations and log-variances of a code."""

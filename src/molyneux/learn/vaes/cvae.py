@@ -12,7 +12,7 @@ from torch.distributions import Distribution
 
 from molyneux.core import Batch, Codes, DataError, Loss, NotApplicableError, Posterior, Progress, Spec, nearest
 from molyneux.learn.checks import refuse
-from molyneux.learn.likelihoods import ViewDistribution, ViewLikelihood, default_likelihood
+from molyneux.learn.likelihoods import ViewDistribution, ViewLikelihood
 from molyneux.learn.nets import Net, default_net
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
 from molyneux.learn.posteriors import DiagonalNormal, Point, WhereConditional, expert_parameters
@@ -85,7 +85,9 @@ class CVAE(nn.Module):
         self.spec, self.target, self.beta, self.condition_dim, self.latent_dim = spec, target, beta, condition_dim, latent_dim
         self.conditions = tuple(name for name in spec.names if name != target)
         modality = spec.modality(target)
-        net, likelihood = nets.get(target) or default_net(modality), likelihoods.get(target) or default_likelihood(modality)
+        net = nets.get(target) or default_net(modality)
+        net.check_code(modality, one_normal=False)
+        likelihood = likelihoods.get(target) or net.likelihood(modality)
         self.condition = JointEncoder(spec.restrict(self.conditions), nets, width=width, layers=1, outputs=condition_dim)
         self.encoder, self.decoder = net.pair(modality, outputs=width, inputs=condition_dim + latent_dim, likelihood=likelihood)
         self.joining = nn.Linear(condition_dim, width)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import ClassVar, get_args
 
 import numpy as np
@@ -13,12 +13,13 @@ from torch.distributions import Distribution
 from molyneux.core import Batch, Codes, ConfigError, DataError, Epoch, Loss, Posterior, Progress, Source, Spec, SpecError, seeds
 from molyneux.learn.checks import levels_below_zero, refuse
 from molyneux.learn.diffusion_fit import CodePosteriors, ExPostDiffusion, fit_denoiser
+from molyneux.learn.flow_priors import ExPostFlow
 from molyneux.learn.grid_diffusion import GridLayers
 from molyneux.learn.likelihoods import Scales, ViewLikelihood
 from molyneux.learn.multitime_diffusion import DiffusedCodes, MultiTimeDenoiser, Schedule, multitime_loss
 from molyneux.learn.nets import Net
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, Point, expert_parameters
-from molyneux.learn.priors import LatentDims
+from molyneux.learn.priors import ExPostMixture, FittedPrior, LatentDims
 from molyneux.learn.vaes.joint_encoder import stage_of
 from molyneux.learn.vaes.networks import Networks, Observation, unknown_names
 
@@ -40,7 +41,8 @@ class MLD(nn.Module):
     is that of the autoencoders alone, and the diffusion model is fitted in the end (`post_fit`), to codes that are computed once.
 
     The shared code is that of all modalities side by side, in the order of the spec. Satisfies `core.Trainable`, `Encodes`,
-    `Decodes`, `Representation` and `EpochStart`. It has no likelihood: neither codes nor what is drawn have a known density.
+    `Decodes`, `Priors`, `Representation`, `EpochStart` and `PostFit`. It has no likelihood: neither codes nor what is drawn have
+    a known density.
 
     Deviations from the paper: the net predicts velocities instead of scores; it is a multilayer perceptron with residual blocks
     and not in the form of a U-net, but for codes on a grid; each modality counts the same in its loss; the parts that are given
@@ -64,6 +66,7 @@ class MLD(nn.Module):
         rate: weight of the divergence of codes from the standard normal distribution; 0 has deterministic autoencoders.
         after: how the diffusion model is fitted after the training; None trains it in the training.
         grids: convolutions of the diffusion model for codes on a grid, those of nets such as `GridConvolutional`.
+        prior: a density that is fitted to the same codes in the end, to be compared with the diffusion model (`priors`).
         redrawn: modalities whose codes, where several are drawn together, are then drawn anew given those of the others.
         nets: by modality; the default of its kind for what is not named.
         likelihoods: by modality; the default of its kind for what is not named.
@@ -93,6 +96,7 @@ class MLD(nn.Module):
         rate: float = 0.0,
         after: ExPostDiffusion | None = None,
         grids: GridLayers = GridLayers(),  # noqa: B008 - frozen
+        prior: ExPostMixture | ExPostFlow | None = None,
         redrawn: Sequence[str] = (),
         nets: Mapping[str, Net] | None = None,
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
@@ -121,6 +125,7 @@ class MLD(nn.Module):
         self.networks = Networks(spec, dims, numbers=2 if rate else 1, nets=nets, likelihoods=likelihoods, scales=scales)
         on_grid = {name: grid for name, net in nets.items() if (grid := net.code_grid(spec.modality(name)))}
         self.denoiser = MultiTimeDenoiser(self.sizes, width=width, blocks=blocks, grids=on_grid, layers=grids)
+        self.fitted = None if prior is None else FittedPrior(prior, LatentDims(sum(self.sizes.values())))
         self.register_buffer("centre", torch.zeros(sum(self.sizes.values())))
         self.register_buffer("spread", torch.ones(sum(self.sizes.values())))
 
@@ -151,14 +156,13 @@ class MLD(nn.Module):
 
     @torch.no_grad()
     def post_fit(self, source: Source, *, seed: int) -> None:
-        """Fit the diffusion model to the codes of training samples, if that is done after the training; see `core.PostFit`."""
+        """Fit what is fitted to codes of training samples: the diffusion model with `after`, and `prior`; see `core.PostFit`."""
+        if self.fitted is not None:
+            self._fit_prior(self.fitted, source, seed)
         if self.after is None:
             return
-        positions = np.sort(seeds.generator(seed, "diffusion", "positions").permutation(len(source))[: self.after.samples])
-        parts = np.split(positions, range(_CHUNK, len(positions), _CHUNK))
-        found = [self._code_posteriors(source.batch(part).to(self.centre.device)) for part in parts]
-        mean, variance, present = (torch.cat(part) for part in zip(*found, strict=True))
-        shown = present.repeat_interleave(torch.tensor(tuple(self.sizes.values()), device=present.device), 1)
+        rng = seeds.generator(seed, "diffusion", "positions")
+        mean, variance, present, shown = self._codes_of(source, self.after.samples, rng)
         self._standardise(mean.where(shown, torch.nan), variance)
         codes = CodePosteriors((mean - self.centre) / self.spread, variance.sqrt() / self.spread, present)
         start = int(seeds.key(seed, "diffusion", "fit")[0] >> 1)
@@ -207,6 +211,11 @@ class MLD(nn.Module):
         codes = self.centre.new_zeros(size, len(self.centre))
         return self._posterior(codes, torch.zeros(size, len(self.sizes), dtype=torch.bool, device=codes.device))
 
+    @property
+    def priors(self) -> Mapping[str, Callable[[int], Posterior]]:
+        """That of the diffusion model, `diffusion`, and the one that was fitted after training, `fitted`; see `core.Priors`."""
+        return {"diffusion": self.prior, **({} if self.fitted is None else {"fitted": self.fitted.of})}
+
     def represent(self, batch: Batch, observed: Collection[str] | None = None) -> dict[str, Tensor]:
         """The codes of what is observed, and the means of those of the other modalities; see `core.Representation`."""
         return {"shared": self.encode(batch, observed).shared.mean}
@@ -216,6 +225,22 @@ class MLD(nn.Module):
 
     def _posteriors(self, raw: Tensor) -> Diagonal:
         return DiagonalNormal(*expert_parameters(raw)) if self.rate else Point(raw.float())
+
+    def _codes_of(self, source: Source, samples: int, rng: np.random.Generator) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Means and variances of codes of random samples, (N, D), and what is present, (N, M), and by dimension, (N, D)."""
+        positions = np.sort(rng.permutation(len(source))[:samples])
+        parts = np.split(positions, range(_CHUNK, len(positions), _CHUNK))
+        found = [self._code_posteriors(source.batch(part).to(self.centre.device)) for part in parts]
+        mean, variance, present = (torch.cat(part) for part in zip(*found, strict=True))
+        return mean, variance, present, present.repeat_interleave(torch.tensor(tuple(self.sizes.values()), device=mean.device), 1)
+
+    def _fit_prior(self, prior: FittedPrior, source: Source, seed: int) -> None:
+        """Fit a density to codes that are drawn, of samples of which nothing is missing."""
+        rng = seeds.generator(seed, "prior", "positions")
+        mean, variance, _, shown = self._codes_of(source, prior.settings.samples, rng)
+        noise = seeds.generator(seed, "prior", "codes").standard_normal(mean.shape)
+        codes = (mean.double() + variance.double().sqrt() * torch.from_numpy(noise).to(mean.device)).where(shown, torch.nan)
+        prior.shared.fit(codes.cpu().numpy(), int(seeds.key(seed, "prior", "fit")[0] % 2**32))
 
     def _code_posteriors(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
         """Means and variances of the codes of a batch, (B, D) each, and what is present, (B, M)."""

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from molyneux.core import Batch, Spec, SpecError, nearest
 from molyneux.learn.by_modality import ModalityDict
-from molyneux.learn.likelihoods import Scales, ViewDistribution, ViewLikelihood, default_likelihood, likelihood_scales
+from molyneux.learn.likelihoods import Scales, ViewDistribution, ViewLikelihood, likelihood_scales
 from molyneux.learn.nets import Net, default_net
 from molyneux.learn.posteriors import Diagonal
 from molyneux.learn.priors import LatentDims
@@ -79,8 +79,10 @@ class Networks(nn.Module):
         self.encoders, self.decoders = ModalityDict[nn.Module](), ModalityDict[nn.Module]()
         for modality in spec.modalities:
             net = nets.get(modality.name) or default_net(modality)
-            likelihood = likelihoods.get(modality.name) or default_likelihood(modality)
-            code = dims.shared + dims.private.get(modality.name, 0)
+            likelihood = likelihoods.get(modality.name) or net.likelihood(modality)
+            own = dims.private.get(modality.name, 0)
+            net.check_code(modality, one_normal=numbers == 2 and not (dims.shared and own))
+            code = dims.shared + own
             pair = net.pair(modality, outputs=numbers * code, inputs=code, likelihood=likelihood)
             self.encoders[modality.name], self.decoders[modality.name] = pair
 
