@@ -107,6 +107,16 @@ GENERATIVE = (
 )
 """Views from captions and pictures by both readers, and from the prior of the loss and the fitted one. Of models without private
 codes, text to image is the same with both priors."""
+DIFFUSION = (
+    ("coherence.strict", TO_TEXT),
+    ("coherence.strict", TEXT_TO_IMAGE),
+    ("coherence.strict_judge", TEXT_TO_IMAGE),
+    ("coherence.strict_forced", TEXT_TO_IMAGE),
+    *(("coherence.accuracy", {**TEXT_TO_IMAGE, "factor": factor}) for factor in ("size", "shape", "position")),
+    ("coherence.strict", JOINT),
+    ("samplers.strict", {**JOINT, "prior": "fitted"}),
+)
+"""Views from captions by both readers and by factor, and joint samples from the diffusion model and from the fitted prior."""
 SEARCHED = (("coherence.strict", TO_TEXT), ("coherence.strict_forced", TEXT_TO_IMAGE))
 INPUTS = tuple(("coherence.strict_by_inputs", {"inputs": str(count)}) for count in (1, 2, 3, 4))
 SIX = tuple(
@@ -141,6 +151,7 @@ TRANSFER = tuple(
 SHOWN: dict[str, tuple[Shown, bool]] = {
     "": (USE, True),
     "best": (BEST, False),
+    "diffusion": (DIFFUSION, False),
     "digits": (DIGITS, False),
     "downstream": (DOWNSTREAM, False),
     "use": (USE[:3], False),

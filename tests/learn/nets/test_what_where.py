@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from molyneux.core import Modality, SpecError
+from molyneux.core import ConfigError, Modality, SpecError
 from molyneux.learn.likelihoods import ChromaticNormal, Normal
 from molyneux.learn.likelihoods.chromatic import chromatic
 from molyneux.learn.nets import WhatWhere
@@ -63,6 +63,23 @@ def test_the_window_makes_the_learned_code_one_of_the_figure_alone():
     torch.testing.assert_close(
         log_variance[:, :MEASURED].div(2).exp(), torch.tensor([[0.01, 0.01, 0.01, 0.02, 0.02]]).expand(2, -1)
     )
+
+
+def test_white_figures_on_black_are_found_by_their_brightness():
+    torch.manual_seed(0)
+    white = discs([(20.0, 30.0), (40.0, 12.0)], 9.0, ground=0.0, colour=(0.9, 0.9, 0.9))
+    frame = _Frame(WhatWhere(salience="brightness"), IMAGE)
+    measured = frame.measure(chromatic(white))
+    torch.testing.assert_close(frame.window(measured)[0], torch.tensor([[-11.5, 6.5], [8.5, -11.5]]), atol=0.01, rtol=0)
+    torch.testing.assert_close((measured[:, 3:] + 1) / 2, torch.tensor([[0.0, 0.9]]).expand(2, -1), atol=1e-3, rtol=0)
+    encoder = WhatWhere(channels=4, salience="brightness").encoder(IMAGE, 16).eval()
+    square = torch.zeros(1, 3, 48, 64)
+    square[:, :, 20:36, 24:40] = 0.9
+    loc, _ = expert_parameters(encoder(torch.cat([white, square])))
+    torch.testing.assert_close(loc[0, MEASURED:], loc[1, MEASURED:], atol=1e-5, rtol=0)
+    assert (loc[2, MEASURED:] - loc[1, MEASURED:]).abs().max() > 1e-4
+    with pytest.raises(ConfigError, match="salience: expected saturation or brightness, got 'size'"):
+        WhatWhere(salience="size")
 
 
 def test_images_without_colour_have_finite_codes():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
@@ -23,13 +24,17 @@ SIDE = 32
 """Rows and columns of the patch in which the figure is seen and drawn."""
 
 _GREY = 0.05
-"""Saturation below which a pixel belongs to the ground."""
+"""Salience below which a pixel belongs to the ground."""
 
 _STDDEVS = (0.01, 0.01, 0.01, 0.02, 0.02)
 """Standard deviations of the measured numbers, in their units (`_Frame.measure`)."""
 
 MEASURED = len(_STDDEVS)
 """Numbers of a code that are measured: column and row of the centre, log radius, brightness of the ground and of the figure."""
+
+
+Salience = Literal["saturation", "brightness"]
+"""What sets a figure off from its ground: colour, or light."""
 
 
 @dataclass(frozen=True)
@@ -44,25 +49,30 @@ class WhatWhere(Net):
     row, log radius, brightness of the ground, brightness of the figure), with small fixed deviations; the others are learned.
 
     The ground is drawn with one brightness and without colour. For images of 3 channels with one coloured figure on a grey
-    ground; several figures are seen as one. It needs the likelihood `ChromaticNormal`, its default, and a model with one normal
-    code of the image, shared or private, such as `MLD` with a rate above 0.
+    ground, or one light figure on a black ground (`salience: brightness`); several figures are seen as one. It needs the
+    likelihood `ChromaticNormal`, its default, and a model with one normal code of the image, shared or private, such as `MLD`
+    with a rate above 0.
 
     Args:
         channels: of the finest grid of the encoder, 1/2 of the patch of 32 x 32; the coarser ones have twice and three times as
             many.
         width: units of the fully connected layers.
         reach: half the side of the window, in root mean square distances from the centre.
+        salience: of pixels, by which the figure is found: `saturation`, or `brightness`, which the convolutions then see too.
     """
 
     channels: int = 32
     width: int = 256
     reach: float = 2.3
+    salience: Salience = "saturation"
 
     kinds = frozenset({"image"})
     one_normal_code = True
 
     def __post_init__(self) -> None:
-        refuse([*too_small(self, "channels", "width"), *not_positive(reach=self.reach)])
+        known = get_args(Salience)
+        wrong = [] if self.salience in known else [f"salience: expected {' or '.join(known)}, got {self.salience!r}"]
+        refuse([*too_small(self, "channels", "width"), *not_positive(reach=self.reach), *wrong])
 
     def check(self, modality: Modality) -> None:
         """Raise SpecError for images without three channels too."""
@@ -122,6 +132,7 @@ class _Frame(nn.Module):
         super().__init__()
         _, self.height, self.width = modality.shape
         self.side, self.reach = math.sqrt(self.height * self.width), net.reach
+        self.by_brightness = net.salience == "brightness"
         rows, columns = torch.meshgrid(torch.arange(float(self.height)), torch.arange(float(self.width)), indexing="ij")
         pixels = torch.stack([columns - (self.width - 1) / 2, rows - (self.height - 1) / 2]).flatten(1)
         self.register_buffer("pixels", pixels, persistent=False)
@@ -130,21 +141,22 @@ class _Frame(nn.Module):
         self.register_buffer("cells", torch.stack([columns, rows], -1), persistent=False)
 
     def measure(self, image: Tensor) -> Tensor:
-        """The measured numbers (B, 5) of brightness and chromaticity (B, 3, H, W); without colour they are finite.
+        """The measured numbers (B, 5) of brightness and chromaticity (B, 3, H, W); without a figure they are finite.
 
         In units in which they are near -1..1: the centre from the middle of the image in quarters of its side, the square root of
         H W; twice the logarithm of the root mean square distance, at least a pixel, over a tenth of the side; brightness from
         -1, black, to 1.
         """
-        saturation = image[:, 1:].square().sum(1).sqrt().flatten(1).clamp(max=1.0)
+        salience = image[:, 0] if self.by_brightness else image[:, 1:].square().sum(1).sqrt()
+        salience = salience.flatten(1).clamp(max=1.0)
         some = 1e-3
-        total = saturation.sum(1, keepdim=True) + some
-        centre = torch.einsum("bp,kp->bk", saturation, self.pixels) / total
+        total = salience.sum(1, keepdim=True) + some
+        centre = torch.einsum("bp,kp->bk", salience, self.pixels) / total
         away = (self.pixels - centre.unsqueeze(-1)).square().sum(1)
-        radius = ((saturation * away).sum(1, keepdim=True) / total).sqrt().clamp_min(1.0)
-        brightness, ground = image[:, 0].flatten(1), (saturation < _GREY).float()
+        radius = ((salience * away).sum(1, keepdim=True) / total).sqrt().clamp_min(1.0)
+        brightness, ground = image[:, 0].flatten(1), (salience < _GREY).float()
         grey = (brightness * ground).sum(1, keepdim=True) / ground.sum(1, keepdim=True).clamp_min(1.0)
-        figure = (brightness * saturation).sum(1, keepdim=True) / total
+        figure = (brightness * salience).sum(1, keepdim=True) / total
         size = (radius / (0.1 * self.side)).log() * 2
         return torch.cat([centre * 4 / self.side, size, grey * 2 - 1, figure * 2 - 1], 1)
 
@@ -153,12 +165,12 @@ class _Frame(nn.Module):
         size = measured[:, 2:3].clamp(-8.0, 8.0)
         return measured[:, :2] * self.side / 4, self.reach * 0.1 * self.side * (size / 2).exp()
 
-    def cut(self, colour: Tensor, measured: Tensor) -> Tensor:
-        """The patch (B, 2, side, side) in the window of chromaticity (B, 2, H, W); beyond the image it is grey."""
+    def cut(self, image: Tensor, measured: Tensor) -> Tensor:
+        """The patch (B, C, side, side) in the window of an image (B, C, H, W); beyond the image it is 0."""
         centre, half = self.window(measured)
         scale = self.cells.new_tensor([2 / self.width, 2 / self.height])
         places = (centre[:, None, None] + half[:, None, None] * self.cells) * scale
-        return functional.grid_sample(colour, places, align_corners=False)
+        return functional.grid_sample(image, places, align_corners=False)
 
     def place(self, patch: Tensor, measured: Tensor) -> Tensor:
         """An image (B, C, H, W) that is 0 but in the window, where the patch (B, C, side, side) is."""
@@ -177,7 +189,8 @@ class _Look(nn.Module):
         self.frame = _Frame(net, modality)
         c = net.channels
         layers: list[nn.Module] = []
-        for before, after, residual in ((2, c, False), (c, 2 * c, True), (2 * c, 3 * c, True)):
+        self.first = 0 if self.frame.by_brightness else 1
+        for before, after, residual in ((3 - self.first, c, False), (c, 2 * c, True), (2 * c, 3 * c, True)):
             layers += [nn.Conv2d(before, after, 4, 2, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
             layers += [Residual(after)] if residual else []
         layers += [nn.Flatten(), nn.Linear(48 * c, net.width), nn.BatchNorm1d(net.width), nn.ReLU()]
@@ -190,7 +203,7 @@ class _Look(nn.Module):
         with torch.autocast(image.device.type, enabled=False), torch.no_grad():
             seen = chromatic(image.float())
             measured = self.frame.measure(seen)
-            patch = self.frame.cut(seen[:, 1:], measured)
+            patch = self.frame.cut(seen[:, self.first :], measured)
         loc, raw = self.layers(patch.contiguous(memory_format=torch.channels_last)).float().chunk(2, -1)
         return torch.cat([measured, loc, self.raw.expand(len(image), -1), raw], -1)
 
