@@ -11,8 +11,8 @@ from torch import Size, Tensor
 
 from molyneux.core import Modality, SpecError
 from molyneux.learn.checks import refuse
-from molyneux.learn.likelihoods.correlated import FLOOR, moments
-from molyneux.learn.likelihoods.likelihood import Head, ViewDistribution, ViewLikelihood, single
+from molyneux.learn.likelihoods.correlated import FLOOR, CovarianceHead, moments
+from molyneux.learn.likelihoods.likelihood import ViewDistribution, ViewLikelihood, single
 
 __all__ = ["ChromaticNormal", "ChromaticViews", "chromatic", "coloured"]
 
@@ -110,25 +110,17 @@ class ChromaticViews(ViewDistribution):
         return coloured(self.loc + (self.factor @ noise.flatten(-2)).reshape(shape))
 
 
-class ChromaticHead(Head):
-    """Brightness and chromaticity of each pixel, and one covariance, the running mean of those that were fitted to batches."""
-
-    covariance: Tensor
-    optimal = True
+class ChromaticHead(CovarianceHead):
+    """Brightness and chromaticity of each pixel, and the covariance of both."""
 
     def __init__(self, weight: float) -> None:
-        super().__init__()
+        super().__init__(3)
         self.weight = weight
-        self.register_buffer("covariance", torch.eye(3))
 
     def forward(self, raw: Tensor, batch_shape: Size) -> ChromaticViews:
         """See `Head`."""
-        report = self._remember if self.training else None
-        factor = torch.linalg.cholesky(self.covariance.float())
+        factor, report = self.current()
         return ChromaticViews(single(raw, batch_shape), factor, batch_shape, weight=self.weight, report=report)
-
-    def _remember(self, covariance: Tensor) -> None:
-        self.covariance.lerp_(covariance, 0.05)
 
 
 @dataclass(frozen=True)

@@ -77,8 +77,8 @@ class CorrelatedViews(LocatedViews):
         return self.loc + (self.factor @ noise.flatten(-2)).reshape(shape)
 
 
-class CorrelatedHead(Head):
-    """One location for each value, and one covariance of channels, the running mean of those that were fitted to batches."""
+class CovarianceHead(Head):
+    """A head with one covariance of channels for all pixels, the running mean of those fitted to batches in training."""
 
     covariance: Tensor
     optimal = True
@@ -87,14 +87,21 @@ class CorrelatedHead(Head):
         super().__init__()
         self.register_buffer("covariance", torch.eye(channels))
 
-    def forward(self, raw: Tensor, batch_shape: Size) -> CorrelatedViews:
-        """See `Head`."""
-        report = self._remember if self.training else None
-        factor = torch.linalg.cholesky(self.covariance.float())
-        return CorrelatedViews(single(raw, batch_shape), factor, batch_shape, report=report)
+    def current(self) -> tuple[Tensor, Callable[[Tensor], None] | None]:
+        """The lower triangular factor of the covariance, and in training what is called with one that was fitted."""
+        return torch.linalg.cholesky(self.covariance.float()), self._remember if self.training else None
 
     def _remember(self, covariance: Tensor) -> None:
         self.covariance.lerp_(covariance, 0.05)
+
+
+class CorrelatedHead(CovarianceHead):
+    """One location for each value, and the covariance of channels."""
+
+    def forward(self, raw: Tensor, batch_shape: Size) -> CorrelatedViews:
+        """See `Head`."""
+        factor, report = self.current()
+        return CorrelatedViews(single(raw, batch_shape), factor, batch_shape, report=report)
 
 
 @dataclass(frozen=True)
