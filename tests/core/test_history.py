@@ -50,3 +50,10 @@ def test_rows_since():
     assert history.since(1).rows == ROWS[1:]
     assert history.since(1).best_epoch == 1
     assert history.since(2) == History()
+
+
+def test_seconds_of_what_is_fitted_afterwards_stand_in_the_last_row():
+    history = History(({"epoch": 1, "step": 2, "seconds": 3.0}, {"epoch": 2, "step": 4, "seconds": 6.0}))
+    assert history.prolonged(1.5).columns()["seconds"] == (3.0, 7.5)
+    assert history.columns()["seconds"] == (3.0, 6.0)
+    assert History().prolonged(1.0) == History()

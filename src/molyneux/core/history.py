@@ -15,9 +15,9 @@ from molyneux.core.errors import CorruptFileError, StoreError
 
 Row = Mapping[str, float]
 """`epoch` (1 is the first), `stage` (1 is the first; only where a training has stages), `step` (optimiser steps so far),
-`seconds` (of training and validation so far), `samples_per_second` (training alone), `learning_rate`, and a column
-`train/<term>` or `validation/<term>` for every term of the loss, in nats per sample; `train/loss` and `validation/loss` are the
-totals."""
+`seconds` (of training and validation so far; in the last row also of what is fitted after them, `core.PostFit`),
+`samples_per_second` (training alone), `learning_rate`, and a column `train/<term>` or `validation/<term>` for every term of the
+loss, in nats per sample; `train/loss` and `validation/loss` are the totals."""
 
 MONITORED = "validation/loss"
 _WHOLE = ("epoch", "stage", "step")
@@ -31,6 +31,10 @@ class History:
 
     def __add__(self, row: Row) -> History:
         return History((*self.rows, dict(row)))
+
+    def prolonged(self, seconds: float) -> History:
+        """With so many seconds more in the last row."""
+        return History((*self.rows[:-1], {**self.rows[-1], "seconds": self.rows[-1]["seconds"] + seconds})) if self.rows else self
 
     @property
     def epochs(self) -> int:

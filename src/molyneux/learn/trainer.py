@@ -131,13 +131,17 @@ def fit(
         if not fitting.complete():
             fitting.run()
             train = samples.loaded or train
-        state.history.write_csv(folder / "history.csv")
+        history = state.history
+        history.write_csv(folder / "history.csv")
         if training.keep == "best" and state.best is not None:
             model.load_state_dict(state.best)
         model.eval()
         if isinstance(model, PostFit):
+            began = time.perf_counter()
             model.post_fit(train, seed=seed)
-    return state.history
+            history = history.prolonged(time.perf_counter() - began)
+            history.write_csv(folder / "history.csv")
+    return history
 
 
 @dataclass

@@ -105,8 +105,8 @@ class Records:
     package and the world and the content of the files that the experiment names. Settings of earlier versions are read as
     what they are called now (`current_settings`). `held` opens the records of a folder.
 
-    `costs.jsonl` has the steps and seconds of each training (validation included, measures not) and where it ran: times differ
-    from run to run, records do not.
+    `costs.jsonl` has the steps and seconds of each training (validation and fits after it included, measures not) and where it
+    ran: times differ from run to run, records do not.
 
     Args:
         path: `records.jsonl`; what is there counts, so a study goes on from its records where its runs are gone.

@@ -1,6 +1,7 @@
 """MLD: the process and its sampler against normal codes, the loss by hand, any modalities given any others, a short training."""
 
 from functools import partial
+from time import sleep
 
 import numpy as np
 import pytest
@@ -272,6 +273,12 @@ def test_fitted_after_the_training_it_learns_one_modality_given_the_other(rate):
         item.data.copy_(value)
     model.post_fit(ArraySource(spec, batch), seed=1)
     assert all(torch.equal(item, again[name]) for name, item in model.denoiser.named_parameters())
+
+
+def test_the_cost_of_a_training_has_that_of_the_fit(monkeypatch):
+    monkeypatch.setattr(MLD, "post_fit", lambda self, source, *, seed: sleep(1.5))
+    settings = Training(steps=1, batch_size=4, threads=1, device="cpu", precision="32")
+    assert fit(build().train(), ArraySource(SPEC, batch_of(8)), training=settings, seed=1).rows[-1]["seconds"] > 1.5
 
 
 def test_the_rate_is_the_divergence_of_the_codes():
