@@ -1,20 +1,23 @@
-"""Take the pictures of the home page from the report of a run, with headless Chromium.
+"""Take the pictures of the home page from the report of a run, with headless Chromium, or a sheet of what a run generated.
 
     molyneux run configs/quickstart.yaml --out runs/quickstart
     python docs/pictures.py runs/quickstart
+    python docs/pictures.py runs/level-5 --sheet level-5
 
-Needs `chromium` (Debian: `apt install chromium`).
+The first needs `chromium` (Debian: `apt install chromium`); the second a run with the measure `galleries`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
-from PIL import Image
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
 
 FOLDER = Path(__file__).parent / "assets" / "report"
 SECTIONS = {"top": 800, "coherence": 800, "generated": 900}
@@ -26,7 +29,14 @@ def main() -> None:
     """Write one WebP for each section, and one of the first samples."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="folder of a run with a report")
-    run = parser.parse_args().run.resolve()
+    parser.add_argument("--sheet", metavar="NAME", help="write a sheet of pictures drawn from captions, and nothing else")
+    options = parser.parse_args()
+    run = options.run.resolve()
+    if options.sheet:
+        place = FOLDER.parent / "generated"
+        place.mkdir(exist_ok=True)
+        _sheet(run / "measure").save(place / f"{options.sheet}.webp", quality=90, method=6)
+        return
     page = run / "report" / "report.html"
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None or not page.exists():
@@ -53,6 +63,26 @@ def _picture(browser: str, page: str, section: str, height: int) -> Image.Image:
         subprocess.run([browser, *options, *size, copy.as_uri()], check=True, capture_output=True, timeout=300)
         with Image.open(path) as picture:
             return picture.convert("RGB")
+
+
+def _sheet(measure: Path, side: int = 128, label: int = 330) -> Image.Image:
+    """For each caption of the gallery of draws a row: the caption, the true picture, and all draws."""
+    exhibits = {item["name"]: item for item in json.loads((measure / "exhibits.json").read_text(encoding="utf-8"))}
+    draws, cross = exhibits["draws_text_to_image"], exhibits["cross"]
+    drawn, true = (np.load(measure / f"{item['file']}.0.npy") for item in (draws, cross))
+    head = ["true picture", *(name for name in draws["columns"] if name != "text")]
+    sheet = Image.new("RGB", (label + len(head) * (side + 4), 24 + len(draws["rows"]) * (side + 4)), "white")
+    pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(size=16)
+    for column, name in enumerate(head):
+        pen.text((label + column * (side + 4), 2), name, "black", font)
+    for number, (row, beside) in enumerate(zip(draws["rows"], cross["rows"], strict=True)):
+        top = 24 + number * (side + 4)
+        pen.text((4, top + side // 2 - 8), row[0]["text"], "black", font)
+        views = [true[beside[0]["view"][1]], *(drawn[cell["view"][1]] for cell in row[1:])]
+        for column, view in enumerate(views):
+            picture = Image.fromarray(view.transpose(1, 2, 0)).resize((side, side), Image.Resampling.NEAREST)
+            sheet.paste(picture, (label + column * (side + 4), top))
+    return sheet
 
 
 if __name__ == "__main__":
