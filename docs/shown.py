@@ -113,10 +113,10 @@ DIFFUSION = (
     ("coherence.strict_judge", TEXT_TO_IMAGE),
     ("coherence.strict_forced", TEXT_TO_IMAGE),
     *(("coherence.accuracy", {**TEXT_TO_IMAGE, "factor": factor}) for factor in ("size", "shape", "position")),
-    ("coherence.strict", JOINT),
-    ("samplers.strict", {**JOINT, "prior": "fitted"}),
+    *(("samplers.strict", {**JOINT, "prior": prior}) for prior in ("redrawn", "diffusion", "fitted", "loss")),
+    *(("samplers.frechet", {"source": "prior", "target": "image", "prior": prior}) for prior in ("redrawn", "fitted")),
 )
-"""Views from captions by both readers and by factor, and joint samples from the diffusion model and from the fitted prior."""
+"""Views from captions by both readers and by factor; joint samples from four priors, and the distance of their pictures."""
 SEARCHED = (("coherence.strict", TO_TEXT), ("coherence.strict_forced", TEXT_TO_IMAGE))
 INPUTS = tuple(("coherence.strict_by_inputs", {"inputs": str(count)}) for count in (1, 2, 3, 4))
 SIX = tuple(

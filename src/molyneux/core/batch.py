@@ -114,6 +114,15 @@ class Batch:
         places = torch.arange(longest, device=view.device).expand(len(view), longest)
         return places < self.lengths[name].unsqueeze(1) if name in self.lengths else torch.ones_like(places, dtype=torch.bool)
 
+    def without_rest(self, name: str, spec: Spec, view: Tensor) -> Tensor:
+        """A view of these samples (B, *shape), stored or in model form, with padding (0 for numbers) beyond its lengths."""
+        modality = spec.modality(name)
+        if name not in self.lengths or modality.length_axis is None:
+            return view
+        after = len(modality.shape) - modality.length_axis - 1
+        within = self.positions(name, spec).reshape(len(view), *[1] * modality.length_axis, -1, *[1] * after)
+        return view.where(within, modality.padding or 0)
+
     def observe(self, names: Collection[str]) -> Batch:
         """The same samples with only the modalities `names` observed; the others are masked, not removed."""
         masked = {name: torch.zeros_like(self.mask(name)) for name in self.views if name not in names}

@@ -9,11 +9,16 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from molyneux.core import TrainingError
 from molyneux.learn.checks import levels_below_zero, not_positive, refuse, too_small
 from molyneux.learn.hardware import has_bf16
 from molyneux.learn.multitime_diffusion import MultiTimeDenoiser, Schedule, multitime_loss
+from molyneux.learn.training import Precision
 
 __all__ = ["CodePosteriors", "ExPostDiffusion", "fit_denoiser"]
+
+_CHECKED_EVERY = 100
+"""Steps between two looks at whether the loss is finite."""
 
 _WIDE = 256
 """Width of the net from which on steps in bf16 take less time."""
@@ -45,7 +50,7 @@ class ExPostDiffusion:
     average: float = 0.999
     samples: int = 100_000
     spread: float = 1.0
-    precision: str = "auto"
+    precision: Precision = "auto"
 
     def __post_init__(self) -> None:
         problems = [*too_small(self, "steps", "batch_size", "samples"), *not_positive(learning_rate=self.learning_rate)]
@@ -86,6 +91,9 @@ def fit_denoiser(
         settings: of the fit.
         seed: of all randomness.
         schedule: of the noise.
+
+    Raises:
+        TrainingError: the loss is not finite.
     """
     device = codes.mean.device
     generator = torch.Generator(device).manual_seed(seed)
@@ -108,6 +116,15 @@ def fit_denoiser(
         # Warmed up, so that the first weights do not count for long.
         decay = min(settings.average, (1 + step) / (10 + step)) if settings.average else 0.0
         torch._foreach_lerp_(means, [parameter.detach() for parameter in parameters], 1 - decay)
+        if step % _CHECKED_EVERY == 0 or step + 1 == settings.steps:
+            _require_finite(loss, step)
     with torch.no_grad():
         for parameter, mean in zip(parameters, means, strict=True):
             parameter.copy_(mean)
+
+
+def _require_finite(loss: Tensor, step: int) -> None:
+    if not bool(loss.isfinite()):
+        raise TrainingError(
+            f"diffusion model, step {step + 1}: expected a finite loss, got {loss.item()}: lower after.learning_rate"
+        )

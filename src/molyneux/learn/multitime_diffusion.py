@@ -176,7 +176,7 @@ class DiffusedCodes:
         From noise at time 1 along the probability flow: Lu et al., DPM-Solver++ (2022), algorithm 2 (second order, multistep).
         Times are the squares of equal steps to 0: what is left of the noise in the end decides on the last digits of a code. What
         is `redrawn` is then drawn anew given what was drawn of the others, a step of Gibbs sampling, where more than one modality
-        was not known: it leaves a joint distribution that was learned well as it is.
+        was not known. An exact joint distribution stays as it is; one that is not moves towards the conditional ones.
         """
         shape = (*sample_shape, *self.codes.shape)
         if bool(self.fixed.all()):

@@ -10,13 +10,7 @@ from molyneux.core.views import to_model
 
 def read_view(batch: Batch, spec: Spec, name: str) -> Tensor:
     """A view in model form; what is absent is 0 and what lies beyond a length is padding, so that it reaches no gradient."""
-    modality = spec.modality(name)
-    view = to_model(modality, batch.views[name])
-    if name in batch.lengths and modality.length_axis is not None:
-        within = batch.positions(name, spec)
-        axes = len(modality.shape) - modality.length_axis - 1
-        within = within.reshape(len(view), *[1] * modality.length_axis, -1, *[1] * axes)
-        view = view.where(within, modality.padding or 0)
+    view = batch.without_rest(name, spec, to_model(spec.modality(name), batch.views[name]))
     if name in batch.present:
         view = view.where(batch.present[name].reshape(-1, *[1] * (view.dim() - 1)), 0)
     return view

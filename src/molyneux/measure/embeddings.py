@@ -47,7 +47,7 @@ class Embedding:
         """The vectors of the true views of the first samples, (N, D); NaN where a sample lacks the modality."""
         name, parts = self.modality.name, []
         for start, batch in evaluation.batches(samples):
-            found = self(_present(evaluation.true_batch(start, batch), name))
+            found = self(_present(evaluation, evaluation.true_batch(start, batch), name))
             parts.append(scattered(found, batch.mask(name).cpu().numpy()))
         return np.concatenate(parts)
 
@@ -65,7 +65,7 @@ def fit_embedding(evaluation: Evaluation, name: str, fit: Evaluation, *, dimensi
     modality, network = evaluation.spec.modality(name), evaluation.network(name)
     if network is not None:
         return Embedding(modality, network)
-    batches = (_present(fit.true_batch(start, batch), name) for start, batch in fit.batches(samples))
+    batches = (_present(fit, fit.true_batch(start, batch), name) for start, batch in fit.batches(samples))
     numbers = np.concatenate([numbers_of(modality, view) for view in batches])
     mean = numbers.mean(0)
     noise = fit.rng("embedding", name).normal(size=(numbers.shape[1], min(dimensions + 10, *numbers.shape)))
@@ -87,8 +87,10 @@ def scattered(rows: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return found
 
 
-def _present(batch: Batch, name: str) -> Tensor:
-    return having(batch, (name,)).views[name]
+def _present(evaluation: Evaluation, batch: Batch, name: str) -> Tensor:
+    """The views of the samples that have the modality, with padding beyond their lengths."""
+    part = having(batch, (name,))
+    return part.without_rest(name, evaluation.spec, part.views[name])
 
 
 def _principal(centred: np.ndarray, noise: np.ndarray, dimensions: int) -> np.ndarray:

@@ -27,6 +27,12 @@ MOST_DIRECTIONS = 200
 """Directions beyond this number are refused: each costs a decoding of every sample and gives a dozen scores."""
 
 
+def within_lengths(made: Distribution, lengths: Tensor | None) -> Distribution:
+    """A decoded distribution of which the first `lengths` (B,) positions count; whole where the model's cannot leave any out."""
+    masked = getattr(made, "masked", None)
+    return made if lengths is None or masked is None else masked(lengths)
+
+
 @dataclass(frozen=True)
 class Direction:
     """Generation of one modality from others.

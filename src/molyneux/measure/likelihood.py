@@ -35,6 +35,7 @@ from molyneux.measure.generation import (
     directions,
     having,
     subsets,
+    within_lengths,
 )
 from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.scores import Recorder
@@ -214,7 +215,8 @@ class Likelihood(Measure):
             for target in targets:
                 rows = batch.mask(target).nonzero().flatten()
                 view = views.to_model(evaluation.spec.modality(target), true.views[target][rows])
-                for name, densities in _densities(evaluation, _of_samples(codes, rows), view, target).items():
+                lengths = true.lengths[target][rows] if target in true.lengths else None
+                for name, densities in _densities(evaluation, _of_samples(codes, rows), view, target, lengths).items():
                     parts[name, observed, (target,)].append(densities)
         return {key: torch.cat(found).logsumexp(0) - math.log(self.k) for key, found in parts.items()}
 
@@ -251,7 +253,8 @@ class _Bounds:
         if key not in self.made:
             batch = self.batch
             if true is not None:
-                batch = replace(batch, views={**batch.views, true[0]: true[1].views[true[0]]})
+                name, lengths = true[0], {key: value for key, value in true[1].lengths.items() if key == true[0]}
+                batch = replace(batch, views={**batch.views, name: true[1].views[name]}, lengths={**batch.lengths, **lengths})
             rows, part = _all_present(batch, names), having(batch, names)
             part = part if len(names) == len(part.views) else part.observe(names)
             found = (
@@ -302,13 +305,14 @@ def _sampling_error(variances: np.ndarray, recorder: Recorder) -> Score:
     return recorder.score(_ERROR, value, **fields)
 
 
-def _densities(evaluation: Evaluation, codes: Codes, view: Tensor, target: str) -> dict[str, Tensor]:
+def _densities(evaluation: Evaluation, codes: Codes, view: Tensor, target: str, lengths: Tensor | None) -> dict[str, Tensor]:
     """Log-densities (m, B) of views (B, ...) given their own codes (m, B, D) and, of several samples, given those of another."""
     own, others, count = list[Tensor](), list[Tensor](), len(view)
     for rows in torch.split(torch.arange(count, device=view.device), _rows(evaluation)) if count else ():
         made = evaluation.model.decode(_of_samples(codes, rows), (target,))[target]
-        own.append(made.log_prob(view[rows]))
-        others.append(made.log_prob(view[(rows + 1) % count]))
+        for found, chosen in ((own, rows), (others, (rows + 1) % count)):
+            counted = within_lengths(made, None if lengths is None else lengths[chosen])
+            found.append(counted.log_prob(view[chosen]))
     if not own:
         return {}
     return {"conditional": torch.cat(own, -1), **({_UNPAIRED: torch.cat(others, -1)} if count > 1 else {})}

@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 from torch.distributions import Distribution
 
-from molyneux.core import Batch, Decodes, Encodes, Modality, Score, SpecError, about_names, views
+from molyneux.core import Batch, Decodes, Encodes, Modality, Score, Spec, SpecError, about_names, views
 from molyneux.measure.coherence import Answers, ConstantText, Letters
 from molyneux.measure.coherence.answers import read, true_answers
 from molyneux.measure.coherence.scores import answer_scores
 from molyneux.measure.evaluation import Evaluation
-from molyneux.measure.generation import Draw, check_draw, having, stored_view
+from molyneux.measure.generation import Draw, check_draw, having, stored_view, within_lengths
 from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.scores import Recorder
 
@@ -83,7 +83,7 @@ class Reconstruction(Measure):
 def _compared(evaluation: Evaluation, batch: Batch, name: str, made: Distribution) -> tuple[dict[str, np.ndarray], list[Answers]]:
     """A decoded modality beside its true views: numbers by name (N,), and what was read, if it can be."""
     modality, reader = evaluation.spec.modality(name), evaluation.reader(name)
-    likelihood = made.log_prob(views.to_model(modality, batch.views[name]))
+    likelihood = within_lengths(made, batch.lengths.get(name)).log_prob(views.to_model(modality, batch.views[name]))
     view, part = stored_view(modality, made), batch.to("cpu")
     compared = compare(modality, view, part.views[name], part.lengths.get(name))
     answers = [] if reader is None or part.factors is None else [read(reader, view, evaluation.spec, part.factors)]
@@ -221,17 +221,20 @@ class ConstantViews:
 
     def __init__(self, modality: Modality) -> None:
         self.modality = modality
-        self._count = 0
+        self._count = torch.zeros(modality.shape, dtype=torch.int64)
         self._total = torch.zeros(modality.shape, dtype=torch.float64)
         self._whole: Counter[bytes] = Counter()
         self._letters = ConstantText(modality) if modality.kind == "text" else None
         self.frequencies = SymbolFrequencies(modality)
 
     def add(self, truth: Tensor, lengths: Tensor | None = None) -> None:
-        """Count true stored views (N, *shape) of the given lengths (N,)."""
-        self._count += len(truth)
+        """Count true stored views (N, *shape) of the given lengths (N,); numbers beyond them do not count."""
         if not self.modality.symbols:
-            self._total += views.to_model(self.modality, truth).sum(0, dtype=torch.float64)
+            name, spec = self.modality.name, Spec((self.modality,))
+            batch = Batch({name: truth}, lengths={} if lengths is None else {name: lengths})
+            self._count += batch.without_rest(name, spec, torch.ones(truth.shape, dtype=torch.int64)).sum(0)
+            numbers = batch.without_rest(name, spec, views.to_model(self.modality, truth))
+            self._total += numbers.sum(0, dtype=torch.float64)
             return
         ids = truth.reshape(len(truth), -1).long()
         self._whole.update(row.tobytes() for row in ids.numpy())
@@ -243,7 +246,7 @@ class ConstantViews:
     def views(self) -> list[Tensor]:
         """Constant stored views (*shape): the mean; or the most common whole view, and the text of the best letters."""
         if not self.modality.symbols:
-            return [views.to_stored(self.modality, self._total / max(1, self._count))]
+            return [views.to_stored(self.modality, self._total / self._count.clamp_min(1))]
         whole = torch.frombuffer(bytearray(self._whole.most_common(1)[0][0]), dtype=torch.int64)
         found = [whole] if self._letters is None else [whole, torch.from_numpy(self._letters.ids)]
         return [views.to_stored(self.modality, view.reshape(self.modality.shape)) for view in found]

@@ -69,6 +69,20 @@ def test_the_density_of_a_pixel_integrates_to_one():
     assert total.item() == pytest.approx(1.0, abs=0.01)
 
 
+@pytest.mark.parametrize("variance", [0.1, 1e-6])
+def test_black_pixels_have_no_more_probability_than_their_brightness(variance):
+    """However surely grey: the integral over colours below half a step of stored images is a third of that of the brightness."""
+    made = ChromaticNormal().head(Modality("picture", "image", (3, 1, 1), "uint8")).eval()
+    made.covariance.copy_(torch.diag(torch.tensor([4e-4, variance, variance])))
+    views = made(torch.zeros(1, 1, 3, 1, 1), torch.Size((1,)))
+    largest = 0.5 / 255
+    side = (torch.arange(40) + 0.5) / 40 * largest
+    cube = torch.cartesian_prod(side, side, side)[:, :, None, None]
+    total = views.log_prob(cube).double().exp().mean() * largest**3
+    brightness = torch.distributions.Normal(0.0, 0.02).cdf(torch.tensor(largest)) - 0.5
+    assert total.item() == pytest.approx(brightness.item() / 3, rel=0.01)
+
+
 def test_draws_scatter_around_the_mean():
     raw, _ = raw_and_target()
     views = head().eval()(raw.clamp(0.4, 0.6) * torch.tensor([1.0, 0.1, 0.1])[:, None, None], BATCH)

@@ -25,6 +25,7 @@ from molyneux.core import (
     Spec,
     SpecError,
     Trainable,
+    TrainingError,
 )
 from molyneux.data import ArraySource
 from molyneux.learn import Stage, Training, fit
@@ -344,8 +345,17 @@ def test_a_prior_is_fitted_to_the_codes_beside_the_diffusion_model(rate, missing
     torch.testing.assert_close(fitted.mean(0), drawn.mean(0), atol=0.1, rtol=0)
     torch.testing.assert_close(fitted.T.cov(), drawn.T.cov(), atol=0.06, rtol=0.1)
     assert model.decode(model.priors["fitted"](3).rsample(1, noise()))["a"].mean.shape == (1, 3, 3)
-    torch.testing.assert_close(*(prior(4).shared.rsample((), noise()) for prior in (model.priors["diffusion"], model.prior)))
+
+
+def test_the_priors_have_names():
     assert list(build().priors) == ["diffusion"]
+    model = build(rate=1.0, redrawn=["b"], prior=ExPostMixture())
+    assert list(model.priors) == ["loss", "diffusion", "redrawn", "fitted"]
+    drawn = {name: prior(500).shared.rsample((), noise()) for name, prior in model.priors.items()}
+    assert torch.equal(drawn["redrawn"], model.prior(500).shared.rsample((), noise()))
+    assert ((drawn["redrawn"] != drawn["diffusion"]).any(0)).tolist() == [False, False, True, True, True, False]
+    assert drawn["loss"].shape == (500, 6)
+    torch.testing.assert_close(drawn["loss"].T.cov(), torch.eye(6), atol=0.2, rtol=0)
 
 
 def test_a_net_of_one_normal_code_needs_such_codes():
@@ -358,3 +368,11 @@ def test_a_net_of_one_normal_code_needs_such_codes():
     with pytest.raises(SpecError, match="WhatWhere gives image one code"):
         CVAE(spec, target="image", nets=nets)
     assert MVAE(spec, latent_dim=8, nets=nets).networks.numbers == MLD(spec, rate=1.0, nets=nets).networks.numbers == 2
+
+
+def test_a_fit_that_comes_to_nothing_is_an_error():
+    codes = CodePosteriors(torch.randn(64, 2, generator=noise()), torch.zeros(64, 2), torch.ones(64, 2, dtype=torch.bool))
+    codes.mean[::2] = torch.inf
+    denoiser = MultiTimeDenoiser({"a": 1, "b": 1}, width=8, blocks=1)
+    with pytest.raises(TrainingError, match=r"step 1: expected a finite loss, got nan: lower after\.learning_rate"):
+        fit_denoiser(denoiser, codes, share=0.5, settings=ExPostDiffusion(steps=3, batch_size=64), seed=3)

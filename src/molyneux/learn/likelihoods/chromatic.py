@@ -76,16 +76,19 @@ class ChromaticViews(ViewDistribution):
         """
         with torch.autocast(self.loc.device.type, enabled=False):
             residuals = (chromatic(value) - self.loc).flatten(-2)
-            squared = torch.linalg.solve_triangular(self.factor, residuals, upper=False).square().sum(-1)
-        pixels = self.event_shape[1:].numel()
-        nats = -0.5 * squared - pixels * (self.factor.diagonal().log() + 0.5 * math.log(2 * math.pi))
-        brightness, colour = nats[..., 0], nats[..., 1:].sum(-1)
+            squared = torch.linalg.solve_triangular(self.factor, residuals, upper=False).square()
+        constants = self.factor.diagonal().log() + 0.5 * math.log(2 * math.pi)
         if self.weighted:
-            counted: Tensor = self.weight * brightness + colour
+            nats = -0.5 * squared.sum(-1) - self.event_shape[1:].numel() * constants
+            counted: Tensor = self.weight * nats[..., 0] + nats[..., 1:].sum(-1)
             return counted
-        # The map from an image to these numbers has the volume 1 / (sqrt(3) brightness^2) at each pixel.
-        dark = value.amax(-3).clamp_min(_DARKEST).log().sum((-1, -2))
-        density: Tensor = brightness + colour - 2 * dark - 0.5 * math.log(3) * pixels
+        each = -0.5 * squared - constants.unsqueeze(-1)
+        light = value.amax(-3).flatten(-2)
+        dark = light < _DARKEST
+        # The map from a pixel to these numbers has the volume 1 / (sqrt(3) brightness^2). Of black pixels, whose chromaticity is
+        # not known, the density is that of the brightness over a surface of the cube they lie in, 3 brightness^2 at most.
+        volume = torch.where(dark, math.log(3) + 2 * math.log(_DARKEST), 0.5 * math.log(3) + 2 * light.clamp_min(_DARKEST).log())
+        density: Tensor = (each[..., 0, :] + each[..., 1:, :].sum(-2).masked_fill(dark, 0) - volume).sum(-1)
         return density
 
     def fitted(self, value: Tensor, weight: Tensor) -> ChromaticViews:
@@ -131,8 +134,10 @@ class ChromaticNormal(ViewLikelihood):
     shows its outline. Brightness has one variance and chromaticity one covariance, each the best for a batch (see
     `CorrelatedNormal`). Neighbouring pixels of a texture are not independent, as this likelihood takes them to be, so that it
     pays for a code of every texture; `weight` below 1 corrects this in training: 1/16 counts 4 x 4 pixels as one. In evaluation
-    the log-likelihood is a density of images, with a weight of 1. For pixels below half a step of stored images (1/510)
-    chromaticity is that of grey and the density that at this brightness.
+    the log-likelihood is a density of images, with a weight of 1: losses of training and validation are not comparable.
+    Pixels below half a step of stored images (1/510) count as black. Their chromaticity is that of grey in training; their
+    density is that of the brightness alone, and within that cube of colours it integrates to at most what the brightness has
+    there.
 
     Args:
         weight: of the log-likelihood of the brightness in training.

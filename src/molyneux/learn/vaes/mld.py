@@ -67,7 +67,8 @@ class MLD(nn.Module):
         after: how the diffusion model is fitted after the training; None trains it in the training.
         grids: convolutions of the diffusion model for codes on a grid, those of nets such as `GridConvolutional`.
         prior: a density that is fitted to the same codes in the end, to be compared with the diffusion model (`priors`).
-        redrawn: modalities whose codes, where several are drawn together, are then drawn anew given those of the others.
+        redrawn: modalities whose codes, where several are drawn together, are then drawn anew given those of the others, in this
+            order. Where the joint distribution is not learned exactly, this moves it towards the conditional ones.
         nets: by modality; the default of its kind for what is not named.
         likelihoods: by modality; the default of its kind for what is not named.
         scales: weights of the modalities' log-likelihoods in the loss.
@@ -195,7 +196,7 @@ class MLD(nn.Module):
             [observation.private[n].mean if n in names else empty.expand(-1, size) for n, size in self.sizes.items()], -1
         )
         known = torch.stack([observation.mask(n) if n in names else empty[:, 0] > 0 for n in self.sizes], -1)
-        return self._posterior((codes - self.centre) / self.spread, known)
+        return self._posterior((codes - self.centre) / self.spread, known, self.redrawn)
 
     def decode(self, codes: Codes, only: Collection[str] | None = None) -> dict[str, Distribution]:
         """A distribution over views per modality; see `core.Decodes`."""
@@ -208,13 +209,24 @@ class MLD(nn.Module):
 
     def prior(self, size: int) -> Posterior:
         """What the diffusion model draws where nothing is observed; see `core.Decodes`."""
-        codes = self.centre.new_zeros(size, len(self.centre))
-        return self._posterior(codes, torch.zeros(size, len(self.sizes), dtype=torch.bool, device=codes.device))
+        return self._unconditional(size, self.redrawn)
 
     @property
     def priors(self) -> Mapping[str, Callable[[int], Posterior]]:
-        """That of the diffusion model, `diffusion`, and the one that was fitted after training, `fitted`; see `core.Priors`."""
-        return {"diffusion": self.prior, **({} if self.fitted is None else {"fitted": self.fitted.of})}
+        """What codes can be drawn from without observations; see `core.Priors`.
+
+        `loss`: that of the autoencoders' rate, N(0, I), where they have one. `diffusion`: the diffusion model, all modalities
+        drawn together. `redrawn`: the same, and then those of `redrawn` anew, which is what `prior` draws. `fitted`: the density
+        of the setting `prior`.
+        """
+        total = len(self.centre)
+        found: dict[str, Callable[[int], Posterior]] = {}
+        if self.rate:
+            found["loss"] = lambda size: Posterior(DiagonalNormal.standard((size, total), self.centre))
+        found["diffusion"] = lambda size: self._unconditional(size, ())
+        if self.redrawn:
+            found["redrawn"] = self.prior
+        return found if self.fitted is None else {**found, "fitted": self.fitted.of}
 
     def represent(self, batch: Batch, observed: Collection[str] | None = None) -> dict[str, Tensor]:
         """The codes of what is observed, and the means of those of the other modalities; see `core.Representation`."""
@@ -278,7 +290,11 @@ class MLD(nn.Module):
             found[f"distortion.{name}"] = -each.mean()
         return found
 
-    def _posterior(self, codes: Tensor, known: Tensor) -> Posterior:
+    def _unconditional(self, size: int, redrawn: tuple[int, ...]) -> Posterior:
+        codes = self.centre.new_zeros(size, len(self.centre))
+        return self._posterior(codes, torch.zeros(size, len(self.sizes), dtype=torch.bool, device=codes.device), redrawn)
+
+    def _posterior(self, codes: Tensor, known: Tensor, redrawn: tuple[int, ...]) -> Posterior:
         return Posterior(
             DiffusedCodes(
                 self.denoiser,
@@ -289,6 +305,6 @@ class MLD(nn.Module):
                 centre=self.centre,
                 spread=self.spread,
                 schedule=self.schedule,
-                redrawn=self.redrawn,
+                redrawn=redrawn,
             )
         )

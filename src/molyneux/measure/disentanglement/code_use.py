@@ -13,6 +13,7 @@ from molyneux.core import ConfigError, DataError, Decodes, Encodes, Score, about
 from molyneux.measure.codes import CodeTable
 from molyneux.measure.disentanglement.unsupervised import gaussian_total_correlation, hoyer
 from molyneux.measure.evaluation import Evaluation
+from molyneux.measure.generation import within_lengths
 from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.posterior_gap import active_units
 from molyneux.measure.reconstruction import SymbolFrequencies
@@ -79,8 +80,8 @@ class CodeUse(Measure):
             made = evaluation.model.decode(codes, names)
             for name in names:
                 view = views.to_model(evaluation.spec.modality(name), part.views[name])
-                piles[name].append(-made[name].log_prob(view).double().cpu().numpy())
                 lengths = part.lengths.get(name)
+                piles[name].append(-within_lengths(made[name], lengths).log_prob(view).double().cpu().numpy())
                 frequencies[name].add(part.views[name].cpu(), None if lengths is None else lengths.cpu())
         for name, parts in piles.items():
             about = {"source": about_names(names), "target": name}
