@@ -156,6 +156,12 @@ def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
     write_text(path, "".join(f"{line}\n" for line in lines))
 
 
+def read_text(path: Path) -> str:
+    """Read a text in UTF-8; errors as `read_json`."""
+    with _reading(path):
+        return path.read_text(encoding="utf-8")
+
+
 def read_lines(path: Path) -> list[dict[str, Any]]:
     """Read JSON lines; errors as `read_json`."""
     with _reading(path):

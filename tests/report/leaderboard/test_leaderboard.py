@@ -232,6 +232,22 @@ def test_bad_records_from_elsewhere(change, problem, tmp_path):
     assert any(f"line 1: {problem}" in found for found in caught.value.problems), caught.value.problems
 
 
+def test_lines_from_elsewhere_that_are_no_records(tmp_path):
+    path = tmp_path / "theirs.jsonl"
+    path.write_text(json.dumps(FOREIGN) + "\n\nMyVAE 71\n[1, 2]\n")
+    with pytest.raises(ConfigError) as caught:
+        read_foreign(path)
+    first, second = caught.value.problems
+    assert "line 3: expected one JSON object, got 'MyVAE 71'" in first
+    assert "line 4: expected one JSON object, got '[1, 2]'" in second
+
+
+def test_a_number_from_elsewhere_that_the_score_cannot_have(tmp_path):
+    save_study(tmp_path / "records.jsonl", runs())
+    with pytest.raises(ConfigError, match=r"value: expected coherence\.strict from 0\.0 to 100\.0, got 171"):
+        make_leaderboard([tmp_path], add=[foreign(tmp_path, {**FOREIGN, "value": 171.0})])
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

@@ -85,7 +85,8 @@ def make_boards(
         scores: names of the scores to rank; by default the headlines of each run.
 
     Raises:
-        ConfigError: a record from elsewhere fits no table, or no run has one of the scores.
+        ConfigError: a record from elsewhere fits no table or lies outside the bounds of its score, or no run has one of the
+            scores.
         DataError: two records of the same model and seed under the same protocol have different values, or a value lies
             outside its bounds: one of them was altered.
     """
@@ -100,6 +101,7 @@ def make_boards(
             left.append(run)
     ordered = sorted(tasks, key=lambda task: task.order)
     problems = unplaced(foreign, ordered) if ordered or not scores else []
+    problems += [problem for task in ordered for problem in _out_of_bounds(foreign, task, tasks[task][0][1].bounds)]
     known = {task.key[0] for task in tasks}
     problems += [f"no record has a score {name} that can be ranked" for name in scores if name not in known]
     if problems:
@@ -213,6 +215,16 @@ def _model_key(run: StudyRun) -> str:
 def _order(run: StudyRun) -> str:
     """The same order of the same runs, however they are given."""
     return json.dumps([dict(run.settings), [score.to_json() for score in run.scores]], sort_keys=True, default=str)
+
+
+def _out_of_bounds(foreign: Sequence[ForeignRecord], task: Task, bounds: tuple[float | None, float | None]) -> list[str]:
+    """A sentence for each record of a task whose value the score cannot have."""
+    low, high = bounds
+    return [
+        f"{record.name!r} from {record.source}: value: expected {record.score} from {low} to {high}, got {record.value}"
+        for record in foreign
+        if record.fits(task) and ((low is not None and record.value < low) or (high is not None and record.value > high))
+    ]
 
 
 def _require_bounds(run: StudyRun, score: Score) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -87,18 +88,30 @@ def read_foreign(path: Path) -> list[ForeignRecord]:
     """The records in a file of JSON lines.
 
     Raises:
-        StoreError: the file is not there. CorruptFileError: it is not JSON.
-        ConfigError: with every problem of every line.
+        StoreError: the file is not there. CorruptFileError: it cannot be read as text.
+        ConfigError: with every problem of every line, such as one that is not JSON.
     """
     found, problems = list[ForeignRecord](), list[str]()
-    for number, line in enumerate(store.read_lines(path), start=1):
+    for number, line in enumerate(store.read_text(path).splitlines(), start=1):
+        if not line.strip():
+            continue
         try:
-            found.append(build(ForeignRecord, line).value)
+            found.append(build(ForeignRecord, _object(line)).value)
         except ConfigError as error:
             problems += [f"{path}, line {number}: {problem}" for problem in error.problems]
     if problems:
         raise ConfigError(problems)
     return found
+
+
+def _object(line: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise ConfigError([f"expected one JSON object, got {line[:40]!r} ({error})"]) from error
+    if not isinstance(record, dict):
+        raise ConfigError([f"expected one JSON object, got {line[:40]!r}"])
+    return record
 
 
 def unplaced(records: Sequence[ForeignRecord], tasks: Sequence[Task]) -> list[str]:
