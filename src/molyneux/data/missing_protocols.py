@@ -15,7 +15,7 @@ from molyneux.data.missing import Missing
 
 @final
 class MCAR(Missing):
-    """Missing completely at random: each modality at its rate, whatever the sample is.
+    """Missing completely at random: each modality at its rate, whatever the sample is, given that one is left (`Missing`).
 
     Args:
         source: the complete samples; what is missing there stays missing.
