@@ -17,7 +17,7 @@ from molyneux.report.wording import names_of
 _LEFT, _PANEL, _GAP, _TOP, _PLOT, _BELOW, _LEGEND = 46, 250, 44, 56, 190, 40, 20
 _LIGHT = ("#3949ab", "#c65100", "#00796b", "#a8478f", "#8a6d00", "#3a9bd1")
 _DARK = ("#9fa8da", "#ffb74d", "#80cbc4", "#e0a3d0", "#dcc56a", "#90caf9")
-_DASHES = ("", "6 3", "2 3")
+_DASHES = ("", "6 3", "2 3", "10 3 2 3")
 _PER_ROW = 4
 """Entries of a row of the legend in a figure of two panels."""
 
@@ -138,7 +138,9 @@ def _panel(shown: Shown, control: str, runs: Sequence[StudyRun], names: Sequence
         value = shown.least + (shown.most - shown.least) * step / 4
         yield f'<line class="grid" x1="{left}" y1="{y(value)}" x2="{left + _PANEL}" y2="{y(value)}"/>'
         yield _text(left - 6, y(value) + 4, f"{value:.3g}", "soft", anchor="end")
-        yield _text(x(strongest * step / 4), _TOP + _PLOT + 16, f"{strongest * step / 4:.2g}", "soft", anchor="middle")
+    parts = _parts(strongest)
+    for step in range(parts + 1):
+        yield _text(x(strongest * step / parts), _TOP + _PLOT + 16, f"{strongest * step / parts:.2g}", "soft", anchor="middle")
     levels = [level for curve in found if (level := _level(curve, control)) is not None]
     if levels:
         level = y(sum(levels) / len(levels))
@@ -146,6 +148,11 @@ def _panel(shown: Shown, control: str, runs: Sequence[StudyRun], names: Sequence
     for number, curves in enumerate(by_name.values()):
         if curves:
             yield from _line(number, curves, x, y)
+
+
+def _parts(strongest: float) -> int:
+    """Into how many equal parts an axis is divided: such that their ends are multiples of 0.05, if that can be."""
+    return next((count for count in (4, 5, 3, 2) if round(strongest / count * 20, 6).is_integer()), 4)
 
 
 def _line(number: int, curves: Sequence[Curve], x: Any, y: Any) -> Iterator[str]:
