@@ -17,12 +17,14 @@ from torch import nn
 
 from molyneux.core import (
     ConfigError,
+    CorruptFileError,
     Dataset,
     EpochStart,
     History,
     NamesStages,
     PostFit,
     Source,
+    StoreError,
     instance_problems,
     nearest,
     store,
@@ -131,17 +133,29 @@ def fit(
         if not fitting.complete():
             fitting.run()
             train = samples.loaded or train
-        history = state.history
-        history.write_csv(folder / "history.csv")
+        history, known = state.history, _fitted_before(folder / "history.csv", state.history)
+        (known or history).write_csv(folder / "history.csv")
         if training.keep == "best" and state.best is not None:
             model.load_state_dict(state.best)
         model.eval()
         if isinstance(model, PostFit):
             began = time.perf_counter()
             model.post_fit(train, seed=seed)
-            history = history.prolonged(time.perf_counter() - began)
+            history = known or history.prolonged(time.perf_counter() - began)
             history.write_csv(folder / "history.csv")
     return history
+
+
+def _fitted_before(path: Path, history: History) -> History | None:
+    """The history of the same training, with the seconds of its fit, where a call before wrote it."""
+    try:
+        known = History.read_csv(path)
+    except (CorruptFileError, StoreError):
+        return None
+    if not known.rows or len(known.rows) != len(history.rows) or known.rows[:-1] != history.rows[:-1]:
+        return None
+    last, now = known.rows[-1], history.rows[-1]
+    return known if last["seconds"] > now["seconds"] and last == {**now, "seconds": last["seconds"]} else None
 
 
 @dataclass
