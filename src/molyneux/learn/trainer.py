@@ -147,7 +147,7 @@ def fit(
 
 
 def _fitted_before(path: Path, history: History) -> History | None:
-    """The history of the same training, with the seconds of its fit, where a call before wrote it."""
+    """The history of the same training, with the seconds of its fit, where an earlier call wrote it."""
     try:
         known = History.read_csv(path)
     except (CorruptFileError, StoreError):
