@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -196,8 +196,26 @@ class NamesStages(Protocol):
 class PostFit(Protocol):
     """Has a step after training, when the weights are final, such as fitting a prior to the codes."""
 
-    def post_fit(self, source: Source, *, seed: int) -> None:
-        """Do the step, from the training samples; the same source and seed give the same model."""
+    def post_fit(self, source: Source, *, seed: int, kept: FitStore | None = None) -> None:
+        """Do the step, from the training samples; the same source and seed give the same model.
+
+        A step that takes minutes keeps its state in `kept`, so that it goes on where it was stopped.
+        """
+        ...
+
+
+class FitStore(Protocol):
+    """Keeps the state of a fit while it is under way, and tells its progress."""
+
+    def state(self, settings: Mapping[str, Any]) -> Mapping[str, Tensor]:
+        """What `keep` wrote last for a fit of the same settings, which are plain data; empty where there is nothing."""
+        ...
+
+    def keep(self, done: int, total: int, samples: int, state: Callable[[], Mapping[str, Tensor]]) -> None:
+        """After each step of so many samples: steps done and in all, and the state, which is asked for where it is written.
+
+        It is written now and then, and after the last step.
+        """
         ...
 
 

@@ -2,6 +2,7 @@
 
 from molyneux.core import History
 from molyneux.learn.files import load_batch, load_config, load_spec, load_weights, save_batch, save_model
+from molyneux.learn.fit_progress import FitProgress
 from molyneux.learn.hardware import keep_freed_memory
 from molyneux.learn.judges import Judge, load_judge, shipped_judges, train_judge
 from molyneux.learn.outside import WrappedAutoencoder, WrappedEncoder, WrappedPredictor, load_state
@@ -29,7 +30,7 @@ from molyneux.learn.predictors import (
     VAEAgreement,
 )
 from molyneux.learn.pretrained import Answerer, DualEncoder, ImageTextMatcher, PictureTextModel
-from molyneux.learn.trainer import FitProgress, fit
+from molyneux.learn.trainer import fit
 from molyneux.learn.training import Stage, Training
 from molyneux.learn.vaes import (
     AE,

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from molyneux.core import TrainingError
+from molyneux.core import FitStore, TrainingError
+from molyneux.learn.checkpoints import moments, restore_moments
 from molyneux.learn.checks import levels_below_zero, not_positive, refuse, too_small
+from molyneux.learn.files import tensors_digest
 from molyneux.learn.hardware import has_bf16
 from molyneux.learn.multitime_diffusion import MultiTimeDenoiser, Schedule, multitime_loss
 from molyneux.learn.training import Precision
@@ -81,6 +84,7 @@ def fit_denoiser(
     settings: ExPostDiffusion,
     seed: int,
     schedule: Schedule = "linear",
+    kept: FitStore | None = None,
 ) -> None:
     """Fit a net to codes, each drawn anew for every step; the same codes and seed give the same weights.
 
@@ -91,36 +95,89 @@ def fit_denoiser(
         settings: of the fit.
         seed: of all randomness.
         schedule: of the noise.
+        kept: has the state of a fit that was stopped, and gets that of this one; None starts anew and keeps nothing.
 
     Raises:
         TrainingError: the loss is not finite.
     """
-    device = codes.mean.device
-    generator = torch.Generator(device).manual_seed(seed)
-    sizes, width = tuple(denoiser.sizes.values()), denoiser.width
-    parameters = list(denoiser.parameters())
-    means = [parameter.detach().clone() for parameter in parameters]
-    optimizer = torch.optim.Adam(parameters, lr=settings.learning_rate, fused=True)
-    for step in range(settings.steps):
-        for group in optimizer.param_groups:
-            grown = min(1.0, (step + 1) / (settings.warmup_steps + 1))
-            group["lr"] = settings.learning_rate * grown * 0.5 * (1 + math.cos(math.pi * step / settings.steps))
-        rows = torch.randint(len(codes.mean), (settings.batch_size,), generator=generator, device=device)
-        noise = torch.randn((len(rows), codes.mean.shape[1]), generator=generator, device=device)
+    fit = _Fit(denoiser, settings, seed, codes.mean.device)
+    if kept is not None:
+        made_by = {"after": asdict(settings), "share": share, "schedule": schedule, "seed": seed}
+        fit.resume(kept.state({**made_by, "codes": tensors_digest(codes._asdict())}))
+    sizes, device = tuple(denoiser.sizes.values()), codes.mean.device
+    precise = not settings.uses_bf16(denoiser.width)
+    for step in fit.steps():
+        rows = torch.randint(len(codes.mean), (settings.batch_size,), generator=fit.generator, device=device)
+        noise = torch.randn((len(rows), codes.mean.shape[1]), generator=fit.generator, device=device)
         drawn = codes.mean[rows] + settings.spread * codes.stddev[rows] * noise
-        with torch.enable_grad(), torch.autocast(device.type, torch.bfloat16, enabled=settings.uses_bf16(width)):
-            loss = multitime_loss(denoiser, drawn, codes.present[rows], sizes, share, generator, schedule).mean()
-        optimizer.zero_grad()
-        torch.autograd.backward(loss)
-        optimizer.step()
-        # Warmed up, so that the first weights do not count for long.
-        decay = min(settings.average, (1 + step) / (10 + step)) if settings.average else 0.0
-        torch._foreach_lerp_(means, [parameter.detach() for parameter in parameters], 1 - decay)
+        with torch.enable_grad(), torch.autocast(device.type, torch.bfloat16, enabled=not precise):
+            loss = multitime_loss(denoiser, drawn, codes.present[rows], sizes, share, fit.generator, schedule).mean()
+        fit.learn(loss)
         if step % _CHECKED_EVERY == 0 or step + 1 == settings.steps:
             _require_finite(loss, step)
-    with torch.no_grad():
-        for parameter, mean in zip(parameters, means, strict=True):
-            parameter.copy_(mean)
+        if kept is not None:
+            kept.keep(step + 1, settings.steps, settings.batch_size, fit.state)
+    fit.end()
+
+
+class _Fit:
+    """Where a fit stands: the net, the optimiser, the running means of the weights and the generator of random numbers."""
+
+    def __init__(self, net: MultiTimeDenoiser, settings: ExPostDiffusion, seed: int, device: torch.device) -> None:
+        self.net, self.settings, self.done = net, settings, 0
+        self.generator = torch.Generator(device).manual_seed(seed)
+        self.parameters = dict(net.named_parameters())
+        self.means = {name: parameter.detach().clone() for name, parameter in self.parameters.items()}
+        self.optimizer = torch.optim.Adam(self.parameters.values(), lr=settings.learning_rate, fused=True)
+
+    def steps(self) -> Iterator[int]:
+        """The numbers of the steps that are left, each with its learning rate set."""
+        for step in range(self.done, self.settings.steps):
+            grown = min(1.0, (step + 1) / (self.settings.warmup_steps + 1))
+            for group in self.optimizer.param_groups:
+                group["lr"] = self.settings.learning_rate * grown * 0.5 * (1 + math.cos(math.pi * step / self.settings.steps))
+            yield step
+
+    def learn(self, loss: Tensor) -> None:
+        """Make a step."""
+        self.optimizer.zero_grad()
+        torch.autograd.backward(loss)
+        self.optimizer.step()
+        # Warmed up, so that the first weights do not count for long.
+        average = self.settings.average
+        decay = min(average, (1 + self.done) / (10 + self.done)) if average else 0.0
+        now = [parameter.detach() for parameter in self.parameters.values()]
+        torch._foreach_lerp_(list(self.means.values()), now, 1 - decay)
+        self.done += 1
+
+    @torch.no_grad()
+    def end(self) -> None:
+        """Give the net the running means."""
+        for name, parameter in self.parameters.items():
+            parameter.copy_(self.means[name])
+
+    def state(self) -> dict[str, Tensor]:
+        """All of it as tensors."""
+        return {
+            "done": torch.tensor(self.done),
+            "generator": self.generator.get_state(),
+            **{f"weights:{name}": parameter.detach() for name, parameter in self.parameters.items()},
+            **{f"means:{name}": mean for name, mean in self.means.items()},
+            **{f"moments:{name}": value for name, value in moments(self.net, self.optimizer).items()},
+        }
+
+    @torch.no_grad()
+    def resume(self, state: Mapping[str, Tensor]) -> None:
+        """Go on from what `state` gave; from the start where that is empty."""
+        if not state:
+            return
+        self.done = int(state["done"])
+        self.generator.set_state(state["generator"])
+        for name, parameter in self.parameters.items():
+            parameter.copy_(state[f"weights:{name}"])
+            self.means[name].copy_(state[f"means:{name}"])
+        saved = {name: value for name, value in state.items() if name.startswith("moments:")}
+        restore_moments(self.net, self.optimizer, {name.removeprefix("moments:"): value for name, value in saved.items()})
 
 
 def _require_finite(loss: Tensor, step: int) -> None:

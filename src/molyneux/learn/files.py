@@ -29,7 +29,7 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[st
         The checksum of the file, as `store.checksum` gives it; the file is not read for it.
     """
     plain = {name: tensor.detach().to("cpu", copy=True).contiguous() for name, tensor in tensors.items()}
-    content = save(plain, {**(metadata or {}), _CHECKSUM: _digest(plain)})
+    content = save(plain, {**(metadata or {}), _CHECKSUM: tensors_digest(plain)})
     store.write_bytes(path, content)
     return store.content_checksum(content)
 
@@ -51,7 +51,7 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         raise CorruptFileError(
             f"{path} is truncated or is no safetensors file ({error}): restore it from a copy, or make it again"
         ) from error
-    if metadata.pop(_CHECKSUM, None) != _digest(tensors):
+    if metadata.pop(_CHECKSUM, None) != tensors_digest(tensors):
         raise CorruptFileError(f"{path} was altered since it was written: restore it from a copy, or make it again")
     return tensors, metadata
 
@@ -142,7 +142,8 @@ def load_batch(path: Path) -> Batch:
     return Batch.from_tensors(load_tensors(path)[0])
 
 
-def _digest(tensors: Mapping[str, Tensor]) -> str:
+def tensors_digest(tensors: Mapping[str, Tensor]) -> str:
+    """A checksum of names, types, shapes and content."""
     digest = hashlib.blake2b(digest_size=16)
     for name in sorted(tensors):
         tensor = tensors[name].contiguous()

@@ -10,21 +10,19 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import nn
 
 from molyneux.core import (
     ConfigError,
-    CorruptFileError,
     Dataset,
     EpochStart,
     History,
     NamesStages,
     PostFit,
     Source,
-    StoreError,
     instance_problems,
     nearest,
     store,
@@ -33,29 +31,16 @@ from molyneux.core.history import Row
 from molyneux.learn.batches import evaluation_order, training_order
 from molyneux.learn.checkpoints import Checkpoints, State, copy_of
 from molyneux.learn.epoch_start import begin_epoch
+from molyneux.learn.fit_progress import FitProgress, ProgressClock
 from molyneux.learn.hardware import choose_device, keep_freed_memory, threads, use_bf16, use_channels_last
 from molyneux.learn.logs import Logs, require_packages
+from molyneux.learn.post_fit import post_fit
 from molyneux.learn.stage_sources import Sources, StageSources
 from molyneux.learn.steps import Steps, trained_names
 from molyneux.learn.training import Stage, Training
 
 _FREE = ("checkpoint_seconds", "device", "memory", "mlflow", "prefetch", "tensorboard", "threads", "wandb")
 """Settings that may change between a training and its continuation; `keep` may too where there is one stage."""
-
-_TOLD_EVERY = 0.1
-"""Seconds between two calls of `FitProgress.step`."""
-
-
-class FitProgress(Protocol):
-    """Receives the progress of a training. Calls are frequent and must be cheap."""
-
-    def step(self, done: int, total: int, samples_per_second: float, seconds_left: float) -> None:
-        """After a step: optimiser steps done and in all, speed, and an estimate of the time left."""
-        ...
-
-    def epoch(self, row: Row) -> None:
-        """After an epoch: its row of the history."""
-        ...
 
 
 def fit(
@@ -75,8 +60,8 @@ def fit(
     (`checkpoints/`) every `training.checkpoint_seconds` seconds and at the end of each stage. A call after a crash, a kill or
     Ctrl-C goes on from the last checkpoint, with as many threads as before unless `training` says how many, and gives, on the
     same machine, bit for bit what an uninterrupted call gives. A call after the end trains no more. In the end a model that
-    satisfies `PostFit` is post-fitted. One call at a time in a process: torch's own generator, its number of threads and the
-    settings of the allocator (`keep_freed_memory`) belong to the process.
+    satisfies `PostFit` is post-fitted; a long fit goes on where it was stopped, too. One call at a time in a process: torch's own
+    generator, its number of threads and the settings of the allocator (`keep_freed_memory`) belong to the process.
 
     Args:
         model: satisfies `core.Trainable`; in the end it holds the weights that `training.keep` names, on the CPU, in eval mode.
@@ -133,29 +118,15 @@ def fit(
         if not fitting.complete():
             fitting.run()
             train = samples.loaded or train
-        history, known = state.history, _fitted_before(folder / "history.csv", state.history)
-        (known or history).write_csv(folder / "history.csv")
+        history = state.history
         if training.keep == "best" and state.best is not None:
             model.load_state_dict(state.best)
         model.eval()
         if isinstance(model, PostFit):
-            began = time.perf_counter()
-            model.post_fit(train, seed=seed)
-            history = known or history.prolonged(time.perf_counter() - began)
-            history.write_csv(folder / "history.csv")
+            every = training.checkpoint_seconds
+            history = history.prolonged(post_fit(model, train, checkpoints.folder, seed=seed, every=every, progress=progress))
+        history.write_csv(folder / "history.csv")
     return history
-
-
-def _fitted_before(path: Path, history: History) -> History | None:
-    """The history of the same training, with the seconds of its fit, where an earlier call wrote it."""
-    try:
-        known = History.read_csv(path)
-    except (CorruptFileError, StoreError):
-        return None
-    if not known.rows or len(known.rows) != len(history.rows) or known.rows[:-1] != history.rows[:-1]:
-        return None
-    last, now = known.rows[-1], history.rows[-1]
-    return known if last["seconds"] > now["seconds"] and last == {**now, "seconds": last["seconds"]} else None
 
 
 @dataclass
@@ -190,7 +161,7 @@ class _Fitting:
         self._saved = self._started = time.perf_counter()
         self._seconds_before = self.state.seconds
         total = sum(map(self.samples.steps, self.samples.stages))
-        self._clock = _ProgressClock(self.progress, self._steps_done(), total, self.training.batch_size)
+        self._clock = ProgressClock(self.progress, self._steps_done(), total, self.training.batch_size)
         try:
             with torch.random.fork_rng(devices=[torch.cuda.current_device()] if device == "cuda" else []):
                 fabric = Fabric(accelerator=device, devices=1, plugins=[precision])
@@ -318,25 +289,6 @@ class _Fitting:
 
     def _steps_done(self) -> int:
         return self.state.steps_before + self.state.step
-
-
-class _ProgressClock:
-    """Reports steps to a `FitProgress`, at most ten times a second."""
-
-    def __init__(self, progress: FitProgress | None, first: int, total: int, batch_size: int) -> None:
-        self._progress, self._first, self._total, self._batch_size = progress, first, total, batch_size
-        self._started = time.perf_counter()
-        self._told = 0.0
-
-    def tell(self, done: int) -> None:
-        """Tell, if it is time or the end."""
-        if self._progress is None:
-            return
-        now = time.perf_counter()
-        if now - self._told >= _TOLD_EVERY or done >= self._total:
-            self._told = now
-            seconds = max((now - self._started) / max(1, done - self._first), 1e-9)
-            self._progress.step(done, self._total, self._batch_size / seconds, (self._total - done) * seconds)
 
 
 def _require_named_stages(model: nn.Module, training: Training) -> None:

@@ -12,6 +12,7 @@ from scipy import integrate
 from molyneux.core import (
     Batch,
     ConfigError,
+    CorruptFileError,
     DataError,
     Decodes,
     Encodes,
@@ -33,6 +34,7 @@ from molyneux.learn.diffusion_fit import CodePosteriors, ExPostDiffusion, fit_de
 from molyneux.learn.likelihoods import Normal
 from molyneux.learn.multitime_diffusion import DiffusedCodes, MultiTimeDenoiser, multitime_loss, signal_and_noise
 from molyneux.learn.nets import Dense, WhatWhere
+from molyneux.learn.post_fit import KeptFit
 from molyneux.learn.priors import ExPostMixture
 from molyneux.learn.vaes import CVAE, DMVAE, MLD, MVAE
 
@@ -277,9 +279,100 @@ def test_fitted_after_the_training_it_learns_one_modality_given_the_other(rate):
 
 
 def test_the_cost_of_a_training_has_that_of_the_fit(monkeypatch):
-    monkeypatch.setattr(MLD, "post_fit", lambda self, source, *, seed: sleep(1.5))
+    monkeypatch.setattr(MLD, "post_fit", lambda self, source, *, seed, kept: sleep(1.5))
     settings = Training(steps=1, batch_size=4, threads=1, device="cpu", precision="32")
     assert fit(build().train(), ArraySource(SPEC, batch_of(8)), training=settings, seed=1).rows[-1]["seconds"] > 1.5
+
+
+class KilledError(Exception):
+    pass
+
+
+class Dying:
+    """Told of the progress of a training; it ends it at a step of the fit after it."""
+
+    def __init__(self, at=None):
+        self.at, self.told = at, []
+
+    def step(self, done, total, samples_per_second, seconds_left):
+        assert samples_per_second > 0
+        assert seconds_left >= 0
+        self.told.append((done, total))
+        if total == FIT_STEPS and done == self.at:
+            raise KilledError
+
+    def epoch(self, row):
+        pass
+
+
+FIT_STEPS = 60
+
+
+def fit_with(folder, progress=None, seed=0, every=0.0, **after):
+    model = build(rate=0.3, after=ExPostDiffusion(**{"steps": FIT_STEPS, "batch_size": 8, "precision": "32", **after}))
+    settings = Training(steps=3, batch_size=4, threads=1, device="cpu", precision="32", checkpoint_seconds=every)
+    history = fit(model.train(), ArraySource(SPEC, batch_of(40)), training=settings, folder=folder, seed=seed, progress=progress)
+    return model.state_dict(), history.rows[-1]["seconds"]
+
+
+def test_a_fit_that_was_killed_goes_on_where_it_stood(tmp_path, monkeypatch):
+    monkeypatch.setattr("molyneux.learn.fit_progress._TOLD_EVERY", 0.0)
+    whole, _ = fit_with(tmp_path / "whole")
+    for at in (1, 17, 41):
+        with pytest.raises(KilledError):
+            fit_with(tmp_path / "killed", Dying(at))
+    last = Dying()
+    resumed, seconds = fit_with(tmp_path / "killed", last)
+    assert whole.keys() == resumed.keys()
+    assert all(torch.equal(value, resumed[name]) for name, value in whole.items())
+    assert last.told == [(done, FIT_STEPS) for done in range(41, FIT_STEPS + 1)]  # what was told of was not yet written
+
+    again = Dying()
+    repeated, counted = fit_with(tmp_path / "killed", again)
+    assert all(torch.equal(value, repeated[name]) for name, value in whole.items())
+    assert not again.told
+    assert counted == seconds
+
+
+def test_the_state_of_another_fit_is_not_used(tmp_path):
+    fit_with(tmp_path / "run")
+    longer, seconds = fit_with(tmp_path / "run", steps=FIT_STEPS + 20)
+    afresh, _ = fit_with(tmp_path / "other", steps=FIT_STEPS + 20)
+    assert all(torch.equal(value, longer[name]) for name, value in afresh.items())
+    assert fit_with(tmp_path / "run", steps=FIT_STEPS + 20)[1] == seconds
+
+
+def test_a_damaged_state_of_a_fit_is_refused(tmp_path):
+    fit_with(tmp_path)
+    path = tmp_path / "checkpoints" / "post-fit.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(bytes(content))
+    with pytest.raises(CorruptFileError, match=r"post-fit\.safetensors was altered"):
+        fit_with(tmp_path)
+    path.write_bytes(b"")
+    with pytest.raises(CorruptFileError, match="truncated"):
+        fit_with(tmp_path)
+
+
+def test_nothing_is_written_before_it_is_time(tmp_path, monkeypatch):
+    monkeypatch.setattr("molyneux.learn.fit_progress._TOLD_EVERY", 0.0)
+    with pytest.raises(KilledError):
+        fit_with(tmp_path, Dying(41), every=60.0)
+    assert not (tmp_path / "checkpoints" / "post-fit.safetensors").exists()
+
+
+def test_a_fit_of_other_codes_starts_anew(tmp_path):
+    kept = KeptFit(tmp_path / "state.safetensors", 60.0)
+    codes = CodePosteriors(torch.randn(30, 6, generator=noise()), torch.ones(30, 6), torch.ones(30, 3, dtype=torch.bool))
+    settings = ExPostDiffusion(steps=10, batch_size=8)
+    first, second, third = (build(seed=4).denoiser for _ in range(3))
+    fit_denoiser(first, codes, share=0.5, settings=settings, seed=1, kept=kept)
+    moved = codes._replace(mean=codes.mean + 1)
+    fit_denoiser(second, moved, share=0.5, settings=settings, seed=1, kept=KeptFit(tmp_path / "state.safetensors", 60.0))
+    fit_denoiser(third, moved, share=0.5, settings=settings, seed=1)
+    assert all(torch.equal(a, b) for a, b in zip(second.parameters(), third.parameters(), strict=True))
+    assert not all(torch.equal(a, b) for a, b in zip(first.parameters(), third.parameters(), strict=True))
 
 
 def test_the_rate_is_the_divergence_of_the_codes():

@@ -25,12 +25,13 @@ from molyneux.core import (
     seeds,
     views,
 )
+from molyneux.learn.fit_progress import FitProgress
 from molyneux.learn.judges.judge import Judge, Record
 from molyneux.learn.judges.labels import codes_of, recode, union
 from molyneux.learn.judges.negatives import Negatives
 from molyneux.learn.judges.net import JudgeNet
 from molyneux.learn.judges.validation import validate_abstention, validate_accuracy
-from molyneux.learn.trainer import FitProgress, fit
+from molyneux.learn.trainer import fit
 from molyneux.learn.training import Training
 
 TRAINING = Training(

@@ -15,6 +15,7 @@ from molyneux.core import (
     CodeDistribution,
     ConditionalCode,
     ConfigError,
+    FitStore,
     Loss,
     NotApplicableError,
     Progress,
@@ -134,7 +135,7 @@ class VAEAgreement(Predictor):
             found.append(texts.log_prob(view) + weight[rows])
         return torch.cat(found).logsumexp(0) - math.log(self.k)
 
-    def post_fit(self, source: Source, *, seed: int) -> None:
+    def post_fit(self, source: Source, *, seed: int, kept: FitStore | None = None) -> None:
         """Fit the probability of agreement to scores of training samples; see `core.PostFit`."""
         rows = seeds.generator(seed, "learn", "agreement").permutation(len(source))[: self.calibration]
         scores, truth, name = list[Tensor](), list[Tensor](), self.spec.targets[0].name

@@ -14,7 +14,18 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Bernoulli, Distribution
 
-from molyneux.core import Batch, ConfigError, DataError, Modality, NotApplicableError, Source, Spec, Target, choice_problems
+from molyneux.core import (
+    Batch,
+    ConfigError,
+    DataError,
+    FitStore,
+    Modality,
+    NotApplicableError,
+    Source,
+    Spec,
+    Target,
+    choice_problems,
+)
 from molyneux.core.errors import collected
 from molyneux.learn.hardware import choose_device
 from molyneux.learn.predictors.predictor import modality_names
@@ -145,7 +156,7 @@ class PictureTextModel(nn.Module, ABC):
         logits = torch.tensor([self._kept[keys[place]] for place in places], dtype=torch.float32)
         return logits.to(batch.views[self.image.name].device)
 
-    def post_fit(self, source: Source, *, seed: int) -> None:
+    def post_fit(self, source: Source, *, seed: int, kept: FitStore | None = None) -> None:
         """Fit the threshold, where it is to be fitted: the one that is right on most of the first training samples.
 
         Raises:

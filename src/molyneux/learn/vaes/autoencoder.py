@@ -21,6 +21,7 @@ from molyneux.core import (
     Codes,
     ConfigError,
     DataError,
+    FitStore,
     Loss,
     Posterior,
     Progress,
@@ -228,7 +229,7 @@ class Autoencoder(nn.Module, ABC):
         }
         return Posterior(WhereDistribution(observation.present.any(0), shared, prior.shared), private)
 
-    def post_fit(self, source: Source, *, seed: int) -> None:
+    def post_fit(self, source: Source, *, seed: int, kept: FitStore | None = None) -> None:
         """Fit the prior, if one is to be fitted, to codes of training samples; see `core.PostFit`."""
         if self.fitted is not None:
             self.fitted.fit(self, self.spec, source, seed=seed)

@@ -10,7 +10,21 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from molyneux.core import Batch, Codes, ConfigError, DataError, Epoch, Loss, Posterior, Progress, Source, Spec, SpecError, seeds
+from molyneux.core import (
+    Batch,
+    Codes,
+    ConfigError,
+    DataError,
+    Epoch,
+    FitStore,
+    Loss,
+    Posterior,
+    Progress,
+    Source,
+    Spec,
+    SpecError,
+    seeds,
+)
 from molyneux.learn.checks import levels_below_zero, refuse
 from molyneux.learn.diffusion_fit import CodePosteriors, ExPostDiffusion, fit_denoiser
 from molyneux.learn.flow_priors import ExPostFlow
@@ -156,7 +170,7 @@ class MLD(nn.Module):
         return Loss(torch.stack(costs).sum(), {name: term.detach() for name, term in terms.items()})
 
     @torch.no_grad()
-    def post_fit(self, source: Source, *, seed: int) -> None:
+    def post_fit(self, source: Source, *, seed: int, kept: FitStore | None = None) -> None:
         """Fit what is fitted to codes of training samples: the diffusion model with `after`, and `prior`; see `core.PostFit`."""
         if self.fitted is not None:
             self._fit_prior(self.fitted, source, seed)
@@ -167,7 +181,8 @@ class MLD(nn.Module):
         self._standardise(mean.where(shown, torch.nan), variance)
         codes = CodePosteriors((mean - self.centre) / self.spread, variance.sqrt() / self.spread, present)
         start = int(seeds.key(seed, "diffusion", "fit")[0] >> 1)
-        fit_denoiser(self.denoiser, codes, share=self.given_share, settings=self.after, seed=start, schedule=self.schedule)
+        settings, share = self.after, self.given_share
+        fit_denoiser(self.denoiser, codes, share=share, settings=settings, seed=start, schedule=self.schedule, kept=kept)
 
     @torch.no_grad()
     def start_epoch(self, epoch: Epoch) -> None:

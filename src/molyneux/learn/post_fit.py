@@ -1,0 +1,92 @@
+"""The fit after training (`core.PostFit`) that goes on where it was stopped, and whose time is counted once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from molyneux.core import CorruptFileError, PostFit, Source, store
+from molyneux.learn.files import load_tensors, save_tensors, tensors_digest
+from molyneux.learn.fit_progress import FitProgress, ProgressClock
+
+__all__ = ["KeptFit", "post_fit"]
+
+_STATE, _MARK = "post-fit.safetensors", "post-fit.json"
+
+
+def post_fit(
+    model: nn.Module, source: Source, folder: Path, *, seed: int, every: float = 60.0, progress: FitProgress | None = None
+) -> float:
+    """Do the step after training of a model, or go on where an earlier call with the same folder stopped.
+
+    Args:
+        model: satisfies `core.PostFit`, and has the weights that the training ended with.
+        source: the training samples.
+        folder: of the checkpoints of the training.
+        seed: of all randomness.
+        every: seconds between two writings of the state of a fit that is long (`core.FitStore`).
+        progress: receives the progress of such a fit.
+
+    Returns:
+        The seconds that the step took, in all calls until it was complete. A call that only does it again does not count.
+
+    Raises:
+        CorruptFileError: the state of a fit was truncated or altered. StoreError: `folder` cannot be written.
+    """
+    assert isinstance(model, PostFit)
+    kept = KeptFit(folder / _STATE, every, progress)
+    model.post_fit(source, seed=seed, kept=kept)
+    weights, seconds = tensors_digest(model.state_dict()), kept.seconds()
+    known = store.read_json(folder / _MARK) if store.is_file(folder / _MARK) else None
+    if isinstance(known, dict) and known.get("weights") == weights and isinstance(known.get("seconds"), float):
+        return known["seconds"]  # type: ignore[no-any-return]
+    store.write_json(folder / _MARK, {"weights": weights, "seconds": seconds})
+    return seconds
+
+
+class KeptFit:
+    """A `core.FitStore` in one file.
+
+    Args:
+        path: of the file.
+        every: seconds between two writings.
+        progress: receives the progress.
+    """
+
+    def __init__(self, path: Path, every: float, progress: FitProgress | None = None) -> None:
+        self._path, self._every, self._progress = path, every, progress
+        self._began = self._saved = time.perf_counter()
+        self._before = 0.0
+        self._settings = ""
+        self._clock: ProgressClock | None = None
+
+    def seconds(self) -> float:
+        """Of this fit, so far, in earlier calls too."""
+        return self._before + time.perf_counter() - self._began
+
+    def state(self, settings: Mapping[str, Any]) -> Mapping[str, Tensor]:
+        """See `core.FitStore`."""
+        self._settings = store.fingerprint(dict(settings))
+        if not self._path.exists():
+            return {}
+        tensors, record = load_tensors(self._path)
+        try:
+            before, made_by = float(record["seconds"]), record["settings"]
+        except (KeyError, ValueError) as error:
+            raise CorruptFileError(f"{self._path} is no state of a fit ({error!r}): delete it to fit again") from error
+        if made_by != self._settings:
+            return {}
+        self._before = before
+        return tensors
+
+    def keep(self, done: int, total: int, samples: int, state: Callable[[], Mapping[str, Tensor]]) -> None:
+        """See `core.FitStore`."""
+        self._clock = self._clock or ProgressClock(self._progress, done - 1, total, samples)
+        self._clock.tell(done)
+        if done == total or time.perf_counter() - self._saved >= self._every:
+            save_tensors(self._path, state(), {"seconds": str(self.seconds()), "settings": self._settings})
+            self._saved = time.perf_counter()
