@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,11 +10,11 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from molyneux.core import CorruptFileError, PostFit, Source, store
+from molyneux.core import ConfigError, CorruptFileError, PostFit, Source, store
 from molyneux.learn.files import load_tensors, save_tensors, tensors_digest
 from molyneux.learn.fit_progress import FitProgress, ProgressClock
 
-__all__ = ["KeptFit", "post_fit"]
+__all__ = ["KeptFit", "post_fit", "require_post_fit"]
 
 _STATE, _MARK = "post-fit.safetensors", "post-fit.json"
 
@@ -46,6 +47,17 @@ def post_fit(
         return known["seconds"]  # type: ignore[no-any-return]
     store.write_json(folder / _MARK, {"weights": weights, "seconds": seconds})
     return seconds
+
+
+def require_post_fit(model: nn.Module) -> None:
+    """Raise ConfigError if the step after training of a model, where it has one, cannot be called; before hours of training."""
+    if isinstance(model, PostFit):
+        signature = inspect.signature(model.post_fit)
+        try:
+            signature.bind(None, seed=0, kept=None)
+        except TypeError as error:
+            name = f"{type(model).__name__}.post_fit"
+            raise ConfigError(f"{name}: expected the arguments (source, *, seed, kept=None), got {signature}") from error
 
 
 class KeptFit:

@@ -34,7 +34,7 @@ from molyneux.learn.epoch_start import begin_epoch
 from molyneux.learn.fit_progress import FitProgress, ProgressClock
 from molyneux.learn.hardware import choose_device, keep_freed_memory, threads, use_bf16, use_channels_last
 from molyneux.learn.logs import Logs, require_packages
-from molyneux.learn.post_fit import post_fit
+from molyneux.learn.post_fit import post_fit, require_post_fit
 from molyneux.learn.stage_sources import Sources, StageSources
 from molyneux.learn.steps import Steps, trained_names
 from molyneux.learn.training import Stage, Training
@@ -81,8 +81,8 @@ def fit(
 
     Raises:
         ConfigError: the settings do not fit the sources or the machine, a package for a log is not installed, `others` or
-            the model (`core.NamesStages`) names a stage that there is not, or learns its targets in none; the data set has no
-            end, a log has no folder, or model and samples are none.
+            the model (`core.NamesStages`) names a stage that there is not, learns its targets in none, or has a `post_fit`
+            that cannot be called; the data set has no end, a log has no folder, or model and samples are none.
         SpecError: samples of a stage have another spec.
         ConflictError: `folder` was made by other settings, in another precision, with another number of threads, or is in use.
         CorruptFileError: a checkpoint was truncated or altered.
@@ -108,6 +108,7 @@ def fit(
     for stage in training.stages:
         trained_names(model, stage.parameters)
     _require_named_stages(model, training)
+    require_post_fit(model)
     if use_channels_last(training, model):
         model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     keep_freed_memory()

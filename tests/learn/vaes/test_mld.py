@@ -355,6 +355,15 @@ def test_a_damaged_state_of_a_fit_is_refused(tmp_path):
         fit_with(tmp_path)
 
 
+def test_a_step_after_training_that_cannot_be_called_is_refused_before_it(monkeypatch):
+    monkeypatch.setattr(MLD, "post_fit", lambda self, source, seed: None)
+    settings = Training(steps=1, batch_size=4, threads=1, device="cpu", precision="32")
+    with pytest.raises(
+        ConfigError, match=r"MLD\.post_fit: expected the arguments \(source, \*, seed, kept=None\), got \(source, seed\)"
+    ):
+        fit(build().train(), ArraySource(SPEC, batch_of(8)), training=settings, seed=1)
+
+
 def test_nothing_is_written_before_it_is_time(tmp_path, monkeypatch):
     monkeypatch.setattr("molyneux.learn.fit_progress._TOLD_EVERY", 0.0)
     with pytest.raises(KilledError):
