@@ -211,8 +211,8 @@ def identifier(text: str) -> str:
 
 
 def setting(path: str) -> str:
-    """The last part of a dotted setting as words: `latent dim` of `learn.model.init_args.latent_dim`."""
-    return _spaced(path.removesuffix(".class_path").rpartition(".")[2])
+    """The last part of a dotted setting as words: `latent dim` of `learn.model.init_args.latent_dim`, `beta` of `beta.value`."""
+    return _spaced(path.removesuffix(".class_path").removesuffix(".value").rpartition(".")[2])
 
 
 def _about_text(name: str, value: str) -> str:

@@ -203,7 +203,8 @@ def describe(point: Overrides) -> str:
     >>> describe({"data.world.level": 2, "learn.model": "MVAE"})
     'level 2, model MVAE'
     """
-    words = {path.rpartition(".")[2]: value for path, value in point.items() if not isinstance(value, dict | list)}
+    plain = {path: value for path, value in point.items() if not isinstance(value, dict | list)}
+    words = {path.removesuffix(".value").rpartition(".")[2]: value for path, value in plain.items()}
     return ", ".join(str(value) if name == "name" else f"{name} {value}" for name, value in words.items())
 
 
