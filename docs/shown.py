@@ -118,6 +118,7 @@ DIFFUSION = (
 )
 """Views from captions by both readers and by factor; joint samples from four priors, and the distance of their pictures."""
 SEARCHED = (("coherence.strict", TO_TEXT), ("coherence.strict_forced", TEXT_TO_IMAGE))
+IMAGE_NETS = GENERATIVE[:4]
 INPUTS = tuple(("coherence.strict_by_inputs", {"inputs": str(count)}) for count in (1, 2, 3, 4))
 SIX = tuple(
     ("coherence.strict", {"source": source, "target": target})
@@ -163,6 +164,7 @@ SHOWN: dict[str, tuple[Shown, bool]] = {
     "limits": (LIMITS, False),
     "looking": (LOOKING, False),
     "nats": (NATS, False),
+    "nets": (IMAGE_NETS, False),
     "push": (PUSH, False),
     "ranking": (RANKING, False),
     "searched": (SEARCHED, False),

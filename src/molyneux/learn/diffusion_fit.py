@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import torch
 from torch import Tensor
@@ -59,8 +59,8 @@ class ExPostDiffusion:
         problems = [*too_small(self, "steps", "batch_size", "samples"), *not_positive(learning_rate=self.learning_rate)]
         problems += [] if 0 <= self.average < 1 else [f"average: expected a share in 0..1, below 1, got {self.average}"]
         problems += levels_below_zero(warmup_steps=self.warmup_steps, spread=self.spread)
-        known = ("auto", "32", "bf16")
-        problems += [] if self.precision in known else [f"precision: expected auto, 32 or bf16, got {self.precision!r}"]
+        known = get_args(Precision)
+        problems += [] if self.precision in known else [f"precision: expected one of {', '.join(known)}, got {self.precision!r}"]
         refuse(f"after.{problem}" for problem in problems)
 
     def uses_bf16(self, width: int) -> bool:
