@@ -36,6 +36,7 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 READS_FILES = ("ag-news", "av-mnist", "fashion-mnist", "missing-senses-av-mnist", "polymnist", "spoken-digits", "stocks")
 """Studies of published data sets."""
 SMALL = shlex.split("--data.train 256 --data.validation 64 --data.test 64 --learn.steps 8 --learn.batch_size 32 --quiet")
+SHORT_FIT = shlex.split("--learn.model.init_args.after.steps 1")
 
 
 def blocks(page, language):
@@ -120,7 +121,7 @@ def test_commands_run(words, workplace, monkeypatch, capsys):
         return
     if words[1] == "judge":
         pytest.skip("trains for many minutes; the judges' own tests train a small one")
-    small = SMALL if words[1] == "run" else []
+    small = [*SMALL, *(SHORT_FIT if "after:" in Path(words[2]).read_text(encoding="utf-8") else [])] if words[1] == "run" else []
     assert called([*words[1:], *small]) == 0, capsys.readouterr().err
     assert "Warning" not in capsys.readouterr().err
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from molyneux.core import Batch, Modality, Spec
-from molyneux.learn import Training, fit, load_weights, save_model, trainer, vaes
+from molyneux.learn import Training, fit, fit_progress, load_weights, save_model, vaes
 from molyneux.learn.objectives import CCI, DIP, IWAE, MAT, BetaTCVAE, BetaVAE, Cyclical, FactorVAE, WarmupSteps
 
 LISTED = [getattr(vaes, name) for name in vaes.__all__]
@@ -87,7 +87,7 @@ class StopAtStep3:
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_trains_resumes_and_is_saved(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(trainer, "_TOLD_EVERY", 0.0)
+    monkeypatch.setattr(fit_progress, "_TOLD_EVERY", 0.0)
     source = SceneSource(("text",) if issubclass(SETTINGS[name][0], vaes.UnimodalAutoencoder) else ("image", "text"))
     training = Training(epochs=2, batch_size=16, tensorboard=False, keep="last", checkpoint_seconds=0.0)
     whole, broken, loaded = (build(name, source.spec, seed) for seed in (0, 0, 1))

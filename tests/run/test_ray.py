@@ -52,7 +52,7 @@ def test_a_search_with_pruning_on_ray_survives_a_killed_worker(tmp_path: Path) -
     path = os.pathsep.join([str(HERE), str(tmp_path), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path, "RAY_DEDUP_LOGS": "0"}
     command = [sys.executable, "-c", SEARCH, str(HERE / "toy.yaml")]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False, timeout=240)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False, timeout=600)
     assert done.stdout.splitlines()[-1] == "['', '', '']", done.stderr
     assert (tmp_path / "killed-once").exists()
     trials = store.read_lines(tmp_path / "results" / "trials.jsonl")
