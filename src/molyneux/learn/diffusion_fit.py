@@ -105,12 +105,12 @@ def fit_denoiser(
         made_by = {"after": asdict(settings), "share": share, "schedule": schedule, "seed": seed}
         fit.resume(kept.state({**made_by, "codes": tensors_digest(codes._asdict())}))
     sizes, device = tuple(denoiser.sizes.values()), codes.mean.device
-    precise = not settings.uses_bf16(denoiser.width)
+    bf16 = settings.uses_bf16(denoiser.width)
     for step in fit.steps():
         rows = torch.randint(len(codes.mean), (settings.batch_size,), generator=fit.generator, device=device)
         noise = torch.randn((len(rows), codes.mean.shape[1]), generator=fit.generator, device=device)
         drawn = codes.mean[rows] + settings.spread * codes.stddev[rows] * noise
-        with torch.enable_grad(), torch.autocast(device.type, torch.bfloat16, enabled=not precise):
+        with torch.enable_grad(), torch.autocast(device.type, torch.bfloat16, enabled=bf16):
             loss = multitime_loss(denoiser, drawn, codes.present[rows], sizes, share, fit.generator, schedule).mean()
         fit.learn(loss)
         if step % _CHECKED_EVERY == 0 or step + 1 == settings.steps:

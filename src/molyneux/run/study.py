@@ -202,6 +202,8 @@ def describe(point: Overrides) -> str:
 
     >>> describe({"data.world.level": 2, "learn.model": "MVAE"})
     'level 2, model MVAE'
+    >>> describe({"learn.model.init_args.beta.value": 0.3})
+    'beta 0.3'
     """
     plain = {path: value for path, value in point.items() if not isinstance(value, dict | list)}
     words = {path.removesuffix(".value").rpartition(".")[2]: value for path, value in plain.items()}
