@@ -116,7 +116,9 @@ def test_same_as_a_plain_loop(make_model, source, tmp_path, name):
     """The loop is what one would write by hand."""
     model, plain = make_model(), make_model()
     model.drop.p = plain.drop.p = 0.0
-    training = settings(epochs=2, precision="32", keep="last", clip=0.5, betas=(0.8, 0.99), weight_decay=0.1, optimizer=name)
+    training = settings(
+        epochs=2, precision="32", device="cpu", keep="last", clip=0.5, betas=(0.8, 0.99), weight_decay=0.1, optimizer=name
+    )
     fit(model, source, None, training, tmp_path, seed=3)
 
     optimizer = torch.optim.Adam(plain.parameters(), betas=(0.8, 0.99), weight_decay=0.1)
@@ -244,7 +246,7 @@ def test_history_has_every_term(make_model, source, validation, tmp_path):
 def test_validation_loss_is_the_mean_over_samples(make_model, source, validation, tmp_path):
     """40 samples in batches of 16, 16 and 8: the last must not weigh as much as the others."""
     model = make_model()
-    row = fit(model, source, validation, settings(epochs=1, precision="32"), tmp_path, seed=2).rows[0]
+    row = fit(model, source, validation, settings(epochs=1, precision="32", device="cpu"), tmp_path, seed=2).rows[0]
     total = 0.0
     with torch.no_grad():
         for batch in Reader(validation).read(evaluation_order(40, 16)):

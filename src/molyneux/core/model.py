@@ -199,7 +199,8 @@ class PostFit(Protocol):
     def post_fit(self, source: Source, *, seed: int, kept: FitStore | None = None) -> None:
         """Do the step, from the training samples; the same source and seed give the same model.
 
-        A step that takes minutes keeps its state in `kept`, so that it goes on where it was stopped.
+        The model is on the device of the training, MPS excepted; `source` gives batches on the CPU. A step that takes minutes
+        keeps its state in `kept`, so that it goes on where it was stopped.
         """
         ...
 

@@ -14,7 +14,7 @@ from molyneux.core import FitStore, TrainingError
 from molyneux.learn.checkpoints import moments, restore_moments
 from molyneux.learn.checks import levels_below_zero, not_positive, refuse, too_small
 from molyneux.learn.files import tensors_digest
-from molyneux.learn.hardware import has_bf16
+from molyneux.learn.hardware import device_has_bf16
 from molyneux.learn.multitime_diffusion import MultiTimeDenoiser, Schedule, multitime_loss
 from molyneux.learn.training import Precision
 
@@ -43,7 +43,7 @@ class ExPostDiffusion:
         average: decay rate of the running mean of the weights; 0 keeps the last ones.
         samples: training samples whose codes it is fitted to, at most.
         spread: of the codes that are drawn, in standard deviations of their posteriors; 0 takes their means.
-        precision: `32`, `bf16` or `auto`: bf16 where the processor has it and the net is wide.
+        precision: `32`, `bf16` or `auto`: bf16 where the net is wide, and the processor or the CUDA device has it.
     """
 
     steps: int = 10_000
@@ -63,9 +63,11 @@ class ExPostDiffusion:
         problems += [] if self.precision in known else [f"precision: expected one of {', '.join(known)}, got {self.precision!r}"]
         refuse(f"after.{problem}" for problem in problems)
 
-    def uses_bf16(self, width: int) -> bool:
-        """Whether the net, of that many units a layer, is trained with bf16 autocast."""
-        return self.precision == "bf16" or (self.precision == "auto" and width >= _WIDE and has_bf16())
+    def uses_bf16(self, width: int, device: str = "cpu") -> bool:
+        """Whether the net, of that many units a layer, is trained with bf16 autocast on a device of this type."""
+        if self.precision != "auto":
+            return self.precision == "bf16"
+        return width >= _WIDE and device_has_bf16(device)
 
 
 class CodePosteriors(NamedTuple):
@@ -100,12 +102,12 @@ def fit_denoiser(
     Raises:
         TrainingError: the loss is not finite.
     """
-    fit = _Fit(denoiser, settings, seed, codes.mean.device)
-    if kept is not None:
-        made_by = {"after": asdict(settings), "share": share, "schedule": schedule, "seed": seed}
-        fit.resume(kept.state({**made_by, "codes": tensors_digest(codes._asdict())}))
     sizes, device = tuple(denoiser.sizes.values()), codes.mean.device
-    bf16 = settings.uses_bf16(denoiser.width)
+    bf16 = settings.uses_bf16(denoiser.width, device.type)
+    fit = _Fit(denoiser, settings, seed, device)
+    if kept is not None:
+        made_by = {"after": asdict(settings), "share": share, "schedule": schedule, "seed": seed, "bf16": bf16}
+        fit.resume(kept.state({**made_by, "codes": tensors_digest(codes._asdict())}))
     for step in fit.steps():
         rows = torch.randint(len(codes.mean), (settings.batch_size,), generator=fit.generator, device=device)
         noise = torch.randn((len(rows), codes.mean.shape[1]), generator=fit.generator, device=device)

@@ -52,6 +52,13 @@ def has_bf16(features: str | None = None) -> bool:
     return not _BF16_FLAGS.isdisjoint(features.split()) and _kernels_have_bf16()
 
 
+def device_has_bf16(device: str) -> bool:
+    """Whether a device of this type (`cpu`, `cuda`, `mps`) has bf16 instructions that torch uses; False for MPS, not measured."""
+    if device == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    return device == "cpu" and has_bf16()
+
+
 @cache
 def computes_lstm_in_bf16() -> bool:
     """Whether this processor can compute an LSTM in bf16, tried once per process; torch emulates bf16 for all other layers."""
@@ -70,8 +77,7 @@ def use_bf16(training: Training, model: nn.Module) -> bool:
     device = choose_device(training)
     on_cpu, on_cuda = device == "cpu", device == "cuda"
     if training.precision == "auto":
-        fast = torch.cuda.is_bf16_supported(including_emulation=False) if on_cuda else on_cpu and has_bf16()
-        return fast and _gains_from_bf16(model)
+        return device_has_bf16(device) and _gains_from_bf16(model)
     if training.precision != "bf16":
         return False
     if (on_cpu and _has_lstm(model) and not computes_lstm_in_bf16()) or (on_cuda and not torch.cuda.is_bf16_supported()):
@@ -90,6 +96,16 @@ def bf16_problem(model: nn.Module) -> str:
 def use_channels_last(training: Training, model: nn.Module) -> bool:
     """Whether images and the weights of convolutions lie in memory with their channels last."""
     return _has_convolutions(model) if training.channels_last == "auto" else training.channels_last
+
+
+@contextlib.contextmanager
+def on_device(model: nn.Module, device: str) -> Iterator[None]:
+    """The model on a device inside the block, and on the CPU after it."""
+    try:
+        model.to(device)
+        yield
+    finally:
+        model.to("cpu")
 
 
 @contextlib.contextmanager

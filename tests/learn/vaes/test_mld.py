@@ -308,27 +308,31 @@ class Dying:
 FIT_STEPS = 60
 
 
-def fit_with(folder, progress=None, seed=0, every=0.0, **after):
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"))]
+
+
+def fit_with(folder, progress=None, seed=0, every=0.0, device="cpu", **after):
     model = build(rate=0.3, after=ExPostDiffusion(**{"steps": FIT_STEPS, "batch_size": 8, "precision": "32", **after}))
-    settings = Training(steps=3, batch_size=4, threads=1, device="cpu", precision="32", checkpoint_seconds=every)
+    settings = Training(steps=3, batch_size=4, threads=1, device=device, precision="32", checkpoint_seconds=every)
     history = fit(model.train(), ArraySource(SPEC, batch_of(40)), training=settings, folder=folder, seed=seed, progress=progress)
     return model.state_dict(), history.rows[-1]["seconds"]
 
 
-def test_a_fit_that_was_killed_goes_on_where_it_stood(tmp_path, monkeypatch):
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_fit_that_was_killed_goes_on_where_it_stood(tmp_path, monkeypatch, device):
     monkeypatch.setattr("molyneux.learn.fit_progress._TOLD_EVERY", 0.0)
-    whole, _ = fit_with(tmp_path / "whole")
+    whole, _ = fit_with(tmp_path / "whole", device=device)
     for at in (1, 17, 41):
         with pytest.raises(KilledError):
-            fit_with(tmp_path / "killed", Dying(at))
+            fit_with(tmp_path / "killed", Dying(at), device=device)
     last = Dying()
-    resumed, seconds = fit_with(tmp_path / "killed", last)
+    resumed, seconds = fit_with(tmp_path / "killed", last, device=device)
     assert whole.keys() == resumed.keys()
     assert all(torch.equal(value, resumed[name]) for name, value in whole.items())
     assert last.told == [(done, FIT_STEPS) for done in range(41, FIT_STEPS + 1)]  # what was told of was not yet written
 
     again = Dying()
-    repeated, counted = fit_with(tmp_path / "killed", again)
+    repeated, counted = fit_with(tmp_path / "killed", again, device=device)
     assert all(torch.equal(value, repeated[name]) for name, value in whole.items())
     assert not again.told
     assert counted == seconds
