@@ -13,6 +13,8 @@ from torch import Tensor, nn
 from molyneux.core import ConfigError, CorruptFileError, PostFit, Source, store
 from molyneux.learn.files import load_tensors, save_tensors, tensors_digest
 from molyneux.learn.fit_progress import FitProgress, ProgressClock
+from molyneux.learn.hardware import choose_device, on_device
+from molyneux.learn.training import Training
 
 __all__ = ["KeptFit", "post_fit", "require_post_fit"]
 
@@ -20,16 +22,19 @@ _STATE, _MARK = "post-fit.safetensors", "post-fit.json"
 
 
 def post_fit(
-    model: nn.Module, source: Source, folder: Path, *, seed: int, every: float = 60.0, progress: FitProgress | None = None
+    model: nn.Module, source: Source, folder: Path, training: Training, *, seed: int, progress: FitProgress | None = None
 ) -> float:
     """Do the step after training of a model, or go on where an earlier call with the same folder stopped.
+
+    The model is on the device of the training meanwhile, and on the CPU where that is MPS, which lacks the double precision that
+    fits compute in.
 
     Args:
         model: satisfies `core.PostFit`, and has the weights that the training ended with.
         source: the training samples.
         folder: of the checkpoints of the training.
+        training: its settings; `checkpoint_seconds` lie between two writings of the state of a long fit (`core.FitStore`).
         seed: of all randomness.
-        every: seconds between two writings of the state of a fit that is long (`core.FitStore`).
         progress: receives the progress of such a fit.
 
     Returns:
@@ -39,8 +44,9 @@ def post_fit(
         CorruptFileError: the state of a fit was truncated or altered. StoreError: `folder` cannot be written.
     """
     assert isinstance(model, PostFit)
-    kept = KeptFit(folder / _STATE, every, progress)
-    model.post_fit(source, seed=seed, kept=kept)
+    kept, device = KeptFit(folder / _STATE, training.checkpoint_seconds, progress), choose_device(training)
+    with on_device(model, "cpu" if device == "mps" else device):
+        model.post_fit(source, seed=seed, kept=kept)
     weights, seconds = tensors_digest(model.state_dict()), kept.seconds()
     known = store.read_json(folder / _MARK) if store.is_file(folder / _MARK) else None
     if isinstance(known, dict) and known.get("weights") == weights and isinstance(known.get("seconds"), float):

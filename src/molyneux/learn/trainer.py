@@ -32,7 +32,7 @@ from molyneux.learn.batches import evaluation_order, training_order
 from molyneux.learn.checkpoints import Checkpoints, State, copy_of
 from molyneux.learn.epoch_start import begin_epoch
 from molyneux.learn.fit_progress import FitProgress, ProgressClock
-from molyneux.learn.hardware import choose_device, keep_freed_memory, on_device, threads, use_bf16, use_channels_last
+from molyneux.learn.hardware import choose_device, keep_freed_memory, threads, use_bf16, use_channels_last
 from molyneux.learn.logs import Logs, require_packages
 from molyneux.learn.post_fit import post_fit, require_post_fit
 from molyneux.learn.stage_sources import Sources, StageSources
@@ -124,10 +124,7 @@ def fit(
             model.load_state_dict(state.best)
         model.eval()
         if isinstance(model, PostFit):
-            every, device = training.checkpoint_seconds, choose_device(training)
-            with on_device(model, "cpu" if device == "mps" else device):  # MPS has no double precision, in which fits compute
-                seconds = post_fit(model, train, checkpoints.folder, seed=seed, every=every, progress=progress)
-            history = history.prolonged(seconds)
+            history = history.prolonged(post_fit(model, train, checkpoints.folder, training, seed=seed, progress=progress))
         history.write_csv(folder / "history.csv")
     return history
 
