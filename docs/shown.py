@@ -126,6 +126,7 @@ SIX = tuple(
     for target in ("image", "audio", "text")
     if source != target
 )
+SIX_FORCED = tuple(("coherence.strict_forced", about) for _, about in SIX if about["target"] != "text")
 CLOTHES = {"target": "image"}
 NATS = (
     ("likelihood.iwae", CLOTHES),
@@ -170,6 +171,7 @@ SHOWN: dict[str, tuple[Shown, bool]] = {
     "searched": (SEARCHED, False),
     "shapes": (SHAPES, False),
     "six": (SIX, False),
+    "six-forced": (SIX_FORCED, False),
     "structure": (STRUCTURE, False),
     "transfer": (TRANSFER, False),
     "published": (metrics("published"), False),
