@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from molyneux.core import Modality
 from molyneux.learn.checks import refuse, too_small
+from molyneux.learn.code_layers import CodeLinear
 from molyneux.learn.nets.net import Encoder, Net, Reshape
 
 STRIDES = 4
@@ -54,7 +55,7 @@ class Convolutional(Net):
         depth, height, width = modality.shape
         rows, columns = _grid(height), _grid(width)
         entry = self.channels * rows * columns
-        parts: list[nn.Module] = [nn.Linear(inputs, self.width), nn.ReLU(), nn.Linear(self.width, entry), nn.ReLU()]
+        parts: list[nn.Module] = [CodeLinear(inputs, self.width), nn.ReLU(), nn.Linear(self.width, entry), nn.ReLU()]
         parts.append(Reshape(self.channels, rows, columns))
         for _ in range(STRIDES - 1):
             parts += [nn.ConvTranspose2d(self.channels, self.channels, 4, 2, 1), nn.ReLU()]
@@ -100,7 +101,7 @@ class Patches(Net):
         rows, columns = -(-height // PATCH), -(-width // PATCH)
         values = parameters * depth
         return nn.Sequential(
-            nn.Linear(inputs, self.width),
+            CodeLinear(inputs, self.width),
             nn.ReLU(),
             nn.Linear(self.width, self.width),
             nn.ReLU(),
@@ -220,7 +221,7 @@ def _encoder(modality: Modality, channels: tuple[int, ...], width: int, outputs:
         nn.Flatten(),
         nn.Linear(channels[-1] * rows * columns, width),
         nn.ReLU(),
-        nn.Linear(width, outputs),
+        CodeLinear(width, outputs),
     )
 
 
