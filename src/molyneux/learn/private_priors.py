@@ -11,7 +11,6 @@ from torch import Tensor, nn
 
 from molyneux.core import CodeDistribution
 from molyneux.learn.checks import refuse, too_small
-from molyneux.learn.code_layers import CodeLinear
 from molyneux.learn.flows import Flow, FlowDistribution, standard_noise
 from molyneux.learn.posteriors import DiagonalNormal, draw_component, expert_parameters
 
@@ -172,8 +171,8 @@ class _FlowDensity(PrivateDensity):
 
 def _net(inputs: int, width: int, layers: int, outputs: int) -> nn.Module:
     sizes = [inputs, *[width] * layers]
-    hidden = [part for a, b in pairwise(sizes) for part in (CodeLinear(a, b), nn.ReLU())]
-    last = CodeLinear(width, outputs)
+    hidden = [part for a, b in pairwise(sizes) for part in (nn.Linear(a, b), nn.ReLU())]
+    last = nn.Linear(width, outputs)
     with torch.no_grad():
         for parameter in last.parameters():
             parameter.mul_(_FIRST_SCALE)

@@ -95,30 +95,6 @@ def test_shapes_and_gradients(net, kind, shape):
         assert parameter.grad.isfinite().all(), name
 
 
-ROUNDED = {nets.Averaging, nets.Recurrent, nets.Slots, nets.WhatWhere}
-"""Nets with few nats in each dimension of a code, or whose dimensions with many are measured, not learned."""
-
-
-@pytest.mark.parametrize(("net", "kind", "shape"), [case for case in CASES if case[0] not in ROUNDED])
-def test_codes_are_not_rounded_to_the_digits_of_bf16(net, kind, shape):
-    torch.manual_seed(0)
-    modality = modality_of(kind, shape)
-    outputs, inputs = (size_of(net, modality, size) for size in (12, 6))
-    encoder = build(net).encoder(modality, outputs).eval()
-    decoder = build(net).decoder(modality, inputs, build(net).likelihood(modality)).eval()
-    codes = torch.randn(64, inputs).bfloat16().float()
-    close = codes * (1 + 2.0**-10)  # the same in bf16
-    assert torch.equal(close.bfloat16().float(), codes)
-    views = views_of(modality, 64)
-    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-        raw = encoder(to_model(modality, views))
-        both = [decoder(item).log_prob(views) for item in (codes, close)]
-    assert raw.dtype == torch.float32
-    assert not torch.equal(raw, raw.bfloat16().float())
-    if net is not nets.CharacterTransformer:  # its decoder attends to the code
-        assert not torch.equal(*both)
-
-
 @pytest.mark.parametrize(("net", "kind", "shape"), CASES)
 def test_the_rest_of_the_batch_does_not_matter(net, kind, shape):
     torch.manual_seed(0)

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from molyneux.core import Kind, Modality
 from molyneux.learn.checks import refuse, too_small
-from molyneux.learn.code_layers import CodeLinear
 from molyneux.learn.nets.images import Patches
 from molyneux.learn.nets.net import Encoder, Net, Reshape, unfit_net, zeros_beyond
 
@@ -39,7 +38,7 @@ class Dense(Net):
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`."""
         size = modality.size * (self.embedding if modality.symbols else 1)
-        layers = (Reshape(size), *self._hidden(size), CodeLinear(self.width, outputs))
+        layers = (Reshape(size), *self._hidden(size), nn.Linear(self.width, outputs))
         if modality.symbols:
             return SymbolEncoder(modality, nn.Embedding(len(modality.symbols), self.embedding), *layers)
         return Encoder(modality, *layers)
@@ -47,11 +46,11 @@ class Dense(Net):
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
         """See `Net`."""
         last = nn.Linear(self.width, parameters * modality.size)
-        return nn.Sequential(*self._hidden(inputs, CodeLinear), last, Reshape(parameters, *modality.shape))
+        return nn.Sequential(*self._hidden(inputs), last, Reshape(parameters, *modality.shape))
 
-    def _hidden(self, inputs: int, first: type[nn.Linear] = nn.Linear) -> list[nn.Module]:
-        sizes, kinds = [inputs] + [self.width] * self.layers, [first] + [nn.Linear] * (self.layers - 1)
-        return [part for kind, (a, b) in zip(kinds, pairwise(sizes), strict=True) for part in (kind(a, b), nn.ReLU())]
+    def _hidden(self, inputs: int) -> list[nn.Module]:
+        sizes = [inputs] + [self.width] * self.layers
+        return [part for a, b in pairwise(sizes) for part in (nn.Linear(a, b), nn.ReLU())]
 
 
 class SymbolEncoder(Encoder):
@@ -97,7 +96,7 @@ class Series(Net):
             nn.Flatten(),
             nn.Linear(3 * c * -(-steps // 8), self.width),
             nn.ReLU(),
-            CodeLinear(self.width, outputs),
+            nn.Linear(self.width, outputs),
         )
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
@@ -106,7 +105,7 @@ class Series(Net):
         steps, depth = _sizes(modality)
         c, coarse = self.channels, -(-steps // 8)
         return nn.Sequential(
-            CodeLinear(inputs, self.width),
+            nn.Linear(inputs, self.width),
             nn.ReLU(),
             nn.Linear(self.width, 3 * c * coarse),
             nn.ReLU(),

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from molyneux.core import Modality, SpecError
 from molyneux.learn.checks import refuse, too_small
-from molyneux.learn.code_layers import CodeConv2d
 from molyneux.learn.nets.images import Centre, RawImage
 from molyneux.learn.nets.net import Encoder, Net, Reshape
 
@@ -59,7 +58,7 @@ class GridConvolutional(Net):
         for before, after in pairwise((modality.shape[0], c, 2 * c, 3 * c)):
             layers += [nn.Conv2d(before, after, 4, 2, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
         layers += [Residual(3 * c) for _ in range(self.blocks)]
-        layers.append(CodeConv2d(3 * c, self._depth(modality, outputs), 1))
+        layers.append(nn.Conv2d(3 * c, self._depth(modality, outputs), 1))
         return Encoder(modality, *layers, nn.Flatten())
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
@@ -68,7 +67,7 @@ class GridConvolutional(Net):
         depth, height, width = modality.shape
         code, c = self._depth(modality, inputs), self.channels
         layers: list[nn.Module] = [Reshape(code, rows, columns)]
-        layers += [CodeConv2d(code, 3 * c, 3, 1, 1, bias=False), nn.BatchNorm2d(3 * c), nn.ReLU()]
+        layers += [nn.Conv2d(code, 3 * c, 3, 1, 1, bias=False), nn.BatchNorm2d(3 * c), nn.ReLU()]
         layers += [Residual(3 * c) for _ in range(self.blocks)]
         for before, after in pairwise((3 * c, 2 * c, 4 * c // 3)):
             layers += [nn.ConvTranspose2d(before, after, 4, 2, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]

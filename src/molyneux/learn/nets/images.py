@@ -11,7 +11,6 @@ from torch.nn import functional
 
 from molyneux.core import Modality
 from molyneux.learn.checks import refuse, too_small
-from molyneux.learn.code_layers import CodeLinear
 from molyneux.learn.nets.net import Encoder, Net, Reshape
 
 STRIDES = 4
@@ -55,7 +54,7 @@ class Convolutional(Net):
         depth, height, width = modality.shape
         rows, columns = _grid(height), _grid(width)
         entry = self.channels * rows * columns
-        parts: list[nn.Module] = [CodeLinear(inputs, self.width), nn.ReLU(), nn.Linear(self.width, entry), nn.ReLU()]
+        parts: list[nn.Module] = [nn.Linear(inputs, self.width), nn.ReLU(), nn.Linear(self.width, entry), nn.ReLU()]
         parts.append(Reshape(self.channels, rows, columns))
         for _ in range(STRIDES - 1):
             parts += [nn.ConvTranspose2d(self.channels, self.channels, 4, 2, 1), nn.ReLU()]
@@ -101,7 +100,7 @@ class Patches(Net):
         rows, columns = -(-height // PATCH), -(-width // PATCH)
         values = parameters * depth
         return nn.Sequential(
-            CodeLinear(inputs, self.width),
+            nn.Linear(inputs, self.width),
             nn.ReLU(),
             nn.Linear(self.width, self.width),
             nn.ReLU(),
@@ -221,7 +220,7 @@ def _encoder(modality: Modality, channels: tuple[int, ...], width: int, outputs:
         nn.Flatten(),
         nn.Linear(channels[-1] * rows * columns, width),
         nn.ReLU(),
-        CodeLinear(width, outputs),
+        nn.Linear(width, outputs),
     )
 
 

@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from molyneux.core import Modality
 from molyneux.learn.checks import refuse, too_small
-from molyneux.learn.code_layers import CodeLinear
 from molyneux.learn.nets.net import Encoder, Net, Reshape
 
 
@@ -47,7 +46,7 @@ class MirroredLeNet(Net):
             window = (min(2, rows), min(2, columns))
             parts += [nn.ReLU(), nn.MaxPool2d(window)]
             rows, columns = rows // window[0], columns // window[1]
-        return Encoder(modality, *parts, nn.Flatten(), CodeLinear(self._channels()[-1] * rows * columns, outputs))
+        return Encoder(modality, *parts, nn.Flatten(), nn.Linear(self._channels()[-1] * rows * columns, outputs))
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
         """See `Net`."""
@@ -59,7 +58,7 @@ class MirroredLeNet(Net):
         for a, b in pairwise(channels):
             parts += [nn.ConvTranspose2d(a, b, 4, 2, 1, bias=False), nn.BatchNorm2d(b), nn.ReLU()]
         last = nn.ConvTranspose2d(channels[-1], parameters * depth, 8, 4, 1, bias=False)
-        entry = (CodeLinear(inputs, channels[0] * rows * columns), Reshape(channels[0], rows, columns))
+        entry = (nn.Linear(inputs, channels[0] * rows * columns), Reshape(channels[0], rows, columns))
         return nn.Sequential(*entry, *parts, last, Middle(*sides), Reshape(parameters, *modality.shape))
 
     def _channels(self) -> list[int]:

@@ -9,7 +9,6 @@ from torch import nn
 
 from molyneux.core import Modality
 from molyneux.learn.checks import refuse, too_small
-from molyneux.learn.code_layers import CodeLinear
 from molyneux.learn.nets.images import Centre, RawImage
 from molyneux.learn.nets.net import Encoder, Net, Reshape
 
@@ -48,7 +47,7 @@ class NormalisedConvolutional(Net):
             layers += [nn.Conv2d(before, after, 4, 2, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
         dense = nn.Linear(grids[-1] * rows * columns, self.width)
         return Encoder(
-            modality, *layers, nn.Flatten(), dense, nn.BatchNorm1d(self.width), nn.ReLU(), CodeLinear(self.width, outputs)
+            modality, *layers, nn.Flatten(), dense, nn.BatchNorm1d(self.width), nn.ReLU(), nn.Linear(self.width, outputs)
         )
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
@@ -58,7 +57,7 @@ class NormalisedConvolutional(Net):
         rows, columns = -(-height >> 3), -(-width >> 3)
         c = self.channels
         grids = (8 * c // 3, 2 * c, 4 * c // 3)
-        layers: list[nn.Module] = [CodeLinear(inputs, self.width), nn.BatchNorm1d(self.width), nn.ReLU()]
+        layers: list[nn.Module] = [nn.Linear(inputs, self.width), nn.BatchNorm1d(self.width), nn.ReLU()]
         layers += [nn.Linear(self.width, grids[0] * rows * columns), Reshape(grids[0], rows, columns)]
         layers += [nn.BatchNorm2d(grids[0]), nn.ReLU()]
         for before, after in pairwise(grids):

@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from molyneux.core import Modality
 from molyneux.learn.checks import refuse, too_small
-from molyneux.learn.code_layers import CodeLinear
 from molyneux.learn.nets.net import Encoder, Net, Reshape
 
 
@@ -40,7 +39,7 @@ class RecurrentSeries(Net):
         """See `Net`."""
         self.check(modality)
         steps, depth = modality.shape
-        return Encoder(modality, States(depth, self.units), nn.Flatten(), CodeLinear(steps * self.units, outputs))
+        return Encoder(modality, States(depth, self.units), nn.Flatten(), nn.Linear(steps * self.units, outputs))
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
         """See `Net`."""

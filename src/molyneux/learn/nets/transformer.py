@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from molyneux.core import ConfigError, Modality
 from molyneux.core.views import text_lengths
 from molyneux.learn.checks import dropout_problems, refuse, too_small
-from molyneux.learn.code_layers import CodeLinear
 from molyneux.learn.likelihoods import ViewLikelihood
 from molyneux.learn.nets.autoregressive import AutoregressiveNet, DecoderEmbedding, Decoding, TextDecoder
 from molyneux.learn.nets.general import Transpose
@@ -89,7 +88,7 @@ class TransformerEncoder(nn.Module):
         self.modality = modality
         self.embedding = nn.Embedding(len(modality.symbols), width)
         self.register_buffer("positions", time_positions(modality.shape[0], width), persistent=False)
-        self.layers, self.last = layers, CodeLinear(width, outputs)
+        self.layers, self.last = layers, nn.Linear(width, outputs)
 
     def forward(self, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
         """Ids (B, L) to raw numbers (B, outputs)."""
@@ -189,7 +188,7 @@ class CausalDecoder(TextDecoder):
         super().__init__(modality, table, net)
         layer = nn.TransformerEncoderLayer(net.width, activation="gelu", **net.character_transformer().layer_settings())
         self.layers = nn.TransformerEncoder(layer, net.layers, enable_nested_tensor=False)
-        self.code, self.last = CodeLinear(inputs, net.width), nn.Linear(net.width, len(modality.symbols))
+        self.code, self.last = nn.Linear(inputs, net.width), nn.Linear(net.width, len(modality.symbols))
         length = modality.shape[0]
         self.register_buffer("positions", time_positions(length, net.width), persistent=False)
         self.register_buffer("future", torch.ones(length, length, dtype=torch.bool).triu(1), persistent=False)

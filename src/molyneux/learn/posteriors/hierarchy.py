@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from molyneux.learn.code_layers import CodeLinear
 from molyneux.learn.posteriors.diagonal import DiagonalNormal, expert_parameters
 
 
@@ -27,12 +26,12 @@ class Levels(nn.Module):
         super().__init__()
         self.count, self.size = count, size
         lower = range(count - 1)
-        self.down = nn.ModuleList(nn.Sequential(CodeLinear(size, width), nn.ReLU()) for _ in lower)
-        self.priors = nn.ModuleList(CodeLinear(width, 2 * size) for _ in lower)
+        self.down = nn.ModuleList(nn.Sequential(nn.Linear(size, width), nn.ReLU()) for _ in lower)
+        self.priors = nn.ModuleList(nn.Linear(width, 2 * size) for _ in lower)
         self.experts = nn.ModuleList(
-            nn.Sequential(nn.Linear(width + features, width), nn.ReLU(), CodeLinear(width, 2 * size)) for _ in lower
+            nn.Sequential(nn.Linear(width + features, width), nn.ReLU(), nn.Linear(width, 2 * size)) for _ in lower
         )
-        self.top = CodeLinear(features, 2 * size)
+        self.top = nn.Linear(features, 2 * size)
 
     def prior_and_experts(self, level: int, above: Tensor | None, described: Tensor) -> tuple[DiagonalNormal, DiagonalNormal]:
         """The prior of a level (0 the lowest), and the experts on it, (M, ..., B, D).

@@ -12,7 +12,6 @@ from torch.distributions import Distribution
 
 from molyneux.core import Batch, Codes, DataError, Loss, NotApplicableError, Posterior, Progress, Spec, nearest
 from molyneux.learn.checks import refuse
-from molyneux.learn.code_layers import CodeLinear
 from molyneux.learn.likelihoods import ViewDistribution, ViewLikelihood
 from molyneux.learn.nets import Net, default_net
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
@@ -91,8 +90,8 @@ class CVAE(nn.Module):
         likelihood = likelihoods.get(target) or net.likelihood(modality)
         self.condition = JointEncoder(spec.restrict(self.conditions), nets, width=width, layers=1, outputs=condition_dim)
         self.encoder, self.decoder = net.pair(modality, outputs=width, inputs=condition_dim + latent_dim, likelihood=likelihood)
-        self.joining = CodeLinear(condition_dim, width)
-        self.recognition = CodeLinear(width, 2 * latent_dim)
+        self.joining = nn.Linear(condition_dim, width)
+        self.recognition = nn.Linear(width, 2 * latent_dim)
         self.z_prior = _StandardDensity(latent_dim) if prior is None else prior.density(condition_dim, latent_dim)
 
     def loss(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> Loss:

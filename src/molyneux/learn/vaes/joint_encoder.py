@@ -12,7 +12,6 @@ from torch import Tensor, nn
 
 from molyneux.core import Batch, CodeDistribution, ConfigError, Loss, Progress, Spec, nearest
 from molyneux.learn.by_modality import ModalityDict
-from molyneux.learn.code_layers import CodeLinear
 from molyneux.learn.nets import Net, default_net
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, WhereDistribution, product_of_experts
 from molyneux.learn.vaes.autoencoder import reporting
@@ -45,7 +44,7 @@ class JointEncoder(nn.Module):
             self.features[modality.name] = (nets.get(modality.name) or default_net(modality)).encoder(modality, width)
         sizes = [width] * (layers + 1)
         hidden = [part for a, b in pairwise(sizes) for part in (nn.ReLU(), nn.Linear(a, b))]
-        self.head = nn.Sequential(*hidden, nn.ReLU(), CodeLinear(width, outputs))
+        self.head = nn.Sequential(*hidden, nn.ReLU(), nn.Linear(width, outputs))
 
     def forward(self, views: Mapping[str, Tensor], lengths: Mapping[str, Tensor], present: Mapping[str, Tensor]) -> Tensor:
         """Raw numbers (B, outputs) of views in model form, of which there is at least one, where they are present, (B,) bool."""

@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from molyneux.core import Batch, CodeDistribution, Loss, NotApplicableError, Posterior, Progress, Spec
 from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import levels_below_zero
-from molyneux.learn.code_layers import CodeLinear
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, expert_parameters
 from molyneux.learn.priors import FittedPrior, LatentDims
@@ -174,4 +173,4 @@ def forced_perceptual_dropout(present: Tensor, share: float, generator: torch.Ge
 
 
 def _net(inputs: int, width: int, outputs: int) -> nn.Sequential:
-    return nn.Sequential(CodeLinear(inputs, width), nn.ReLU(), CodeLinear(width, outputs))
+    return nn.Sequential(nn.Linear(inputs, width), nn.ReLU(), nn.Linear(width, outputs))
