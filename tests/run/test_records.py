@@ -82,11 +82,13 @@ def test_classes_are_renamed_however_deep_they_stand() -> None:
 EARLIER_READERS = ("cdsprites", "cdsprites-codes", "limits")
 """Studies whose pictures were read by readers that accepted more: their records are shown and no run is added to them."""
 
+READ_FROM_FILES = ("AGNews", "AVMNIST", "FashionMNIST", "PolyMNIST", "SpokenDigits", "Stocks")
+
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_study_is_not_refused_by_its_own_records(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     study = load_study(TOP / "configs" / "studies" / f"{name}.yaml")
-    if any(read in str(study.base_settings) for read in ("AGNews", "AVMNIST", "Stocks")) and "MOLYNEUX_DATA" not in os.environ:
+    if any(read in str(study.base_settings) for read in READ_FROM_FILES) and "MOLYNEUX_DATA" not in os.environ:
         pytest.skip("needs files in the folder that MOLYNEUX_DATA names")
     if study.search == "grid":
         monkeypatch.setattr("molyneux.run.study.read_experiment", parse_experiment)  # that models fit is tested with the files
