@@ -63,7 +63,7 @@ class ExPostDiffusion:
         problems += [] if self.precision in known else [f"precision: expected one of {', '.join(known)}, got {self.precision!r}"]
         refuse(f"after.{problem}" for problem in problems)
 
-    def uses_bf16(self, width: int, device: str = "cpu") -> bool:
+    def uses_bf16(self, width: int, device: str) -> bool:
         """Whether the net, of that many units a layer, is trained with bf16 autocast on a device of this type."""
         if self.precision != "auto":
             return self.precision == "bf16"

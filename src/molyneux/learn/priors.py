@@ -234,7 +234,7 @@ class FittedPrior(Prior):
 
     def fit(self, model: EncodesSubsets, spec: Spec, source: Source, *, seed: int) -> None:
         """Fit every density to codes of samples of `source`; the same seed gives the same densities."""
-        device = next(self.buffers()).device
+        device = next(self.buffers()).device.type
         shared, private = collect_codes(model, spec, source, self.settings.samples, seed=seed, device=device)
         start = int(seeds.key(seed, "prior", "fit")[0] % 2**32)
         self.shared.fit(shared, start)
@@ -252,20 +252,14 @@ class EncodesSubsets(Protocol):
 
 @torch.no_grad()
 def collect_codes(
-    model: EncodesSubsets,
-    spec: Spec,
-    source: Source,
-    samples: int,
-    *,
-    seed: int,
-    device: torch.device = torch.device("cpu"),  # noqa: B008 - frozen
+    model: EncodesSubsets, spec: Spec, source: Source, samples: int, *, seed: int, device: str = "cpu"
 ) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
     """Posterior samples of training samples: shared codes (N, D), and private ones (N, P) by modality.
 
     Private codes are those of the whole sample. Shared codes come in turns from the posterior given everything and given
     each modality alone, as generation uses them. What is missing is NaN. The model is on `device`.
     """
-    generator = seeds.torch_generator(seed, "prior", "codes", device=device.type)
+    generator = seeds.torch_generator(seed, "prior", "codes", device=device)
     positions = seeds.generator(seed, "prior", "positions").permutation(len(source))[:samples]
     turns = list(dict.fromkeys([spec.names, *((name,) for name in spec.names)]))
     shared: list[Tensor] = []

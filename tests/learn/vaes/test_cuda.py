@@ -5,16 +5,16 @@ import math
 import pytest
 import torch
 
-from molyneux.core import PostFit
 from molyneux.data import ArraySource
 from molyneux.learn import Training, fit
+from molyneux.learn.vaes import MVAE
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 
 
-def trained(model, source, folder, **changes):
-    settings = {"steps": 6, "batch_size": 16, "device": "cuda", "tensorboard": False, "keep": "last", **changes}
-    return fit(model, source, None, Training(**settings), folder, seed=1)
+def trained(model, source, folder):
+    settings = Training(steps=6, batch_size=16, device="cuda", tensorboard=False, keep="last")
+    return fit(model, source, None, settings, folder, seed=1)
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -33,16 +33,13 @@ def test_a_model_is_trained_on_the_device_and_ends_on_the_processor(any_model, c
     assert all(code.isfinite().all() for code in codes.values())
 
 
-def test_the_step_after_the_training_is_done_on_the_device(build, batch_of, tmp_path):
-    from molyneux.learn.vaes import MVAE
+def test_the_step_after_the_training_is_done_on_the_device(build, batch_of, tmp_path, monkeypatch):
+    devices = []
 
-    model, devices = build(MVAE, 2), []
+    def watched(self, source, *, seed, kept=None):
+        devices.append(next(self.parameters()).device.type)
 
-    class Watched(type(model)):
-        def post_fit(self, source, *, seed, kept=None):
-            devices.append(next(self.parameters()).device.type)
-
-    model.__class__ = Watched
-    assert isinstance(model, PostFit)
+    monkeypatch.setattr(MVAE, "post_fit", watched)
+    model = build(MVAE, 2)
     trained(model, ArraySource(model.spec, batch_of(model.spec, 48)), tmp_path)
     assert devices == ["cuda"]

@@ -1,5 +1,6 @@
 """MLD: the process and its sampler against normal codes, the loss by hand, any modalities given any others, a short training."""
 
+from contextlib import nullcontext
 from functools import partial
 from time import sleep
 
@@ -29,12 +30,12 @@ from molyneux.core import (
     TrainingError,
 )
 from molyneux.data import ArraySource
-from molyneux.learn import Stage, Training, fit
+from molyneux.learn import Stage, Training, fit, hardware
 from molyneux.learn.diffusion_fit import CodePosteriors, ExPostDiffusion, fit_denoiser
 from molyneux.learn.likelihoods import Normal
 from molyneux.learn.multitime_diffusion import DiffusedCodes, MultiTimeDenoiser, multitime_loss, signal_and_noise
 from molyneux.learn.nets import Dense, WhatWhere
-from molyneux.learn.post_fit import KeptFit
+from molyneux.learn.post_fit import KeptFit, post_fit
 from molyneux.learn.priors import ExPostMixture
 from molyneux.learn.vaes import CVAE, DMVAE, MLD, MVAE
 
@@ -276,6 +277,26 @@ def test_fitted_after_the_training_it_learns_one_modality_given_the_other(rate):
         item.data.copy_(value)
     model.post_fit(ArraySource(spec, batch), seed=1)
     assert all(torch.equal(item, again[name]) for name, item in model.denoiser.named_parameters())
+
+
+@pytest.mark.parametrize(("chosen", "used"), [("cpu", "cpu"), ("cuda", "cuda"), ("mps", "cpu")])
+def test_the_fit_is_on_the_device_of_the_training_where_that_has_double_precision(monkeypatch, tmp_path, chosen, used):
+    devices = []
+    monkeypatch.setattr("molyneux.learn.post_fit.choose_device", lambda training: chosen)
+    monkeypatch.setattr("molyneux.learn.post_fit.on_device", lambda model, device: nullcontext(devices.append(device)))
+    post_fit(build(), ArraySource(SPEC, batch_of(8)), tmp_path, Training(), seed=1)
+    assert devices == [used]
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda", "mps"])
+def test_the_fit_takes_bf16_where_its_device_has_it(monkeypatch, device):
+    monkeypatch.setattr(hardware, "has_bf16", lambda: device == "cpu")
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: device == "cuda")
+    auto = ExPostDiffusion()
+    assert [name for name in ("cpu", "cuda", "mps") if auto.uses_bf16(256, name)] == [device] * (device != "mps")
+    assert not any(auto.uses_bf16(255, name) for name in ("cpu", "cuda", "mps"))
+    assert ExPostDiffusion(precision="bf16").uses_bf16(8, device)
+    assert not ExPostDiffusion(precision="32").uses_bf16(256, device)
 
 
 def test_the_cost_of_a_training_has_that_of_the_fit(monkeypatch):
