@@ -13,7 +13,7 @@ import optuna
 import pytest
 
 from molyneux.core import ConfigError, ConflictError, MolyneuxError, store
-from molyneux.core.config import dump_document, read_document
+from molyneux.core.config import Factory, dump_document, read_document
 from molyneux.data import generate
 from molyneux.report import load_study as load_records
 from molyneux.run import (
@@ -33,7 +33,7 @@ from molyneux.run import (
 from molyneux.run.launch import Job, LocalLauncher, Report
 from molyneux.run.records import Records
 from molyneux.run.search import search
-from molyneux.run.study import run_name
+from molyneux.run.study import check_points, run_name
 from molyneux.run.trials import sampler
 
 HERE = Path(__file__).parent
@@ -130,6 +130,26 @@ def test_the_base_is_found_beside_the_study(base: dict[str, Any], tmp_path: Path
 
 def sweep(study: Study, folder: Path, told: Told | None = None, jobs: int = 2) -> SweepOutcome:
     return run_study(study, folder / "runs", folder / "results", jobs=jobs, progress=told or Told())
+
+
+def test_experiments_on_the_same_samples_share_a_data_set(base: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    made = list[str]()
+    make = Factory.make
+
+    def counted(self: Factory[Any], at: str = "", /, **supplied: Any) -> Any:
+        made.append(at)
+        return make(self, at, **supplied)
+
+    monkeypatch.setattr(Factory, "make", counted)
+    found = check_points(Study(base=base, seeds=(4, 5), grid={"data.world.spread": (0.1, 0.3), "learn.batch_size": (50, 60)}))
+    datasets = [experiment.data.dataset for same in found for experiment in same]
+    assert made.count("data.world") == 3  # that of the base and two others
+    assert all(dataset is datasets[0] for dataset in datasets[:4])
+    assert all(dataset is datasets[4] for dataset in datasets[4:])
+    assert [experiment.resolved["data"]["world"]["init_args"]["spread"] for same in found for experiment in same] == [
+        *[0.1] * 4,
+        *[0.3] * 4,
+    ]
 
 
 def test_a_grid_is_run_and_a_failing_run_stops_no_other(base: dict[str, Any], tmp_path: Path) -> None:

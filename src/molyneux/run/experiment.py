@@ -23,7 +23,7 @@ from pydantic import Field
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from molyneux.core import ConfigError, MolyneuxError, Source, Spec, seeds
+from molyneux.core import ConfigError, MolyneuxError, Source, Spec, seeds, store
 from molyneux.core.config import build, override, read_document
 from molyneux.data import Benchmark, OwnDataset, Split, World
 from molyneux.learn.hardware import choose_device
@@ -99,8 +99,16 @@ def load_experiment(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> Ex
     return read_experiment({"name": path.stem, **read_document(path)}, overrides)
 
 
-def read_experiment(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]] = ()) -> Experiment:
-    """The experiment of plain settings, shaped as a file is, checked as a whole; errors as `load_experiment`."""
+def read_experiment(
+    tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]] = (), *, known_data: dict[str, DataSettings] | None = None
+) -> Experiment:
+    """The experiment of plain settings, shaped as a file is, checked as a whole; errors as `load_experiment`.
+
+    Args:
+        tree: the settings.
+        overrides: as in `load_experiment`.
+        known_data: as in `parse_experiment`.
+    """
     settings, problems = with_lists(tree), list[str]()
     given = [path for path, _ in overrides]
     if "learn.epochs" in given and "learn.steps" not in given:
@@ -111,7 +119,7 @@ def read_experiment(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]
         except ConfigError as error:
             problems += error.problems
     try:
-        experiment = parse_experiment(settings)
+        experiment = parse_experiment(settings, known_data=known_data)
     except ConfigError as error:
         problems += error.problems
         raise ConfigError([*problems, *_further_problems(settings, problems)]) from error
@@ -122,10 +130,15 @@ def read_experiment(tree: Mapping[str, Any], overrides: Sequence[tuple[str, Any]
     return experiment
 
 
-def parse_experiment(tree: Mapping[str, Any]) -> Experiment:
+def parse_experiment(tree: Mapping[str, Any], *, known_data: dict[str, DataSettings] | None = None) -> Experiment:
     """The experiment of plain settings, each section checked by itself; for runs that are stored, whose settings were checked.
 
     No data set and no model is made, no file is read and no judge is loaded.
+
+    Args:
+        tree: the settings, shaped as a file is.
+        known_data: sections `data` of other experiments by their fingerprint, to which this one is added. Experiments with the
+            same section get one object, so that their data set is made, and its files are read, once.
 
     Raises:
         ConfigError: with every setting that does not fit the signature of its class.
@@ -133,6 +146,9 @@ def parse_experiment(tree: Mapping[str, Any]) -> Experiment:
     built = build(Experiment, with_sizes(with_lists(tree)))
     experiment: Experiment = built.value
     object.__setattr__(experiment, "resolved", built.plain)
+    if known_data is not None:
+        same = known_data.setdefault(store.fingerprint(built.plain["data"]), experiment.data)
+        object.__setattr__(experiment, "data", same)
     return experiment
 
 

@@ -17,17 +17,16 @@ from molyneux.run.experiment import Experiment
 from molyneux.run.readers import judge_digests
 from molyneux.version import __version__
 
-NAMES = ("package", "world", "settings", "stored", "judges")
-"""What tells runs of the same experiment apart."""
+INPUTS = ("package", "world", "settings", "stored", "judges")
 _PACKAGES = ("lightning", "molyneux", "numba", "numpy", "safetensors", "scikit-learn", "scipy", "torch")
 
 
-def provenance(experiment: Experiment) -> dict[str, Any]:
-    """Plain data without paths, recorded in the origin of every score.
+def inputs(experiment: Experiment) -> dict[str, Any]:
+    """What tells runs of the same settings apart, by `INPUTS`: plain data without paths.
 
     `package` is its version, `world` the name of the data set with its version, `settings` everything its bytes depend on,
-    `changed` which of them differ from the defaults at this level (None where samples are read from a folder), `stored` what
-    identifies the content of the folder of stored samples, `judges` the digests of the judges, named or shipped.
+    `stored` what identifies the content of the folder of stored samples, `judges` the digests of the judges, named or shipped;
+    the last two are left out where there are none.
 
     Raises:
         StoreError, CorruptFileError: a file that the experiment names is not there or damaged.
@@ -39,10 +38,19 @@ def provenance(experiment: Experiment) -> dict[str, Any]:
         "package": __version__,
         "world": "stored samples" if dataset is None else dataset.name,
         "settings": {} if dataset is None else dict(dataset.settings),
-        "changed": None if dataset is None or data.stored is not None else changed(dataset),
         **({"stored": stored} if stored else {}),
         **({"judges": judges} if judges else {}),
     }
+
+
+def provenance(experiment: Experiment) -> dict[str, Any]:
+    """What is recorded in the origin of every score: `inputs`, and which settings of the data set are `changed`.
+
+    `changed` names those that differ from the defaults at this level; None where samples are read from a folder. Errors as
+    `inputs`.
+    """
+    data, dataset = experiment.data, experiment.data.dataset
+    return {**inputs(experiment), "changed": None if dataset is None or data.stored is not None else changed(dataset)}
 
 
 def changed(dataset: Dataset) -> list[str] | None:

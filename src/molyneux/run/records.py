@@ -13,7 +13,7 @@ from molyneux.core import ConflictError, History, store
 from molyneux.report import StudyRun, flatten, load_study, portable, save_study, study_run
 from molyneux.run.experiment import Experiment
 from molyneux.run.folder import record_machine, remedy
-from molyneux.run.provenance import NAMES, provenance
+from molyneux.run.provenance import INPUTS, inputs
 from molyneux.run.pruning import PrunedRun
 
 _RECORDS, _COSTS = "records.jsonl", "costs.jsonl"
@@ -247,7 +247,7 @@ def _cost(folder: Path, experiment: Experiment) -> dict[str, Any]:
 
 def _identity(experiment: Experiment) -> dict[str, Any]:
     """What the record of an experiment must hold."""
-    return _identity_from(flatten(experiment.resolved), provenance(experiment))
+    return _identity_from(flatten(experiment.resolved), inputs(experiment))
 
 
 def _identity_of(run: StudyRun) -> dict[str, Any]:
@@ -257,7 +257,7 @@ def _identity_of(run: StudyRun) -> dict[str, Any]:
 
 def _identity_from(settings: Mapping[str, Any], origin: Mapping[str, Any]) -> dict[str, Any]:
     named = {name: value for name, value in current_settings(settings).items() if name != "name"}
-    return dict(portable({**named, "origin": {name: origin.get(name) for name in NAMES}}))
+    return dict(portable({**named, "origin": {name: origin.get(name) for name in INPUTS}}))
 
 
 def _key(identity: Mapping[str, Any]) -> str:

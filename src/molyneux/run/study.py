@@ -12,6 +12,7 @@ from typing import Any, Literal
 from molyneux.core import ConfigError, nearest, store
 from molyneux.core.config import build, collected, override, read_document
 from molyneux.run.experiment import Experiment, parse_experiment, read_experiment
+from molyneux.run.sections import DataSettings
 
 Overrides = Mapping[str, Any]
 """Values by the dotted path of their setting."""
@@ -132,8 +133,12 @@ class Study:
         """The settings of the experiment that is varied."""
         return dict(self.base) if isinstance(self.base, Mapping) else read_document(self.base)
 
-    def experiments(self, point: Overrides) -> list[Experiment]:
+    def experiments(self, point: Overrides, *, known_data: dict[str, DataSettings] | None = None) -> list[Experiment]:
         """The experiments of a point, one a seed.
+
+        Args:
+            point: the settings that differ from those of `base`.
+            known_data: as in `parse_experiment`; by default, the seeds of this point share a data set.
 
         Raises:
             ConfigError: with every problem of its settings.
@@ -141,8 +146,9 @@ class Study:
         tree = {"name": self.name, **self.base_settings}
         for path, value in point.items():
             tree = override(tree, path, value)
-        first = read_experiment({**tree, "seed": self.seeds[0]})
-        return [first, *(parse_experiment({**first.resolved, "seed": seed}) for seed in self.seeds[1:])]
+        known = {} if known_data is None else known_data
+        first = read_experiment({**tree, "seed": self.seeds[0]}, known_data=known)
+        return [first, *(parse_experiment({**first.resolved, "seed": seed}, known_data=known) for seed in self.seeds[1:])]
 
 
 def load_study(path: Path) -> Study:
@@ -168,14 +174,14 @@ def check_study(path: Path) -> int:
 def check_points(study: Study) -> list[list[Experiment]]:
     """The experiments of every point of a grid, or of points that show every value of a search.
 
-    A mistake shows here, before hours are spent; errors as `Study.experiments`.
+    A mistake shows here, before hours are spent; errors as `Study.experiments`. Experiments on the same samples share a data set.
     """
-    points = study.points() if study.search == "grid" else study.probes()
-    read_experiment({"name": study.name, **study.base_settings})
+    points, known = study.points() if study.search == "grid" else study.probes(), dict[str, DataSettings]()
+    read_experiment({"name": study.name, **study.base_settings}, known_data=known)
 
     def experiments(point: Overrides) -> list[Experiment]:
         try:
-            return study.experiments(point)
+            return study.experiments(point, known_data=known)
         except ConfigError as error:
             raise ConfigError([f"{describe(point) or study.name}: {problem}" for problem in error.problems]) from error
 
