@@ -21,7 +21,10 @@ from molyneux.report import StudyRun
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "assets" / "figures"
-_LEFT, _PANEL, _GAP, _TOP, _BOTTOM = 132, 236, 30, 52, 62
+_LEFT, _GAP, _TOP, _BOTTOM = 132, 30, 52, 62
+_PANELS = {1: 472, 2: 236, 3: 236}
+"""Width of a panel by how many there are; of more, `_NARROW`."""
+_NARROW = 160
 _STYLE = """
   .page { fill: #ffffff }
   text { font: 13px system-ui, sans-serif; fill: #202124 }
@@ -107,10 +110,19 @@ def _every(run: StudyRun) -> bool:
 _TO_IMAGE = {"source": "text", "target": "image"}
 _SHAPE = {**_TO_IMAGE, "factor": "shape"}
 _CODE = {"source": "text", "code": "shared", "variant": "recommended"}
-_LEVELS = {
-    f"Level {level}": (lambda run, level=level: run.settings["data.world.init_args.level"] == level) for level in (1, 2, 3)
-}
+
+
+def _levels(*levels: int) -> dict[str, Callable[[StudyRun], bool]]:
+    """A panel for each level of a world."""
+    return {f"Level {level}": (lambda run, level=level: run.settings["data.world.init_args.level"] == level) for level in levels}
+
+
 _MIG = (Shown("MIG, recommended variant", "disentanglement.mig", _CODE),)
+_NAMED_AND_DRAWN = (
+    Shown("image to text, strict", "coherence.strict", {"source": "image", "target": "text"}),
+    Shown("text to image, strict (forced choice)", "coherence.strict_forced", _TO_IMAGE),
+    Shown("text to image, strict", "coherence.strict", _TO_IMAGE),
+)
 _DMVAE = ("DMVAE", "DMVAE-fitted", "DMVAE-tuned")
 FIGURES: dict[str, Figure | Curves | RateCurves] = {
     **{item.name: item for study in STUDIES for item in rate_curves(study, runs_of(study))},
@@ -119,14 +131,14 @@ FIGURES: dict[str, Figure | Curves | RateCurves] = {
         "Text to image, % of images in which every factor is right",
         (Shown("strict", "coherence.strict", _TO_IMAGE), Shown("strict, forced choice", "coherence.strict_forced", _TO_IMAGE)),
         100,
-        _LEVELS,
+        _levels(1, 2, 3),
     ),
     "cdsprites-shapes": Figure(
         ("cdsprites",),
         "Text to image, % of the figures of each shape whose shape is right",
         tuple(Shown(shape, "coherence.value_accuracy", {**_SHAPE, "value": shape}) for shape in ("ellipse", "square", "heart")),
         100,
-        _LEVELS,
+        _levels(1, 2, 3),
         {name: _is(name) for name in _DMVAE},
     ),
     "limits": Figure(
@@ -139,6 +151,13 @@ FIGURES: dict[str, Figure | Curves | RateCurves] = {
         ),
         100,
         {"": _every},
+    ),
+    "generative": Figure(
+        ("generative",),
+        "Captions of images and images of captions, % in which every factor is right",
+        _NAMED_AND_DRAWN,
+        100,
+        _levels(1, 2, 3),
     ),
     "ynoc": Figure(("ynoc", "ynoc-best"), "Mutual information gap on test sentences", _MIG, 1, {"": _every}),
     "pos": Figure(("pos", "pos-best"), "Mutual information gap on test sentences", _MIG, 1, {"": _every}),
@@ -180,7 +199,7 @@ def svg(figure: Figure | Curves | RateCurves) -> str:
     if isinstance(figure, Curves):
         return curves_svg(figure, runs)
     rows = figure.rows or {name: _is(name) for name in dict.fromkeys(str(run.settings["name"]) for run in runs)}
-    panel = (_PANEL if len(figure.panels) > 1 else 2 * _PANEL) + _GAP
+    panel = _PANELS.get(len(figure.panels), _NARROW) + _GAP
     left = max(_LEFT, 24 + 7.6 * max(map(len, rows)))
     width, height = round(left + panel * len(figure.panels)), _TOP + figure.row * len(rows) + _BOTTOM
     parts = [f'<rect class="page" width="{width}" height="{height}" rx="6"/>', _text(14, 22, figure.title, "title")]
