@@ -50,3 +50,33 @@ def test_contours_are_scattered_or_shuffled(contours):
 
 def test_limits_leave_a_gap():
     assert 0.5 < MIXED < SURE < 1
+
+
+def test_some_noise_is_of_one_colour(blobs):
+    negatives = Negatives(blobs(400), "image", ("side", "colour"), seed=1)
+    batch = negatives.batch(np.arange(400))
+    flat = (batch.views["image"].flatten(2).float().std(2) == 0).all(1)
+    assert 0.01 < flat.double().mean() < 0.1
+    assert (batch.factors[flat] == torch.tensor([len(factor.values) - 1 for factor in negatives.spec.factors])).all()
+    shades = set(batch.views["image"][flat][:, :, 0, 0].flatten().tolist())
+    assert {0, 255} < shades
+
+
+def test_cuts_show_one_view_beside_or_above_another(blobs):
+    source = blobs(300)
+    whole, cut = (Negatives(source, "image", ("side", "colour"), seed=1, cuts=cuts) for cuts in (False, True))
+    blended, joined = (negatives.batch(np.arange(300)) for negatives in (whole, cut))
+    assert torch.equal(blended.factors, joined.factors)
+    differ = (blended.views["image"] != joined.views["image"]).flatten(1).any(1)
+    assert 0.1 < differ.double().mean() < 0.3
+    columns = {tuple(row) for row in source.pictures.permute(0, 3, 1, 2).flatten(0, 1).flatten(1).tolist()}
+    rows = {tuple(row) for row in source.pictures.permute(0, 2, 1, 3).flatten(0, 1).flatten(1).tolist()}
+    beside = above = 0
+    for picture in joined.views["image"][differ]:
+        if all(tuple(column) in columns for column in picture.permute(2, 0, 1).flatten(1).tolist()):
+            beside += 1
+        else:
+            assert all(tuple(row) in rows for row in picture.permute(1, 0, 2).flatten(1).tolist())
+            above += 1
+    assert beside > 5
+    assert above > 5

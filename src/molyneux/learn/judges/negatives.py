@@ -1,4 +1,4 @@
-"""Views that show no scene, for judges of any modality to learn to abstain: blends of several true views, and noise."""
+"""Views that show no scene, for judges of any modality to learn to abstain: blends and cuts of true views, and noise."""
 
 from __future__ import annotations
 
@@ -24,25 +24,28 @@ _MOST = 6
 _BLENDED = 0.6
 """Share of blends; the rest is noise."""
 
-_GRIDS = (2, 4, 8, 16, 32)
-"""Sides of coarse noise before it is enlarged to a picture's."""
+_GRIDS = (1, 2, 4, 8, 16, 32)
+"""Sides of coarse noise before it is enlarged to a picture's; of side 1, a picture of one colour."""
 
 
 class Negatives:
     """Blends of true views and noise, a `Source`: one for each true view.
 
-    A blend is a mean of 2 to 6 views, of equal weights or of drawn ones. Noise is independent or coarse, or a true view with its
-    pixels or contacts in a drawn order.
+    A blend is a mean of 2 to 6 views, of equal weights or of drawn ones. Noise is independent, coarse, of one colour (often black
+    or white), or a true view with its pixels or contacts in a drawn order.
 
     Args:
         source: of true views.
         modality: name of the modality.
         factors: names of the factors that a judge reads; those that the source lacks are left out.
         seed: of everything drawn.
+        cuts: whether part of the blends of two pictures are cut, one beside or above the other. Where a figure stands anywhere on
+            a ground, a part of a picture may show it whole: leave them out.
     """
 
-    def __init__(self, source: Source, modality: str, factors: Sequence[str], *, seed: int) -> None:
+    def __init__(self, source: Source, modality: str, factors: Sequence[str], *, seed: int, cuts: bool = False) -> None:
         self._source, self._modality = source, source.spec.modality(modality)
+        self._cuts = cuts and self._modality.kind == "image"
         self._factors = with_unreadable(source, factors)
         self._key = seeds.key(seed, "judge", "negatives", modality)
 
@@ -80,8 +83,10 @@ class Negatives:
         row, place = torch.nonzero(shares, as_tuple=True)
         batch = self._source.batch(parts[row.numpy(), place.numpy()])
         view = views.to_model(self._modality, batch.views[self._modality.name])
-        weighted = view * shares[row, place].view(-1, *[1] * (view.ndim - 1))
-        mean = torch.zeros(len(drawn), *view.shape[1:]).index_add_(0, row, weighted)
+        share = shares[row, place].view(-1, *[1] * (view.ndim - 1))
+        if self._cuts:
+            share = _cut(share, row, place, drawn[row.numpy(), 2] * (counts == 2)[row.numpy()], view.shape[-2:])
+        mean = torch.zeros(len(drawn), *view.shape[1:]).index_add_(0, row, view * share)
         codes = torch.full((len(drawn), _MOST, len(self._factors)), -1)
         codes[row, place] = recode(codes_of(batch), self._source.spec, self._factors)
         return mean, _labels(codes, shares, self._none)
@@ -127,8 +132,36 @@ def _labels(codes: Tensor, shares: Tensor, unreadable: Tensor) -> Tensor:
     return torch.where((largest <= MIXED) & (main >= 0), unreadable, label)
 
 
+def _cut(weights: Tensor, row: Tensor, place: Tensor, drawn: np.ndarray, size: Sequence[int]) -> Tensor:
+    """Weights (K, 1, H, W) of pictures in their blends: 1 in one part and 0 in the other where the blend is a cut.
+
+    Args:
+        weights: (K, 1, 1, 1) shares.
+        row: (K,) the blend of each picture.
+        place: (K,) its place there.
+        drawn: (K,) a number in (0, 1) for each blend of two, 0 for others: up to a quarter, one picture stands beside the other,
+            up to a half, above it.
+        size: height and width.
+    """
+    height, width = size
+    along = torch.stack(
+        [
+            (torch.arange(width) + 0.5).div(width).expand(height, width),
+            (torch.arange(height) + 0.5).div(height)[:, None].expand(height, width),
+        ]
+    )
+    kind = torch.from_numpy(drawn)
+    cut = (kind > 0) & (kind < 0.5)
+    first = torch.zeros(int(row.max()) + 1).index_add_(0, row, weights.flatten() * (place == 0))[row]
+    inside = along[(kind >= 0.25).long()] < first[:, None, None]
+    part = torch.where((place == 0)[:, None, None], inside, ~inside).float()[:, None]
+    return torch.where(cut[:, None, None, None], part, weights)
+
+
 def _enlarged(noise: Tensor, side: int) -> Tensor:
-    """The first `side` rows and columns of noise (C, H, W), enlarged to all."""
+    """The first `side` rows and columns of noise (C, H, W), enlarged to all; of one colour, each channel is often 0 or 1."""
+    if side == 1:
+        return (2 * noise[:, :1, :1] - 0.5).clamp(0, 1).expand_as(noise)
     return functional.interpolate(noise[None, :, :side, :side], noise.shape[1:], mode="bicubic", align_corners=False)[0].clamp(
         0, 1
     )

@@ -126,7 +126,7 @@ def train_judge(
 
 def _sources(material: JudgeMaterial, modality: str, factors: Sequence[str], seed: int) -> list[tuple[Source, int]]:
     """What a judge is trained on at a level, and the samples of each in a round."""
-    negatives = Negatives(material.views, modality, factors, seed=seed)
+    negatives = Negatives(material.views, modality, factors, seed=seed, cuts=material.altered is None)
     sources: list[tuple[Source, int]] = [(material.views, _TRUE), (negatives, _NEGATIVES)]
     return sources if material.altered is None else [*sources, (material.altered, _ALTERED)]
 

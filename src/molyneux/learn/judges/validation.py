@@ -31,7 +31,7 @@ def validate_abstention(
 ) -> dict[str, dict[str, dict[str, float]]]:
     """How often a judge abstains where it should and should not, on fresh views: see `Record.abstention`."""
     names = [factor.name for factor in judge.record.factors]
-    negatives = Negatives(material.views, judge.record.modality.name, names, seed=seed)
+    negatives = Negatives(material.views, judge.record.modality.name, names, seed=seed, cuts=material.altered is None)
     others = {"negatives": negatives, **({} if material.altered is None else {"altered": material.altered})}
     true = confusion(judge, material.views, samples)
     rates = {"true": {"abstained": {name: int(table[:, -1].sum()) / int(table.sum()) for name, table in true.items()}}}
