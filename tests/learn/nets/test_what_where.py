@@ -82,6 +82,29 @@ def test_white_figures_on_black_are_found_by_their_brightness():
         WhatWhere(salience="size")
 
 
+def test_outlines_of_white_figures_are_learned():
+    """No image has a colour, so that the variance of a colour that was drawn would count without bounds."""
+    torch.manual_seed(0)
+    net = WhatWhere(channels=8, width=64, salience="brightness")
+    encoder, decoder = net.encoder(IMAGE, 16).train(), net.decoder(IMAGE, 8, ChromaticNormal(weight=1.0)).train()
+    rows, columns = torch.meshgrid(torch.arange(48.0), torch.arange(64.0), indexing="ij")
+    away = torch.stack([(rows - 24).abs(), (columns - 32).abs()])
+    disc, square = (away.square().sum(0) <= 100).float(), (away.amax(0) <= 9).float()
+    bar = ((away[0] <= 12) & (away[1] <= 6)).float()
+    images = torch.stack([disc, square, bar] * 8)[:, None].expand(-1, 3, -1, -1).contiguous()
+    optimiser = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=5e-3)
+    for _ in range(40):
+        loc, _ = expert_parameters(encoder(images))
+        drawn = decoder(loc).fitted(images, torch.ones(len(images)))
+        loss = -drawn.log_prob(images).mean()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    assert torch.equal(drawn.mean[:, 0], drawn.mean[:, 1])
+    error = (drawn.mean - images).square().sum((1, 2, 3)) / images.square().sum((1, 2, 3))
+    assert (error < 0.05).all(), error[:3]
+
+
 def test_images_without_colour_have_finite_codes():
     encoder = WhatWhere(channels=4).encoder(IMAGE, 12).eval()
     for image in (torch.zeros(2, 3, 48, 64), torch.ones(2, 3, 48, 64)):

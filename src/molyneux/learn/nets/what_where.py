@@ -49,16 +49,17 @@ class WhatWhere(Net):
     row, log radius, brightness of the ground, brightness of the figure), with small fixed deviations; the others are learned.
 
     The ground is drawn with one brightness and without colour. For images of 3 channels with one coloured figure on a grey
-    ground, or one light figure on a black ground (`salience: brightness`); several figures are seen as one. It needs the
-    likelihood `ChromaticNormal`, its default, and a model with one normal code of the image, shared or private, such as `MLD`
-    with a rate above 0.
+    ground, or one light figure without colour on a black ground (`salience: brightness`); several figures are seen as one. It
+    needs the likelihood `ChromaticNormal`, its default, and a model with one normal code of the image, shared or private, such
+    as `MLD` with a rate above 0.
 
     Args:
         channels: of the finest grid of the encoder, 1/2 of the patch of 32 x 32; the coarser ones have twice and three times as
             many.
         width: units of the fully connected layers.
         reach: half the side of the window, in root mean square distances from the centre.
-        salience: of pixels, by which the figure is found: `saturation`, or `brightness`, which the convolutions then see too.
+        salience: of pixels, by which the figure is found: `saturation`, or `brightness`, which the convolutions then see in place
+            of the chromaticity; and nothing is drawn in colour.
     """
 
     channels: int = 32
@@ -189,8 +190,7 @@ class _Look(nn.Module):
         self.frame = _Frame(net, modality)
         c = net.channels
         layers: list[nn.Module] = []
-        self.first = 0 if self.frame.by_brightness else 1
-        for before, after, residual in ((3 - self.first, c, False), (c, 2 * c, True), (2 * c, 3 * c, True)):
+        for before, after, residual in ((1 if self.frame.by_brightness else 2, c, False), (c, 2 * c, True), (2 * c, 3 * c, True)):
             layers += [nn.Conv2d(before, after, 4, 2, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
             layers += [Residual(after)] if residual else []
         layers += [nn.Flatten(), nn.Linear(48 * c, net.width), nn.BatchNorm1d(net.width), nn.ReLU()]
@@ -203,7 +203,7 @@ class _Look(nn.Module):
         with torch.autocast(image.device.type, enabled=False), torch.no_grad():
             seen = chromatic(image.float())
             measured = self.frame.measure(seen)
-            patch = self.frame.cut(seen[:, self.first :], measured)
+            patch = self.frame.cut(seen[:, :1] if self.frame.by_brightness else seen[:, 1:], measured)
         loc, raw = self.layers(patch.contiguous(memory_format=torch.channels_last)).float().chunk(2, -1)
         return torch.cat([measured, loc, self.raw.expand(len(image), -1), raw], -1)
 
@@ -221,7 +221,7 @@ class _Draw(nn.Module):
         for before, after, residual in ((3 * c, 2 * c, True), (2 * c, c, False)):
             layers += [nn.ConvTranspose2d(before, after, 4, 2, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
             layers += [Residual(after)] if residual else []
-        self.layers = nn.Sequential(*layers, nn.ConvTranspose2d(c, 3, 4, 2, 1))
+        self.layers = nn.Sequential(*layers, nn.ConvTranspose2d(c, 1 if self.frame.by_brightness else 3, 4, 2, 1))
 
     def forward(self, codes: Tensor) -> Tensor:
         """(N, D) to (N, 1, 3, H, W)."""
@@ -229,6 +229,9 @@ class _Draw(nn.Module):
         with torch.autocast(codes.device.type, enabled=False):
             measured = codes[:, :MEASURED].float()
             patch = torch.cat([patch[:, :1].float().sigmoid(), patch[:, 1:].float()], 1)
-            opacity, colour = torch.split(self.frame.place(patch, measured), [1, 2], 1)
+            placed = self.frame.place(patch, measured)
+            opacity, colour = placed[:, :1], placed[:, 1:]
+            if self.frame.by_brightness:  # the variance of a colour that no image has would outweigh all else
+                colour = placed.new_zeros(len(placed), 2, self.frame.height, self.frame.width)
             ground, figure = ((measured[:, at, None, None, None] + 1) / 2 for at in (3, 4))
             return torch.cat([ground + opacity * (figure - ground), colour], 1).unsqueeze(1)
