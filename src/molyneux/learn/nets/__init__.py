@@ -1,5 +1,6 @@
 """Encoders and decoders by kind of modality."""
 
+from molyneux.learn.nets.contour import Contour
 from molyneux.learn.nets.general import Dense, Series, Video, default_net
 from molyneux.learn.nets.grid import GridConvolutional
 from molyneux.learn.nets.images import Convolutional, Patches
@@ -16,6 +17,7 @@ __all__ = [
     "Averaging",
     "CausalTransformer",
     "CharacterTransformer",
+    "Contour",
     "Convolutional",
     "Decoder",
     "Dense",
