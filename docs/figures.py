@@ -159,6 +159,13 @@ FIGURES: dict[str, Figure | Curves | RateCurves] = {
         100,
         _levels(1, 2, 3),
     ),
+    "generative-convolutional": Figure(
+        ("generative-convolutional",),
+        "Captions of images and images of captions, convolutional nets, % in which every factor is right",
+        _NAMED_AND_DRAWN,
+        100,
+        _levels(1, 2, 3, 4, 5),
+    ),
     "ynoc": Figure(("ynoc", "ynoc-best"), "Mutual information gap on test sentences", _MIG, 1, {"": _every}),
     "pos": Figure(("pos", "pos-best"), "Mutual information gap on test sentences", _MIG, 1, {"": _every}),
     "ynoc-search": Figure(
