@@ -106,3 +106,10 @@ def test_groups_of_a_data_set_are_parts_as_levels_are(study_of):
     parts = divide(runs)
     assert [part.title for part in parts] == ["Group food", "Group tech"]
     assert [[part.label(item) for item in part.groups] for part in parts] == [["EF", "LF"], ["EF", "LF"]]
+
+
+def test_levels_are_apart_even_if_every_variant_has_its_own(study_of):
+    """Chance and controls of one table are those of one level."""
+    runs = [study_of(1, name=f"on {level}", data__world__init_args__level=level, learn__rate=0.1 * level) for level in (1, 2)]
+    assert [part.title for part in divide(runs)] == ["Level 1", "Level 2"]
+    assert [len(part.groups) for part in divide(runs)] == [1, 1]

@@ -219,18 +219,20 @@ def _ordered(groups: Sequence[Group], published: PublishedResults | None) -> lis
 def find_axes(runs: Sequence[StudyRun]) -> list[Axis]:
     """The fewest settings that distinguish all groups: variant, model and level first, then the others in their order.
 
-    A setting that distinguishes no more groups than those before it is not an axis. Runs are called by the names that the study's
+    A setting that distinguishes no more groups than those before it is not an axis, but for the level: chance and controls of a
+    table are those of one. Runs are called by the names that the study's
     file gives to its variants, where these names distinguish no more groups than the settings do.
     """
     paths = dict.fromkeys(path for run in runs for path in run.settings if path not in ("name", "seed"))
     varied = [path for path in paths if len({_text(run.settings, path) for run in runs}) > 1]
     named = ["name"] if _classes(runs, [*varied, "name"]) == _classes(runs, varied) else []
-    first = [path for ending in ("model.class_path", *_PARTS) for path in varied if path.endswith(ending)]
+    parts, model = ([path for path in varied if path.endswith(endings)] for endings in (_PARTS, "model.class_path"))
     chosen: list[str] = []
-    for path in dict.fromkeys([*named, *first, *varied]):
+    for path in dict.fromkeys([*parts, *named, *model, *varied]):
         if _classes(runs, [*chosen, path]) > _classes(runs, chosen):
             chosen.append(path)
-    return [_axis(runs, path) for path in chosen]
+    order = [*named, *model, *parts, *varied]
+    return [_axis(runs, path) for path in sorted(chosen, key=order.index)]
 
 
 def group_runs(runs: Sequence[StudyRun], axes: Sequence[Axis]) -> list[Group]:
