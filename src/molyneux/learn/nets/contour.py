@@ -80,7 +80,7 @@ class Contour(Net):
         self.check(modality)
         if outputs % 2:
             raise SpecError(f"Contour gives {modality.name} means and log-variances: expected an even number, got {outputs}")
-        return Encoder(modality, _Feel(self, modality.shape[0], self._learned(modality, outputs // 2)))
+        return Encoder(modality, _Feel(self, self._learned(modality, outputs // 2)))
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
         """See `Net`."""
@@ -143,7 +143,7 @@ class _Feel(nn.Module):
     raw: Tensor
     frequencies: Tensor
 
-    def __init__(self, net: Contour, contacts: int, learned: int) -> None:
+    def __init__(self, net: Contour, learned: int) -> None:
         super().__init__()
         self.register_buffer("frequencies", _outline_frequencies(net.harmonics), persistent=False)
         layers: list[nn.Module] = []
