@@ -71,6 +71,7 @@ ADDED_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "molyneux.learn.MLD": {"after": None, "prior": None, "rate": 0.0, "redrawn": []},
     "molyneux.learn.FusionPredictor": {"imputation": None, "modality_dropout": 0.0, "target_weight": 1.0, "unsupervised": []},
     "molyneux.learn.fusion.Concatenation": {"layers": []},
+    "molyneux.learn.nets.WhatWhere": {"ground": "grey", "salience": "saturation"},
     "molyneux.learn.objectives.IWAE": {"chunk": 8},
     "molyneux.data.ShapeWorld": {"captions": 1, "pictures": 1, "vocabulary": "own"},
 }

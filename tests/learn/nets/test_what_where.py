@@ -105,6 +105,28 @@ def test_outlines_of_white_figures_are_learned():
     assert (error < 0.05).all(), error[:3]
 
 
+def test_figures_on_black_are_drawn_in_one_colour_after_training():
+    """Also at their border, which is pale on a grey ground; the outline that is trained stays the same."""
+    drawn, trained = {}, {}
+    codes = torch.randn(6, 12, generator=torch.Generator().manual_seed(1)) * 0.3
+    codes[:, 3] = -1.0
+    for ground in ("grey", "black"):
+        torch.manual_seed(0)
+        decoder = WhatWhere(channels=4, ground=ground).decoder(IMAGE, 12, ChromaticNormal())
+        trained[ground] = decoder.train()(codes).loc.flatten(-2)
+        drawn[ground] = decoder.eval()(codes).loc.flatten(-2)
+    torch.testing.assert_close(trained["black"], trained["grey"])
+    torch.testing.assert_close(drawn["black"][:, 0], drawn["grey"][:, 0])
+    colours = drawn["black"][:, 1:]
+    assert (colours == colours[..., :1]).all()
+    pale = drawn["grey"][:, 1:]
+    assert (pale.square().sum(1).amin(1) == 0).all()
+    along = torch.nn.functional.cosine_similarity(pale[..., pale.square().sum((0, 1)).argmax()], colours[..., 0])
+    assert (along > 0.5).all(), along
+    with pytest.raises(ConfigError, match="ground: expected grey or black, got 'white'"):
+        WhatWhere(ground="white")
+
+
 def test_images_without_colour_have_finite_codes():
     encoder = WhatWhere(channels=4).encoder(IMAGE, 12).eval()
     for image in (torch.zeros(2, 3, 48, 64), torch.ones(2, 3, 48, 64)):

@@ -36,6 +36,9 @@ MEASURED = len(_STDDEVS)
 Salience = Literal["saturation", "brightness"]
 """What sets a figure off from its ground: colour, or light."""
 
+Ground = Literal["grey", "black"]
+"""What a figure stands on."""
+
 
 @dataclass(frozen=True)
 class WhatWhere(Net):
@@ -48,9 +51,9 @@ class WhatWhere(Net):
     convolutions learn outlines in one place and size, with few dimensions. The first five of the code are measured, (column,
     row, log radius, brightness of the ground, brightness of the figure), with small fixed deviations; the others are learned.
 
-    The ground is drawn with one brightness and without colour. For images of 3 channels with one coloured figure on a grey
-    ground, or one light figure without colour on a black ground (`salience: brightness`); several figures are seen as one. It
-    needs the likelihood `ChromaticNormal`, its default, and a model with one normal code of the image, shared or private, such
+    The ground is drawn with one brightness and without colour. For images of 3 channels with one coloured figure on a grey or
+    black ground, or one light figure without colour on a black ground (`salience: brightness`); several figures are seen as one.
+    It needs the likelihood `ChromaticNormal`, its default, and a model with one normal code of the image, shared or private, such
     as `MLD` with a rate above 0.
 
     Args:
@@ -60,19 +63,27 @@ class WhatWhere(Net):
         reach: half the side of the window, in root mean square distances from the centre.
         salience: of pixels, by which the figure is found: `saturation`, or `brightness`, which the convolutions then see in place
             of the chromaticity; and nothing is drawn in colour.
+        ground: `black` for figures of one colour on black, where a pixel at the border is darker and of no other colour. In
+            training the chromaticity of black pixels is grey, which shows the outline, so that drawn borders are pale; with
+            `black`, images that are drawn after training have the chromaticity of the figure in all pixels, and their
+            brightness alone shows the outline.
     """
 
     channels: int = 32
     width: int = 256
     reach: float = 2.3
     salience: Salience = "saturation"
+    ground: Ground = "grey"
 
     kinds = frozenset({"image"})
     one_normal_code = True
 
     def __post_init__(self) -> None:
-        known = get_args(Salience)
-        wrong = [] if self.salience in known else [f"salience: expected {' or '.join(known)}, got {self.salience!r}"]
+        wrong = [
+            f"{name}: expected {' or '.join(known)}, got {getattr(self, name)!r}"
+            for name, known in (("salience", get_args(Salience)), ("ground", get_args(Ground)))
+            if getattr(self, name) not in known
+        ]
         refuse([*too_small(self, "channels", "width"), *not_positive(reach=self.reach), *wrong])
 
     def check(self, modality: Modality) -> None:
@@ -214,6 +225,7 @@ class _Draw(nn.Module):
     def __init__(self, net: WhatWhere, modality: Modality, learned: int) -> None:
         super().__init__()
         self.frame = _Frame(net, modality)
+        self.on_black = net.ground == "black"
         c = net.channels
         layers: list[nn.Module] = [nn.Linear(learned, net.width), nn.BatchNorm1d(net.width), nn.ReLU()]
         layers += [nn.Linear(net.width, 48 * c), Reshape(3 * c, SIDE // 8, SIDE // 8)]
@@ -233,5 +245,13 @@ class _Draw(nn.Module):
             opacity, colour = placed[:, :1], placed[:, 1:]
             if self.frame.by_brightness:  # the variance of a colour that no image has would outweigh all else
                 colour = placed.new_zeros(len(placed), 2, self.frame.height, self.frame.width)
+            elif self.on_black and not self.training:
+                colour = _of_figure(opacity, colour).expand_as(colour)
             ground, figure = ((measured[:, at, None, None, None] + 1) / 2 for at in (3, 4))
             return torch.cat([ground + opacity * (figure - ground), colour], 1).unsqueeze(1)
+
+
+def _of_figure(opacity: Tensor, colour: Tensor) -> Tensor:
+    """The chromaticity of a figure (N, 2, 1, 1): the mean of `colour` (N, 2, H, W), weighted by colourfulness and opacity."""
+    weight = opacity * colour.square().sum(1, keepdim=True)
+    return (colour * weight).sum((2, 3), keepdim=True) / weight.sum((2, 3), keepdim=True).clamp_min(1e-6)
