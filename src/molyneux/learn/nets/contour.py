@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from molyneux.core import Modality, SpecError
 from molyneux.learn.checks import refuse, too_small
-from molyneux.learn.nets.net import Encoder, Net
-from molyneux.learn.posteriors.diagonal import LOG_VARIANCE_BOUND
+from molyneux.learn.nets.net import Encoder, MeasuringNet
+from molyneux.learn.posteriors.diagonal import raw_log_variances
 
 __all__ = ["Contour"]
 
@@ -32,7 +32,7 @@ _SHORTEST = 1e-6
 
 
 @dataclass(frozen=True)
-class Contour(Net):
+class Contour(MeasuringNet):
     """Closed contours of one figure, as `CdSprites` has of touch, by their Fourier coefficients in a frame of their own.
 
     A contour is a sequence of contacts at equal steps along the border, clockwise in the picture, from any of its points. As
@@ -56,7 +56,7 @@ class Contour(Net):
     harmonics: int = 24
 
     kinds = frozenset({"series"})
-    one_normal_code = True
+    measured = MEASURED
 
     def __post_init__(self) -> None:
         refuse([*too_small(self, "width"), *too_small(self, "harmonics", least=2)])
@@ -78,25 +78,14 @@ class Contour(Net):
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`; `outputs` are locations and log-variances of a code."""
         self.check(modality)
-        if outputs % 2:
-            raise SpecError(f"Contour gives {modality.name} means and log-variances: expected an even number, got {outputs}")
-        return Encoder(modality, _Feel(self, self._learned(modality, outputs // 2)))
+        return Encoder(modality, _Feel(self, self.learned(modality, self.code_size(modality, outputs))))
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
         """See `Net`."""
         self.check(modality)
         if parameters != 1:
             raise SpecError(f"Contour draws one number for each of {modality.name}: use a likelihood with one, such as Normal")
-        return _Trace(self, modality.shape[0], self._learned(modality, inputs))
-
-    def _learned(self, modality: Modality, size: int) -> int:
-        """Dimensions of a code that are learned."""
-        if size <= MEASURED:
-            raise SpecError(
-                f"Contour measures {MEASURED} dimensions of the code of {modality.name} and learns the others: "
-                f"expected at least {MEASURED + 1}, got {size}"
-            )
-        return size - MEASURED
+        return _Trace(self, modality.shape[0], self.learned(modality, inputs))
 
 
 def coefficients(points: Tensor) -> Tensor:
@@ -150,8 +139,7 @@ class _Feel(nn.Module):
         for before, after in ((4 * len(self.frequencies), net.width), (net.width, net.width)):
             layers += [nn.Linear(before, after), nn.BatchNorm1d(after), nn.ReLU()]
         self.layers = nn.Sequential(*layers, nn.Linear(net.width, 2 * learned))
-        raw = LOG_VARIANCE_BOUND * math.atanh(2 * math.log(_STDDEV) / LOG_VARIANCE_BOUND)
-        self.register_buffer("raw", torch.full((MEASURED,), raw), persistent=False)
+        self.register_buffer("raw", raw_log_variances([_STDDEV] * MEASURED), persistent=False)
 
     def forward(self, contour: Tensor) -> Tensor:
         """(B, T, 5) to (B, 2 D); the layers see the outline's coefficients, and those of its directions, which decay less."""

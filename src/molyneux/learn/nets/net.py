@@ -80,6 +80,31 @@ class Net(ABC):
         return Decoder(self.body(modality, inputs, likelihood.parameters(modality)), likelihood.head(modality))
 
 
+class MeasuringNet(Net):
+    """A net that measures the first dimensions of its one normal code, with small fixed deviations, and learns the others."""
+
+    measured: ClassVar[int]
+    """Dimensions of a code that are measured."""
+
+    one_normal_code = True
+
+    def code_size(self, modality: Modality, outputs: int) -> int:
+        """Dimensions of a code of which an encoder gives locations and log-variances, `outputs` numbers."""
+        if outputs % 2:
+            name = type(self).__name__
+            raise SpecError(f"{name} gives {modality.name} means and log-variances: expected an even number, got {outputs}")
+        return outputs // 2
+
+    def learned(self, modality: Modality, size: int) -> int:
+        """Dimensions of a code that are learned."""
+        if size <= self.measured:
+            raise SpecError(
+                f"{type(self).__name__} measures {self.measured} dimensions of the code of {modality.name} and learns the "
+                f"others: expected at least {self.measured + 1}, got {size}"
+            )
+        return size - self.measured
+
+
 class Encoder(nn.Sequential):
     """Layers from views (B, *shape) to raw numbers (B, outputs), after zeros took the place of what lies beyond the lengths.
 

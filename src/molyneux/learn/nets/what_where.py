@@ -15,8 +15,8 @@ from molyneux.learn.checks import not_positive, refuse, too_small
 from molyneux.learn.likelihoods import ViewLikelihood
 from molyneux.learn.likelihoods.chromatic import ChromaticNormal, chromatic
 from molyneux.learn.nets.grid import Residual
-from molyneux.learn.nets.net import Decoder, Encoder, Net, Reshape
-from molyneux.learn.posteriors.diagonal import LOG_VARIANCE_BOUND
+from molyneux.learn.nets.net import Decoder, Encoder, MeasuringNet, Reshape
+from molyneux.learn.posteriors.diagonal import raw_log_variances
 
 __all__ = ["WhatWhere"]
 
@@ -41,7 +41,7 @@ Ground = Literal["grey", "black"]
 
 
 @dataclass(frozen=True)
-class WhatWhere(Net):
+class WhatWhere(MeasuringNet):
     """An attention window on the one coloured figure of an image; convolutions see and draw it in a frame of its own.
 
     Eslami et al., Attend, Infer, Repeat (NeurIPS 2016), with one object: a code says where the figure is and what it is, and a
@@ -76,7 +76,7 @@ class WhatWhere(Net):
     ground: Ground = "grey"
 
     kinds = frozenset({"image"})
-    one_normal_code = True
+    measured = MEASURED
 
     def __post_init__(self) -> None:
         wrong = [
@@ -100,16 +100,14 @@ class WhatWhere(Net):
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`; `outputs` are locations and log-variances of a code."""
         self.check(modality)
-        if outputs % 2:
-            raise SpecError(f"WhatWhere gives {modality.name} means and log-variances: expected an even number, got {outputs}")
-        return Encoder(modality, _Look(self, modality, self._learned(modality, outputs // 2)))
+        return Encoder(modality, _Look(self, modality, self.learned(modality, self.code_size(modality, outputs))))
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
         """See `Net`; the numbers are brightness and chromaticity."""
         self.check(modality)
         if parameters != 1:
             raise SpecError(f"WhatWhere draws brightness and chromaticity of {modality.name}: use the likelihood ChromaticNormal")
-        return _Draw(self, modality, self._learned(modality, inputs))
+        return _Draw(self, modality, self.learned(modality, inputs))
 
     def decoder(self, modality: Modality, inputs: int, likelihood: ViewLikelihood) -> nn.Module:
         """See `Net`.
@@ -123,15 +121,6 @@ class WhatWhere(Net):
                 f"expected the likelihood ChromaticNormal, got {type(likelihood).__name__}"
             )
         return Decoder(self.body(modality, inputs, 1), likelihood.head(modality))
-
-    def _learned(self, modality: Modality, size: int) -> int:
-        """Dimensions of a code that are learned."""
-        if size <= MEASURED:
-            raise SpecError(
-                f"WhatWhere measures {MEASURED} dimensions of the code of {modality.name} and learns the others: "
-                f"expected at least {MEASURED + 1}, got {size}"
-            )
-        return size - MEASURED
 
 
 class _Frame(nn.Module):
@@ -206,8 +195,7 @@ class _Look(nn.Module):
             layers += [Residual(after)] if residual else []
         layers += [nn.Flatten(), nn.Linear(48 * c, net.width), nn.BatchNorm1d(net.width), nn.ReLU()]
         self.layers = nn.Sequential(*layers, nn.Linear(net.width, 2 * learned))
-        raw = [LOG_VARIANCE_BOUND * math.atanh(2 * math.log(stddev) / LOG_VARIANCE_BOUND) for stddev in _STDDEVS]
-        self.register_buffer("raw", torch.tensor(raw), persistent=False)
+        self.register_buffer("raw", raw_log_variances(_STDDEVS), persistent=False)
 
     def forward(self, image: Tensor) -> Tensor:
         """(B, 3, H, W) in 0..1 to (B, 2 D)."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar, Self
 
 import torch
@@ -26,6 +27,12 @@ def expert_parameters(raw: Tensor) -> tuple[Tensor, Tensor]:
     """
     loc, log_variance = raw.float().chunk(2, dim=-1)
     return loc, LOG_VARIANCE_BOUND * torch.tanh(log_variance / LOG_VARIANCE_BOUND)
+
+
+def raw_log_variances(stddevs: Sequence[float]) -> Tensor:
+    """What an encoder gives, (D,), that `expert_parameters` reads as these standard deviations, within exp(-5)..exp(5)."""
+    log_variances = 2 * torch.tensor(stddevs, dtype=torch.float64).log()
+    return (LOG_VARIANCE_BOUND * (log_variances / LOG_VARIANCE_BOUND).atanh()).float()
 
 
 class Diagonal(ABC):
