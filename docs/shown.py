@@ -150,6 +150,13 @@ TRANSFER = tuple(
     ("transfer.accuracy", {**path, "group": group, "factor": "shape"}) for path in PATHS for group in ("apart", "together")
 )
 """The shape that is asked about beside the others, at the end of each path."""
+TOUCH = (
+    *THREE_SENSES,
+    *(("coherence.strict_judge", {"source": source, "target": "image"}) for source in ("text", "touch")),
+    ("coherence.strict", {"source": "prior", "target": ("image", "text", "touch")}),
+    *(("transfer.strict", {**PATHS[2], "group": group}) for group in ("apart", "together")),
+)
+"""All directions of three senses, samples of all three, and captions of touch that was generated from an image."""
 SHOWN: dict[str, tuple[Shown, bool]] = {
     "": (USE, True),
     "best": (BEST, False),
@@ -173,6 +180,7 @@ SHOWN: dict[str, tuple[Shown, bool]] = {
     "six": (SIX, False),
     "six-forced": (SIX_FORCED, False),
     "structure": (STRUCTURE, False),
+    "touch": (TOUCH, False),
     "transfer": (TRANSFER, False),
     "published": (metrics("published"), False),
     "recommended": (metrics("recommended"), False),

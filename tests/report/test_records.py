@@ -1,7 +1,7 @@
 import pytest
 
 from molyneux.core import CorruptFileError, StoreError
-from molyneux.report import read_run
+from molyneux.report import load_study, read_run
 
 
 def test_everything_recorded_is_read(run_folder):
@@ -64,3 +64,23 @@ def test_damaged_files_are_named(run_folder, path, content, sentence):
     (run_folder / path).write_text(content)
     with pytest.raises(CorruptFileError, match=sentence):
         read_run(run_folder)
+
+
+GOOD = '{"format": 2, "settings": {"seed": 1}, "scores": []}'
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "sentence"),
+    [
+        ("", StoreError, "expected records of runs in .*, which is empty: run the sweep"),
+        (f"{GOOD}\n{GOOD[:30]}", CorruptFileError, "is damaged .line 2 is no JSON"),
+        (f"{GOOD}\n[1, 2]", CorruptFileError, r"is damaged .line 2: expected a JSON object, got \[1, 2\]"),
+        (f"{GOOD}\n{{}}", CorruptFileError, "line 2 of .* is no record of a run, which has settings and scores: name a file"),
+        ("name: generative", CorruptFileError, "is damaged .line 1 is no JSON"),
+    ],
+)
+def test_what_is_no_record_of_a_study_is_named_with_its_line(tmp_path, content, error, sentence):
+    path = tmp_path / "records.jsonl"
+    path.write_text(content)
+    with pytest.raises(error, match=sentence):
+        load_study(path)

@@ -40,6 +40,8 @@ def test_a_judge_is_written_once(judge: Path) -> None:
         make_judge({"1": CdSprites(level=1)}, "image", judge, samples=64, seed=1)
     with pytest.raises(SpecError, match="no modality 'sound'"):
         make_judge({"1": CdSprites(level=1)}, "sound", judge.with_name("other"), samples=128, seed=1)
+    with pytest.raises(ConfigError, match=r"expected samples of at least \d+, a batch of the training, got 3"):
+        make_judge({"1": CdSprites(level=1)}, "image", judge.with_name("other"), samples=3, seed=1)
 
 
 def test_the_command_that_makes_a_judge_again_has_the_settings_of_its_world() -> None:

@@ -120,6 +120,11 @@ def classes(kind: str) -> dict[str, Entry]:
     return {name: item for name, item in sorted(found.items()) if not item.open_methods}
 
 
+def world_names() -> list[str]:
+    """What worlds are called on the command line: their own names without the version, else those of their classes."""
+    return [entry.own_name.partition("-v")[0] or name for name, entry in classes("worlds").items()]
+
+
 def find_class(kind: str, name: str) -> Entry | None:
     """The class of a name, whatever its case and underscores, or of its own name, such as `pos-v1` or `pos`."""
     for short, entry in classes(kind).items():

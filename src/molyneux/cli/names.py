@@ -78,8 +78,7 @@ def _world_problems(name: str, given: Mapping[str, Any], options: Mapping[str, A
         return
     entry = index.find_class("worlds", name.partition("-v")[0])
     if entry is None:
-        known = (item.own_name.partition("-v")[0] for item in index.classes("worlds").values())
-        yield f"unknown world {name!r}; {nearest(name, known)}"
+        yield f"unknown world {name!r}; {nearest(name, index.world_names())}"
         return
     if "-v" in name and entry.own_name != name.lower():
         yield f"world: expected a version that this package has, {entry.own_name}, got {name}"

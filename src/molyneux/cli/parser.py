@@ -213,7 +213,10 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_judge(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = "Without --level it learns all five levels of a world that has levels."
+    parser.epilog = (
+        "Settings of the world are given by their names, such as --level 5. Without it, the judge learns all five levels of a "
+        "world that has levels."
+    )
     data = "name of a world, as in molyneux list worlds, or an experiment file whose data have labels"
     _completed(parser.add_argument("world", metavar="DATA", help=data), _worlds)
     parser.add_argument("modality", metavar="MODALITY", help="what it reads, such as image")
@@ -280,5 +283,4 @@ def _worlds(prefix: str, **_: object) -> Iterable[str]:
     """The names that worlds have on the command line, for a shell."""
     from molyneux.cli import index
 
-    names = (entry.own_name.partition("-v")[0] for entry in index.classes("worlds").values())
-    return [name for name in names if name.startswith(prefix)]
+    return [name for name in index.world_names() if name.startswith(prefix)]

@@ -80,6 +80,7 @@ _WRITE = {
     errno.EROFS: f"the file system is read-only: {_ELSEWHERE}",
     errno.ENOTDIR: f"a file stands where a folder is needed: {_ELSEWHERE}",
     errno.EEXIST: f"a file stands where a folder is needed: {_ELSEWHERE}",
+    errno.ENOENT: f"no folder can be made there: {_ELSEWHERE}",
 }
 """What an error of the operating system means, and what to do."""
 
@@ -163,9 +164,21 @@ def read_text(path: Path) -> str:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Read JSON lines; errors as `read_json`."""
+    """Read JSON lines, of one object each; errors as `read_json`."""
     with _reading(path):
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+        lines = path.read_text(encoding="utf-8").splitlines()
+        return [_object(line, number) for number, line in enumerate(lines, start=1) if line]
+
+
+def _object(line: str, number: int) -> dict[str, Any]:
+    """The JSON object in a line; ValueError, with its number, where there is none."""
+    try:
+        found = json.loads(line)
+    except ValueError as error:
+        raise ValueError(f"line {number} is no JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"line {number}: expected a JSON object, got {line[:40]}")
+    return found
 
 
 @contextmanager

@@ -135,24 +135,16 @@ def load_study(path: Path) -> list[StudyRun]:
         path: the file, or the folder that holds it.
 
     Raises:
-        StoreError: it does not exist. CorruptFileError: it does not hold the records of runs, or a record is not what its
-            checksum says.
+        StoreError: it does not exist, or holds no record. CorruptFileError: it does not hold the records of runs, or a record is
+            not what its checksum says.
     """
     path = path / FILE if path.is_dir() else path
     records = store.read_lines(path)
+    if not records:
+        raise StoreError(f"expected records of runs in {path}, which is empty: run the sweep, or name another file")
     costs = _costs(path.with_name(COSTS))
-    try:
-        sealed = [_checked(item, path, number) for number, item in enumerate(records, start=1)]
-        current = [item if item.get("format") == _FORMAT else _converted(item) for item in records]
-        runs = [
-            StudyRun(flatten(item["settings"]), tuple(Score.from_json(score) for score in item["scores"]), sealed=seal)
-            for item, seal in zip(current, sealed, strict=True)
-        ]
-        return [replace(run, cost=costs.get(cost_key(run), {})) for run in runs]
-    except (KeyError, TypeError, AttributeError) as error:
-        raise CorruptFileError(
-            f"expected lines with settings and scores in {path} ({error!r}): restore it from a copy, or run the sweep again"
-        ) from error
+    runs = [_study_run(item, path, number) for number, item in enumerate(records, start=1)]
+    return [replace(run, cost=costs.get(cost_key(run), {})) for run in runs]
 
 
 def cost_key(run: StudyRun) -> str:
@@ -165,6 +157,19 @@ def _costs(path: Path) -> dict[str, Mapping[str, Any]]:
     """What trainings cost, by `cost_key`."""
     rows = store.read_lines(path) if store.is_file(path) else []
     return {"-".join(str(row["run"]).split("-")[-2:]): row for row in rows}
+
+
+def _study_run(record: Mapping[str, Any], path: Path, line: int) -> StudyRun:
+    """The run of a record; CorruptFileError, with the number of its line, where it is none."""
+    sealed = _checked(record, path, line)
+    try:
+        current = record if record.get("format") == _FORMAT else _converted(record)
+        return StudyRun(flatten(current["settings"]), tuple(Score.from_json(score) for score in current["scores"]), sealed=sealed)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise CorruptFileError(
+            f"line {line} of {path} is no record of a run, which has settings and scores: "
+            "name a file records.jsonl, restore it from a copy, or run the sweep again"
+        ) from error
 
 
 def _checked(record: Mapping[str, Any], path: Path, line: int) -> bool:

@@ -137,7 +137,7 @@ def make_judge(
         progress: receives the progress of the training.
 
     Raises:
-        ConfigError: `samples` below 1, or data in files without labels or with too few samples.
+        ConfigError: `samples` below 1 or fewer than a batch, or data in files without labels or with too few samples.
         SpecError: the worlds have no such modality.
         ConflictError: `out` is there already.
     """
@@ -147,6 +147,8 @@ def make_judge(
         raise ConflictError(f"{out} exists: choose another file")
     first = next(iter(worlds.values()))
     training = TRAINING if isinstance(first, World) else _repeated(first, samples)
+    if samples < training.batch_size:
+        raise ConfigError(f"expected samples of at least {training.batch_size}, a batch of the training, got {samples}")
     name = first.name
     work = out.with_name(f".{out.name}.training")
     judge = train_judge(

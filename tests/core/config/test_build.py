@@ -214,6 +214,27 @@ def test_wrong_types(kind: Any, value: Any) -> None:
         build(kind, value, "here")
 
 
+@dataclass(frozen=True)
+class Few:
+    layers: int = 1
+
+
+@dataclass(frozen=True)
+class Many:
+    parts: int = 1
+
+    def __post_init__(self) -> None:
+        if self.parts < 1:
+            raise ConfigError(f"parts: expected at least 1, got {self.parts}")
+
+
+@pytest.mark.parametrize("kind", [Few | Many, Many | Few])
+def test_a_wrong_value_of_one_of_two_classes_is_told_by_the_class_that_has_the_setting(kind: Any) -> None:
+    with pytest.raises(ConfigError, match=r"^prior\.parts: expected at least 1, got 0$"):
+        build(kind, {"parts": 0}, "prior")
+    assert build(kind, {"parts": 2}).value == Many(2)
+
+
 @pytest.mark.parametrize(
     ("kind", "value", "expected"),
     [

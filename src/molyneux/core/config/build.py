@@ -247,12 +247,18 @@ def _one_of(members: tuple[Any, ...], value: Any) -> Any:
             errors.append(error)
     inner = [error for error in errors if all(place for place, _ in _problems(error))]
     if inner and not isinstance(value, str):  # it has the form of this member
-        raise min(inner, key=lambda error: error.error_count())
+        raise min(inner, key=_distance)
     sentences = list(dict.fromkeys(sentence for error in errors for place, sentence in _problems(error) if not place))
     special = [sentence for sentence in sentences if not sentence.startswith("expected ")]
     expected = dict.fromkeys(text.partition(", got ")[0].removeprefix("expected ") for text in sentences if text not in special)
     joined = f"expected {' or '.join(expected)}, got {_shown(value)}"
     raise _error([((), special[0] if len(special) == 1 or not expected else joined)])
+
+
+def _distance(error: ValidationError) -> tuple[int, int]:
+    """How far a value is from a member of a union: settings that the member does not have, then all problems."""
+    sentences = [sentence for _, sentence in _problems(error)]
+    return sum(sentence.startswith("unknown setting") for sentence in sentences), len(sentences)
 
 
 def _choice(choices: tuple[Any, ...], kind: type[enum.Enum] | None, value: Any) -> Any:

@@ -44,8 +44,8 @@ class Contour(MeasuringNet):
     radius, cosine and sine of the phase), with small fixed deviations; the others are learned. The decoder draws coefficients,
     and its contacts have the directions and turns that belong to their places.
 
-    For series of 5 channels. It needs a model with one normal code of the contour, shared or private, such as `MLD` with a rate
-    above 0.
+    For series of 5 channels. It needs a model with one code of the contour, normal or Laplace, shared or private, such as
+    `MLD` with a rate above 0.
 
     Args:
         width: units of each of the two hidden layers.

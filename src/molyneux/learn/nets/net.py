@@ -22,7 +22,7 @@ class Net(ABC):
     kinds: ClassVar[frozenset[Kind]]
     """Kinds of modality that it fits."""
 
-    one_normal_code: ClassVar[bool] = False
+    one_random_code: ClassVar[bool] = False
     """Whether the encoder gives locations, then log-variances, of one code, whose dimensions have meanings to the decoder.
 
     A model that asks for anything else refuses such a net (`check_code`).
@@ -34,12 +34,12 @@ class Net(ABC):
             known = ", ".join(sorted(self.kinds))
             raise SpecError(f"{type(self).__name__} is a net for {known}, but modality {modality.name} is {modality.kind}")
 
-    def check_code(self, modality: Modality, *, one_normal: bool) -> None:
-        """Raise SpecError if a model has other codes than this net needs (`one_normal_code`)."""
-        if self.one_normal_code and not one_normal:
+    def check_code(self, modality: Modality, *, one_random: bool) -> None:
+        """Raise SpecError if a model has other codes than this net needs (`one_random_code`)."""
+        if self.one_random_code and not one_random:
             raise SpecError(
-                f"{type(self).__name__} gives {modality.name} one code with means and log-variances: expected a model whose "
-                "codes are normal, and those of a modality shared or private alone, such as MLD with a rate above 0; "
+                f"{type(self).__name__} gives {modality.name} one code with locations and log-variances: expected a model whose "
+                "codes are normal or Laplace, and those of a modality shared or private alone, such as MLD with a rate above 0; "
                 "or use another net"
             )
 
@@ -81,12 +81,12 @@ class Net(ABC):
 
 
 class MeasuringNet(Net):
-    """A net that measures the first dimensions of its one normal code, with small fixed deviations, and learns the others."""
+    """A net that measures the first dimensions of its one code, with small fixed deviations, and learns the others."""
 
     measured: ClassVar[int]
     """Dimensions of a code that are measured."""
 
-    one_normal_code = True
+    one_random_code = True
 
     def code_size(self, modality: Modality, outputs: int) -> int:
         """Dimensions of a code of which an encoder gives locations and log-variances, `outputs` numbers."""

@@ -53,8 +53,8 @@ class WhatWhere(MeasuringNet):
 
     The ground is drawn with one brightness and without colour. For images of 3 channels with one coloured figure on a grey or
     black ground, or one light figure without colour on a black ground (`salience: brightness`); several figures are seen as one.
-    It needs the likelihood `ChromaticNormal`, its default, and a model with one normal code of the image, shared or private, such
-    as `MLD` with a rate above 0.
+    It needs the likelihood `ChromaticNormal`, its default, and a model with one code of the image, normal or Laplace, shared or
+    private, such as `MLD` with a rate above 0.
 
     Args:
         channels: of the finest grid of the encoder, 1/2 of the patch of 32 x 32; the coarser ones have twice and three times as
@@ -66,7 +66,7 @@ class WhatWhere(MeasuringNet):
         ground: `black` for figures of one colour on black, where a pixel at the border is darker and of no other colour. In
             training the chromaticity of black pixels is grey, which shows the outline, so that drawn borders are pale; with
             `black`, images that are drawn after training have the chromaticity of the figure in all pixels, and their
-            brightness alone shows the outline.
+            brightness alone shows the outline. It changes nothing where nothing is drawn in colour.
     """
 
     channels: int = 32

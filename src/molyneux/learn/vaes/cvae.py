@@ -86,7 +86,7 @@ class CVAE(nn.Module):
         self.conditions = tuple(name for name in spec.names if name != target)
         modality = spec.modality(target)
         net = nets.get(target) or default_net(modality)
-        net.check_code(modality, one_normal=False)
+        net.check_code(modality, one_random=False)
         likelihood = likelihoods.get(target) or net.likelihood(modality)
         self.condition = JointEncoder(spec.restrict(self.conditions), nets, width=width, layers=1, outputs=condition_dim)
         self.encoder, self.decoder = net.pair(modality, outputs=width, inputs=condition_dim + latent_dim, likelihood=likelihood)

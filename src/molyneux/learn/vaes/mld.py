@@ -65,7 +65,8 @@ class MLD(nn.Module):
 
     A `rate` makes the autoencoders variational: `-sum_m log p(x_m|z_m) + rate sum_m KL(q(z_m|x_m) || N(0, I))`, as in Rombach et
     al., High-Resolution Image Synthesis with Latent Diffusion Models (CVPR 2022), section 3.1, where the rate is very small.
-    Codes near each other then decode alike. The diffusion model learns from codes that are drawn; those given are means.
+    Codes near each other then decode alike. The diffusion model learns from codes that are drawn, or with `after: {spread: 0}`
+    from their means; those given are means.
 
     Where modalities are missing, they have no distortion, and are noise to the diffusion model, which learns nothing of them.
 
@@ -128,9 +129,9 @@ class MLD(nn.Module):
         problems += [] if 0 <= given_share <= 1 else [f"given_share: expected a share in 0..1, got {given_share}"]
         problems += levels_below_zero(rate=rate)
         problems += [] if schedule in get_args(Schedule) else [f"schedule: expected linear or cosine, got {schedule!r}"]
-        refuse([*problems, *unknown_names(spec, {"nets": nets, "likelihoods": likelihoods, "latent_dim": sizes})])
         if strangers := [name for name in redrawn if name not in spec.names]:
-            raise ConfigError(f"redrawn: expected names among {', '.join(spec.names)}, got {', '.join(strangers)}")
+            problems.append(f"redrawn: expected names among {', '.join(spec.names)}, got {', '.join(strangers)}")
+        refuse([*problems, *unknown_names(spec, {"nets": nets, "likelihoods": likelihoods, "latent_dim": sizes})])
         self.redrawn = tuple(spec.names.index(name) for name in redrawn)
         self.spec, self.given_share, self.steps = spec, given_share, steps
         self.schedule: Schedule = schedule

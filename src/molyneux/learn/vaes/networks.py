@@ -81,7 +81,7 @@ class Networks(nn.Module):
             net = nets.get(modality.name) or default_net(modality)
             likelihood = likelihoods.get(modality.name) or net.likelihood(modality)
             own = dims.private.get(modality.name, 0)
-            net.check_code(modality, one_normal=numbers == 2 and not (dims.shared and own))
+            net.check_code(modality, one_random=numbers == 2 and not (dims.shared and own))
             code = dims.shared + own
             pair = net.pair(modality, outputs=numbers * code, inputs=code, likelihood=likelihood)
             self.encoders[modality.name], self.decoders[modality.name] = pair
