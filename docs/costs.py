@@ -1,9 +1,11 @@
-"""What trainings cost, as a table: used by `tables.py`."""
+"""What trainings cost and on what they were made, as tables: used by `tables.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from molyneux.report import StudyRun
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -28,3 +30,17 @@ def cost_table(rows: Rows) -> str:
 def _range(values: Sequence[float], form: str) -> str:
     ends = dict.fromkeys(format(value, form) for value in (min(values), max(values)))
     return " to ".join(ends)
+
+
+LEVEL = "data.world.init_args.level"
+
+
+def device_table(runs: Sequence[StudyRun]) -> str:
+    """On what each training of a study was made, by variant and level."""
+    levels = sorted({run.settings[LEVEL] for run in runs})
+    lines = [f"| variant | {' | '.join(f'level {level}' for level in levels)} |", f"|---|{'---|' * len(levels)}"]
+    for name in dict.fromkeys(run.cost["name"] for run in runs):
+        each = [[run.cost for run in runs if (run.cost["name"], run.settings[LEVEL]) == (name, level)] for level in levels]
+        cells = [" and ".join(dict.fromkeys(cost["gpu"] or cost["processor"] for cost in costs)) for costs in each]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"

@@ -111,12 +111,18 @@ DIFFUSION = (
     ("coherence.strict", TO_TEXT),
     ("coherence.strict", TEXT_TO_IMAGE),
     ("coherence.strict_judge", TEXT_TO_IMAGE),
+    ("coherence.readers_agree", TEXT_TO_IMAGE),
     ("coherence.strict_forced", TEXT_TO_IMAGE),
     *(("coherence.accuracy", {**TEXT_TO_IMAGE, "factor": factor}) for factor in ("size", "shape", "position")),
     *(("samplers.strict", {**JOINT, "prior": prior}) for prior in ("redrawn", "diffusion", "fitted", "loss")),
     *(("samplers.frechet", {"source": "prior", "target": "image", "prior": prior}) for prior in ("redrawn", "fitted")),
 )
 """Views from captions by both readers and by factor; joint samples from four priors, and the distance of their pictures."""
+DISTANCES = tuple(
+    (f"samplers.{name}", {"source": "prior", "target": "image", "prior": prior})
+    for name in ("frechet", "precision", "recall")
+    for prior in ("redrawn", "diffusion", "fitted")
+)
 SEARCHED = (("coherence.strict", TO_TEXT), ("coherence.strict_forced", TEXT_TO_IMAGE))
 IMAGE_NETS = GENERATIVE[:4]
 INPUTS = tuple(("coherence.strict_by_inputs", {"inputs": str(count)}) for count in (1, 2, 3, 4))
@@ -162,6 +168,7 @@ SHOWN: dict[str, tuple[Shown, bool]] = {
     "best": (BEST, False),
     "diffusion": (DIFFUSION, False),
     "digits": (DIGITS, False),
+    "distances": (DISTANCES, False),
     "downstream": (DOWNSTREAM, False),
     "use": (USE[:3], False),
     "finance": (FINANCE, False),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from checks import checks
 from comparisons import FINANCE, against_constant, best_by, correlations, dci_together, top_three, trials
-from costs import cost_table
+from costs import cost_table, device_table
 from exploited import exploited
 from missing_senses import rate_table
 from readers import accepted, close, of_benchmark, right
@@ -173,6 +173,11 @@ def check(name: str) -> str:
     return checks(store.read_json(path), what) if path.exists() else ""
 
 
+def devices(name: str) -> str:
+    """On what each training of a study was made, by variant and level."""
+    return device_table(runs_of(name))
+
+
 def cost(name: str) -> str:
     """What the trainings of a study cost, by variant; empty where none has a cost on record."""
     path = records_of(name).with_name("costs.jsonl")
@@ -226,6 +231,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "chosen": chosen,
     "compared": compared,
     "cost": cost,
+    "devices": devices,
     "findings": findings,
     "heat": heat,
     "judges": judges,

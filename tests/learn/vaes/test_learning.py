@@ -6,7 +6,7 @@ import torch
 from molyneux.core import Batch, Modality, Progress, Spec
 from molyneux.learn.nets import Dense
 from molyneux.learn.objectives import Warmup
-from molyneux.learn.vaes import CMVAE, DMVAE, HELVAE, MMJSD, MMVAE, MMVM, MVAE, MVTCAE, CoDEVAE, GPoE, MMVAEPlus, MoPoE
+from molyneux.learn.vaes import CMVAE, DMVAE, HELVAE, IDMVAE, MMJSD, MMVAE, MMVM, MVAE, MVTCAE, CoDEVAE, GPoE, MMVAEPlus, MoPoE
 
 LETTERS = tuple(" abcdefghijklmnopqrstuvwxyz")
 WORDS = [f"{size} {colour} {shape}" for size in ("small", "big") for colour in ("red", "green") for shape in ("square", "heart")]
@@ -29,13 +29,14 @@ SETTINGS = {
     DMVAE: {"private_dim": {"text": 1}},
     MMVAEPlus: {"private_dim": {"text": 1}},
     CMVAE: {"private_dim": {"text": 1}, "clusters": 8},
+    IDMVAE: {"private_dim": {"text": 1}, "cross": 1.0, "augmentation": 1.0},
     GPoE: {"subsets": "all"},
 }
 # What a private code says about a text, the other sense cannot: DMVAE has to be better than chance, 1/8, only. A subset of GPoE
 # reconstructs itself alone.
 ENOUGH = {DMVAE: 0.3, GPoE: 0.3}
 MISSING = {MMVAE: 0.3, HELVAE: 0.3}
-LEARNING = (CMVAE, CoDEVAE, DMVAE, GPoE, HELVAE, MMJSD, MMVAE, MMVAEPlus, MMVM, MVAE, MVTCAE, MoPoE)
+LEARNING = (CMVAE, CoDEVAE, DMVAE, GPoE, HELVAE, IDMVAE, MMJSD, MMVAE, MMVAEPlus, MMVM, MVAE, MVTCAE, MoPoE)
 
 
 def trained(kind, missing, steps=130):

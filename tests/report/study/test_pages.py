@@ -183,6 +183,13 @@ def test_an_error_is_at_chance_where_it_is_not_lower(value, interval, better, at
     assert entry_of(over, None).text.endswith("\u2205" if better else "\u2298") == at_chance
 
 
+def test_the_best_constant_answer_is_guessing_too():
+    score = Score("coherence.strict", 18.8, {}, interval=(17.1, 20.5), n=2000, higher_is_better=True, chance=16.7)
+    assert not is_at_chance(over_seeds([score]))
+    assert is_at_chance(over_seeds([replace(score, controls={"constant": 17.9})]))
+    assert not is_at_chance(over_seeds([replace(score, controls={"constant": 16.0})]))
+
+
 def test_a_gap_is_never_at_chance():
     score = Score("systematicity.gap", 1.0, {}, interval=(0.5, 1.5), n=100, higher_is_better=False, chance=0.0)
     assert not is_at_chance(over_seeds([score]))

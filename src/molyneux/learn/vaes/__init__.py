@@ -9,6 +9,7 @@ from molyneux.learn.vaes.dmvae import DMVAE
 from molyneux.learn.vaes.gpoe import GPoE
 from molyneux.learn.vaes.helvae import HELVAE
 from molyneux.learn.vaes.hsvae import HSVAE
+from molyneux.learn.vaes.idmvae import IDMVAE
 from molyneux.learn.vaes.jmvae import JMVAE
 from molyneux.learn.vaes.jnf import JNF
 from molyneux.learn.vaes.joint_encoder import JointEncoder, JointEncoderVAE
@@ -37,6 +38,7 @@ __all__ = [
     "DMVAE",
     "HELVAE",
     "HSVAE",
+    "IDMVAE",
     "JMVAE",
     "JNF",
     "MHVAE",

@@ -116,7 +116,7 @@ class Networks(nn.Module):
         views = {name: read_view(batch, self.spec, name) for name in names}
         lengths = {name: batch.lengths[name] for name in names if name in batch.lengths}
         present = torch.stack([batch.mask(name) for name in names])
-        parts = [self._encoded(name, views[name], lengths.get(name)) for name in names]
+        parts = [self.encode(name, views[name], lengths.get(name)) for name in names]
         shared = self.numbers * self.dims.shared
         joint = experts(torch.stack([part[:, :shared] for part in parts]))
         private = {
@@ -125,6 +125,12 @@ class Networks(nn.Module):
             if name in self.dims.private
         }
         return Observation(names, views, lengths, present, joint, private)
+
+    def encode(self, name: str, view: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """What the encoder of a modality gives for views in model form, (B, numbers * D): the shared code first, then its own."""
+        encoder = self.encoders[name]
+        raw: Tensor = encoder(view) if lengths is None else encoder(view, lengths)
+        return raw.float()
 
     def decode(self, name: str, shared: Tensor, private: Tensor | None = None, lengths: Tensor | None = None) -> ViewDistribution:
         """The distribution of one modality given shared codes (..., B, D) and private codes that broadcast to (..., B, P).
@@ -161,11 +167,6 @@ class Networks(nn.Module):
         if weight is not None:
             distribution = distribution.fitted(target, weight * present)
         return distribution.log_prob(target) * present
-
-    def _encoded(self, name: str, view: Tensor, lengths: Tensor | None) -> Tensor:
-        encoder = self.encoders[name]
-        raw: Tensor = encoder(view) if lengths is None else encoder(view, lengths)
-        return raw.float()
 
 
 def unknown_names(spec: Spec, by_modality: Mapping[str, Collection[str]]) -> list[str]:

@@ -98,16 +98,17 @@ def best_figure(published: PublishedResults | None, score: Score) -> tuple[float
 
 
 def is_at_chance(over: OverSeeds) -> bool:
-    """Whether a mean is not better than chance: its interval contains it, or it is worse.
+    """Whether a mean is not better than guessing: its interval contains chance, or it is worse.
 
-    Of a score that guessing makes as good as can be, such as the gap between two splits, nothing can be said.
+    Where higher is better, the best constant answer is guessing too. Of a score that guessing makes as good as can be, such as
+    the gap between two splits, nothing can be said.
     """
     if over.chance is None or over.mean is None:
         return False
     low, high = over.interval or (over.mean, over.mean)
     if over.first.higher_is_better is False:
         return high >= over.chance > 0
-    return low <= over.chance
+    return low <= max(over.chance, over.controls.get("constant", over.chance))
 
 
 def _mark(over: OverSeeds, published: PublishedResults | None, own: str) -> str:
