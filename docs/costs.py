@@ -22,7 +22,7 @@ def cost_table(rows: Rows) -> str:
         minutes = [row["seconds"] / 60 for row in part]
         cells = [len(part), _range([row["steps"] for row in part], ",d"), _range(minutes, ".1f"), f"{sum(minutes):.1f}"]
         lines.append(f"| {name} | {' | '.join(map(str, cells))} |")
-    devices = sorted({row["gpu"] or f"{row['processor']}, {row['cores']} cores" for row in rows})
+    devices = sorted({row["gpu"] or f"{row['processor']}, {row['cores']} core{'s' * (row['cores'] > 1)}" for row in rows})
     threads = sorted({str(row["threads"]) for row in rows})
     return "\n".join(lines) + f"\n\nMeasured on {' or '.join(devices)}; threads of a training: {' or '.join(threads)}.\n"
 

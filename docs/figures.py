@@ -153,11 +153,11 @@ FIGURES: dict[str, Figure | Curves | RateCurves] = {
         {"": _every},
     ),
     "generative": Figure(
-        ("generative",),
+        ("generative", "generative-4-5"),
         "Captions of images and images of captions, % in which every factor is right",
         _NAMED_AND_DRAWN,
         100,
-        _levels(1, 2, 3),
+        _levels(1, 2, 3, 4, 5),
     ),
     "generative-convolutional": Figure(
         ("generative-convolutional",),
