@@ -224,3 +224,14 @@ def test_checksum_of_a_file_and_of_its_content(tmp_path):
 def test_what_only_one_record_has_is_a_difference():
     assert store.differences({"a": 1}, {"a": 1, "b": None}) == "b: not there -> None"
     assert store.differences({"a": {"b": 2}}, {}) == "a: {'b': 2} -> not there"
+
+
+@pytest.mark.parametrize("option", ["--out", "--results"])
+def test_a_folder_that_cannot_be_held_is_chosen_anew_with_its_option(tmp_path, option):
+    (tmp_path / "file").write_text("mine")
+    with (
+        pytest.raises(StoreError, match=f"a file stands where a folder is needed: choose another folder with {option}$"),
+        store.locked(tmp_path / "file", option),
+    ):
+        pass
+    assert (tmp_path / "file").read_text() == "mine"

@@ -90,9 +90,9 @@ def read_error(error: OSError, path: Path) -> StoreError:
     return StoreError(f"cannot read {path}: {_READ.get(error.errno or 0, str(error))}")
 
 
-def store_error(error: OSError, path: Path) -> StoreError:
-    """The error for a file or folder that cannot be written."""
-    return StoreError(f"cannot write {path}: {_WRITE.get(error.errno or 0, str(error))}")
+def store_error(error: OSError, path: Path, option: str = "--out") -> StoreError:
+    """The error for a file or folder that cannot be written; another one is chosen with `option` of the command line."""
+    return StoreError(f"cannot write {path}: {_WRITE.get(error.errno or 0, str(error)).replace('--out', option)}")
 
 
 def file_name(name: str) -> str:
@@ -351,7 +351,7 @@ def locked(folder: Path, option: str = "--out") -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         handle = lock.open("a")
     except OSError as error:
-        raise store_error(error, folder) from error
+        raise store_error(error, folder, option) from error
     with handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
