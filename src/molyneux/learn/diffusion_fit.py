@@ -86,6 +86,7 @@ def fit_denoiser(
     settings: ExPostDiffusion,
     seed: int,
     schedule: Schedule = "linear",
+    alone: float = 0.0,
     kept: FitStore | None = None,
 ) -> None:
     """Fit a net to codes, each drawn anew for every step; the same codes and seed give the same weights.
@@ -97,6 +98,7 @@ def fit_denoiser(
         settings: of the fit.
         seed: of all randomness.
         schedule: of the noise.
+        alone: share of the codes of which one modality is learned alone (`multitime_loss`).
         kept: has the state of a fit that was stopped, and gets that of this one; None starts anew and keeps nothing.
 
     Raises:
@@ -106,14 +108,15 @@ def fit_denoiser(
     bf16 = settings.uses_bf16(denoiser.width, device.type)
     fit = _Fit(denoiser, settings, seed, device)
     if kept is not None:
-        made_by = {"after": asdict(settings), "share": share, "schedule": schedule, "seed": seed, "bf16": bf16}
+        made_by = {"after": asdict(settings), "share": share, "schedule": schedule, "alone": alone, "seed": seed, "bf16": bf16}
         fit.resume(kept.state({**made_by, "codes": tensors_digest(codes._asdict())}))
     for step in fit.steps():
         rows = torch.randint(len(codes.mean), (settings.batch_size,), generator=fit.generator, device=device)
         noise = torch.randn((len(rows), codes.mean.shape[1]), generator=fit.generator, device=device)
         drawn = codes.mean[rows] + settings.spread * codes.stddev[rows] * noise
         with torch.enable_grad(), torch.autocast(device.type, torch.bfloat16, enabled=bf16):
-            loss = multitime_loss(denoiser, drawn, codes.present[rows], sizes, share, fit.generator, schedule).mean()
+            present = codes.present[rows]
+            loss = multitime_loss(denoiser, drawn, present, sizes, share, fit.generator, schedule, alone=alone).mean()
         fit.learn(loss)
         if step % _CHECKED_EVERY == 0 or step + 1 == settings.steps:
             _require_finite(loss, step)

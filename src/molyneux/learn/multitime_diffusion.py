@@ -140,6 +140,7 @@ class DiffusedCodes:
         spread: see `centre`, (D,).
         schedule: of the noise.
         redrawn: numbers of modalities that are drawn a second time, one after the other, given all others; see `rsample`.
+        alone: whether each modality is drawn given those that are known alone, where any is, and not together with the others.
     """
 
     def __init__(
@@ -154,7 +155,9 @@ class DiffusedCodes:
         spread: Tensor,
         schedule: Schedule = "linear",
         redrawn: tuple[int, ...] = (),
+        alone: bool = False,
     ) -> None:
+        self.alone = alone
         self.denoiser, self.steps, self.centre, self.spread, self.schedule = denoiser, steps, centre, spread, schedule
         self.sizes, self.redrawn = sizes, redrawn
         self.known, self.fixed = known, known.repeat_interleave(torch.tensor(sizes, device=known.device), -1)
@@ -177,14 +180,22 @@ class DiffusedCodes:
         Times are the squares of equal steps to 0: what is left of the noise in the end decides on the last digits of a code. What
         is `redrawn` is then drawn anew given what was drawn of the others, a step of Gibbs sampling, where more than one modality
         was not known. An exact joint distribution stays as it is; one that is not moves towards the conditional ones.
+
+        Where modalities are drawn `alone`, the others that are not known stay noise at time 1, and nothing is drawn anew.
         """
         shape = (*sample_shape, *self.codes.shape)
         if bool(self.fixed.all()):
             return (self.codes * self.spread + self.centre).expand(shape)
         with torch.no_grad():
-            drawn = self._solve(torch.randn(shape, generator=generator, device=self.codes.device))
+            noise = torch.randn(shape, generator=generator, device=self.codes.device)
+            some = self.known.any(-1, keepdim=True) if self.alone else torch.zeros_like(self.known[:, :1])
+            drawn = noise if bool(some.all()) else self._solve(noise)
+            for number, spans in enumerate(torch.eye(len(self.sizes), dtype=torch.bool, device=noise.device)):
+                if bool((some & ~self.known[:, [number]]).any()):
+                    here = (spans & some).repeat_interleave(torch.tensor(self.sizes, device=noise.device), -1)
+                    drawn = torch.where(here, self._solve(noise, left_out=~self.known & ~spans & some), drawn)
             drawn = torch.where(self.fixed, self.codes, drawn)
-            for number in self.redrawn:
+            for number in () if bool(some.any()) else self.redrawn:
                 drawn = self._drawn_again(drawn, number, generator)
         return drawn * self.spread + self.centre
 
@@ -192,19 +203,26 @@ class DiffusedCodes:
         """Raises NotApplicableError: the density of what a diffusion model draws is not known."""
         raise NotApplicableError("codes that a diffusion model draws have no known density: use a variational autoencoder")
 
-    def _solve(self, codes: Tensor) -> Tensor:
-        """The codes at time 0 that the probability flow makes of those at time 1, (..., B, D)."""
+    def _solve(self, noise: Tensor, left_out: Tensor | None = None) -> Tensor:
+        """The codes at time 0 that the probability flow makes of those at time 1, (..., B, D).
+
+        Modalities that are `left_out` (B, M) stay at time 1.
+        """
+        kept = torch.zeros_like(self.known) if left_out is None else left_out
+        still = kept.repeat_interleave(torch.tensor(self.sizes, device=noise.device), -1)
+        codes = noise
         grid = torch.linspace(1, _LAST**0.5, self.steps, device=codes.device).square()
         signal, scale = signal_and_noise(grid, self.schedule)
         ratio = (signal / scale).log()
-        before = clean = self._clean(codes, grid[0])
+        before = clean = self._clean(codes, grid[0], kept)
         for step in range(1, self.steps):
             length = ratio[step] - ratio[step - 1]
             ahead = clean
             if step > 1:  # extrapolated from the last two
                 ahead = clean + (clean - before) * length / (2 * (ratio[step - 1] - ratio[step - 2]))
             codes = scale[step] / scale[step - 1] * codes - signal[step] * torch.expm1(-length) * ahead
-            before, clean = clean, self._clean(codes, grid[step])
+            codes = torch.where(still, noise, codes)
+            before, clean = clean, self._clean(codes, grid[step], kept)
         return clean
 
     def _drawn_again(self, drawn: Tensor, number: int, generator: torch.Generator | None) -> Tensor:
@@ -227,10 +245,10 @@ class DiffusedCodes:
         )
         return given.rsample((), generator).reshape(drawn.shape)
 
-    def _clean(self, codes: Tensor, time: Tensor) -> Tensor:
-        """What the net says the codes (..., B, D) at a time are without noise."""
+    def _clean(self, codes: Tensor, time: Tensor, left_out: Tensor) -> Tensor:
+        """What the net says the codes (..., B, D) at a time are without noise; those `left_out` (B, M) are at time 1."""
         codes = torch.where(self.fixed, self.codes, codes)
-        times = self._times(time).expand(*codes.shape[:-1], -1)
+        times = torch.where(left_out, 1.0, self._times(time)).expand(*codes.shape[:-1], -1)
         velocity = self.denoiser(codes.flatten(0, -2), times.flatten(0, -2)).reshape(codes.shape)
         signal, scale = signal_and_noise(time, self.schedule)
         return signal * codes - scale * velocity
@@ -248,6 +266,8 @@ def multitime_loss(
     share: float,
     generator: torch.Generator | None,
     schedule: Schedule = "linear",
+    *,
+    alone: float = 0.0,
 ) -> Tensor:
     """The squared error of the velocity of each sample, (B,), over the codes that are noisy.
 
@@ -264,6 +284,7 @@ def multitime_loss(
         share: of the samples that are given a part of their modalities.
         generator: the randomness.
         schedule: of the noise.
+        alone: share of the samples of which one of the noisy modalities is learned alone, and the others are as if absent.
     """
     rows, modalities = present.shape
     draws = torch.rand((3, rows, 1), generator=generator, device=codes.device)
@@ -272,6 +293,11 @@ def multitime_loss(
     given = 1 + (draws[1] * (count - 1).clamp_min(0)).long()
     given = torch.where((draws[2] < share) & (count > 1), given, 0)
     known = present & (order.argsort(1).argsort(1) < given)
+    if alone:
+        chance = torch.rand((rows, modalities + 1), generator=generator, device=codes.device)
+        chosen = chance[:, 1:].masked_fill(~present | known, -1.0).argmax(1, keepdim=True)
+        one = torch.zeros_like(known).scatter(1, chosen, True) & present
+        present = torch.where(chance[:, :1] < alone, known | one, present)
     times = torch.where(known, 0.0, draws[0]).masked_fill(~present, 1.0)
     spans = torch.tensor(sizes, device=codes.device)
     wide_times, noisy = times.repeat_interleave(spans, 1), present & ~known

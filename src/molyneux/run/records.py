@@ -68,7 +68,7 @@ def _coherence(arguments: Mapping[str, Any]) -> dict[str, Any]:
 ADDED_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     **{f"molyneux.learn.{name}": {"objective": None} for name in ("MMVAE", "MVAE", "MoPoE")},
     "molyneux.learn.DMVAE": {"objective": None, "private_prior": None},
-    "molyneux.learn.MLD": {"after": None, "prior": None, "rate": 0.0, "redrawn": []},
+    "molyneux.learn.MLD": {"after": None, "alone_share": 0.0, "prior": None, "rate": 0.0, "redrawn": []},
     "molyneux.learn.FusionPredictor": {"imputation": None, "modality_dropout": 0.0, "target_weight": 1.0, "unsupervised": []},
     "molyneux.learn.fusion.Concatenation": {"layers": []},
     "molyneux.learn.nets.WhatWhere": {"ground": "grey", "salience": "saturation"},

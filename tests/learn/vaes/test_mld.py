@@ -132,6 +132,65 @@ def test_what_is_redrawn_follows_what_is_given():
     torch.testing.assert_close(second[:, 300:], first[:, 300:])  # with one alone to draw there is nothing to draw again
 
 
+def test_what_is_drawn_alone_follows_what_is_known_and_not_what_is_drawn_beside_it():
+    """Three codes with equal correlations, by the exact net; where nothing is known they are drawn together."""
+    covariance = torch.full((3, 3), RHO) + (1 - RHO) * torch.eye(3)
+
+    def velocity(codes, times):
+        signal, scale = signal_and_noise(times)
+        noisy = signal.unsqueeze(-1) * covariance * signal.unsqueeze(-2) + torch.diag_embed(scale.square())
+        whitened = torch.linalg.solve(noisy, codes.unsqueeze(-1)).squeeze(-1)
+        return signal * (scale * whitened) - scale * (covariance @ (signal * whitened).unsqueeze(-1)).squeeze(-1)
+
+    known = torch.tensor([[True, False, False], [False, False, False]])
+    parts = {"steps": 50, "centre": torch.zeros(3), "spread": torch.ones(3), "alone": True}
+    made = DiffusedCodes(velocity, torch.full((2, 3), 0.5), known, (1, 1, 1), redrawn=(1,), **parts)
+    given, free = made.rsample((5_000,), noise()).unbind(1)
+    assert (given[:, 0] == 0.5).all()
+    torch.testing.assert_close(given[:, 1:].mean(0), torch.full((2,), RHO * 0.5), atol=0.04, rtol=0)
+    torch.testing.assert_close(given[:, 1:].var(0), torch.full((2,), 1 - RHO**2), atol=0.05, rtol=0)
+    assert abs(torch.corrcoef(free.T)[1, 2] - RHO) < 0.05
+
+
+def test_what_is_learned_alone_has_the_others_at_time_1():
+    seen = []
+
+    def velocity(codes, times):
+        seen.append(times)
+        return torch.zeros_like(codes)
+
+    present = torch.rand((400, 4), generator=noise()) < 0.7
+    multitime_loss(velocity, torch.randn(400, 4, generator=noise()), present, (1, 1, 1, 1), 0.5, noise(), alone=1.0)
+    (times,) = seen
+    learned = (times > 0) & (times < 1)
+    assert (learned.sum(1) == present.any(1)).all()  # where all are given but one, that one
+    assert (present | (times == 1)).all()
+    assert ((times == 0) & ~present).sum() == 0
+    assert (times == 0).any()
+
+
+@pytest.mark.parametrize("alone", [0.0, 0.5])
+def test_what_is_absent_is_no_sign_of_what_goes_along_with_it(alone):
+    """The third modality is absent from every sample of one of two kinds; the first two show the kind."""
+    kind = torch.randint(0, 2, (4000,), generator=noise()).float() * 2 - 1
+    codes = torch.stack([kind, kind, kind], 1) + 0.1 * torch.randn(4000, 3, generator=noise(2))
+    present = torch.ones(4000, 3, dtype=torch.bool)
+    present[:, 2] = kind < 0
+    torch.manual_seed(0)
+    denoiser = MultiTimeDenoiser({"a": 1, "b": 1, "c": 1}, width=32, blocks=2)
+    settings = ExPostDiffusion(steps=600, batch_size=256, learning_rate=3e-3, spread=0.0, average=0.99)
+    posteriors = CodePosteriors(codes, torch.zeros_like(codes), present)
+    fit_denoiser(denoiser, posteriors, share=0.5, alone=alone, settings=settings, seed=1)
+    known = torch.tensor([[True, False, False]]).expand(500, -1)
+    parts = {"steps": 20, "centre": torch.zeros(3), "spread": torch.ones(3), "alone": alone > 0}
+    right = [
+        (DiffusedCodes(denoiser, torch.full((500, 3), sign), known, (1, 1, 1), **parts).rsample((), noise())[:, 1] * sign > 0)
+        for sign in (-1.0, 1.0)
+    ]
+    shares = [found.float().mean().item() for found in right]
+    assert min(shares) > 0.95 if alone else min(shares) < 0.9, shares
+
+
 def test_a_model_redraws_by_name():
     model = build(redrawn=["c", "a"])
     assert model.prior(4).shared.redrawn == (2, 0)

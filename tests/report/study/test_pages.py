@@ -324,7 +324,7 @@ def test_a_finished_run_becomes_a_record(run_folder):
 @pytest.mark.parametrize("content", ['{"scores": []}', '{"settings": 3, "scores": []}', "[]", '{"settings": {}, "scores": 1}'])
 def test_damaged_records_are_named(tmp_path, content):
     (tmp_path / "records.jsonl").write_text(content + "\n")
-    with pytest.raises(CorruptFileError, match="which has settings and scores|expected a JSON object"):
+    with pytest.raises(CorruptFileError, match=r"which has settings and scores|expected a JSON object"):
         load_study(tmp_path)
     with pytest.raises(StoreError, match="which is not there"):
         load_study(tmp_path / "nowhere.jsonl")

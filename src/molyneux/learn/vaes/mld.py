@@ -76,6 +76,10 @@ class MLD(nn.Module):
         width: units of each layer of the net of the diffusion model.
         blocks: its residual blocks.
         given_share: share of the samples of which, in training, a part of the modalities is given.
+        alone_share: share of the samples of which, in training, one of the modalities that are not given is learned alone, the
+            others being as if absent. Above 0, each modality that is not observed is drawn given the observed ones alone, and
+            not together with the others. For training samples that lack modalities: otherwise the net sees which are absent,
+            and takes it for a sign of whatever goes along with it.
         steps: to draw a code; each runs the net once.
         schedule: how noise grows with time: `linear`, or `cosine` for codes of many numbers.
         rate: weight of the divergence of codes from the standard normal distribution; 0 has deterministic autoencoders.
@@ -107,6 +111,7 @@ class MLD(nn.Module):
         width: int = 256,
         blocks: int = 3,
         given_share: float = 0.5,
+        alone_share: float = 0.0,
         steps: int = 50,
         schedule: Schedule = "linear",
         rate: float = 0.0,
@@ -126,14 +131,15 @@ class MLD(nn.Module):
         ]
         numbers = {"width": width, "blocks": blocks, "steps": steps}
         problems += [f"{name}: expected at least 1, got {number}" for name, number in numbers.items() if number < 1]
-        problems += [] if 0 <= given_share <= 1 else [f"given_share: expected a share in 0..1, got {given_share}"]
+        shares = {"given_share": given_share, "alone_share": alone_share}
+        problems += [f"{name}: expected a share in 0..1, got {share}" for name, share in shares.items() if not 0 <= share <= 1]
         problems += levels_below_zero(rate=rate)
         problems += [] if schedule in get_args(Schedule) else [f"schedule: expected linear or cosine, got {schedule!r}"]
         if strangers := [name for name in redrawn if name not in spec.names]:
             problems.append(f"redrawn: expected names among {', '.join(spec.names)}, got {', '.join(strangers)}")
         refuse([*problems, *unknown_names(spec, {"nets": nets, "likelihoods": likelihoods, "latent_dim": sizes})])
         self.redrawn = tuple(spec.names.index(name) for name in redrawn)
-        self.spec, self.given_share, self.steps = spec, given_share, steps
+        self.spec, self.given_share, self.alone_share, self.steps = spec, given_share, alone_share, steps
         self.schedule: Schedule = schedule
         self.rate, self.after = rate, after
         self.sizes = {name: sizes[name] for name in spec.names}
@@ -165,7 +171,8 @@ class MLD(nn.Module):
         if stage != "autoencoders":
             scaled = (torch.cat(list(codes.values()), -1).detach() - self.centre) / self.spread
             sizes = tuple(self.sizes.values())
-            each = multitime_loss(self.denoiser, scaled, observation.present.T, sizes, self.given_share, generator, self.schedule)
+            drawn = (sizes, self.given_share, generator, self.schedule)
+            each = multitime_loss(self.denoiser, scaled, observation.present.T, *drawn, alone=self.alone_share)
             terms["diffusion"] = each.mean()
             costs.append(terms["diffusion"])
         return Loss(torch.stack(costs).sum(), {name: term.detach() for name, term in terms.items()})
@@ -182,8 +189,8 @@ class MLD(nn.Module):
         self._standardise(mean.where(shown, torch.nan), variance)
         codes = CodePosteriors((mean - self.centre) / self.spread, variance.sqrt() / self.spread, present)
         start = int(seeds.key(seed, "diffusion", "fit")[0] >> 1)
-        settings, share = self.after, self.given_share
-        fit_denoiser(self.denoiser, codes, share=share, settings=settings, seed=start, schedule=self.schedule, kept=kept)
+        shares = {"share": self.given_share, "alone": self.alone_share}
+        fit_denoiser(self.denoiser, codes, **shares, settings=self.after, seed=start, schedule=self.schedule, kept=kept)
 
     @torch.no_grad()
     def start_epoch(self, epoch: Epoch) -> None:
@@ -322,5 +329,6 @@ class MLD(nn.Module):
                 spread=self.spread,
                 schedule=self.schedule,
                 redrawn=redrawn,
+                alone=self.alone_share > 0,
             )
         )
