@@ -30,7 +30,7 @@ class IDMVAE(MMVAEPlus):
     Codes in `N` are means of posteriors; views are generated of codes that are drawn. The terms compare the samples of a
     batch, so that the loss depends on which are in it.
 
-    Written by the authors' code, https://github.com/chatzikon/IDMVAE (`compute_idmvae_loss`), since the paper was not at hand.
+    Follows the authors' code, https://github.com/chatzikon/IDMVAE (`compute_idmvae_loss`); the paper was not at hand.
     Deviations from it: those of `MMVAEPlus`; generated symbols, such as captions, are encoded as the most probable ones, so that
     their gradient does not reach the decoder; both halves of `augmentation` mix the same codes; the diffusion models of codes
     that are trained along are not here (a `prior` is fitted in the end).
