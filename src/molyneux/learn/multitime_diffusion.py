@@ -160,7 +160,7 @@ class DiffusedCodes:
         self.alone = alone
         self.denoiser, self.steps, self.centre, self.spread, self.schedule = denoiser, steps, centre, spread, schedule
         self.sizes, self.redrawn = sizes, redrawn
-        self.known, self.fixed = known, known.repeat_interleave(torch.tensor(sizes, device=known.device), -1)
+        self.known, self.fixed = known, self._wide(known)
         self.codes = torch.where(self.fixed, codes, 0.0)
 
     @property
@@ -188,12 +188,12 @@ class DiffusedCodes:
             return (self.codes * self.spread + self.centre).expand(shape)
         with torch.no_grad():
             noise = torch.randn(shape, generator=generator, device=self.codes.device)
-            some = self.known.any(-1, keepdim=True) if self.alone else torch.zeros_like(self.known[:, :1])
+            some = self.known.any(-1, keepdim=True) & self.alone
             drawn = noise if bool(some.all()) else self._solve(noise)
-            for number, spans in enumerate(torch.eye(len(self.sizes), dtype=torch.bool, device=noise.device)):
-                if bool((some & ~self.known[:, [number]]).any()):
-                    here = (spans & some).repeat_interleave(torch.tensor(self.sizes, device=noise.device), -1)
-                    drawn = torch.where(here, self._solve(noise, left_out=~self.known & ~spans & some), drawn)
+            wanted = ~self.known & some
+            for spans in torch.eye(len(self.sizes), dtype=torch.bool, device=noise.device):
+                if bool((wanted & spans).any()):
+                    drawn = torch.where(self._wide(wanted & spans), self._solve(noise, left_out=wanted & ~spans), drawn)
             drawn = torch.where(self.fixed, self.codes, drawn)
             for number in () if bool(some.any()) else self.redrawn:
                 drawn = self._drawn_again(drawn, number, generator)
@@ -209,8 +209,7 @@ class DiffusedCodes:
         Modalities that are `left_out` (B, M) stay at time 1.
         """
         kept = torch.zeros_like(self.known) if left_out is None else left_out
-        still = kept.repeat_interleave(torch.tensor(self.sizes, device=noise.device), -1)
-        codes = noise
+        still, codes = self._wide(kept), noise
         grid = torch.linspace(1, _LAST**0.5, self.steps, device=codes.device).square()
         signal, scale = signal_and_noise(grid, self.schedule)
         ratio = (signal / scale).log()
@@ -252,6 +251,10 @@ class DiffusedCodes:
         velocity = self.denoiser(codes.flatten(0, -2), times.flatten(0, -2)).reshape(codes.shape)
         signal, scale = signal_and_noise(time, self.schedule)
         return signal * codes - scale * velocity
+
+    def _wide(self, which: Tensor) -> Tensor:
+        """What is said of modalities (..., M), of each dimension of their codes, (..., D)."""
+        return which.repeat_interleave(torch.tensor(self.sizes, device=which.device), -1)
 
     def _times(self, time: Tensor) -> Tensor:
         """The time of each modality, (B, M): 0 where it is known."""
