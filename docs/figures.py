@@ -166,6 +166,13 @@ FIGURES: dict[str, Figure | Curves | RateCurves] = {
         100,
         _levels(1, 2, 3, 4, 5),
     ),
+    "generative-gebid": Figure(
+        ("generative-gebid",),
+        "GeBiD: captions of images and images of captions, % in which every factor is right",
+        _NAMED_AND_DRAWN,
+        100,
+        _levels(1, 2, 3, 4, 5),
+    ),
     "ynoc": Figure(("ynoc", "ynoc-best"), "Mutual information gap on test sentences", _MIG, 1, {"": _every}),
     "pos": Figure(("pos", "pos-best"), "Mutual information gap on test sentences", _MIG, 1, {"": _every}),
     "ynoc-search": Figure(

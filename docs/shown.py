@@ -62,13 +62,16 @@ DCI = tuple((f"disentanglement.dci_{part}", RECOMMENDED) for part in ("disentang
 BEST = (("disentanglement.mig", RECOMMENDED), *DCI, *USE[:2])
 LEADING = {variant: [(name, {**CODE, "variant": variant}) for name, _ in BEST[:4]] for variant in ("published", "recommended")}
 """What the README shows of a text study, by variant of the metrics."""
-SHAPES = (
-    ("coherence.strict", TEXT_TO_IMAGE),
-    *(
-        ("coherence.value_accuracy", {**TEXT_TO_IMAGE, "factor": "shape", "value": shape})
-        for shape in ("ellipse", "square", "heart")
-    ),
-)
+
+
+def by_shape(*shapes: str) -> Shown:
+    """Pictures of captions, all and those of each shape."""
+    values = tuple(("coherence.value_accuracy", {**TEXT_TO_IMAGE, "factor": "shape", "value": shape}) for shape in shapes)
+    return (("coherence.strict", TEXT_TO_IMAGE), *values)
+
+
+SHAPES = by_shape("ellipse", "square", "heart")
+GEBID_SHAPES = by_shape("line", "circle", "square", "semicircle", "pieslice", "spiral")
 STRUCTURE = tuple(
     ("prediction.accuracy", {"source": "meaning", "target": "agreement", **split})
     for split in ({"split": "train"}, {"split": "validation"}, {})
@@ -107,6 +110,8 @@ GENERATIVE = (
 )
 """Views from captions and pictures by both readers, and from the prior of the loss and the fitted one. Of models without private
 codes, text to image is the same with both priors."""
+JUDGED = tuple(shown for shown in GENERATIVE if shown[0] != "coherence.strict_judge")
+"""The same of worlds whose images the judge alone reads: `strict` is what it finds."""
 DIFFUSION = (
     ("coherence.strict", TO_TEXT),
     ("coherence.strict", TEXT_TO_IMAGE),
@@ -172,9 +177,11 @@ SHOWN: dict[str, tuple[Shown, bool]] = {
     "downstream": (DOWNSTREAM, False),
     "use": (USE[:3], False),
     "finance": (FINANCE, False),
+    "gebid-shapes": (GEBID_SHAPES, False),
     "generative": (GENERATIVE, False),
     "incomplete": (THREE_SENSES, False),
     "inputs": (INPUTS, False),
+    "judged": (JUDGED, False),
     "letters": (LETTERS, False),
     "limits": (LIMITS, False),
     "looking": (LOOKING, False),
