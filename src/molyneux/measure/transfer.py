@@ -23,6 +23,7 @@ from molyneux.core import (
     Spec,
     about_names,
     nearest,
+    views,
 )
 from molyneux.measure.coherence.answers import Answers, asked_factors, read, strict_chance, true_answers
 from molyneux.measure.coherence.scores import CEILING
@@ -61,7 +62,7 @@ class Transfer(Measure):
 
     Args:
         where: by the name of a factor, the values of the samples that were kept apart; a sample has to have one of each.
-        paths: modalities, each generated from the one before it; a text may only be the last.
+        paths: modalities, each generated from the one before it.
         draw: codes from one posterior sample or from its mean.
 
     Raises:
@@ -86,15 +87,10 @@ class Transfer(Measure):
             raise ConfigError(problems)
 
     def check(self, spec: Spec) -> None:
-        """Raise ConfigError for unknown modalities, factors or values, or a text in the midst of a path."""
+        """Raise ConfigError for unknown modalities, factors or values."""
         names, known = spec.names, {factor.name: factor.values for factor in spec.factors}
         used = dict.fromkeys(name for path in self.paths for name in path)
         problems = [f"paths: no modality {name!r}; {nearest(name, names)}" for name in used if name not in names]
-        problems += [
-            f"paths: expected a text only at an end, got {list(path)}"
-            for path in self.paths
-            if any(name in names and spec.modality(name).kind == "text" for name in path[1:-1])
-        ]
         for name, values in self.where.items():
             if name not in known:
                 problems.append(f"where: no factor {name!r}; {nearest(name, known)}")
@@ -132,7 +128,8 @@ class Transfer(Measure):
                     continue
                 part, codes = given[0].to("cpu"), given[1]
                 for number, name in enumerate(path[1:-1]):
-                    codes = self._through(evaluation, codes, name, evaluation.generator(self.name, *path, number, start))
+                    generator = evaluation.generator(self.name, *path, number, start)
+                    codes = self._through(evaluation, codes, name, generator, lengths=name in part.lengths)
                 view = decoded(evaluation.model, codes, evaluation.spec, only=path[-1:])[path[-1]]
                 answers = read(reader, view, evaluation.spec, part.factors).select(asked)
                 piles[path].append(Walked(answers, self._apart(evaluation.spec, part)))
@@ -141,10 +138,12 @@ class Transfer(Measure):
             for path, parts in piles.items()
         }
 
-    def _through(self, evaluation: Evaluation, codes: Codes, name: str, generator: torch.Generator) -> Codes:
-        """The codes of what is generated of a modality from codes."""
-        view = decoded(evaluation.model, codes, evaluation.spec, only=(name,))[name]
-        posterior: Posterior = evaluation.model.encode(Batch({name: view}).to(evaluation.device), (name,))
+    def _through(self, evaluation: Evaluation, codes: Codes, name: str, generator: torch.Generator, *, lengths: bool) -> Codes:
+        """The codes of what is generated of a modality from codes; with `lengths`, a text is as long as it is without padding."""
+        modality, view = evaluation.spec.modality(name), decoded(evaluation.model, codes, evaluation.spec, only=(name,))[name]
+        written = lengths and modality.kind == "text" and modality.end is None
+        made = Batch({name: view}, lengths={name: views.text_lengths(modality, view)} if written else {})
+        posterior: Posterior = evaluation.model.encode(made.to(evaluation.device), (name,))
         return posterior.mean if self.draw == "mean" else posterior.rsample(1, generator)[0]
 
     def _apart(self, spec: Spec, batch: Batch) -> np.ndarray:
