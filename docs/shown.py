@@ -150,6 +150,16 @@ THREE_SENSES = tuple(
     for target in ("image", "text", "touch")
     if source != target
 )
+INCOMPLETE = (*THREE_SENSES, *(("coherence.strict_forced", about) for _, about in THREE_SENSES if about["target"] != "text"))
+"""All directions of three senses, and what pictures and contours are nearest to."""
+CAPTIONS = (
+    ("coherence.strict", TO_TEXT),
+    *(
+        ("coherence.value_accuracy", {**TO_TEXT, "factor": factor, "value": value})
+        for factor, value in (("shape", "ellipse"), ("shape", "square"), ("shape", "heart"), ("size", "small"), ("size", "big"))
+    ),
+)
+"""Captions of images, all and those of each shape and size."""
 PATHS = (
     {"source": "image", "target": "text"},
     {"source": "image", "target": "touch"},
@@ -161,6 +171,16 @@ TRANSFER = tuple(
     ("transfer.accuracy", {**path, "group": group, "factor": "shape"}) for path in PATHS for group in ("apart", "together")
 )
 """The shape that is asked about beside the others, at the end of each path."""
+NAMED_PATHS = (
+    {"source": "text", "target": "image"},
+    {"source": "text", "target": "touch"},
+    {"source": "image", "via": "text", "target": "touch"},
+    {"source": "touch", "via": "text", "target": "image"},
+)
+NAMED = tuple(
+    ("transfer.accuracy", {**path, "group": group, "factor": "shape"}) for path in NAMED_PATHS for group in ("apart", "together")
+)
+"""The same at the end of paths that begin with the name or lead through it."""
 TOUCH = (
     *THREE_SENSES,
     *(("coherence.strict_judge", {"source": source, "target": "image"}) for source in ("text", "touch")),
@@ -171,6 +191,7 @@ TOUCH = (
 SHOWN: dict[str, tuple[Shown, bool]] = {
     "": (USE, True),
     "best": (BEST, False),
+    "captions": (CAPTIONS, False),
     "diffusion": (DIFFUSION, False),
     "digits": (DIGITS, False),
     "distances": (DISTANCES, False),
@@ -179,12 +200,13 @@ SHOWN: dict[str, tuple[Shown, bool]] = {
     "finance": (FINANCE, False),
     "gebid-shapes": (GEBID_SHAPES, False),
     "generative": (GENERATIVE, False),
-    "incomplete": (THREE_SENSES, False),
+    "incomplete": (INCOMPLETE, False),
     "inputs": (INPUTS, False),
     "judged": (JUDGED, False),
     "letters": (LETTERS, False),
     "limits": (LIMITS, False),
     "looking": (LOOKING, False),
+    "named": (NAMED, False),
     "nats": (NATS, False),
     "nets": (IMAGE_NETS, False),
     "push": (PUSH, False),
