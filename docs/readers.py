@@ -121,7 +121,7 @@ def _without_empty(lines: Sequence[str]) -> str:
 
 def of_benchmark(runs: Sequence[StudyRun], world: str) -> str:
     """What the judges of a benchmark say of each kind of view: how many they accept, and read correctly."""
-    rows = sorted((run for run in runs if run.settings["world"] == world), key=lambda run: run.settings["modality"], reverse=True)
+    rows = sorted((run for run in runs if run.settings["world"] == world), key=lambda run: run.settings["modality"])
     lines = ["| modality | reader | views | accepted, % | read correctly, % |", "|---|---|---|---:|---:|"]
     for run in rows:
         found = {score.name: f"{score.value:.1f}" for score in run.scores if score.value is not None}
