@@ -97,6 +97,20 @@ def test_without_intervals_no_mean_is_called_apart_from_others():
     assert [row[1].tone for row in table.rows[:2]] == ["", "strong"]
 
 
+def test_what_is_not_above_guessing_is_never_the_best():
+    def best(chance):
+        scores = [
+            Score("ranking.agreement", mean, {"code": "shared"}, interval=(mean - 0.1, mean + 0.1), n=100, chance=chance)
+            for mean in (0.2, 0.9)
+        ]
+        runs = [StudyRun({"name": name, "seed": 1, "model": name}, (score,)) for name, score in zip("AB", scores, strict=True)]
+        (table,) = chosen_tables(runs, [("ranking.agreement", {"code": "shared"})])
+        return [(row[1].tone, row[1].text[-1]) for row in table.rows[:2]]
+
+    assert best(0.5) == [("", "\u2205"), ("strong", "0")]
+    assert best(0.85) == [("", "\u2205"), ("", "\u2205")]
+
+
 def test_ties_are_told_as_ties(study_of, tmp_path):
     values = {"A": (50.0, 93.0, 12.0), "B": (50.0, 97.0, 12.4), "C": (20.0, 93.0, 3.3)}
     runs = [study_of(1, values[name], name=name, learn__rate=number) for number, name in enumerate(values)]

@@ -19,7 +19,7 @@ OVER_SEEDS = (
     "Means over seeds with the 95 % interval that holds for new seeds (Student's t, never narrower than the samples "
     "allow); of a single seed, the interval over samples."
 )
-NOTE = f"{OVER_SEEDS} Bold: the best mean of a column, where it is apart from all others."
+NOTE = f"{OVER_SEEDS} Bold: the best mean of a column, where it is apart from all others and above guessing."
 MARKS = {
     "▲": "above the best published number, intervals apart",
     "≈": "not apart from the best published number",
@@ -56,7 +56,7 @@ def results_table(
     rows: list[tuple[Entry, ...]] = []
     for group, cells in zip(part.groups, zip(*columns, strict=True), strict=True):
         own = group.published_as(published)
-        strong = [[cell] == top for cell, top in zip(cells, best, strict=True)]
+        strong = [cell is not None and [cell] == top and not is_at_chance(cell) for cell, top in zip(cells, best, strict=True)]
         entries = [entry_of(cell, published, own, strong=bold) for cell, bold in zip(cells, strong, strict=True)]
         rows.append((Entry(part.label(group)), *entries))
         rows += _published_rows(published, group, part.groups, cells)
