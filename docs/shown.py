@@ -130,7 +130,9 @@ DISTANCES = tuple(
 )
 SEARCHED = (("coherence.strict", TO_TEXT), ("coherence.strict_forced", TEXT_TO_IMAGE))
 IMAGE_NETS = GENERATIVE[:4]
-INPUTS = tuple(("coherence.strict_by_inputs", {"inputs": str(count)}) for count in (1, 2, 3, 4))
+INPUTS = tuple(
+    (f"coherence.{name}_by_inputs", {"inputs": str(count)}) for name in ("strict", "strict_forced") for count in (1, 2, 3, 4)
+)
 SIX = tuple(
     ("coherence.strict", {"source": source, "target": target})
     for source in ("image", "audio", "text")

@@ -56,6 +56,7 @@ MEASURES = {
     "sliced_wasserstein": "Sliced Wasserstein distance",
     "ssim": "SSIM",
     "strict_by_inputs": "Strict by number of inputs",
+    "strict_forced_by_inputs": "Strict by number of inputs (forced choice)",
     "strict_forced": "Strict (forced choice)",
     "strict_judge": "Strict (judge)",
     "value_accuracy": "Accuracy of a value",

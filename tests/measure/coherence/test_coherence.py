@@ -223,6 +223,34 @@ def test_coherence_by_the_number_of_inputs(tiny, monkeypatch, directions):
         assert score.controls["judge ceiling"] == 100
         assert score.n == 400
     assert len([score for score in measured.scores if score.name == "coherence.strict_by_inputs"]) == len(expected)
+    assert not [score for score in measured.scores if score.name == "coherence.strict_forced_by_inputs"]  # not all can be forced
+
+
+@pytest.mark.parametrize("forced", [("image", "text", "echo"), ("image", "text")])
+def test_coherence_by_the_number_of_inputs_with_forced_choice(tiny, forced):
+    """Readers that call the shape of small figures unreadable, and are right when forced: where all can be, the mean tells it."""
+
+    class Doubtful(tiny.Reader):
+        def read(self, view):
+            sure = super().read(view)
+            codes = sure.codes.clone()
+            codes[sure.codes[:, 1] == 0, 0] = -1
+            return Reading(codes, sure.factors, {}, sure.codes if self.modality in forced else None)
+
+    source = tiny.Source(tiny.rows(400), spec=tiny.triple)
+    readers = {name: Doubtful(name) for name in tiny.triple.names}
+    measured = Coherence(joint=False)(tiny.evaluation(tiny.Oracle(), source=source, exact={}, readers=readers))
+    small = 100 * (tiny.combinations[source.rows][:, 1] == 0).mean()
+    for inputs in ("1", "2"):
+        strict = tiny.find(measured, "coherence.strict_by_inputs", inputs=inputs)
+        assert strict.value == strict.controls["judge ceiling"] == pytest.approx(100 - small)
+        if len(forced) == 3:
+            found = tiny.find(measured, "coherence.strict_forced_by_inputs", inputs=inputs)
+            assert found.value == found.controls["judge ceiling"] == 100
+            assert (found.chance, found.n, found.note) == (strict.chance, strict.n, strict.note)
+            assert found.controls["constant"] == strict.controls["constant"]
+    written = {score.name for score in measured.scores}
+    assert ("coherence.strict_forced_by_inputs" in written) == (len(forced) == 3)
 
 
 def test_each_subset_is_encoded_once_a_batch_and_only_with_what_it_observes(tiny):

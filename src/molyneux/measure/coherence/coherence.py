@@ -51,7 +51,8 @@ class Coherence(Measure):
     - `coherence.strict_judge` % where a judge reads beside an exact reader, and `coherence.readers_agree` %: the views of which
       both say the same, "unreadable" included; `coherence.readers_agree_readable` %: the same of views of which one reads all.
     - `coherence.strict_by_inputs` %: with three modalities and more, the mean of `strict` over all directions from as many
-      modalities (`inputs`), of every size whose subsets were all measured.
+      modalities (`inputs`), of every size whose subsets were all measured; `coherence.strict_forced_by_inputs` %: the same of
+      `strict_forced`, where no reader is without it.
     - `coherence.diversity`: number of different scenes that joint generation draws (a perplexity).
 
     Each has its chance level (uniform guessing; for letters the best constant text), the best constant answer, and the

@@ -154,10 +154,12 @@ def by_inputs(
 ) -> list[Score]:
     """Strict coherence by the number of modalities that views are generated from: the mean over all directions with as many.
 
+    Where all readers can be forced to choose a value, also as if they had to.
+
     Args:
         answers: what was read, by direction.
         ceilings: what is read in the true views, by modality.
-        recorder: writes the score of a number of inputs.
+        recorder: writes the scores of a number of inputs.
         samples: how many are measured on; where all have all modalities, the interval is over their means.
     """
     groups = defaultdict[int, list[Direction]](list)
@@ -166,23 +168,31 @@ def by_inputs(
     found = []
     for inputs, directions in sorted(groups.items()):
         parts = [answers[direction] for direction in directions]
-        strict = [part.strict for part in parts]
         true = [
             ceilings[direction.target].select([factor.name for factor in part.factors])
             for direction, part in zip(directions, parts, strict=True)
             if direction.target in ceilings
         ]
-        controls = {"constant": float(np.mean([percent(best_constant(part)[0].strict) for part in parts]))}
-        if len(true) == len(parts):
-            controls[CEILING] = float(np.mean([percent(part.strict) for part in true]))
-        fields = {"unit": "%", "bounds": (0.0, 100.0), "controls": controls, "note": f"{len(parts)} directions"}
-        chance, write = 100 * float(np.mean([strict_chance(part) for part in parts])), recorder(inputs)
-        if all(len(right) == samples for right in strict):
-            found.append(write.mean("strict_by_inputs", 100 * np.mean(strict, axis=0), chance=chance, **fields))
-        else:
-            value = float(np.mean([percent(right) for right in strict]))
-            found.append(write.score("strict_by_inputs", value, n=min(map(len, strict)), chance=chance, **fields))
+        write = recorder(inputs)
+        found.append(_over_directions("strict_by_inputs", parts, true, write, samples=samples))
+        if all(part.forced is not None for part in parts):
+            parts, true = ([part.without_abstaining for part in some] for some in (parts, true))
+            found.append(_over_directions("strict_forced_by_inputs", parts, true, write, samples=samples))
     return found
+
+
+def _over_directions(name: str, parts: Sequence[Answers], true: Sequence[Answers], write: Recorder, *, samples: int) -> Score:
+    """The mean of strict coherence over directions, of answers to generated and to true views."""
+    strict = [part.strict for part in parts]
+    controls = {"constant": float(np.mean([percent(best_constant(part)[0].strict) for part in parts]))}
+    if len(true) == len(parts):
+        controls[CEILING] = float(np.mean([percent(part.strict) for part in true]))
+    fields = {"unit": "%", "bounds": (0.0, 100.0), "controls": controls, "note": f"{len(parts)} directions"}
+    chance = 100 * float(np.mean([strict_chance(part) for part in parts]))
+    if all(len(right) == samples for right in strict):
+        return write.mean(name, 100 * np.mean(strict, axis=0), chance=chance, **fields)
+    value = float(np.mean([percent(right) for right in strict]))
+    return write.score(name, value, n=min(map(len, strict)), chance=chance, **fields)
 
 
 def letter_scores(letters: Letters, constant: ConstantText, recorder: Recorder) -> list[Score]:
