@@ -145,6 +145,8 @@ NATS = (
     ("likelihood.iwae", CLOTHES),
     ("likelihood.iwae", {}),
     ("likelihood.conditional_difference", {"source": "label", "target": "image"}),
+    ("likelihood.conditional_difference", {"source": "image", "target": "label"}),
+    ("coherence.strict", {"source": "image", "target": "label"}),
 )
 THREE_SENSES = tuple(
     ("coherence.strict", {"source": source, "target": target})
