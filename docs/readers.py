@@ -122,9 +122,13 @@ def _without_empty(lines: Sequence[str]) -> str:
 def of_benchmark(runs: Sequence[StudyRun], world: str) -> str:
     """What the judges of a benchmark say of each kind of view: how many they accept, and read correctly."""
     rows = sorted((run for run in runs if run.settings["world"] == world), key=lambda run: run.settings["modality"])
-    lines = ["| modality | reader | views | accepted, % | read correctly, % |", "|---|---|---|---:|---:|"]
+    lines = [
+        "| modality | reader | views | accepted, % | read correctly, % | with forced choice, % |",
+        "|---|---|---|---:|---:|---:|",
+    ]
     for run in rows:
         found = {score.name: f"{score.value:.1f}" for score in run.scores if score.value is not None}
         words = [run.settings[name] for name in ("modality", "reader", "kind")]
-        lines.append(f"| {' | '.join([*words, found['reading.accepted'], found.get('reading.correct', '')])} |")
+        numbers = [found.get(f"reading.{name}", "") for name in ("accepted", "correct", "correct_forced")]
+        lines.append(f"| {' | '.join([*words, *numbers])} |")
     return "\n".join([*lines, "", f"- Of up to {max(run.scores[0].n for run in rows):,} views of each kind.", ""]) if rows else ""

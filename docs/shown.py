@@ -155,7 +155,7 @@ THREE_SENSES = tuple(
     if source != target
 )
 INCOMPLETE = (*THREE_SENSES, *(("coherence.strict_forced", about) for _, about in THREE_SENSES if about["target"] != "text"))
-"""All directions of three senses, and what pictures and contours are nearest to."""
+"""All directions of three senses, and pictures and contours by forced choice."""
 CAPTIONS = (
     ("coherence.strict", TO_TEXT),
     *(

@@ -78,6 +78,9 @@ def kinds_of(world: str, modality: str, *, count: int, seed: int) -> Iterator[Ki
         yield "reversed in time", view[..., ::-1].copy(), None
         yield "bands in reverse", view[:, :, ::-1].copy(), None
         return
+    if world == PolyMNIST.name:
+        shrunk = PolyMNIST(modalities=5, scale=0.75).source("test", count, seed=seed).batch(np.arange(count))
+        yield "small", shrunk.views[modality].numpy(), shrunk.factors[:, data.spec.factor_index("label")].numpy()
     if world == SpokenDigits.name:
         clothes = FashionMNIST().source("test", count, seed=seed).batch(np.arange(count))
         yield "clothes", clothes.views["image"].numpy(), None

@@ -139,7 +139,10 @@ class Transfer(Measure):
         }
 
     def _through(self, evaluation: Evaluation, codes: Codes, name: str, generator: torch.Generator, *, lengths: bool) -> Codes:
-        """The codes of what is generated of a modality from codes; with `lengths`, a text is as long as it is without padding."""
+        """The codes of what is generated of a modality from codes.
+
+        With `lengths`, a text without an `end` symbol is as long as it is without padding.
+        """
         modality, view = evaluation.spec.modality(name), decoded(evaluation.model, codes, evaluation.spec, only=(name,))[name]
         written = lengths and modality.kind == "text" and modality.end is None
         made = Batch({name: view}, lengths={name: views.text_lengths(modality, view)} if written else {})

@@ -228,7 +228,7 @@ def test_coherence_by_the_number_of_inputs(tiny, monkeypatch, directions):
 
 @pytest.mark.parametrize("forced", [("image", "text", "echo"), ("image", "text")])
 def test_coherence_by_the_number_of_inputs_with_forced_choice(tiny, forced):
-    """Readers that call the shape of small figures unreadable, and are right when forced: where all can be, the mean tells it."""
+    """Readers that call the shape of small figures unreadable, and are right when forced; the mean is there if all can be."""
 
     class Doubtful(tiny.Reader):
         def read(self, view):

@@ -304,7 +304,7 @@ def _finding(part: Part, key: Key) -> Finding | None:
 
 
 def _sentence(finding: Finding) -> str:
-    over, count = finding.over, len(finding.over.values)
+    over, count, guessed = finding.over, len(finding.over.values), is_at_chance(finding.over)
     seeds = f"{count} seed{'s' if count > 1 else ''}"
     interval = f" ({write_interval(over.interval, over.decimals)} over {seeds})" if over.interval else ""
     *others, last = finding.best
@@ -314,9 +314,10 @@ def _sentence(finding: Finding) -> str:
     elif finding.close:
         claim = f"{names} has the highest mean,"
     else:
-        claim = f"{names} with" if len(finding.part.groups) == 1 else f"Best is {names} with"
+        claim = f"{names} with" if len(finding.part.groups) == 1 else f"{'Highest' if guessed else 'Best'} is {names} with"
     parts = [f"{claim} {over.written} %{interval}"]
     parts += [f"not apart from it: {', '.join(finding.close)}"] if finding.close else []
+    parts += ["this is not above guessing"] if guessed else []
     if over.chance is not None:
         parts.append(f"guessing gives {write(over.chance, over.decimals)} %")
     limit = best_figure(finding.part.published, over.first)

@@ -19,7 +19,7 @@ OVER_SEEDS = (
     "Means over seeds with the 95 % interval that holds for new seeds (Student's t, never narrower than the samples "
     "allow); of a single seed, the interval over samples."
 )
-NOTE = f"{OVER_SEEDS} Bold: the best mean of a column, where it is apart from all others and above guessing."
+NOTE = f"{OVER_SEEDS} Bold: the best mean of a column, where it is apart from all others and better than guessing."
 MARKS = {
     "▲": "above the best published number, intervals apart",
     "≈": "not apart from the best published number",
