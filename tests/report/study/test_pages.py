@@ -111,6 +111,18 @@ def test_what_is_not_above_guessing_is_never_the_best():
     assert best(0.85) == [("", "\u2205"), ("", "\u2205")]
 
 
+def test_a_headline_says_what_is_not_above_guessing(study_of):
+    drawings = {"A": 0.5, "B": 3.4}
+    runs = [
+        study_of(1, (drawn, 90.0, 12.0), name=name, learn__rate=number) for number, (name, drawn) in enumerate(drawings.items())
+    ]
+    said = {headline.about: headline.sentence for headline in study_page(runs, "guesses").headlines}
+    (drawn,) = [sentence for about, sentence in said.items() if "text \u2192 image" in about]
+    assert drawn.startswith("Highest is B with 3.4 %")
+    assert "this is not above guessing; guessing gives" in drawn
+    assert not any("above guessing" in sentence for sentence in said.values() if sentence != drawn)
+
+
 def test_ties_are_told_as_ties(study_of, tmp_path):
     values = {"A": (50.0, 93.0, 12.0), "B": (50.0, 97.0, 12.4), "C": (20.0, 93.0, 3.3)}
     runs = [study_of(1, values[name], name=name, learn__rate=number) for number, name in enumerate(values)]
