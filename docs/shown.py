@@ -171,9 +171,15 @@ PATHS = (
     {"source": "touch", "target": "text"},
     {"source": "touch", "target": "image"},
 )
-TRANSFER = tuple(
-    ("transfer.accuracy", {**path, "group": group, "factor": "shape"}) for path in PATHS for group in ("apart", "together")
-)
+
+
+def shapes_along(paths: Sequence[Mapping[str, str]]) -> Shown:
+    """The shape at the end of each path, of samples that were kept apart in training and of the others."""
+    groups = ("apart", "together")
+    return tuple(("transfer.accuracy", {**path, "group": group, "factor": "shape"}) for path in paths for group in groups)
+
+
+TRANSFER = shapes_along(PATHS)
 """The shape that is asked about beside the others, at the end of each path."""
 NAMED_PATHS = (
     {"source": "text", "target": "image"},
@@ -181,9 +187,7 @@ NAMED_PATHS = (
     {"source": "image", "via": "text", "target": "touch"},
     {"source": "touch", "via": "text", "target": "image"},
 )
-NAMED = tuple(
-    ("transfer.accuracy", {**path, "group": group, "factor": "shape"}) for path in NAMED_PATHS for group in ("apart", "together")
-)
+NAMED = shapes_along(NAMED_PATHS)
 """The same at the end of paths that begin with the name or lead through it."""
 TOUCH = (
     *THREE_SENSES,
