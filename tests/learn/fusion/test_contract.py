@@ -1,6 +1,7 @@
 """The contract of the fusions, for every one that is listed, inside a predictor of two to six modalities."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 import torch
@@ -64,6 +65,42 @@ def test_a_missing_modality_only_changes_its_own_samples(settings, build, spec_o
     nothing = logits_of(model, batch, [])
     assert nothing.isfinite().all()
     torch.testing.assert_close(nothing, nothing[:1].expand(10, -1))
+
+
+def test_every_subset_of_modalities_reaches_the_answer(settings, build, spec_of, batch_of):
+    """Samples that differ in what is present get different answers, whatever that is."""
+    spec = spec_of(4, settings)
+    model, batch = build(settings, spec), batch_of(spec)
+    for count in range(1, 5):
+        for names in combinations(spec.names, count):
+            found = logits_of(model, batch, names)
+            assert len(found.unique(dim=0)) == len(found), names
+
+
+def test_the_modality_that_is_present_decides_alone(settings, spec_of):
+    """Two modalities say the same bit, and every sample lacks one of them: after 60 full-batch steps all samples are right."""
+    generator = torch.Generator().manual_seed(0)
+    y = torch.randint(0, 2, (96,), generator=generator)
+    views = {name: torch.randn(96, 8, 2, generator=generator) / 2 + (2.0 * y - 1)[:, None, None] for name in "ab"}
+    spec = Spec(tuple(Modality(name, "series", (8, 2)) for name in "ab"), targets=spec_of(2).targets)
+    targets = {"y": y}
+    if has_steps(settings):
+        spec = replace(spec, targets=(*spec.targets, Target("where", "number", shape=(8, 2), bounds=(-1.0, 1.0))))
+        targets["where"] = torch.zeros(96, 8, 2)
+    if getattr(settings, "beside", ()):
+        settings = replace(settings, beside=())
+    here = torch.arange(96) % 2 == 0
+    torch.manual_seed(0)
+    model = FusionPredictor(spec, fusion=settings)
+    batch = Batch(views, present={"a": here, "b": ~here}, targets=targets)
+    optimiser = torch.optim.Adam(model.parameters(), 1e-2)
+    for step in range(60):
+        optimiser.zero_grad()
+        model.loss(batch, Progress(step, 60), generator).total.backward()
+        optimiser.step()
+    right = logits_of(model.eval(), batch).argmax(1) == y
+    assert right[here].float().mean() > 0.9
+    assert right[~here].float().mean() > 0.9
 
 
 def test_what_is_absent_or_beyond_a_length_is_never_read(settings, build, spec_of, batch_of):

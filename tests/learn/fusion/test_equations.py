@@ -163,7 +163,7 @@ def test_a_product_of_experts_is_the_normalised_product_of_densities():
     grid = torch.linspace(-12, 12, 20001, dtype=torch.float64)
     density = torch.exp(-grid.square() / 2)
     for value in raw.values():
-        mean, log_variance = value[0, 0].double(), 10 * torch.tanh(value[0, 1].double() / 10)
+        mean, log_variance = value[0].double()
         density *= torch.exp(-((grid - mean) ** 2) / (2 * log_variance.exp()))
     density /= density.sum()
     assert found.mean.item() == pytest.approx((density * grid).sum().item(), abs=1e-5)
@@ -171,6 +171,18 @@ def test_a_product_of_experts_is_the_normalised_product_of_densities():
     assert found.variance.item() == pytest.approx(variance.item(), rel=1e-4)
     alone = layer.posterior({"a": whole(raw["a"], False), "b": whole(raw["b"], False)})
     assert (alone.mean.item(), alone.variance.item()) == (0, 1)
+
+
+def test_without_linear_layers_vectors_are_the_log_variances_themselves():
+    """Two experts of 4 with log-variances -6 and 6: mean 4 (e^6 + e^-6) / (1 + e^6 + e^-6); extreme ones stay finite."""
+    layer = built(ProductOfExperts(1, linear=False), a=whole(torch.zeros(1, 2)), b=whole(torch.zeros(1, 2)))
+    total = math.exp(6) + math.exp(-6)
+    found = layer.posterior({"a": whole(torch.tensor([[4.0, -6.0]])), "b": whole(torch.tensor([[4.0, 6.0]]))})
+    assert found.mean.item() == pytest.approx(4 * total / (1 + total), rel=1e-5)
+    assert found.variance.item() == pytest.approx(1 / (1 + total), rel=1e-5)
+    extreme = layer.posterior({"a": whole(torch.tensor([[4.0, -900.0]])), "b": whole(torch.tensor([[0.0, 900.0]]))})
+    assert extreme.mean.item() == pytest.approx(4)
+    assert extreme.variance.isfinite().all()
 
 
 def test_a_product_of_experts_is_no_sum_over_modalities():

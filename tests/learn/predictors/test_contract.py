@@ -97,6 +97,28 @@ def test_a_missing_modality_only_changes_its_own_samples(kind, build, spec_of, b
     torch.testing.assert_close(nothing, nothing[:1].expand(10))
 
 
+def test_every_subset_of_modalities_reaches_the_answer(kind, build, spec_of, batch_of):
+    """What is present alone decides: samples that differ in it get different answers, but for what a model never reads."""
+    model = build(kind, spec_of())
+    batch = batch_of(model.spec, 8)  # whose captions have 0 to 7 words
+    unread = {name for name in (TEXT, PICTURE) if torch.equal(logits_of(model, batch), logits_of(model, changed(batch, name)))}
+    assert unread == {"Constant": {TEXT, PICTURE}, "TextOnly": {PICTURE}, "PictureOnly": {TEXT}}.get(family(kind), set())
+    for names in ((TEXT,), (PICTURE,), (TEXT, PICTURE)):
+        found = logits_of(model, batch, names)
+        differ = len(found.unique())
+        assert differ == 1 if unread >= set(names) else differ >= 7, names  # two captions may be the same tree
+
+
+def changed(batch, name):
+    """The batch with other values everywhere in one view."""
+    return replace(batch, views={**batch.views, name: batch.views[name] % 7 + 1})
+
+
+def family(kind):
+    """The name of the class that the package lists, of a variant too."""
+    return kind.__name__.partition("-")[0]
+
+
 def test_what_is_absent_or_unknown_is_never_read(kind, build, spec_of, batch_of):
     spec = spec_of(tasks=5)
     picture = replace(spec.modality(PICTURE), dtype="float32")

@@ -27,8 +27,8 @@ class MulT(Fusion):
     The parts of each modality are mapped to one width and get sinusoidal positions. For every two modalities a crossmodal
     transformer lets the parts of one attend to those of the other (equations 3, 4); what a modality so gets of all others goes
     through a transformer of its own; its state at the last part, or the mean, is read; then follows a residual layer. Series that
-    have no encoder enter as they are. Padding is never attended to, sequences may have different lengths, and a missing modality
-    contributes nothing.
+    have no encoder enter as they are. Padding is never attended to, and sequences may have different lengths. A missing modality
+    is attended to by none, and asks the others by its positions alone, so that what is present reaches the features.
 
     Deviations: layers add what they were given, not its normalised form, as the authors' code; `own` adds MultiBench's block of
     each modality with itself.
@@ -108,14 +108,15 @@ class MulTLayer(FusionLayer):
         """See `FusionLayer`."""
         tokens = self.entry.parts(encodings)
         masks = {name: item.mask for name, item in encodings.items()}
+        asking = {name: item.asking for name, item in encodings.items()}
         found = []
         for name, others in self.sources.items():
             heard = [
                 self.crossmodal[name][other](tokens[name], tokens[other], masks[other]) * masks[other].any(1).reshape(-1, 1, 1)
                 for other in others
             ]
-            joint = torch.cat(heard, 2) * masks[name].unsqueeze(2)
-            found.append(self._read(self.memories[name](joint, joint, masks[name]), masks[name]))
+            joint = torch.cat(heard, 2) * asking[name].unsqueeze(2)
+            found.append(self._read(self.memories[name](joint, joint, asking[name]), asking[name]))
         features = torch.cat(found, -1)
         result: Tensor = features + self.residual(features)
         return result

@@ -162,9 +162,14 @@ class StepsOfModalities:
         return found, torch.stack(masks, 2)
 
     def totals(self, encodings: Mapping[str, Encoding]) -> Tensor:
-        """How many steps each sample has, (B,): up to the last at which one of its sequences has any; all without sequences."""
+        """How many steps each sample has, (B,): up to the last at which one of its sequences has any.
+
+        All steps where none of its sequences is present: what has no steps, such as a table, stands at each of them.
+        """
         first = next(iter(encodings.values()))
         if not self.sequences:
             return torch.full((len(first.vector),), self.count, device=first.vector.device)
-        there = torch.stack([encodings[name].mask for name in self.sequences]).any(0)
+        there = torch.stack([encodings[name].asking for name in self.sequences])
+        present = torch.stack([encodings[name].present for name in self.sequences])
+        there = (there & (present | ~present.any(0)).unsqueeze(2)).any(0)
         return (torch.arange(1, self.count + 1, device=there.device) * there).amax(1)

@@ -17,6 +17,9 @@ from molyneux.learn.posteriors import DiagonalNormal, expert_parameters, product
 from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
 from molyneux.learn.predictors.head import he_normal
 
+_WIDEST = 40.0
+"""Largest absolute log-variance that a vector may give; sums of precisions then stay within 32 bits."""
+
 
 @dataclass(frozen=True)
 class DynamicFusion(Fusion):
@@ -101,8 +104,9 @@ class ProductOfExperts(Fusion):
 
     Args:
         latent: dimensions of the code.
-        linear: whether a linear layer makes means and log-variances; without, vectors have `2 latent` numbers: means, then
-            log-variances, as in MultiBench's sensor fusion.
+        linear: whether a linear layer makes means and log-variances, these bounded softly (`expert_parameters`); without, vectors
+            have `2 latent` numbers: means, then log-variances, as they are, but within -40..40 so that no variance is 0 or
+            infinite. MultiBench's sensor fusion has the same places, and makes a variance of the second number by softplus.
         beside: modalities whose vectors are no experts but stand beside the code, such as the action of a robot.
         deterministic: whether the mean is taken in training too.
     """
@@ -142,8 +146,10 @@ class ProductLayer(FusionLayer):
     def experts(self, encodings: Mapping[str, Encoding]) -> DiagonalNormal:
         """The distribution of each of the M modalities that are experts, (M, B, latent)."""
         chosen = {name: encodings[name] for name in self.names}
-        raw = [item.vector for item in chosen.values()] if self.projections is None else self.projections.vectors(chosen).values()
-        return DiagonalNormal(*expert_parameters(torch.stack([*raw])))
+        if self.projections is None:
+            loc, log_variance = torch.stack([item.vector.float() for item in chosen.values()]).chunk(2, dim=-1)
+            return DiagonalNormal(loc, log_variance.clamp(-_WIDEST, _WIDEST))
+        return DiagonalNormal(*expert_parameters(torch.stack([*self.projections.vectors(chosen).values()])))
 
     def present(self, encodings: Mapping[str, Encoding]) -> Tensor:
         """Which samples have which of the experts, (M, B) bool."""

@@ -24,7 +24,7 @@ class NLGate(Fusion):
 
     Figure 4 there; the attention is that of Wang et al., Non-local Neural Networks (CVPR 2018), equation 4. Queries `q` are the
     parts of one modality as they are. Keys `k` and values `v` are linear in the parts of the others; a modality of one part makes
-    `slots` of each.
+    `slots` of each. Where the query's modality is missing, its parts are 0, so that features are the mean of the values.
 
     Args:
         query: the modality that asks; by default the one with the most parts, the first of equals.
@@ -80,10 +80,11 @@ class NLGateLayer(FusionLayer):
         keys, values, mask = (torch.cat(parts, 1) for parts in zip(*found, strict=True))
         scores = asking.parts.to(keys.dtype) @ keys.transpose(1, 2)
         weights = attention_weights(scores / self.width**0.5 if self.settings.scaled else scores, mask)
-        gated = (asking.parts + weights.to(values.dtype) @ values) * asking.mask.unsqueeze(2)
+        there = asking.asking
+        gated = (asking.parts + weights.to(values.dtype) @ values) * there.unsqueeze(2)
         if self.settings.readout == "all":
             return gated.flatten(1)
-        return gated.sum(1) / asking.mask.sum(1, keepdim=True).clamp(min=1)
+        return gated.sum(1) / there.sum(1, keepdim=True).clamp(min=1)
 
     def _answers(self, name: str, encoding: Encoding) -> tuple[Tensor, Tensor, Tensor]:
         """Keys and values (B, K, width) of a modality, and which there are, (B, K) bool."""

@@ -27,7 +27,8 @@ class CompactBilinear(PictureTextPredictor):
     circular convolution of the sketches, computed by Fourier transforms, is the sketch of their outer product (Pham & Pagh, KDD
     2013). A signed square root and a normalisation to length 1 follow (section 3.1). The size is ShapeWorld's (2017).
 
-    Deviation: one vector of the whole picture, without the attention of section 3.2.
+    Deviation: one vector of the whole picture, without the attention of section 3.2. Where picture or text is missing, the sketch
+    is that of the other.
 
     Args:
         spec: see `Predictor`.
@@ -60,7 +61,10 @@ class CompactBilinear(PictureTextPredictor):
 
     def join_both(self, picture: Encoding, text: Encoding) -> Tensor:
         """The sketch of the outer product after the square root and the normalisation, (B, size)."""
-        product = circular_convolution(self.of_picture(picture.vector), self.of_text(text.vector))
+        sketches = (
+            impulse(sketch(item.vector), item.present) for sketch, item in ((self.of_picture, picture), (self.of_text, text))
+        )
+        product = circular_convolution(*sketches)
         rooted = product * (product.abs() + SMALLEST).rsqrt()
         return functional.normalize(rooted, dim=-1)
 
@@ -88,6 +92,12 @@ class CountSketch(nn.Module):
         """Vectors (B, inputs) to sketches (B, size), in 32 bits."""
         zeros = torch.zeros(len(vector), self.size, device=vector.device)
         return zeros.index_add(1, self.places, vector.float() * self.signs)
+
+
+def impulse(sketch: Tensor, present: Tensor) -> Tensor:
+    """Sketches (B, n), 1, 0, ..., 0 where there is no vector by `present` (B,), whose convolution with another is the other."""
+    first = torch.arange(sketch.shape[1], device=sketch.device) == 0
+    return sketch.where(present.unsqueeze(1), first.to(sketch))
 
 
 def circular_convolution(first: Tensor, second: Tensor) -> Tensor:

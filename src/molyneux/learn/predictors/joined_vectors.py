@@ -25,8 +25,9 @@ class JoinedVectors(PictureTextPredictor):
     as the vector of the picture has (4,096 with 64x64 pixels). With the defaults, 23 symbols and one agreement target it has
     the paper's 2,410,240 weights; with RecurrentWords(cell="gru") 2,404,032, with BagOfWords(64) 2,386,144.
 
-    Deviation: the vector of a text is the state at its last word. The published code takes the state at the last position of the
-    longest text, which is 0 for shorter ones: RecurrentWords(readout="published").
+    Deviations: the vector of a text is the state at its last word. The published code takes the state at the last position of the
+    longest text, which is 0 for shorter ones: RecurrentWords(readout="published"). Where one of the two is missing, "mult" gives
+    the vector of the other.
 
     Args:
         spec: see `Predictor`.
@@ -61,4 +62,11 @@ class JoinedVectors(PictureTextPredictor):
         if self.map is None:
             return torch.cat([picture.vector, text.vector.to(picture.vector.dtype)], -1)
         mapped: Tensor = self.map(text.vector)
-        return picture.vector * mapped if self.joining == "mult" else picture.vector + mapped
+        if self.joining == "add":
+            return picture.vector + mapped
+        return neutral(picture.vector, picture.present) * neutral(mapped, text.present)
+
+
+def neutral(vector: Tensor, present: Tensor) -> Tensor:
+    """Vectors (B, F), 1 where there is none by `present` (B,): a factor that leaves the others of a product as they are."""
+    return vector.where(present.unsqueeze(1), 1.0)

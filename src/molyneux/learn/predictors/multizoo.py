@@ -2,9 +2,11 @@
 
 Liang et al., MultiBench (2021), tables 4 to 12 and the published code. `multizoo("av-mnist/lf", spec)` builds one for samples of
 the shapes that the data set has; modalities are taken in the order of the spec. The numbers of weights are those of the published
-code, but for three things: the factors of low-rank fusion are weights and trained; a target that is a number has one weight more,
-its standard deviation; and the prior of sensor fusion is no weight. What objectives add, such as decoders, is needed in training
-alone (`model.objectives`). MCTN has the published number where all sequences have 300 numbers, to which that code pads them.
+code, but for four things: the factors of low-rank fusion are weights and trained; a target that is a number has one weight more,
+its standard deviation; the prior of sensor fusion is no weight; and the refiner of Vision & Touch's RefNet makes the 65,740
+numbers of the inputs, where the published one makes 20 more that are compared with nothing (134,858,254 weights in place of
+134,898,274). What objectives add, such as decoders, is needed in training alone (`model.objectives`). MCTN has the published
+number where all sequences have 300 numbers, to which that code pads them.
 
 Objectives are those of the papers where these have the same weights: MFM has its discrepancy and MVAE its divergence from the
 prior. RefNet reconstructs inputs as the published code does, `RefNetReconstruction`: the paper's `RefNet` has fewer weights.

@@ -28,7 +28,8 @@ class PictureInLSTM(PictureTextPredictor):
     has the paper's 21,657,088 weights. The part of the gates that comes from the picture is the same for all words, so it is
     computed once (`ConstantInputLSTM`).
 
-    Deviation: the published code takes the state at the last position of the longest text, which is 0 for shorter ones.
+    Deviations: the published code takes the state at the last position of the longest text, which is 0 for shorter ones. Beside a
+    text that is missing or has no words, the picture is read once with a word that is 0.
 
     Args:
         spec: see `Predictor`.
@@ -62,9 +63,11 @@ class PictureInLSTM(PictureTextPredictor):
 
     def join_both(self, picture: Encoding, text: Encoding) -> Tensor:
         """The state at the last word."""
-        counts = text.mask.sum(1)
+        words = text.mask.sum(1)
+        counts = words.clamp(min=1)
         last = states_at(self.states(picture.vector, text.parts, counts), counts)
-        return last * (counts == text.mask.shape[1]).unsqueeze(1) if self.readout == "published" else last
+        read = (words == text.mask.shape[1]) | ~text.present
+        return last * read.unsqueeze(1) if self.readout == "published" else last
 
     def states(self, picture: Tensor, words: Tensor, counts: Tensor) -> Tensor:
         """Hidden states (B, L, width) of the LSTM that reads pictures (B, D) beside words (B, L, P), `counts` (B,) of each text.

@@ -26,7 +26,7 @@ class RelationNetwork(PictureTextPredictor):
     the same.
 
     Deviations: 4x4 regions of 64x64 pixels, so 256 pairs, where the paper has 8x8; and the mean over pairs, whose number is
-    fixed, in place of the sum.
+    fixed, in place of the sum. A picture that is missing has pairs of regions that are 0, so that the text is heard.
 
     Args:
         spec: see `Predictor`.
@@ -59,9 +59,10 @@ class RelationNetwork(PictureTextPredictor):
         self.answer_from(width, head)
 
     def join_both(self, picture: Encoding, text: Encoding) -> Tensor:
-        """The mean over pairs of regions, (B, width); 0 of a picture that is absent."""
+        """The mean over pairs of regions, (B, width)."""
         first, second = self.first(picture.parts), self.second(picture.parts)
         pairs = first.unsqueeze(2) + second.unsqueeze(1) + self.question(text.vector)[:, None, None]
-        both = picture.mask.unsqueeze(2) & picture.mask.unsqueeze(1)
+        there = picture.asking
+        both = there.unsqueeze(2) & there.unsqueeze(1)
         mean: Tensor = (self.relation(pairs) * both.unsqueeze(-1)).mean((1, 2))
         return mean

@@ -23,11 +23,13 @@ class CMVAE(MultimodalVAE):
 
     MMVAE+ whose prior of the shared code is a mixture, `p(z) = sum_c p(c) p(z|c)`, of C clusters with learned weights and means.
     The paper's bound has `sum_c q(c|z) (log p(c) p(z|c) - log q(c|z))` in the place of `log p(z)`, with `q(c|z) ~ p(c) p(z|c)`.
-    For this q it is `log p(z)` itself, which is what is computed. Clusters have unit scale, as in the
-    code of the model that is public (MultiVae's); the authors published none.
+    For this q it is `log p(z)` itself, which is what is computed. As in the authors' code, https://github.com/epalu/CMVAE, the
+    scale of the clusters is fixed and their means are learned.
 
-    Deviations: those of `MMVAEPlus`. Not here: the choice of the number of clusters after training by the entropy of their
-    assignment, and the diffusion model that the paper's D-CMVAE adds to the decoder.
+    Deviations: those of `MMVAEPlus`. The scale is 1 for both families, where that code has softplus(0) = 0.69 for normal
+    clusters; means start between -1 and 1, as in MultiVae's code, there between -0.5 and 0.5; weights are always learned, there
+    as an option. Not here: the choice of the number of clusters after training by the entropy of their assignment, and the
+    diffusion model that the paper's D-CMVAE adds to the decoder.
 
     Args:
         spec: see `MultimodalVAE`, as the settings in `**shared`.

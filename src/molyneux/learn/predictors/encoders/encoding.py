@@ -48,6 +48,11 @@ class Encoding:
         """The hidden layers; the vector alone where the encoder has none."""
         return self.layers or (self.vector,)
 
+    @property
+    def asking(self) -> Tensor:
+        """Which parts ask other modalities, (B, N) bool: those that there are; all of a view that is absent, by their places."""
+        return self.mask | ~self.present.unsqueeze(1)
+
     def map(self, change: Callable[..., Tensor], *others: Encoding) -> Self:
         """The encoding with `change` applied to each of its tensors, and to the same tensors of the `others`."""
 
