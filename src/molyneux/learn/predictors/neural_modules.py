@@ -32,7 +32,8 @@ class NeuralModules(PictureTextPredictor):
     the vector of their symbol, and they work on maps rather than on features.
 
     The text is a tree in Polish notation, whose symbols have arities (`Modality.arities`). All symbols of a height above the
-    leaves are computed together, whatever the shapes of the trees. A missing argument is an empty map and a vector of 0.
+    leaves are computed together, whatever the shapes of the trees. A missing argument is an empty map and a vector of 0. Without
+    a text there is no network, so that all pictures alone get one answer.
 
     Args:
         spec: see `Predictor`.
