@@ -40,8 +40,8 @@ class ConceptModules(PictureTextPredictor):
     region, the expected number of objects and its logarithm, of each argument and of each pair of them.
 
     Deviations: regions of a grid for the paper's detected objects, so counts are sums over regions of a learned weight (in a
-    trained network, the centres of objects); quantifiers, which the paper gives, are learned; nothing is learned in stages. Without
-    a text there is no network, so that all pictures alone get one answer.
+    trained network, the centres of objects); quantifiers, which the paper gives, are learned; nothing is learned in stages.
+    Without a text there is no network, so that all pictures alone get one answer.
 
     Args:
         spec: see `Predictor`.
