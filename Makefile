@@ -49,7 +49,8 @@ $(VENV)/.created:
 
 $(VENV)/.installed: $(VENV)/.created pyproject.toml constraints.txt
 	$(INSTALL) .
-	$(BIN)/python -c 'import molyneux.cli.commands, molyneux.report, lightning.fabric'  # compiles the bytecode of what commands use
+	@# Compiles the bytecode of what commands use, and writes the schemas by which editors check the files in configs/.
+	$(BIN)/python -c 'import pathlib, lightning.fabric, molyneux.cli.commands, molyneux.report, molyneux.run.schema as schema; schema.write_schemas(pathlib.Path("configs"))'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.installed
