@@ -13,9 +13,10 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import shutil
-import tempfile
 import time
+import tokenize
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -24,10 +25,14 @@ from typing import IO, Any
 
 import numpy as np
 
+from molyneux.core import files
 from molyneux.core.errors import ConflictError, CorruptFileError, StoreError
 
 BLOCK = 1 << 22
 """Bytes in one block of a checksum."""
+
+MOST_LINES = 1 << 29
+"""Bytes of a file of JSON lines that are read; larger ones are refused."""
 
 _RECORD = "stage.json"
 _LONGEST = 100
@@ -40,29 +45,28 @@ _SETTLED = 2_000_000_000
 
 @contextmanager
 def writing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file that appears under its name only when the block ends without an error.
+    """Open a file that appears under its name only when the block ends without an error. Its permissions are those of new files.
 
     Raises:
         StoreError: no permission, no space, or no such folder; nothing is left behind.
     """
-    temporary: str | None = None
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-        with os.fdopen(handle, "wb") as stream:
+        with temporary.open("xb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-        temporary = None
+        temporary.replace(path)
     except OSError as error:
         raise store_error(error, path) from error
     finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+        with suppress(OSError):  # it has its name, or the folder is gone
+            temporary.unlink(missing_ok=True)
 
 
+_UNREADABLE = (ValueError, EOFError, OverflowError, MemoryError, SyntaxError, TypeError, tokenize.TokenError)
+"""What reading JSON or the head of an array raises where the bytes are others."""
 _ELSEWHERE, _AGAIN = "choose another folder with --out", "and run the same command again"
 _PERMISSION = f"no permission to write there: {_ELSEWHERE} or change its permissions"
 _READ = {
@@ -148,7 +152,7 @@ def write_json(path: Path, record: Any) -> None:
 def read_json(path: Path) -> Any:
     """Read a JSON file; StoreError if it is not there, CorruptFileError if it is not JSON."""
     with _reading(path):
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(files.read_plain(path).decode())
 
 
 def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
@@ -160,14 +164,14 @@ def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
 def read_text(path: Path) -> str:
     """Read a text in UTF-8; errors as `read_json`."""
     with _reading(path):
-        return path.read_text(encoding="utf-8")
+        return files.read_plain(path, most=MOST_LINES).decode()
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
     """Read JSON lines, of one object each; errors as `read_json`."""
     with _reading(path):
-        lines = path.read_text(encoding="utf-8").splitlines()
-        return [_object(line, number) for number, line in enumerate(lines, start=1) if line]
+        lines = files.read_plain(path, most=MOST_LINES).decode().split("\n")
+        return [_object(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
 
 
 def _object(line: str, number: int) -> dict[str, Any]:
@@ -188,7 +192,9 @@ def _reading(path: Path) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         raise StoreError(f"expected the file {path}, which is not there") from error
-    except (ValueError, EOFError, OSError) as error:
+    except RecursionError as error:
+        raise CorruptFileError(f"{path} is damaged (brackets in brackets, too many to read): {_RESTORE}") from error
+    except (*_UNREADABLE, OSError) as error:
         raise CorruptFileError(f"{path} is damaged ({error}): {_RESTORE}") from error
 
 
@@ -201,7 +207,7 @@ def write_array(path: Path, array: np.ndarray) -> None:
 def read_array(path: Path) -> np.ndarray:
     """Read a .npy file, memory-mapped; errors as `read_json`."""
     with _reading(path):
-        return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+        return np.lib.format.open_memmap(files.require_plain_file(path), mode="r")
 
 
 def content_checksum(content: bytes) -> str:
@@ -213,7 +219,7 @@ def content_checksum(content: bytes) -> str:
 def checksum(path: Path) -> str:
     """SHA-256 of the SHA-256 digests of a file's blocks of `BLOCK` bytes, 64 hex digits; CorruptFileError if it is missing."""
     try:
-        with path.open("rb", buffering=0) as stream:
+        with files.open_plain(path) as stream:
             return _checksum(iter(lambda: stream.read(BLOCK), b""))
     except FileNotFoundError as error:
         raise CorruptFileError(f"{path} is missing: {_RESTORE}") from error
@@ -273,10 +279,9 @@ class Stage:
 
     def finish(self, details: Mapping[str, Any] | None = None, *, known: Mapping[str, str] | None = None) -> None:
         """Mark the stage complete: checksum every file in it, except those whose checksum is `known`, and write its record."""
-        paths = sorted(path for path in self.folder.rglob("*") if path.is_file() and not path.name.startswith("."))
-        names = {str(path.relative_to(self.folder)): path for path in paths if path != self.folder / _RECORD}
-        files = {name: (known or {}).get(name) or checksum(path) for name, path in names.items()}
-        record = {"key": self.key, "settings": self.settings, "files": files, "details": dict(details or {})}
+        names = {path.relative_to(self.folder).as_posix(): path for path in files.files_below(self.folder)}
+        sums = {name: (known or {}).get(name) or checksum(path) for name, path in names.items() if name != _RECORD}
+        record = {"key": self.key, "settings": self.settings, "files": sums, "details": dict(details or {})}
         write_json(self.folder / _RECORD, {**record, "checksum": fingerprint(record)})
 
     def verify(self, names: Collection[str] | None = None) -> Mapping[str, Any]:
@@ -296,14 +301,16 @@ def verify(folder: Path, names: Collection[str] | None = None, *, remedy: str = 
 
     Raises:
         CorruptFileError: names the first file that was truncated, altered or removed; the record may be it.
-        StoreError: the stage is not finished.
+        StoreError: the stage is not finished, or a name in its record is no plain file inside of the folder.
     """
     record = read_stage(folder, remedy=remedy)
     for name, expected in record["files"].items():
         if names is not None and name not in names:
             continue
         try:
-            fault = "" if _checksum_once(folder / name) == expected else "was truncated or altered since it was written"
+            fault = (
+                "" if _checksum_once(files.inside(folder, name)) == expected else "was truncated or altered since it was written"
+            )
         except (FileNotFoundError, NotADirectoryError):
             fault = "is missing"
         except OSError as error:
@@ -320,7 +327,7 @@ def made_by(folder: Path) -> dict[str, Any]:
 
 def read_stage(folder: Path, *, remedy: str = "") -> dict[str, Any]:
     """The record of a finished stage: its `key`, `settings`, `files` (checksums by name) and `details`; errors as `verify`."""
-    path, remedy = folder / _RECORD, remedy or _MAKE_AGAIN.format(folder)
+    path, remedy = files.inside(folder, _RECORD), remedy or _MAKE_AGAIN.format(folder)
     if not is_file(path):
         raise StoreError(f"{path} is missing: {remedy}")
     try:
