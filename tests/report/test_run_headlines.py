@@ -80,3 +80,36 @@ def test_predicted_targets_have_a_sentence_each():
     )
     assert "worse" not in found[1].sentence
     assert found[2].sentence.endswith("That is worse than guessing.")
+
+
+def predicted(source, value, measure="accuracy", target="answer"):
+    interval = None if value is None else (value - 0.5, value + 0.5)
+    note = "" if value is not None else "no sample has both"
+    about = {"source": source, "target": target}
+    return Score(f"prediction.{measure}", value, about, interval, 40, "%", bounds=(0.0, 100.0), chance=50.0, note=note)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (1, 3, 0, 2)])
+def test_the_number_of_a_predictor_is_from_all_inputs_and_says_from_what(made, order):
+    scores = [
+        predicted("image", 50.0),
+        predicted("text", 51.0),
+        predicted(("image", "text"), 99.4),
+        predicted("image", 12.0, target="other"),
+    ]
+    found = {headline.about: headline for headline in headlines([scores[place] for place in order], made.spec())}
+    assert found["answer"].number == "99.4 %"
+    assert found["answer"].sentence.startswith(
+        "From a picture and a caption, the accuracy of the predicted target answer is 99.4 %"
+    )
+    assert found["other"].sentence.startswith("From a picture, the accuracy of the predicted target other is 12.0 %")
+
+
+def test_the_number_is_of_the_first_measure_whatever_others_were_measured_from_more(made):
+    scores = [predicted("image", 50.0), predicted(("image", "text"), 70.0, "macro_f1"), predicted(("image", "text"), 80.0)]
+    assert headlines(scores, made.spec())[0].number == "80.0 %"
+
+
+def test_what_could_not_be_measured_from_all_inputs_is_not_replaced_by_what_could(made):
+    (headline,) = headlines([predicted("image", 50.0), predicted(("image", "text"), None)], made.spec())
+    assert (headline.number, headline.sentence) == ("n/a", "Not measured: no sample has both.")

@@ -19,7 +19,7 @@ from molyneux.report.plots import Point, scatter_panel
 from molyneux.report.plots.svg import Panel
 from molyneux.report.records import StudyRun
 from molyneux.report.settings import model_of
-from molyneux.report.tables import Column, Entry, Table, base_scores
+from molyneux.report.tables import Column, Entry, Table, base_scores, whole_predictions
 from molyneux.report.tables.table import DASH
 
 UNIMODAL = "best unimodal"
@@ -157,19 +157,17 @@ def _method(run: StudyRun) -> str:
     return str(run.settings.get("name") or model_of(run.settings, run.scores))
 
 
-def headline_predictions(run: StudyRun) -> Iterator[Score]:
-    """The predictions that stand for a run: of each target, the first score from as many modalities as there are."""
-    return _chosen(run, "")
+def headline_predictions(run: StudyRun) -> list[Score]:
+    """The predictions that stand for a run: of each target, its first measure, from as many modalities as there are."""
+    return [score for score in whole_predictions(base_scores(run.scores)) if score.value is not None]
 
 
 def _chosen(run: StudyRun, name: str) -> Iterator[Score]:
     """The scores of a run that stand for its tasks: of each subject that from the most modalities, and of each the first."""
-    wanted = [
-        score
-        for score in base_scores(run.scores)
-        if score.value is not None
-        and (score.name == name if name else score.name.startswith("prediction.") and "label" not in score.about)
-    ]
+    if not name:
+        yield from headline_predictions(run)
+        return
+    wanted = [score for score in base_scores(run.scores) if score.value is not None and score.name == name]
     best: dict[tuple[object, ...], Score] = {}
     for score in wanted:
         key = tuple(score.about.get(part) for part in ("target", "measure", "under"))

@@ -143,8 +143,31 @@ def load_study(path: Path) -> list[StudyRun]:
     if not records:
         raise StoreError(f"expected records of runs in {path}, which is empty: run the sweep, or name another file")
     costs = _costs(path.with_name(COSTS))
-    runs = [_study_run(item, path, number) for number, item in enumerate(records, start=1)]
+    runs = by_seed([_study_run(item, path, number) for number, item in enumerate(records, start=1)])
     return [replace(run, cost=costs.get(cost_key(run), {})) for run in runs]
+
+
+def by_seed(runs: Sequence[StudyRun]) -> list[StudyRun]:
+    """The runs with the seeds of equal settings in the order of their numbers, so that 2 stands before 10, and 1 before both.
+
+    The settings keep the order in which each of them stands first. Records of a sweep come in the order of its trainings or of
+    the digests of their settings.
+    """
+    groups: dict[str, list[StudyRun]] = {}
+    for run in runs:
+        same = {name: value for name, value in run.settings.items() if name != "seed"}
+        groups.setdefault(store.fingerprint(same), []).append(run)
+    return [run for group in groups.values() for run in sorted(group, key=lambda run: seed_order(run.seed))]
+
+
+def seed_order(seed: str) -> tuple[bool, int, str]:
+    """What seeds are sorted by: numbers by size, then everything else by its text.
+
+    >>> sorted(["10", "2", "-1", ""], key=seed_order)
+    ['-1', '2', '10', '']
+    """
+    number = int(seed) if seed.removeprefix("-").isdecimal() else None
+    return number is None, number or 0, seed
 
 
 def cost_key(run: StudyRun) -> str:

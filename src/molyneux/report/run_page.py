@@ -47,6 +47,7 @@ from molyneux.report.tables import (
     score_table,
     scores_to_csv,
     to_terminal,
+    whole_predictions,
 )
 from molyneux.report.tables.table import ceiling, strip
 
@@ -220,7 +221,7 @@ def _repeat(run: RunRecords) -> tuple[Block, ...]:
 
 
 def headlines(scores: Sequence[Score], spec: Spec | None = None) -> tuple[Headline, ...]:
-    """One sentence for every direction whose strict coherence was measured, and for every target that is predicted.
+    """One sentence for every direction whose strict coherence was measured, and for every target, as predicted from all inputs.
 
     Args:
         scores: scores of one run.
@@ -228,11 +229,10 @@ def headlines(scores: Sequence[Score], spec: Spec | None = None) -> tuple[Headli
     """
     kinds = {} if spec is None else {modality.name: str(modality.kind) for modality in spec.modalities}
     directions = [score for score in coherence_scores(scores) if score.name == "coherence.strict"]
-    targets: dict[str, Score] = {}
-    for score in prediction_scores(scores):
-        if set(score.about) <= {"source", "target"}:
-            targets.setdefault(wording.value_text(score.about.get("target")), score)
-    return (*(_direction(score, kinds) for score in directions), *(_prediction(score, name) for name, score in targets.items()))
+    return (
+        *(_direction(score, kinds) for score in directions),
+        *(_prediction(score, kinds) for score in whole_predictions(scores)),
+    )
 
 
 def _direction(score: Score, kinds: Mapping[str, str]) -> Headline:
@@ -244,11 +244,14 @@ def _direction(score: Score, kinds: Mapping[str, str]) -> Headline:
     return _headline(score, wording.direction(score), clauses, "" if wording.is_joint(score.about) else train_overlap_of([score]))
 
 
-def _prediction(score: Score, target: str) -> Headline:
+def _prediction(score: Score, kinds: Mapping[str, str]) -> Headline:
+    target, sources = wording.value_text(score.about.get("target")), wording.names_of(score.about.get("source"))
     if score.value is None:
         return _not_measured(score, target)
-    measure = wording.measure(score).partition(",")[0].lower()
-    claim = f"The {measure} of the predicted target {target} is {_number(score, score.value)}{_interval(score)}"
+    measure = wording.measure(score).partition(",")[0]
+    measure = measure if measure[:2].isupper() else measure.lower()
+    given = f"From {' and '.join(_noun(name, kinds) for name in sources)}, the" if sources else "The"
+    claim = f"{given} {measure} of the predicted target {target} is {_number(score, score.value)}{_interval(score)}"
     return _headline(score, target, [claim, *_chance(score)], train_overlap_of([score]))
 
 

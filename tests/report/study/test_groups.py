@@ -1,3 +1,6 @@
+from dataclasses import replace
+
+from molyneux.core import Score
 from molyneux.report.published import published
 from molyneux.report.study.groups import divide, find_axes, group_runs, label
 
@@ -113,3 +116,25 @@ def test_levels_are_apart_even_if_every_variant_has_its_own(study_of):
     runs = [study_of(1, name=f"on {level}", data__world__init_args__level=level, learn__rate=0.1 * level) for level in (1, 2)]
     assert [part.title for part in divide(runs)] == ["Level 1", "Level 2"]
     assert [len(part.groups) for part in divide(runs)] == [1, 1]
+
+
+def test_numbers_are_ordered_as_numbers_where_a_run_has_none(study_of):
+    runs = [study_of(1, learn__model__init_args__warm_up=size) for size in (10, 2)] + [study_of(1)]
+    (axis,) = find_axes(runs)
+    assert axis.values == ("\u2013", "2", "10")
+
+
+def test_the_runs_of_a_group_stand_by_the_numbers_of_their_seeds(study_of):
+    runs = [study_of(seed) for seed in (10, 2, 3, 1)]
+    (group,) = group_runs(runs, [])
+    assert [run.seed for run in group.runs] == ["1", "2", "3", "10"]
+    (part,) = divide(runs)
+    assert [run.seed for run in part.groups[0].runs] == ["1", "2", "3", "10"]
+
+
+def test_the_main_scores_of_predictors_are_those_from_all_modalities(study_of):
+    names = ("accuracy", "balanced_accuracy", "macro_f1", "average_precision")
+    sources = ("image", "audio", ("image", "audio"))
+    scores = [Score(f"prediction.{name}", 50.0, {"source": source, "target": "label"}) for source in sources for name in names]
+    (part,) = divide([replace(study_of(1), scores=tuple(scores))])
+    assert [dict(about)["source"] for _, about in part.main] == [("image", "audio")] * 4 + ["image"] * 4

@@ -13,7 +13,7 @@ from molyneux.core.intervals import Interval
 from molyneux.report.leaderboard.foreign import ForeignRecord, unplaced
 from molyneux.report.leaderboard.protocol import Task, ranked_scores, task_of
 from molyneux.report.published import PublishedResults, published
-from molyneux.report.records import StudyRun
+from molyneux.report.records import StudyRun, seed_order
 from molyneux.report.settings import model_of, world_of
 from molyneux.report.study.groups import Group, find_axes, group_runs, label
 from molyneux.report.study.seeds import OverSeeds, over_seeds, published_interval
@@ -212,9 +212,10 @@ def _model_key(run: StudyRun) -> str:
     return store.fingerprint(_model_settings(run))
 
 
-def _order(run: StudyRun) -> str:
-    """The same order of the same runs, however they are given."""
-    return json.dumps([dict(run.settings), [score.to_json() for score in run.scores]], sort_keys=True, default=str)
+def _order(run: StudyRun) -> tuple[tuple[bool, int, str], str]:
+    """The same order of the same runs, however they are given: by the numbers of their seeds."""
+    whole = json.dumps([dict(run.settings), [score.to_json() for score in run.scores]], sort_keys=True, default=str)
+    return seed_order(run.seed), whole
 
 
 def _out_of_bounds(foreign: Sequence[ForeignRecord], task: Task, bounds: tuple[float | None, float | None]) -> list[str]:

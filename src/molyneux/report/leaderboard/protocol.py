@@ -90,7 +90,7 @@ def ranked_scores(run: StudyRun, names: Sequence[str]) -> Iterator[Score]:
         yield from (score for score in whole if score.name in names)
         return
     strict = [score for score in whole if score.name == "coherence.strict"]
-    predicted = list(headline_predictions(run)) if not strict else []
+    predicted = headline_predictions(run) if not strict else []
     directed = [score for score in whole if score.higher_is_better is not None]
     yield from strict or predicted or directed[:_MOST]
 

@@ -11,7 +11,7 @@ from typing import Any
 from molyneux.core import Score
 from molyneux.report import wording
 from molyneux.report.published import PublishedResults, published_beside
-from molyneux.report.records import StudyRun
+from molyneux.report.records import StudyRun, seed_order
 from molyneux.report.settings import has_fitted_prior, model_of, short, steps_of
 from molyneux.report.study.seeds import OverSeeds, over_seeds
 from molyneux.report.tables import base_scores, coherence_scores, factor_scores
@@ -121,11 +121,13 @@ class Part:
     def main(self) -> list[Key]:
         """The coherence of whole views, direction by direction; where there is none, the first scores without a factor.
 
+        Predictions from all modalities come first: those from one alone say what that one is worth.
+
         Areas under curves of robustness, which are of other scores, are left to the further measures.
         """
         whole = [key for key in self._where(conditional=False) if "factor" not in dict(key[1])]
         whole = [key for key in whole if wording.family(key[0]) != "robustness"] or whole
-        return _keys(coherence_scores(self.scores)) or whole[:8]
+        return _keys(coherence_scores(self.scores)) or self._widest_first(whole)[:8]
 
     @property
     def strict(self) -> list[Key]:
@@ -152,6 +154,20 @@ class Part:
     def scores(self) -> list[Score]:
         """The scores of all runs."""
         return [score for group in self.groups for run in group.runs for score in run.scores]
+
+    def _widest_first(self, keys: Sequence[Key]) -> list[Key]:
+        """The keys, those of predictions from fewer modalities than others of the same target behind all others."""
+        widest: dict[wording.Value | None, int] = {}
+        for name, about in keys:
+            target = dict(about).get("target") if wording.family(name) == "prediction" else None
+            widest[target] = max(widest.get(target, 0), len(wording.names_of(dict(about).get("source"))))
+
+        def narrow(key: Key) -> bool:
+            about = dict(key[1])
+            alone = len(wording.names_of(about.get("source"))) < widest.get(about.get("target"), 0)
+            return wording.family(key[0]) == "prediction" and alone
+
+        return sorted(keys, key=narrow)
 
     def _where(self, *, conditional: bool) -> list[Key]:
         return _keys(score for score in self.scores if wording.is_conditional(score) == conditional)
@@ -236,9 +252,9 @@ def find_axes(runs: Sequence[StudyRun]) -> list[Axis]:
 
 
 def group_runs(runs: Sequence[StudyRun], axes: Sequence[Axis]) -> list[Group]:
-    """Groups in the order of the values of the axes."""
+    """Groups in the order of the values of the axes, the runs of each by the numbers of their seeds."""
     groups: dict[tuple[str, ...], list[StudyRun]] = {}
-    for run in runs:
+    for run in sorted(runs, key=lambda run: seed_order(run.seed)):
         groups.setdefault(tuple(axis.value(run.settings) for axis in axes), []).append(run)
 
     def place(values: tuple[str, ...]) -> list[int]:
@@ -265,6 +281,10 @@ def _classes(runs: Sequence[StudyRun], paths: Sequence[str]) -> int:
 
 def _axis(runs: Sequence[StudyRun], path: str) -> Axis:
     values = {_text(run.settings, path): run.settings.get(path) for run in runs}
-    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values.values())
-    ordered = sorted(values, key=lambda text: float(str(values[text]))) if numbers else list(values)
-    return Axis(path, tuple(ordered))
+    known = [value for text, value in values.items() if text != _ABSENT]
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in known)
+
+    def place(text: str) -> float:
+        return -math.inf if text == _ABSENT else float(str(values[text]))
+
+    return Axis(path, tuple(sorted(values, key=place) if numbers else values))

@@ -12,7 +12,7 @@ from molyneux.report.aggregate import aggregate_table, comparisons, tasks_of, tr
 from molyneux.report.numbers import MISSING, write, write_interval
 from molyneux.report.page import FORMATS, Block, Drawings, Headline, Page, Section, write_page
 from molyneux.report.plots import DotRow, Panel, Scale, dot_panel, group_curves
-from molyneux.report.records import StudyRun
+from molyneux.report.records import StudyRun, seed_order
 from molyneux.report.robustness import chosen_of, with_robustness
 from molyneux.report.settings import split_of, train_overlap_of
 from molyneux.report.study.groups import Group, Key, Part, divide
@@ -149,7 +149,7 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
         Section("spread", "Over seeds", _SPREAD, tuple(_spread(part) for part in parts)),
     )
     groups = sum(len(part.groups) for part in parts)
-    seeds = sorted({run.seed for run in runs if run.seed}, key=lambda seed: (len(seed), seed))
+    seeds = sorted({run.seed for run in runs if run.seed}, key=seed_order)
     splits = ", ".join(dict.fromkeys(split_of(base_scores(run.scores)) for run in runs))
     seeded = f"seeds {', '.join(seeds)}" if seeds else ""
     facts = (f"{len(runs)} runs", f"{groups} settings", seeded, f"measured on the {splits} split")

@@ -13,6 +13,7 @@ from molyneux.report.tables.scores import (
     prediction_scores,
     prediction_tables,
     score_table,
+    whole_predictions,
 )
 from molyneux.report.tables.table import Column, Entry, Strip, Table
 
@@ -39,4 +40,5 @@ __all__ = [
     "to_latex",
     "to_markdown",
     "to_terminal",
+    "whole_predictions",
 ]

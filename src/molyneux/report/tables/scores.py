@@ -215,6 +215,28 @@ def prediction_scores(scores: Sequence[Score]) -> list[Score]:
     return sorted(chosen, key=lambda score: targets.index(wording.value_text(score.about.get("target"))))
 
 
+def whole_predictions(scores: Sequence[Score]) -> list[Score]:
+    """The predictions that stand for a run: of each target, its first measure, from the most modalities that were given.
+
+    A score from one modality alone says what that one is worth, not how well the model predicts. Scores of single labels stand
+    for none.
+    """
+    found: dict[str, Score] = {}
+    for score in sorted(prediction_scores(scores), key=lambda score: score.value is None):
+        if not set(score.about) <= {"source", "target"}:
+            continue
+        best = found.setdefault(wording.value_text(score.about.get("target")), score)
+        if score.name == best.name and _width(score) > _width(best):
+            found[wording.value_text(score.about.get("target"))] = score
+    targets = dict.fromkeys(wording.value_text(score.about.get("target")) for score in prediction_scores(scores))
+    return [found[target] for target in targets if target in found]
+
+
+def _width(score: Score) -> int:
+    """The number of modalities that a score is from."""
+    return len(wording.names_of(score.about.get("source")))
+
+
 def prediction_tables(scores: Sequence[Score]) -> list[Table]:
     """How well each target is predicted: a table of whole targets and, where there are any, one of single labels."""
     whole: list[Score] = []
