@@ -7,11 +7,12 @@ from io import BytesIO
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont, UnidentifiedImageError
+from PIL import Image, ImageDraw, ImageFont
 from PIL.PngImagePlugin import PngInfo
 
-from molyneux.core import Batch, ConfigError, Modality, Source, store
+from molyneux.core import Batch, ConfigError, DataError, Modality, Source, store
 from molyneux.core.views import text_strings, to_model
+from molyneux.data.image_files import open_image
 
 _SIDE, _GAP, _LINE = 128, 12, 14
 """Least side of a panel, space between samples, height of a line of text; pixels."""
@@ -45,9 +46,9 @@ def contact_sheet(source: Source, path: Path, *, rows: int = 6, columns: int = 8
 def is_contact_sheet(path: Path) -> bool:
     """Whether a file is a picture that `contact_sheet` drew; such a one may be replaced."""
     try:
-        with Image.open(path) as picture:
+        with open_image(path, str(path)) as picture:
             return picture.info.get(_MARK) == _MAKER
-    except (UnidentifiedImageError, OSError):
+    except DataError:
         return False
 
 

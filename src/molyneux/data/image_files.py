@@ -2,19 +2,76 @@
 
 from __future__ import annotations
 
+import struct
 import warnings
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
+from threading import Lock
 from typing import TypeVar
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from molyneux.core import DataError
+from molyneux.data.limits import short
+
+FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
+"""Formats of pixels, which are read whatever the name of a file ends in. Pillow knows others that start programs, such as
+PostScript, or open further files; these are never tried."""
+
+MOST_PIXELS = 89_478_485
+"""Of one image: 268 MB in colour, where Pillow warns by default."""
 
 _THREADS = 4
+
+_BROKEN = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    EOFError,
+    OverflowError,
+    MemoryError,
+    NotImplementedError,
+    RuntimeError,
+    struct.error,
+    zlib.error,
+    Image.DecompressionBombError,
+)
+"""What Pillow raises for damaged files."""
+
+
+class _Quiet:
+    """Remarks of Pillow about files do not reach the user while some thread reads an image.
+
+    Filters of warnings belong to the whole process, so that the first thread sets them and the last one restores them.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._filters = Lock(), 0, warnings.catch_warnings()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._filters = warnings.catch_warnings()
+                self._filters.__enter__()
+                warnings.filterwarnings("ignore", module=rf"PIL\.|{__name__}")
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._filters.__exit__(None, None, None)
+
+
+_QUIET = _Quiet()
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -23,26 +80,66 @@ Box = tuple[int, int, int, int]
 """Left, top, right and bottom of a part of an image, in pixels; what lies outside the image is black."""
 
 
-def open_image(content: Path | bytes, where: str) -> Image.Image:
-    """An image of which only the head is read.
+def open_image(content: Path | bytes, where: str, *, still: bool = False) -> Image.Image:
+    """An image of which only the head is read; its pixels are read by `decoded`.
 
     Args:
         content: a file, or the content of one.
         where: what an error calls it.
+        still: whether an image of several frames is refused; else it is its first frame.
 
     Raises:
-        DataError: there is none, it is no image, or one that is too large.
+        DataError: there is none, it is no image in one of `FORMATS`, one of more than `MOST_PIXELS`, or one of several frames.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            return Image.open(BytesIO(content) if isinstance(content, bytes) else content)
+        with _QUIET:
+            image = Image.open(BytesIO(content) if isinstance(content, bytes) else content, formats=FORMATS)
+            frames = _frames(image) if still else 1
     except FileNotFoundError as error:
         raise DataError(f"{where}: expected the image {content!s}, which is not there") from error
     except UnidentifiedImageError as error:
-        raise DataError(f"{where}: expected an image that Pillow reads, got a file of another kind") from error
-    except (OSError, ValueError, Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
-        raise DataError(f"{where}: cannot read the image: {error}") from error
+        kinds = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+        raise DataError(f"{where}: expected an image ({kinds}), got a file of another kind: convert it") from error
+    except _BROKEN as error:
+        raise DataError(f"{where}: cannot read the image: {short(error)}") from error
+    require_pixels(image.size, where)
+    if frames > 1:
+        raise DataError(f"{where}: expected one picture, got several frames: store the one that is meant as a file of its own")
+    return image
+
+
+def require_pixels(size: tuple[int, int], where: str) -> None:
+    """Raise DataError for an image of more than `MOST_PIXELS`."""
+    if size[0] * size[1] > MOST_PIXELS:
+        raise DataError(f"{where}: expected at most {MOST_PIXELS:,} pixels, got {size[0]} x {size[1]}: make the image smaller")
+
+
+def is_turned(image: Image.Image, where: str) -> bool:
+    """Whether height and width change places where an image is shown, as its EXIF data say; DataError where it is damaged."""
+    try:
+        with _QUIET:
+            return bool(image.getexif().get(0x0112, 1) in range(5, 9))
+    except _BROKEN as error:
+        raise damaged(where, error) from error
+
+
+def decoded(image: Image.Image, mode: str, where: str, *, upright: bool = False) -> Image.Image:
+    """An image in a mode of Pillow such as `RGB`.
+
+    Args:
+        image: as `open_image` gives it.
+        mode: of the result.
+        where: what an error calls it.
+        upright: whether it is turned as its EXIF data say.
+
+    Raises:
+        DataError: the file is damaged.
+    """
+    try:
+        with _QUIET:
+            return (ImageOps.exif_transpose(image) if upright else image).convert(mode)
+    except _BROKEN as error:
+        raise damaged(where, error) from error
 
 
 def read_image(content: Path | bytes, shape: Sequence[int], where: str, *, box: Box | None = None) -> np.ndarray:
@@ -55,31 +152,35 @@ def read_image(content: Path | bytes, shape: Sequence[int], where: str, *, box: 
         box: a part of it.
 
     Raises:
-        DataError: as `open_image`, the file is damaged, or the box lies outside of the image.
+        DataError: as `open_image`, the file is damaged, or the box lies outside of the image or is too large.
     """
     channels, height, width = shape
     with open_image(content, where) as image:
-        try:
-            shown = ImageOps.exif_transpose(image).convert("L" if channels == 1 else "RGB")
-        except (OSError, SyntaxError, ValueError) as error:
-            raise damaged(where, error) from error
-        if box is not None and (box[0] >= shown.width or box[1] >= shown.height or box[2] <= 0 or box[3] <= 0):
+        found = decoded(image, "L" if channels == 1 else "RGB", where, upright=True)
+        if box is not None and (box[0] >= found.width or box[1] >= found.height or box[2] <= 0 or box[3] <= 0):
             raise DataError(
-                f"{where}: expected a part of the picture of {shown.size} pixels, got {box}, which lies outside of it"
+                f"{where}: expected a part of the picture of {found.size} pixels, got {box}, which lies outside of it"
             )
-        shown = shown if box is None else shown.crop(box)
-        if shown.size != (width, height):
-            shown = shown.resize((width, height), Image.Resampling.LANCZOS)
-        pixels = np.asarray(shown)
+        if box is not None:
+            require_pixels((box[2] - box[0], box[3] - box[1]), f"{where}, part {box}")
+            found = found.crop(box)
+        if found.size != (width, height):
+            found = found.resize((width, height), Image.Resampling.LANCZOS)
+        pixels = np.asarray(found)
     return pixels[None] if channels == 1 else pixels.transpose(2, 0, 1)
 
 
 def damaged(where: str, error: Exception) -> DataError:
     """The error of an image whose file is not whole."""
-    return DataError(f"{where}: expected a whole image, got a damaged file ({error}): restore it")
+    return DataError(f"{where}: expected a whole image, got a damaged file ({short(error)}): restore it")
 
 
 def in_threads(do: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
     """The results for all items in their order, several made at a time: decoding leaves other threads free to run."""
     with ThreadPoolExecutor(_THREADS) as pool:
         yield from pool.map(do, items)
+
+
+def _frames(image: Image.Image) -> int:
+    """How many frames an image has, 2 for more; those of a photograph beside it (MPO) are no frames of their own."""
+    return 2 if image.format != "MPO" and getattr(image, "is_animated", False) else 1

@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 
 from molyneux.core import DataError, Modality
-from molyneux.data.image_files import damaged, in_threads, open_image, read_image
+from molyneux.data.image_files import in_threads, is_turned, open_image, read_image
 
 SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp")
 """Names of files that are taken for images."""
@@ -84,11 +84,7 @@ class Pictures:
         with self._open(row) as image:
             if image.mode not in _MODES:
                 raise DataError(f"{self._where(row)}: expected 8 bits per channel, got an image of mode {image.mode}: convert it")
-            try:
-                turned = image.getexif().get(0x0112, 1) >= 5
-            except (OSError, SyntaxError, ValueError) as error:
-                raise damaged(self._where(row), error) from error
-            width, height = reversed(image.size) if turned else image.size
+            width, height = reversed(image.size) if is_turned(image, self._where(row)) else image.size
             return (height, width), "L" if image.mode in _GREY else image.mode
 
     def _image(self, row: int) -> np.ndarray | None:
@@ -98,7 +94,7 @@ class Pictures:
     def _open(self, row: int) -> Image.Image:
         content = self._contents[row]
         assert content is not None
-        return open_image(content, self._where(row))
+        return open_image(content, self._where(row), still=True)
 
     def _require_one_size(self, rows: Sequence[int], sizes: Sequence[tuple[int, int]]) -> None:
         for row, size in zip(rows, sizes, strict=True):

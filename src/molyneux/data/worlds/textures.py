@@ -17,10 +17,11 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
-from molyneux.core import DataError, StoreError, seeds
+from molyneux.core import StoreError, seeds
 from molyneux.core.compiled import compiled
+from molyneux.data.image_files import decoded, open_image
 
 COUNT = 4096
 """Procedural textures in a bank, as long as it stays within `MEMORY`."""
@@ -102,11 +103,8 @@ def _digest(path: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
 
 
 def _texture(file: Path, side: int) -> np.ndarray:
-    try:
-        with Image.open(file) as picture:
-            grey = np.asarray(picture.convert("L").resize((side, side), Image.Resampling.BILINEAR), np.float64)
-    except (UnidentifiedImageError, OSError) as error:
-        raise DataError(f"expected a picture, got {file}, which cannot be read ({error}): remove it or repair it") from error
+    with open_image(file, str(file)) as picture:
+        grey = np.asarray(decoded(picture, "L", str(file)).resize((side, side), Image.Resampling.BILINEAR), np.float64)
     low, high = grey.min(), grey.max()
     return np.asarray((grey - low) * (255.0 / max(high - low, 1.0)) + 0.5).astype(np.uint8)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from molyneux.core import DataError, seeds
-from molyneux.data.image_files import damaged, open_image
+from molyneux.data.image_files import decoded, open_image
 from molyneux.data.worlds.textures import PARAMETERS, PATTERNS, draw_patterns, texture_files
 
 SIDE = 96
@@ -55,10 +55,7 @@ def of_folder(path: Path, count: int, smallest: int) -> tuple[np.ndarray, ...]:
 
 def _picture(file: Path, smallest: int) -> np.ndarray:
     with open_image(file, str(file)) as image:
-        try:
-            pixels = np.asarray(image.convert("RGB")).transpose(2, 0, 1)
-        except (OSError, SyntaxError, ValueError) as error:
-            raise damaged(str(file), error) from error
+        pixels = np.asarray(decoded(image, "RGB", str(file))).transpose(2, 0, 1)
     if min(pixels.shape[1:]) < smallest:
         raise DataError(
             f"{file}: expected a picture of at least {smallest} pixels a side, got {pixels.shape[1:]}: take a larger one"
