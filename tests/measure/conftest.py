@@ -47,6 +47,7 @@ class TinyReader:
     modality: str
     factors: tuple = ("shape", "size")
     accuracy: dict = field(default_factory=dict)
+    version: str = "1"
 
     def read(self, view):
         assert view.dtype == torch.uint8

@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from molyneux.core import ConfigError, Encodes, Likelihood, NotApplicableError, Score, SpecError
+from molyneux.core.reader import identity
 from molyneux.measure import Measure, Measurement, evaluate
 
 
@@ -63,12 +64,20 @@ def test_exact_readers_are_preferred_and_the_origin_says_who_read(tiny):
     assert evaluation.reader("text") is evaluation.exact["text"]
     assert evaluation.reader("image") is evaluation.readers["image"]
     assert evaluation.reader("touch") is None
-    provenance = evaluation.provenance(("text", "image"))
+    provenance = evaluation.provenance(("text", "image"), judged=True)
+    who = {name: identity(evaluation.reader(name)) for name in ("text", "image")}
     assert provenance["readers"] == {
-        "text": {"exact": True, "accuracy": {"shape": 1.0, "size": 1.0}},
-        "image": {"exact": False, "accuracy": {}},
+        "text": {"exact": True, "accuracy": {"shape": 1.0, "size": 1.0}, **who["text"]},
+        "image": {"exact": False, "accuracy": {}, **who["image"]},
     }
-    assert provenance["second_readers"] == {"text": {}}
+    assert provenance["second_readers"] == {"text": identity(evaluation.judge("text"))}
+    assert "second_readers" not in evaluation.provenance(("text", "image"))  # only of scores that rest on them
+
+
+def test_a_reader_without_a_version_is_refused(tiny):
+    reader = tiny.Reader("image", version="")
+    with pytest.raises(SpecError, match="expected a reader with a version"):
+        tiny.evaluation(None, readers={"image": reader})
 
 
 def test_streams_differ_by_name_and_seed(tiny):

@@ -17,6 +17,7 @@ class Known:
     """Knows the samples by the bytes of their views: an exact reader of pictures, and a model that gives true views back."""
 
     modality = "image"
+    version = "1"
 
     def __init__(self, source, factors, spoil=False):
         self.spec, self.factors, self.spoil = source.spec, factors, spoil

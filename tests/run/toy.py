@@ -66,6 +66,7 @@ class ToyReader:
 
     factors = ("corner",)
     accuracy: Mapping[str, float] = {"corner": 1.0}
+    version = "1"
 
     def __init__(self, modality: str) -> None:
         self.modality = modality

@@ -12,7 +12,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from torch import Tensor
 
+from molyneux.core import store
 from molyneux.core.batch import Source
+from molyneux.core.errors import SpecError
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,11 @@ class Reader(Protocol):
         """Held-out accuracy per factor, 0..1: the ceiling of every score this reader gives. Exact readers have 1."""
         ...
 
+    @property
+    def version(self) -> str:
+        """Another text whenever some view may be read otherwise: a number that is raised, or the start of a judge's digest."""
+        ...
+
     def read(self, view: Tensor) -> Reading:
         """Factor codes of views (B, *modality.shape), in their stored form."""
         ...
@@ -62,8 +69,47 @@ class LearnedReader(Reader, Protocol):
 
     @property
     def origin(self) -> Mapping[str, Any]:
-        """Which judge it is and how it was validated, as plain data for the origin of scores."""
+        """Its `name`, the `digest` of its weights, and how it was validated, as plain data for the origin of scores."""
         ...
+
+
+EARLIER = "an earlier, unnamed reader"
+"""Who read what is recorded without the name of its reader: it was read before readers had versions."""
+
+
+def identity(reader: Reader) -> dict[str, str]:
+    """The `name`, `version` and `digest` of a reader, which every score that rests on its reading records.
+
+    An exact reader is named after its class, and its digest is that of name and version: a change of its code that changes no
+    reading changes neither. The digest of a judge is that of its weights.
+
+    Raises:
+        SpecError: the reader has no version.
+    """
+    name, version = type(reader).__name__, getattr(reader, "version", "")
+    if not isinstance(version, str) or not version:
+        raise SpecError(f'expected a reader with a version, such as "1", got {name} with {version!r}: give it one')
+    if isinstance(reader, LearnedReader):
+        origin = reader.origin
+        return {"name": str(origin.get("name", name)), "version": version, "digest": str(origin.get("digest", ""))}
+    return {"name": name, "version": version, "digest": store.fingerprint({"name": name, "version": version})}
+
+
+def read_by(origin: Mapping[str, Any]) -> dict[str, str]:
+    """By modality, the name and version of the reader whose reading a score rests on, from the origin of the score.
+
+    A second reader of the same modality is under the name of the modality with an apostrophe. Empty for a score that rests on no
+    reading.
+
+    >>> read_by({"readers": {"image": {"name": "RenderingReader", "version": "2"}, "text": {"exact": True}}})
+    {'image': 'RenderingReader 2', 'text': 'an earlier, unnamed reader'}
+    """
+    found = {}
+    for part, mark in (("readers", ""), ("second_readers", "'")):
+        for modality, reader in (origin.get(part) or {}).items():
+            named = isinstance(reader, Mapping) and reader.get("name") and reader.get("version")
+            found[modality + mark] = f"{reader['name']} {reader['version']}" if named else EARLIER
+    return found
 
 
 UNREADABLE = "unreadable"

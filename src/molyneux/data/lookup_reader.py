@@ -21,6 +21,9 @@ class LookupReader:
         known: by the bytes of a view's ids, the code of each factor.
     """
 
+    version = "1"
+    """Raised whenever some view may be read otherwise."""
+
     def __init__(self, modality: Modality, factors: Sequence[Factor], known: Mapping[bytes, Sequence[int]]) -> None:
         self._modality, self._known = modality, dict(known)
         self.factors = tuple(factor.name for factor in factors)

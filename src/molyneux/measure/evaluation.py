@@ -24,7 +24,7 @@ from molyneux.core import (
     SpecError,
     seeds,
 )
-from molyneux.core.reader import LearnedReader
+from molyneux.core.reader import LearnedReader, identity, read_by
 from molyneux.measure.codes import CodeStore, CodeTable, EncodedBatch, tabulate_codes
 from molyneux.measure.generation import Draw
 
@@ -79,6 +79,7 @@ class Evaluation:
         for name, reader in (*self.readers.items(), *self.exact.items()):
             if reader.modality != name:
                 raise SpecError(f"expected a reader of {name}, got one of {reader.modality}")
+            identity(reader)  # refuses one without a version
             self.spec.modality(name)
             for factor in reader.factors:
                 self.spec.factor(factor)
@@ -240,16 +241,24 @@ class Evaluation:
         judge = self.readers.get(modality)
         return self.features.get(modality, judge if isinstance(judge, Features) else None)
 
-    def provenance(self, modalities: Sequence[str] = ()) -> dict[str, Any]:
-        """The origin of a score in which these modalities were read."""
+    def provenance(self, modalities: Sequence[str] = (), *, judged: bool = False) -> dict[str, Any]:
+        """The origin of a score that rests on readings of these modalities: what their readers are called, version and digest.
+
+        With `judged`, of the judges beside exact readers too.
+        """
         read = {
-            name: {"exact": name in self.exact, "accuracy": dict(reader.accuracy), **_judge(reader)}
+            name: {"exact": name in self.exact, "accuracy": dict(reader.accuracy), **_reader(reader)}
             for name in modalities
             if (reader := self.reader(name)) is not None
         }
-        judges = {name: _judge(judge) for name in modalities if (judge := self.judge(name)) is not None}
+        judges = {name: _reader(judge) for name in modalities if judged and (judge := self.judge(name)) is not None}
         head = {**self.origin, "seed": self.seed, "samples": self.size, "batch_size": self.batch_size}
         return {**head, **({"readers": read} if read else {}), **({"second_readers": judges} if judges else {})}
+
+    def read_by(self, modalities: Sequence[str]) -> str:
+        """A sentence for what shows readings of these modalities: `Read by RenderingReader 2 (image).`; empty without readers."""
+        found = read_by(self.provenance(modalities))
+        return f"Read by {', '.join(f'{name} ({modality})' for modality, name in found.items())}." if found else ""
 
     @cached_property
     def _made(self) -> dict[str, Any]:
@@ -267,5 +276,6 @@ class Evaluation:
         return self.source.batch(np.arange(start, end)).to(self.device)
 
 
-def _judge(reader: Reader) -> dict[str, Any]:
-    return dict(reader.origin) if isinstance(reader, LearnedReader) else {}
+def _reader(reader: Reader) -> dict[str, Any]:
+    """Name, version and digest of a reader, and how a judge was validated."""
+    return {**(dict(reader.origin) if isinstance(reader, LearnedReader) else {}), **identity(reader)}

@@ -92,6 +92,7 @@ class Galleries(Measure):
             cells = _generated_cells(evaluation, batch, direction, codes)
             columns[f"{direction.target} from {' and '.join(direction.observed)}"] = cells
         note = "True views, reconstructions, and views generated from other modalities, with what is read in each."
+        note = f"{note} {evaluation.read_by(evaluation.available)}".strip()
         galleries = [_gallery("cross", "From one modality to another", note, columns)]
         if self.draws:
             numbers = [item for item in across if not evaluation.spec.modality(item.target).symbols]
@@ -116,12 +117,15 @@ class Galleries(Measure):
         codes = evaluation.model.encode(having(batch, direction.observed), direction.observed).rsample(self.draws, noise)
         for number in range(self.draws):
             columns[f"draw {number + 1}"] = _generated_cells(evaluation, batch, direction, codes[number])
-        return _gallery(
+        name, title = (
             exhibit_name("draws", direction.observed, "to", direction.target),
-            f"Several draws of {direction.target} from {source}",
-            "Every draw has a code of its own from the same posterior: what the source shows should stay, the rest should vary.",
-            columns,
+            f"Several draws of {direction.target} from",
         )
+        note = (
+            "Every draw has a code of its own from the same posterior: what the source shows should stay, the rest should vary."
+        )
+        read = evaluation.read_by((*direction.observed, direction.target))
+        return _gallery(name, f"{title} {source}", f"{note} {read}".strip(), columns)
 
     def _joint(self, evaluation: Evaluation) -> Gallery:
         names = evaluation.spec.names
@@ -130,7 +134,7 @@ class Galleries(Measure):
         agree = _agreement(evaluation, made)
         columns = {name: view_cells(evaluation, name, made[name], correct=agree) for name in names}
         note = "Each row is one draw of the prior, decoded into every modality; correct means that the readers agree."
-        return _gallery("joint", "Generated together", note, columns)
+        return _gallery("joint", "Generated together", f"{note} {evaluation.read_by(names)}".strip(), columns)
 
 
 def _generated_cells(evaluation: Evaluation, batch: Batch, direction: Direction, codes: Codes) -> list[Cell]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -88,7 +88,7 @@ class Homotopy(Measure):
         scores = [_ends(evaluation, pairs, name, ends, recorder)]
         if reader is not None:
             scores += _sequence_scores(evaluation, pairs, reader, sequences, recorder)
-        galleries = (self._gallery(name, rows),) if rows else ()
+        galleries = (self._gallery(name, rows, evaluation.read_by([name])),) if rows else ()
         return Measurement(tuple(score for score in scores if score is not None), galleries)
 
     def _portions(self, evaluation: Evaluation, pairs: Pairs, name: str) -> list[np.ndarray]:
@@ -110,12 +110,12 @@ class Homotopy(Measure):
             rows.append((Cell(text=titles[leg]), *stepped_cells(evaluation, name, views)))
         return rows
 
-    def _gallery(self, name: str, rows: list[tuple[Cell, ...]]) -> Gallery:
+    def _gallery(self, name: str, rows: list[tuple[Cell, ...]], read: str) -> Gallery:
         return Gallery(
             name=exhibit_name("homotopy", name),
             title=f"From sample to sample: {name}",
             note="Codes move from one sample to another: all dimensions together, then one after the other, each from where the "
-            "one before it ended. What a step changed stands after what is read.",
+            f"one before it ended. What a step changed stands after what is read. {read}".strip(),
             columns=("", *(f"t = {share:.2g}" for share in np.linspace(0, 1, self.steps))),
             rows=tuple(rows),
         )
@@ -146,6 +146,7 @@ def _ends(evaluation: Evaluation, pairs: Pairs, name: str, ends: list[Tensor], r
     if modality.kind == "text":
         strings, own, other = (np.array(views.text_strings(modality, view)) for view in (made, true, swapped))
         right, wrong = strings == own, strings == other
+        recorder = replace(recorder, origin=evaluation.provenance())
     elif reader is not None:
         parts = [read_sequence(reader, evaluation.spec, view, shape=(len(view),)) for view in (made, true, swapped)]
         right, wrong = (parts[0].readable & (parts[0].codes == part.codes).all(1) for part in parts[1:])

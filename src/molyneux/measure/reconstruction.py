@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -69,14 +70,15 @@ class Reconstruction(Measure):
                 self.name,
                 evaluation.rng(self.name, *observed, target),
                 {"source": about_names(observed), "target": target},
-                {**evaluation.provenance((target,)), "draw": self.draw},
+                {**evaluation.provenance(), "draw": self.draw},
             )
             for name in (key[2] for key in values if key[:2] == (observed, target)):
                 controls = {"constant": constants[target][name]} if name in constants[target] else {}
                 numbers = np.concatenate(values[observed, target, name])
                 scores.append(recorder.mean(name, numbers, controls=controls, **FIELDS[name]))
             if answers[observed, target] and target in ceilings:
-                scores += answer_scores(Answers.join(answers[observed, target]), ceilings[target], recorder)
+                reading = replace(recorder, origin={**evaluation.provenance((target,)), "draw": self.draw})
+                scores += answer_scores(Answers.join(answers[observed, target]), ceilings[target], reading)
         return Measurement(tuple(scores))
 
 

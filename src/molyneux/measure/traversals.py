@@ -117,7 +117,7 @@ class Traversals(Measure):
             name=exhibit_name("traversal", name),
             title=f"One dimension at a time: {name}",
             note="The other dimensions stay at the code of one sample. The dimensions that vary most come first. "
-            "After what is read, each view says what its step changed.",
+            f"After what is read, each view says what its step changed. {evaluation.read_by([name])}".strip(),
             columns=("", *(f"{value:+.1f}" for value in values.tolist())),
             rows=tuple(rows),
         )

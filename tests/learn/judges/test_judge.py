@@ -1,6 +1,7 @@
 import hashlib
 import json
 import os
+from copy import deepcopy
 from dataclasses import replace
 from importlib import resources
 
@@ -10,7 +11,7 @@ import torch
 
 from molyneux import data
 from molyneux.core import UNREADABLE, CorruptFileError, Factor, JudgeMaterial, Modality, Reader, Spec, SpecError, StoreError
-from molyneux.core.reader import LearnedReader
+from molyneux.core.reader import LearnedReader, identity
 from molyneux.learn import Training
 from molyneux.learn.judges import (
     Judge,
@@ -142,13 +143,22 @@ def test_saved_and_loaded(judge, blobs, tmp_path):
     judge.save(path)
     again = Judge.load(path)
     assert again.record == judge.record
-    assert (judge.digest, again.digest) == ("", hashlib.sha256(path.read_bytes()).hexdigest())
+    assert again.digest == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert judge.digest == Judge(again.net, again.record).digest  # of weights and record, where there is no file
+    other = deepcopy(judge.net)
+    next(other.parameters()).data[0] += 1
+    assert Judge(other, judge.record).digest not in ("", judge.digest)
     reader = again.reader(blobs(1).spec, "image", ("side",))
     assert isinstance(reader, LearnedReader)
     assert (reader.origin["digest"], reader.origin["choice"]) == (again.digest, "may abstain")
+    assert identity(reader) == {
+        "name": f"judge of {judge.record.world} image",
+        "version": again.digest[:12],
+        "digest": again.digest,
+    }
     assert reader.origin["abstains from true views"] == {"side": 0.0}
     assert again.reader(blobs(1).spec, "image", ("side",), abstain=False).origin == {
-        "digest": again.digest, "choice": "forced choice",
+        "name": again.name, "digest": again.digest, "choice": "forced choice",
     }  # fmt: skip
     view = torch.rand(20, 3, 64, 64)
     first, second = judge.net(view), again.net(view)

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from molyneux.core import ConfigError, NotApplicableError, Posterior, Reading, Spec
+from molyneux.core.reader import identity, read_by
 from molyneux.measure import Coherence
 from molyneux.measure.coherence import confusion
 
@@ -31,7 +32,11 @@ def test_true_views_score_one_hundred_percent_in_every_direction(tiny):
 def test_the_origin_says_on_which_samples_and_who_read(tiny):
     measured = Coherence()(tiny.evaluation(tiny.Oracle()))
     origin = tiny.find(measured, "coherence.strict", target="image", source="text").origin
-    assert origin["readers"] == {"image": {"exact": False, "accuracy": {"shape": 0.999, "size": 0.998}}}
+    reader = tiny.evaluation(tiny.Oracle()).reader("image")
+    assert origin["readers"] == {"image": {"exact": False, "accuracy": {"shape": 0.999, "size": 0.998}, **identity(reader)}}
+    for score in measured.scores:  # whatever rests on a reading says whose, and nothing else does
+        rests = score.name.removeprefix("coherence.") not in ("letters", "letters_padded")
+        assert bool(read_by(score.origin)) == rests, score.name
     assert (origin["world"], origin["seed"], origin["samples"], origin["draw"]) == ("tiny-v1", 3, 600, "sample")
 
 

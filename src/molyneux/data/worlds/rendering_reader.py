@@ -153,6 +153,9 @@ class RenderingReader:
         level: share of the largest brightness from which on all brightness is the same.
     """
 
+    version = "1"
+    """Raised whenever some view may be read otherwise."""
+
     def __init__(
         self,
         kinds: Sequence[FigureKind],

@@ -21,6 +21,9 @@ class SymbolReader(ABC):
     modality = "text"
     """Name of the modality it reads."""
 
+    version = "1"
+    """Raised whenever some view may be read otherwise."""
+
     def __init__(self, factors: tuple[str, ...], length: int, what: str) -> None:
         self.factors, self._length, self._what = factors, length, what
 

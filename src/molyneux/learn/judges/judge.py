@@ -69,13 +69,28 @@ class Judge:
     Args:
         net: classifies every factor of the record.
         record: where it comes from.
-        digest: SHA-256 of its file; empty as long as it has none.
+        digest: SHA-256 of its file; of its weights and its record as long as it has none.
     """
 
     def __init__(self, net: JudgeNet, record: Record, digest: str = "") -> None:
-        self.net, self.record, self.digest = net.eval(), record, digest
+        self.net, self.record, self._digest = net.eval(), record, digest
         if record.modality.kind == "image":
             self.net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+    @property
+    def name(self) -> str:
+        """What it reads: `judge of cdsprites-v1 image`."""
+        return f"judge of {self.record.world} {self.record.modality.name}"
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of its file, or of its weights and its record where it has none: another judge has another."""
+        if self._digest:
+            return self._digest
+        found = hashlib.sha256(json.dumps(self.record.to_json(), sort_keys=True).encode())
+        for name, tensor in sorted(self.net.state_dict().items()):
+            found.update(name.encode() + tensor.detach().cpu().contiguous().numpy().tobytes())
+        return found.hexdigest()
 
     @property
     def abstains(self) -> bool:
@@ -193,11 +208,17 @@ class JudgeReader:
         return self._judge.accuracy(self.factors)
 
     @property
+    def version(self) -> str:
+        """The start of the judge's digest: a judge that is trained anew is another reader."""
+        return self._judge.digest[:12]
+
+    @property
     def origin(self) -> Mapping[str, Any]:
-        """The digest of the judge's file, whether it may abstain, and how often it does (see `Judge.abstention`)."""
+        """Which judge it is, the digest of its file, whether it may abstain, and how often it does (see `Judge.abstention`)."""
+        which = {"name": self._judge.name, "digest": self._judge.digest}
         if not self._unreadable:
-            return {"digest": self._judge.digest, "choice": "forced choice"}
-        return {"digest": self._judge.digest, "choice": "may abstain", **self._judge.abstention(self.factors)}
+            return {**which, "choice": "forced choice"}
+        return {**which, "choice": "may abstain", **self._judge.abstention(self.factors)}
 
     def read(self, view: Tensor) -> Reading:
         """The most probable answer for each factor in views (B, *shape), in their stored form; and the most probable value."""

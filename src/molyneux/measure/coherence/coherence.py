@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar, final
 
 from molyneux.core import Decodes, Encodes, NotApplicableError, Score, Spec
+from molyneux.core.reader import read_by
 from molyneux.measure.coherence.answers import Answers, asked_factors, judged_true, read, true_answers
 from molyneux.measure.coherence.joint import joint_readings, joint_scores
 from molyneux.measure.coherence.letters import ConstantText, Letters
@@ -97,15 +99,17 @@ class Coherence(Measure):
         for direction in chosen:
             rng, target = evaluation.rng("coherence", *direction.observed, direction.target), direction.target
             recorder = Recorder(self.name, rng, direction.about, {**evaluation.provenance((target,)), "draw": self.draw})
+            second = replace(recorder, origin={**evaluation.provenance((target,), judged=True), "draw": self.draw})
+            unread = replace(recorder, origin={**evaluation.provenance(), "draw": self.draw})
             if direction in answers:
                 total += self._answered(direction, Answers.join(answers[direction]), ceilings.get(target), recorder)
             if direction in judged:
                 made = Answers.join(answers[direction]), Answers.join(judged[direction])
                 true = (_like(found.get(target), part) for found, part in zip((ceilings, judge_ceilings), made, strict=True))
                 exact, judge = zip(made, true, strict=True)
-                total += Measurement(tuple(judge_scores(exact, judge, recorder)))
+                total += Measurement(tuple(judge_scores(exact, judge, second)))
             if direction in letters:
-                total += Measurement(tuple(letter_scores(Letters.join(letters[direction]), constants[target], recorder)))
+                total += Measurement(tuple(letter_scores(Letters.join(letters[direction]), constants[target], unread)))
         if isinstance(self.directions, str) and len(evaluation.available) > 2:
             total += Measurement(tuple(self._by_inputs(evaluation, answers, ceilings)))
         names = [name for name in evaluation.spec.names if evaluation.reader(name) is not None]
@@ -120,7 +124,8 @@ class Coherence(Measure):
         self, evaluation: Evaluation, answers: Mapping[Direction, Sequence[Answers]], ceilings: Mapping[str, Answers]
     ) -> list[Score]:
         """Strict coherence by the number of modalities that views are generated from."""
-        origin = {**evaluation.provenance(), "draw": self.draw}
+        targets = sorted({direction.target for direction in answers}, key=evaluation.spec.names.index)
+        origin = {**evaluation.provenance(targets), "draw": self.draw}
 
         def recorder(inputs: int) -> Recorder:
             return Recorder(self.name, evaluation.rng("coherence", "inputs", inputs), {"inputs": str(inputs)}, origin)
@@ -168,7 +173,10 @@ class Coherence(Measure):
             scores.append(forced_score(answers, ceiling, recorder))
         if not self.values:
             return Measurement(tuple(scores))
-        return Measurement((*scores, *value_scores(answers, ceiling, recorder)), (confusion_gallery(answers, direction),))
+        return Measurement(
+            (*scores, *value_scores(answers, ceiling, recorder)),
+            (confusion_gallery(answers, direction, read_by(recorder.origin)[direction.target]),),
+        )
 
 
 def _like(ceiling: Answers | None, answers: Answers) -> Answers | None:

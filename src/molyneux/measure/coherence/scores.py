@@ -230,15 +230,15 @@ def confusion(codes: np.ndarray, truth: np.ndarray, values: int) -> np.ndarray:
     return np.bincount(truth[asked] * (values + 1) + read, minlength=values * (values + 1)).reshape(values, values + 1)
 
 
-def confusion_gallery(answers: Answers, direction: Direction) -> Gallery:
-    """A gallery with one row for each value asked for: what was read instead, most frequent first."""
+def confusion_gallery(answers: Answers, direction: Direction, reader: str) -> Gallery:
+    """A gallery with one row for each value asked for: what was read instead, most frequent first, and by which reader."""
     found = [row for column, factor in enumerate(answers.factors) for row in _rows(answers, column, factor)]
     most = max((len(row) for row in found), default=1)
     source, target = " and ".join(direction.observed), direction.target
     return Gallery(
         name=exhibit_name("confusion", direction.observed, "to", target),
         title=f"Confusions: {target} generated from {source}",
-        note="Each row is a true value; the cells are what was read and how often, most frequent first.",
+        note=f"Each row is a true value; the cells are what was read and how often, most frequent first. Read by {reader}.",
         columns=("asked for", *(f"read {place}" for place in range(1, most))),
         rows=tuple((*row, *[Cell()] * (most - len(row))) for row in found),
     )

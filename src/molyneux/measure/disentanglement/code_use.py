@@ -85,7 +85,7 @@ class CodeUse(Measure):
                 frequencies[name].add(part.views[name].cpu(), None if lengths is None else lengths.cpu())
         for name, parts in piles.items():
             about = {"source": about_names(names), "target": name}
-            recorder = Recorder(self.name, evaluation.rng(self.name, name), about, evaluation.provenance((name,)))
+            recorder = Recorder(self.name, evaluation.rng(self.name, name), about, evaluation.provenance())
             known = frequencies[name].log_likelihood
             controls = {} if known is None else {"constant": -known}
             bounds = (0.0 if evaluation.spec.modality(name).symbols else None, None)  # densities have no highest value

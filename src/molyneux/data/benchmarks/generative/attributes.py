@@ -25,6 +25,9 @@ class AttributeReader:
         factors: one for each place.
     """
 
+    version = "1"
+    """Raised whenever some view may be read otherwise."""
+
     def __init__(self, modality: Modality, factors: Sequence[Factor]) -> None:
         self._modality = modality
         self.factors = tuple(factor.name for factor in factors)

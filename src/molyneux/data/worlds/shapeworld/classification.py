@@ -204,6 +204,9 @@ class SceneReader:
 
     modality = "scene"
 
+    version = "1"
+    """Raised whenever some view may be read otherwise."""
+
     def __init__(self, factors: Sequence[Factor]) -> None:
         self._values = {factor.name: factor.values for factor in factors}
         self.factors = tuple(self._values)

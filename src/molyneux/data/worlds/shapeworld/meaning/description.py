@@ -77,6 +77,9 @@ class CaptionReader:
         language: of the texts.
     """
 
+    version = "1"
+    """Raised whenever some view may be read otherwise."""
+
     def __init__(self, modality: Modality, factors: Sequence[Factor], language: Language) -> None:
         self._modality, self._factors, self._language = modality, tuple(factors), language
         self.modality, self.factors = modality.name, tuple(factor.name for factor in factors)
