@@ -14,6 +14,7 @@ from torch.distributions import Distribution
 from molyneux.core import Batch, Decodes, Encodes, Modality, Score, Spec, SpecError, about_names, views
 from molyneux.measure.coherence import Answers, ConstantText, Letters
 from molyneux.measure.coherence.answers import read, true_answers
+from molyneux.measure.coherence.controls import view_controls
 from molyneux.measure.coherence.scores import answer_scores
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import Draw, check_draw, having, stored_view, within_lengths
@@ -78,7 +79,9 @@ class Reconstruction(Measure):
                 scores.append(recorder.mean(name, numbers, controls=controls, **FIELDS[name]))
             if answers[observed, target] and target in ceilings:
                 reading = replace(recorder, origin={**evaluation.provenance((target,)), "draw": self.draw})
-                scores += answer_scores(Answers.join(answers[observed, target]), ceilings[target], reading)
+                reader, ceiling = evaluation.reader(target), ceilings[target]
+                beside = {} if reader is None else view_controls(evaluation, target, reader, ceiling)
+                scores += answer_scores(Answers.join(answers[observed, target]), ceiling, reading, beside)
         return Measurement(tuple(scores))
 
 

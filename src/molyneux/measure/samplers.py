@@ -12,7 +12,7 @@ from torch.distributions import Distribution
 from molyneux.core import Batch, Codes, ConfigError, Decodes, Encodes, NotApplicableError, Posterior, Priors, Score
 from molyneux.measure.coherence.answers import true_answers
 from molyneux.measure.coherence.coherence import Coherence
-from molyneux.measure.coherence.joint import joint_readings, joint_scores
+from molyneux.measure.coherence.joint import joint_readings, joint_scores, mean_readings
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.fidelity.fidelity import Halves, prior_scores, true_halves
 from molyneux.measure.measures import Measure, Measurement
@@ -65,7 +65,7 @@ class Samplers(Measure):
             if read:
                 names = [item for item in given.spec.names if given.reader(item) is not None]
                 recorder = Recorder(self.name, given.rng(self.name, name), {"prior": name}, given.provenance(names))
-                scores += joint_scores(joint_readings(one), ceilings, recorder)
+                scores += joint_scores(joint_readings(one), ceilings, recorder, mean_readings(given, ceilings))
                 scores += _cross_scores(one, list(prior(1).private), name) if self.cross else []
             if halves:
                 scores += prior_scores(one, halves, self.name, prior=name)

@@ -26,6 +26,7 @@ from molyneux.core import (
     views,
 )
 from molyneux.measure.coherence.answers import Answers, asked_factors, read, strict_chance, true_answers
+from molyneux.measure.coherence.controls import CONSTANT, MEAN, view_controls
 from molyneux.measure.coherence.scores import CEILING
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import Direction, Draw, check_draw, decoded
@@ -57,8 +58,9 @@ class Transfer(Measure):
     - `transfer.gap`, in points: the accuracy of the samples together less that of those apart, with a bootstrap interval.
 
     Chance is uniform guessing; `permuted pairing` compares what was read with the truth of another sample of either group, `judge
-    ceiling` is the reader's own result on true views. A model that prefers the values of one group for all samples has a high
-    accuracy there: compare the groups, and the control.
+    ceiling` is the reader's own result on true views, and `mean view` and `mean of all views` are
+    those of `Coherence`. A model that prefers the values of one group for all samples has a high accuracy there: compare the
+    groups, and the control.
 
     Args:
         where: by the name of a factor, the values of the samples that were kept apart; a sample has to have one of each.
@@ -114,7 +116,12 @@ class Transfer(Measure):
             recorder = Recorder(self.name, evaluation.rng(self.name, *path), about, origin)
             ceiling = ceilings.get(target)
             true = None if ceiling is None or len(ceiling.truth) != len(found.apart) else ceiling
-            scores += self._scores(found, true, recorder)
+            compared, reader = dict[str, Answers](), evaluation.reader(target)
+            if true is not None and reader is not None:
+                compared[CEILING] = true.select([factor.name for factor in found.answers.factors])
+                beside = view_controls(evaluation, target, reader, compared[CEILING])
+                compared = {**{name: beside[name] for name in (MEAN, CONSTANT) if name in beside}, **compared}
+            scores += self._scores(found, compared, recorder)
         return Measurement(tuple(scores))
 
     def _walk(self, evaluation: Evaluation) -> dict[tuple[str, ...], Walked]:
@@ -158,13 +165,11 @@ class Transfer(Measure):
             found &= np.isin(codes, [spec.factor(name).code(value) for value in values])
         return found
 
-    def _scores(self, found: Walked, true: Answers | None, recorder: Recorder) -> list[Score]:
+    def _scores(self, found: Walked, beside: Mapping[str, Answers], recorder: Recorder) -> list[Score]:
         answers, named = found.answers, [factor.name for factor in found.answers.factors if factor.name in self.where]
         order = recorder.rng.permutation(len(found.apart))
         other = Answers(answers.factors, answers.truth[order], answers.read)
-        compared = {PERMUTED: other}
-        if true is not None:
-            compared[CEILING] = true.select([factor.name for factor in answers.factors])
+        compared = {PERMUTED: other, **beside}
         scores = []
         for group, rows in zip(GROUPS, (found.apart, ~found.apart), strict=True):
             write = recorder.on(group=group)

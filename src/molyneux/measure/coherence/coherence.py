@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, final
 
-from molyneux.core import Decodes, Encodes, NotApplicableError, Score, Spec
+from molyneux.core import Decodes, Encodes, NotApplicableError, Reader, Score, Spec
 from molyneux.core.reader import read_by
 from molyneux.measure.coherence.answers import Answers, asked_factors, judged_true, read, true_answers
-from molyneux.measure.coherence.joint import joint_readings, joint_scores
+from molyneux.measure.coherence.controls import view_controls
+from molyneux.measure.coherence.joint import joint_readings, joint_scores, mean_readings
 from molyneux.measure.coherence.letters import ConstantText, Letters
 from molyneux.measure.coherence.scores import (
     answer_scores,
@@ -58,8 +59,13 @@ class Coherence(Measure):
     - `coherence.diversity`: number of different scenes that joint generation draws (a perplexity).
 
     Each has its chance level (uniform guessing; for letters the best constant text), the best constant answer, and the
-    reader's own result on the true views of the same samples (`judge ceiling`). An absent factor (-1) is not asked for, nor is a
-    factor that no observed modality shows.
+    reader's own result on the true views of the same samples (`judge ceiling`). Where there are training samples, the same
+    reader reads three kinds of views that need no model, as controls: the `mean view`, for each sample the mean of the training
+    views with the same asked factors, drawn as a generated view; the `nearest other view`, the training view of other asked
+    factors that is nearest to the true view; and the `mean of all views`. What is not above the mean view
+    does not say that a model was trained, unless the mean is a true view itself, as of captions.
+
+    An absent factor (-1) is not asked for, nor is a factor that no observed modality shows.
 
     Args:
         draw: codes from one posterior sample (as published) or from its mean.
@@ -95,33 +101,44 @@ class Coherence(Measure):
         constants = {item.name: ConstantText(item) for item in evaluation.spec.modalities if item.kind == "text"}
         answers, judged, letters = self._cross_generate(evaluation, chosen, constants)
         ceilings, judge_ceilings = true_answers(evaluation), judged_true(evaluation)
-        total = Measurement()
+        total, beside = Measurement(), dict[Direction, Mapping[str, Answers]]()
         for direction in chosen:
             rng, target = evaluation.rng("coherence", *direction.observed, direction.target), direction.target
             recorder = Recorder(self.name, rng, direction.about, {**evaluation.provenance((target,)), "draw": self.draw})
             second = replace(recorder, origin={**evaluation.provenance((target,), judged=True), "draw": self.draw})
             unread = replace(recorder, origin={**evaluation.provenance(), "draw": self.draw})
             if direction in answers:
-                total += self._answered(direction, Answers.join(answers[direction]), ceilings.get(target), recorder)
+                made_one = Answers.join(answers[direction])
+                beside[direction] = _without_model(
+                    evaluation, target, evaluation.reader(target), _like(ceilings.get(target), made_one)
+                )
+                total += self._answered(direction, made_one, ceilings.get(target), recorder, beside[direction])
             if direction in judged:
                 made = Answers.join(answers[direction]), Answers.join(judged[direction])
                 true = (_like(found.get(target), part) for found, part in zip((ceilings, judge_ceilings), made, strict=True))
                 exact, judge = zip(made, true, strict=True)
-                total += Measurement(tuple(judge_scores(exact, judge, second)))
+                shown = _without_model(evaluation, target, evaluation.judge(target), judge[1])
+                total += Measurement(tuple(judge_scores(exact, judge, second, shown)))
             if direction in letters:
                 total += Measurement(tuple(letter_scores(Letters.join(letters[direction]), constants[target], unread)))
         if isinstance(self.directions, str) and len(evaluation.available) > 2:
-            total += Measurement(tuple(self._by_inputs(evaluation, answers, ceilings)))
+            total += Measurement(tuple(self._by_inputs(evaluation, answers, ceilings, beside)))
         names = [name for name in evaluation.spec.names if evaluation.reader(name) is not None]
         if self.joint and len(names) > 1:
             recorder = Recorder(self.name, evaluation.rng("coherence", "prior"), origin=evaluation.provenance(names))
-            total += Measurement(tuple(joint_scores(joint_readings(evaluation), ceilings, recorder)))
+            total += Measurement(
+                tuple(joint_scores(joint_readings(evaluation), ceilings, recorder, mean_readings(evaluation, ceilings)))
+            )
         if not total.scores:
             raise NotApplicableError("coherence needs a reader or a text among the modalities: none is given")
         return total
 
     def _by_inputs(
-        self, evaluation: Evaluation, answers: Mapping[Direction, Sequence[Answers]], ceilings: Mapping[str, Answers]
+        self,
+        evaluation: Evaluation,
+        answers: Mapping[Direction, Sequence[Answers]],
+        ceilings: Mapping[str, Answers],
+        beside: Mapping[Direction, Mapping[str, Answers]],
     ) -> list[Score]:
         """Strict coherence by the number of modalities that views are generated from."""
         targets = sorted({direction.target for direction in answers}, key=evaluation.spec.names.index)
@@ -131,7 +148,7 @@ class Coherence(Measure):
             return Recorder(self.name, evaluation.rng("coherence", "inputs", inputs), {"inputs": str(inputs)}, origin)
 
         joined = {direction: Answers.join(parts) for direction, parts in answers.items()}
-        return by_inputs(joined, ceilings, recorder, samples=evaluation.size)
+        return by_inputs(joined, ceilings, recorder, samples=evaluation.size, beside=beside)
 
     def _cross_generate(
         self, evaluation: Evaluation, chosen: Sequence[Direction], constants: Mapping[str, ConstantText]
@@ -165,18 +182,30 @@ class Coherence(Measure):
                         letters[direction].append(Letters.of(modality, view[known], true.views[modality.name], lengths))
         return answers, judged, letters
 
-    def _answered(self, direction: Direction, answers: Answers, ceiling: Answers | None, recorder: Recorder) -> Measurement:
+    def _answered(
+        self,
+        direction: Direction,
+        answers: Answers,
+        ceiling: Answers | None,
+        recorder: Recorder,
+        beside: Mapping[str, Answers],
+    ) -> Measurement:
         """The scores of what one reader read in one direction, and what it was mistaken for."""
         ceiling = _like(ceiling, answers)
-        scores = [*answer_scores(answers, ceiling, recorder), unreadable_score(answers, ceiling, recorder)]
+        scores = [*answer_scores(answers, ceiling, recorder, beside), unreadable_score(answers, ceiling, recorder, beside)]
         if answers.forced is not None:
-            scores.append(forced_score(answers, ceiling, recorder))
+            scores.append(forced_score(answers, ceiling, recorder, beside))
         if not self.values:
             return Measurement(tuple(scores))
         return Measurement(
-            (*scores, *value_scores(answers, ceiling, recorder)),
+            (*scores, *value_scores(answers, ceiling, recorder, beside)),
             (confusion_gallery(answers, direction, read_by(recorder.origin)[direction.target]),),
         )
+
+
+def _without_model(evaluation: Evaluation, target: str, reader: Reader | None, ceiling: Answers | None) -> Mapping[str, Answers]:
+    """What a reader reads in views that need no model, of the factors that were asked for; nothing without a reader."""
+    return {} if reader is None else view_controls(evaluation, target, reader, ceiling)
 
 
 def _like(ceiling: Answers | None, answers: Answers) -> Answers | None:

@@ -10,11 +10,13 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from types import MappingProxyType
 
 import numpy as np
 
 from molyneux.core import Factor, Score, about_names
 from molyneux.measure.coherence.answers import Answers, read_all
+from molyneux.measure.coherence.controls import MEAN, view_controls
 from molyneux.measure.coherence.scores import CEILING, agreement_scores
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import decoded, prior_codes
@@ -85,31 +87,53 @@ def joint_readings(evaluation: Evaluation) -> dict[str, Answers]:
     return {name: Answers.join(parts) for name, parts in piles.items()}
 
 
-def joint_scores(made: Mapping[str, Answers], true: Mapping[str, Answers], recorder: Recorder) -> list[Score]:
+def mean_readings(evaluation: Evaluation, true: Mapping[str, Answers]) -> dict[str, Answers]:
+    """What the readers read in the mean training views with the factors of the samples, by modality."""
+    found = {}
+    for name, ceiling in true.items():
+        reader = evaluation.reader(name)
+        controls = {} if reader is None else view_controls(evaluation, name, reader, ceiling)
+        if MEAN in controls:
+            found[name] = controls[MEAN]
+    return found
+
+
+def joint_scores(
+    made: Mapping[str, Answers],
+    true: Mapping[str, Answers],
+    recorder: Recorder,
+    means: Mapping[str, Answers] = MappingProxyType({}),
+) -> list[Score]:
     """Strict, features and accuracy of the agreement of every pair (of at most 20 modalities) and of all together; diversity.
 
     Args:
         made: readings of jointly generated views.
         true: readings of the true views: their agreement is the ceiling.
         recorder: writes the scores.
+        means: readings of the mean training views with the factors of the same samples: their agreement is a control.
     """
     names, write = list(made), recorder.on(source="prior")
     sizes = dict.fromkeys((2, len(names)) if len(names) <= _MOST_PAIRED else (len(names),))
     groups = [group for count in sizes for group in combinations(names, count)]
-    scores = [score for group in groups for score in _group_scores(group, made, true, write.on(target=about_names(group)))]
+    scores = [
+        score
+        for group in groups
+        for score in _group_scores(group, made, {MEAN: means, CEILING: true}, write.on(target=about_names(group)))
+    ]
     return scores + [diversity_score(made[name], true[name], write.on(view=name)) for name in names if name in true]
 
 
 def _group_scores(
-    group: Sequence[str], made: Mapping[str, Answers], true: Mapping[str, Answers], recorder: Recorder
+    group: Sequence[str], made: Mapping[str, Answers], compared: Mapping[str, Mapping[str, Answers]], recorder: Recorder
 ) -> list[Score]:
-    """The agreement of some modalities; nothing where no factor is read in two of them."""
+    """The agreement of some modalities beside that of others to compare with; nothing where no factor is read in two of them."""
     readings = Readings.of({name: made[name] for name in group})
     if not readings.factors:
         return []
     guess, controls = readings.chance, {"unpaired": readings.unpaired(recorder.rng).agreement}
-    if all(name in true for name in group) and len({len(true[name].read) for name in group}) == 1:  # of the same samples
-        controls[CEILING] = Readings.of({name: true[name] for name in group}).agreement
+    for control, read in compared.items():
+        if all(name in read for name in group) and len({len(read[name].read) for name in group}) == 1:  # of the same samples
+            controls[control] = Readings.of({name: read[name] for name in group}).agreement
     chance = (float(guess.prod()), float(guess.sum()))
     return agreement_scores(readings.agreement, controls, recorder, chance=chance, factor_chance=(100 * guess).tolist())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -17,7 +18,9 @@ from molyneux.measure.scores import Recorder, percent
 CEILING = "judge ceiling"
 
 
-def answer_scores(answers: Answers, ceiling: Answers | None, recorder: Recorder) -> list[Score]:
+def answer_scores(
+    answers: Answers, ceiling: Answers | None, recorder: Recorder, beside: Mapping[str, Answers] = MappingProxyType({})
+) -> list[Score]:
     """Strict, Features and the accuracy of each factor, with uniform guesses as chance and the best constant as control.
 
     Args:
@@ -25,9 +28,10 @@ def answer_scores(answers: Answers, ceiling: Answers | None, recorder: Recorder)
         ceiling: what the same reader reads in the true views of the same samples, the same factors; None where no sample has such
             a view.
         recorder: writes the scores.
+        beside: what the same reader reads in views that need no model, by the name of the control (`view_controls`).
     """
     combination, values = best_constant(answers)
-    above = {} if ceiling is None else {CEILING: ceiling}
+    above = {**beside, **({} if ceiling is None else {CEILING: ceiling})}
     return agreement_scores(
         answers,
         {"constant": values, **above},
@@ -76,9 +80,11 @@ def agreement_scores(
     return scores
 
 
-def value_scores(answers: Answers, ceiling: Answers | None, recorder: Recorder) -> list[Score]:
+def value_scores(
+    answers: Answers, ceiling: Answers | None, recorder: Recorder, beside: Mapping[str, Answers] = MappingProxyType({})
+) -> list[Score]:
     """How often each true value of each factor is read correctly; the note says what it is most often mistaken for."""
-    scores = []
+    scores, compared = [], {**beside, **({} if ceiling is None else {CEILING: ceiling})}
     for column, factor in enumerate(answers.factors):
         for code, value in enumerate(factor.values):
             rows = answers.truth[:, column] == code
@@ -89,30 +95,42 @@ def value_scores(answers: Answers, ceiling: Answers | None, recorder: Recorder) 
                 "value_accuracy",
                 read == code,
                 chance=100 / len(factor.values),
-                controls={} if ceiling is None else {CEILING: percent(ceiling.right[ceiling.truth[:, column] == code, column])},
+                controls={
+                    name: percent(other.right[other.truth[:, column] == code, column])
+                    for name, other in compared.items()
+                    if (other.truth[:, column] == code).any()
+                },
                 note=_mistake(read, code, factor.values),
             )
             scores.append(score)
     return scores
 
 
-def unreadable_score(answers: Answers, ceiling: Answers | None, recorder: Recorder) -> Score:
+def unreadable_score(
+    answers: Answers, ceiling: Answers | None, recorder: Recorder, beside: Mapping[str, Answers] = MappingProxyType({})
+) -> Score:
     """Share of generated views of which some factor asked for could not be read, with that of true views as control."""
-    controls = {} if ceiling is None else {CEILING: percent(ceiling.unreadable)}
+    compared = {**beside, **({} if ceiling is None else {CEILING: ceiling})}
+    controls = {name: percent(other.unreadable) for name, other in compared.items()}
     return recorder.share("unreadable", answers.unreadable, higher_is_better=False, controls=controls)
 
 
-def forced_score(answers: Answers, ceiling: Answers | None, recorder: Recorder) -> Score:
+def forced_score(
+    answers: Answers, ceiling: Answers | None, recorder: Recorder, beside: Mapping[str, Answers] = MappingProxyType({})
+) -> Score:
     """Strict coherence as published, by a reader that has to choose a value: means of many images count where they mislead it."""
+    compared = {**beside, **({} if ceiling is None else {CEILING: ceiling})}
     controls = {"constant": percent(best_constant(answers)[0].strict)}
-    if ceiling is not None:
-        controls[CEILING] = percent(ceiling.without_abstaining.strict)
+    controls |= {name: percent(other.without_abstaining.strict) for name, other in compared.items()}
     strict = answers.without_abstaining.strict
     return recorder.share("strict_forced", strict, chance=100 * strict_chance(answers), controls=controls)
 
 
 def judge_scores(
-    exact: tuple[Answers, Answers | None], judged: tuple[Answers, Answers | None], recorder: Recorder
+    exact: tuple[Answers, Answers | None],
+    judged: tuple[Answers, Answers | None],
+    recorder: Recorder,
+    beside: Mapping[str, Answers] = MappingProxyType({}),
 ) -> list[Score]:
     """Strict coherence as a judge reads it beside an exact reader, and how often both say the same of all factors.
 
@@ -123,9 +141,11 @@ def judge_scores(
         exact: what the exact reader read in generated views, and in the true views of the same samples (None without).
         judged: the same of the judge.
         recorder: writes the scores.
+        beside: what the judge reads in views that need no model.
     """
     made, true = judged
     controls = {"constant": percent(best_constant(made)[0].strict)}
+    controls |= {name: percent(other.strict) for name, other in beside.items()}
     agreed, readable = {}, {}
     if true is not None and exact[1] is not None:
         controls[CEILING] = percent(true.strict)
@@ -150,7 +170,12 @@ def _same(one: Answers, other: Answers) -> np.ndarray:
 
 
 def by_inputs(
-    answers: Mapping[Direction, Answers], ceilings: Mapping[str, Answers], recorder: Callable[[int], Recorder], *, samples: int
+    answers: Mapping[Direction, Answers],
+    ceilings: Mapping[str, Answers],
+    recorder: Callable[[int], Recorder],
+    *,
+    samples: int,
+    beside: Mapping[Direction, Mapping[str, Answers]] = MappingProxyType({}),
 ) -> list[Score]:
     """Strict coherence by the number of modalities that views are generated from: the mean over all directions with as many.
 
@@ -161,6 +186,7 @@ def by_inputs(
         ceilings: what is read in the true views, by modality.
         recorder: writes the scores of a number of inputs.
         samples: how many are measured on; where all have all modalities, the interval is over their means.
+        beside: what is read in views that need no model, by direction.
     """
     groups = defaultdict[int, list[Direction]](list)
     for direction in answers:
@@ -173,20 +199,24 @@ def by_inputs(
             for direction, part in zip(directions, parts, strict=True)
             if direction.target in ceilings
         ]
-        write = recorder(inputs)
-        found.append(_over_directions("strict_by_inputs", parts, true, write, samples=samples))
+        write, own = recorder(inputs), [beside.get(direction, {}) for direction in directions]
+        compared = {name: [part[name] for part in own] for name in own[0] if all(name in part for part in own)}
+        compared |= {CEILING: true} if len(true) == len(parts) else {}
+        found.append(_over_directions("strict_by_inputs", parts, compared, write, samples=samples))
         if all(part.forced is not None for part in parts):
-            parts, true = ([part.without_abstaining for part in some] for some in (parts, true))
-            found.append(_over_directions("strict_forced_by_inputs", parts, true, write, samples=samples))
+            parts = [part.without_abstaining for part in parts]
+            compared = {name: [part.without_abstaining for part in some] for name, some in compared.items()}
+            found.append(_over_directions("strict_forced_by_inputs", parts, compared, write, samples=samples))
     return found
 
 
-def _over_directions(name: str, parts: Sequence[Answers], true: Sequence[Answers], write: Recorder, *, samples: int) -> Score:
-    """The mean of strict coherence over directions, of answers to generated and to true views."""
+def _over_directions(
+    name: str, parts: Sequence[Answers], compared: Mapping[str, Sequence[Answers]], write: Recorder, *, samples: int
+) -> Score:
+    """The mean of strict coherence over directions, of answers to generated views, and to those of each control."""
     strict = [part.strict for part in parts]
     controls = {"constant": float(np.mean([percent(best_constant(part)[0].strict) for part in parts]))}
-    if len(true) == len(parts):
-        controls[CEILING] = float(np.mean([percent(part.strict) for part in true]))
+    controls |= {control: float(np.mean([percent(part.strict) for part in some])) for control, some in compared.items()}
     fields = {"unit": "%", "bounds": (0.0, 100.0), "controls": controls, "note": f"{len(parts)} directions"}
     chance = 100 * float(np.mean([strict_chance(part) for part in parts]))
     if all(len(right) == samples for right in strict):
