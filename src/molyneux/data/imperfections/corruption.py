@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from molyneux.core import Batch, ConfigError, Kind, Modality, Source, Spec, nearest, seeds, text_problems
+from molyneux.core.elementary import normals
 from molyneux.data.dataset import check_positions
 from molyneux.data.sources import DerivedSource
 
@@ -158,12 +159,8 @@ class ModalityBatch:
     def normals(self, *shape: int) -> Tensor:
         """Standard normal numbers for each sample, (B, *shape) float64 (Box and Muller, 1958)."""
         count = int(np.prod(shape))
-        drawn = self.uniforms((count + 1) // 2, 2)
-        radius = drawn[..., 0].neg().log1p_().mul_(-2.0).sqrt_()
-        angle = drawn[..., 1] * (2.0 * torch.pi)
-        torch.mul(radius, angle.cos(), out=drawn[..., 0])
-        torch.mul(radius, angle.sin_(), out=drawn[..., 1])
-        return drawn.flatten(1)[:, :count].reshape(-1, *shape)
+        drawn = seeds.uniforms(self.stream, self.indices, count + count % 2)
+        return torch.from_numpy(normals(drawn)[:, :count]).reshape(-1, *shape)
 
     def with_draws_of(self, name: str) -> ModalityBatch:
         """The same with random numbers of their own, for a part of a corruption; `name` tells the parts apart."""

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, final
 
+import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import affine_grid, grid_sample
+from torch.nn.functional import grid_sample
 
 from molyneux.core import Kind, Modality
+from molyneux.core.elementary import cosine, sine
 from molyneux.data.imperfections.corruption import Corruption, ModalityBatch
 
 _GREY = (0.3, 0.59, 0.11)
@@ -228,8 +231,8 @@ class Rotation(Occasional):
         low, high = self.angles
         angle = torch.deg2rad(low + (high - low) * drawn[:, 0]) * torch.where(drawn[:, 1] < 0.5, -1.0, 1.0)
         height, width = pictures.shape[-2:]
-        sine, cosine, none = torch.sin(angle), torch.cos(angle), torch.zeros_like(angle)
-        rows = [cosine, -sine * height / width, none, sine * width / height, cosine, none]
+        across, down, none = _function(cosine, angle), _function(sine, angle), torch.zeros_like(angle)
+        rows = [across, -down * height / width, none, down * width / height, across, none]
         return _sampled(pictures, torch.stack(rows, 1), "bilinear")
 
 
@@ -289,5 +292,13 @@ class Translation(Occasional):
 def _sampled(pictures: Tensor, maps: Tensor, mode: str, outside: str = "zeros") -> Tensor:
     """Images (B, T, C, H, W) read at other places: maps (B, 6) of places in the result to places in the image, both -1..1."""
     flat = pictures.flatten(1, 2)
-    grid = affine_grid(maps.reshape(-1, 2, 3), list(flat.shape), align_corners=False)
+    height, width = flat.shape[2:]
+    down, across = ((2.0 * torch.arange(side, dtype=torch.float64) + 1.0) / side - 1.0 for side in (height, width))
+    own = maps.double().reshape(-1, 2, 3, 1, 1)  # sums one by one: torch's `affine_grid` is a product of matrices
+    grid = (own[:, :, 0] * across + own[:, :, 1] * down[:, None] + own[:, :, 2]).permute(0, 2, 3, 1)
     return grid_sample(flat, grid, mode=mode, padding_mode=outside, align_corners=False).reshape(pictures.shape)
+
+
+def _function(function: Callable[[np.ndarray], np.ndarray], values: Tensor) -> Tensor:
+    """A function of arrays, of a tensor."""
+    return torch.from_numpy(function(values.numpy()))

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from molyneux.core import Kind
+from molyneux.core.elementary import cosine, sine
 from molyneux.data.imperfections.corruption import Corruption, ModalityBatch
 
 
@@ -128,8 +129,9 @@ class PeriodicNoise(Corruption):
         height, width = part.modality.shape[-2:]
         angle = torch.pi * direction[:, None, None]
         rows, columns = torch.arange(height)[:, None], torch.arange(width)
-        along = (torch.sin(angle) * rows + torch.cos(angle) * columns) / self.period
-        waves = self.amplitude * torch.sin(2.0 * torch.pi * (along + phase[:, None, None]))
+        down, across = (torch.from_numpy(function(angle.numpy())) for function in (sine, cosine))
+        along = (down * rows + across * columns) / self.period
+        waves = self.amplitude * torch.from_numpy(sine((2.0 * torch.pi * (along + phase[:, None, None])).numpy()))
         waves = waves.reshape(-1, *[1] * (part.view.ndim - 3), height, width)
         chosen = (hit < strength).reshape(-1, *[1] * (part.view.ndim - 1))
         return torch.where(chosen, part.restored(part.unit() + waves), part.view), None

@@ -12,6 +12,7 @@ from scipy.fft import rfft
 from scipy.io import wavfile
 
 from molyneux.core import ConfigError, CorruptFileError
+from molyneux.core.compiled import compiled
 
 RATE = 8000
 """Samples of a second."""
@@ -29,6 +30,9 @@ _WINDOW, _HOP = 2 * (SIDE - 1), 70
 _RECORDING = re.compile(r"(\d)_([a-z]+)_(\d+)\.wav")
 _CLIP = re.compile(r"([1-5])-(.+)\.ogg")
 _CHUNK = 64
+_LEVELS = np.array([10.0 ** (RANGE / 10.0 * ((level - 0.5) / 255.0 - 1.0)) for level in range(1, 256)], np.float32)
+"""The shares of the strongest power from which on a pixel is 1, 2, ... 255. They decide, and no logarithm, whose last bits
+depend on the processor."""
 
 
 class Recordings(NamedTuple):
@@ -146,9 +150,9 @@ def pictures(power: np.ndarray) -> np.ndarray:
     """
     peak = power.max((1, 2), keepdims=True)
     share = np.divide(power, peak, out=np.zeros_like(power), where=peak > 0)
-    level = 1.0 + (10.0 / RANGE) * np.log10(np.maximum(share, 10.0 ** (-RANGE / 10.0)))
-    found: np.ndarray = np.rint(255.0 * level).swapaxes(1, 2)[:, ::-1]
-    return found.astype(np.uint8)
+    level = np.rint(255.0 + (2550.0 / RANGE) * np.log10(np.maximum(share, 10.0 ** (-RANGE / 10.0)))).astype(np.uint8)
+    _settle(share, _LEVELS, level)
+    return np.ascontiguousarray(level.swapaxes(1, 2)[:, ::-1])
 
 
 def mixed(speech: np.ndarray, lengths: np.ndarray, noise: np.ndarray, ratio: float) -> np.ndarray:
@@ -166,6 +170,20 @@ def mixed(speech: np.ndarray, lengths: np.ndarray, noise: np.ndarray, ratio: flo
         heard *= gain.astype(np.float32)[:, None]
         np.add(spoken, heard, out=out[rows])
     return out
+
+
+@compiled
+def _settle(share: np.ndarray, levels: np.ndarray, level: np.ndarray) -> None:
+    """Move estimates (n, T, F) uint8 to the number of `levels` that a share (n, T, F) reaches."""
+    for row in range(share.shape[0]):
+        for time in range(share.shape[1]):
+            for place in range(share.shape[2]):
+                found, value = level[row, time, place], share[row, time, place]
+                while found < 255 and value >= levels[found]:
+                    found += 1
+                while found > 0 and value < levels[found - 1]:
+                    found -= 1
+                level[row, time, place] = found
 
 
 def _read_clip(path: Path) -> np.ndarray:

@@ -12,6 +12,7 @@ import pyarrow.csv
 from pyarrow import compute
 
 from molyneux.core import Batch, ConfigError, DataError, Modality, Spec, StoreError, Target, choice_problems, nearest, store
+from molyneux.core.elementary import log
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, in_order, tensors
 from molyneux.data.sources import require_positive
 
@@ -116,7 +117,7 @@ class Stocks(FileBenchmark):
         """See `FileBenchmark`."""
         tables = [self._prices(paths[self._file(share)]) for share in self.shares]
         prices = self._aligned(tables)
-        returns, length = np.diff(np.log(prices), axis=0), int(self._settings["length"])
+        returns, length = np.diff(log(prices), axis=0), int(self._settings["length"])
         windows = len(returns) - length
         ends = {"train": windows * _TRAIN // _WINDOWS, "validation": windows * _VALIDATION // _WINDOWS, "test": windows}
         if windows < 3 or min(np.diff([0, *ends.values()])) < 1:
