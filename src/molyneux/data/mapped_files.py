@@ -11,9 +11,23 @@ from pathlib import Path
 import numpy as np
 
 from molyneux.core import DataError, store
+from molyneux.data.limits import short, told
 
 _BLOCK = 1 << 25
 """Bytes of an array that are looked at together when it is read from beginning to end."""
+
+
+_AXES, _LONGEST = 32, 2**48
+
+
+def is_shape(shape: object) -> bool:
+    """Whether this is the shape of an array that could be: a tuple of at most 32 whole numbers from 0 to 2^48."""
+    return (
+        isinstance(shape, tuple)
+        and len(shape) <= _AXES
+        and all(isinstance(axis, int) and 0 <= axis <= _LONGEST for axis in shape)
+        and math.prod(max(axis, 1) for axis in shape) <= _LONGEST
+    )
 
 
 class MappedFile:
@@ -32,6 +46,8 @@ class MappedFile:
             raise store.read_error(error, path) from error
         except ValueError as error:
             raise DataError(f"{path}: expected a file with content, got an empty one: restore the file") from error
+        self.size = len(self._map)
+        """Bytes of the file."""
         self._start = np.frombuffer(self._map, np.uint8).ctypes.data
         self._advise("MADV_RANDOM")  # what lies around a row is not wanted, and reading it takes longer than the row
 
@@ -39,14 +55,18 @@ class MappedFile:
         """The array whose bytes begin at an offset; nothing is read yet.
 
         Raises:
-            DataError: the file ends before the array does.
+            DataError: the file ends before the array does, or this is no shape or no type of an array.
         """
+        if not is_shape(shape):
+            raise DataError(f"{self.path}: expected the shape of an array, got {short(shape)}: restore the file")
         count = math.prod(shape)
-        if offset + count * dtype.itemsize > len(self._map):
-            needed = offset + count * dtype.itemsize
-            raise DataError(f"{self.path}: expected {needed:,} bytes, got {len(self._map):,}: the file was cut; restore it")
-        flat = np.frombuffer(self._map, dtype, count, offset) if count else np.empty(0, dtype)
-        return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
+        if (needed := offset + count * dtype.itemsize) > self.size:
+            raise DataError(f"{self.path}: expected {told(needed)}, got {told(self.size)}: the file was cut; restore it")
+        try:
+            flat = np.frombuffer(self._map, dtype, count, offset) if count else np.empty(0, dtype)
+            return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
+        except ValueError as error:
+            raise DataError(f"{self.path}: expected an array of {dtype} {shape}, got {short(error)}: restore the file") from error
 
     def take(self, array: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Copies of rows (B, ...) of an array of this file; the system is told of all of them before the first is read."""
@@ -76,28 +96,6 @@ class MappedFile:
     def _advise(self, what: str) -> None:
         if hasattr(mmap, what):
             self._map.madvise(getattr(mmap, what))
-
-
-def map_npy(path: Path) -> tuple[MappedFile, np.ndarray]:
-    """The array of a `.npy` file, of which only rows that are asked for are read.
-
-    Raises:
-        StoreError: the file cannot be read. DataError: it is no `.npy` file, or holds Python objects.
-    """
-    try:
-        with path.open("rb") as stream:
-            version = np.lib.format.read_magic(stream)
-            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, fortran, dtype = read(stream)
-            offset = stream.tell()
-    except OSError as error:
-        raise store.read_error(error, path) from error
-    except ValueError as error:
-        raise DataError(f"{path}: expected a .npy file, got something else ({error}): restore the file") from error
-    if dtype.hasobject:
-        raise DataError(f"{path}: expected numbers, got Python objects, which are not read: save it as an array of numbers")
-    mapped = MappedFile(path)
-    return mapped, mapped.array(offset, shape, dtype, fortran=fortran)
 
 
 def blocks(array: np.ndarray, rows: np.ndarray | None = None) -> Iterator[np.ndarray]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import final
 import numpy as np
 
 from molyneux.core import DataError, Kind, Modality, SpecError, StoreError, nearest, store
+from molyneux.data.array_files import map_array, read_arrays
 from molyneux.data.own.content import ArrayView, Content
 from molyneux.data.own.dataset import OwnDataset
 from molyneux.data.own.labels import class_target, make_labels, number_target
@@ -89,21 +89,8 @@ class ArrayDataset(OwnDataset):
     def _arrays(self) -> dict[str, np.ndarray]:
         """The arrays by name, sorted; those of single files are memory-mapped."""
         found = dict[str, np.ndarray]()
-        try:
-            for path in self._files():
-                if path.suffix == ".npy":
-                    found[path.stem] = np.load(path, mmap_mode="r", allow_pickle=False)
-                    continue
-                if not zipfile.is_zipfile(path):
-                    raise ValueError(f"{path.name} is no .npz file")
-                with path.open("rb") as stream:
-                    opened = np.load(stream, allow_pickle=False)
-                    found |= {name: opened[name] for name in opened.files}
-        except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
-            what = "Python objects, which are not read" if "pickle" in str(error) else f"a file that cannot be read ({error})"
-            raise DataError(
-                f"{self.path}: expected arrays of numbers or strings, got {what}: save them with numpy.savez"
-            ) from error
+        for path in self._files():
+            found |= {path.stem: map_array(path)[1]} if path.suffix == ".npy" else read_arrays(path)
         return dict(sorted(found.items()))
 
     def _where(self, row: int) -> str:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
-from pyarrow import csv, ipc
+from pyarrow import csv
 
 from molyneux.core import DataError, StoreError, nearest, store
+from molyneux.data.arrow_files import read_arrow, read_parquet
 
 SUFFIXES = (".arrow", ".csv", ".feather", ".parquet", ".tsv")
 _MISSING = ("", "NA", "NaN", "nan", "null", "None")
@@ -142,22 +142,14 @@ def read_tables(paths: Sequence[Path]) -> TableRows:
 def _read(path: Path) -> pa.Table:
     try:
         if path.suffix == ".parquet":
-            return pq.read_table(path)
+            return read_parquet(path)
         if path.suffix in (".arrow", ".feather"):
-            return _arrow(path)
+            return read_arrow(path)
         return _delimited(path, "\t" if path.suffix == ".tsv" else ",")
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         raise DataError(f"{path}: expected a table in the format {path.suffix.removeprefix('.')}: {error}") from error
     except OSError as error:
         raise store.read_error(error, path) from error
-
-
-def _arrow(path: Path) -> pa.Table:
-    """A table of Arrow's file format, or of its stream format, in which `datasets` saves."""
-    with path.open("rb") as stream:
-        is_file = stream.read(6) == b"ARROW1"
-    with pa.OSFile(str(path)) as stream:
-        return (ipc.open_file if is_file else ipc.open_stream)(stream).read_all()
 
 
 def _delimited(path: Path, delimiter: str) -> pa.Table:

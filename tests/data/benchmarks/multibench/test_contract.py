@@ -10,10 +10,11 @@ import torch
 
 from molyneux.core import ConfigError, DataError, Dataset, MolyneuxError, StoreError
 from molyneux.data import Lacking, load, write_twin
+from molyneux.data.array_files import map_array
 from molyneux.data.benchmarks.file_benchmark import Standardisation, shuffled
 from molyneux.data.benchmarks.twins import twin_kinds
 from molyneux.data.dataset import SPLITS
-from molyneux.data.mapped_files import MappedFile, blocks, map_npy
+from molyneux.data.mapped_files import MappedFile, blocks
 
 
 def whole(dataset, split, seed=0):
@@ -171,7 +172,7 @@ def test_mapped_arrays(tmp_path):
     values = np.random.default_rng(0).normal(size=(5000, 1001))
     for order in ("C", "F"):
         np.save(tmp_path / "values.npy", np.asarray(values, order=order))
-        mapped, found = map_npy(tmp_path / "values.npy")
+        mapped, found = map_array(tmp_path / "values.npy")
         np.testing.assert_array_equal(found[[4999, 0, 7]], values[[4999, 0, 7]])
         mapped.release()
         parts = list(blocks(found, np.arange(4999, -1, -1)))
@@ -179,9 +180,9 @@ def test_mapped_arrays(tmp_path):
         np.testing.assert_array_equal(np.concatenate(parts), values[::-1])
     (tmp_path / "cut.npy").write_bytes((tmp_path / "values.npy").read_bytes()[:-8])
     with pytest.raises(DataError, match="the file was cut"):
-        map_npy(tmp_path / "cut.npy")
+        map_array(tmp_path / "cut.npy")
     np.save(tmp_path / "objects.npy", np.array([{}, 1], dtype=object), allow_pickle=True)
     with pytest.raises(DataError, match="Python objects"):
-        map_npy(tmp_path / "objects.npy")
+        map_array(tmp_path / "objects.npy")
     with pytest.raises(MolyneuxError):
         MappedFile(tmp_path / "absent")

@@ -9,11 +9,11 @@ from typing import Self, final
 import numpy as np
 
 from molyneux.core import Batch, Factor, Modality, Reader, Spec, Target
+from molyneux.data.array_files import map_array
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
 from molyneux.data.benchmarks.generative.attributes import AttributeReader, attribute_modality
 from molyneux.data.benchmarks.generative.divisions import last_twelfth_of_classes
 from molyneux.data.lookup_reader import label_reader
-from molyneux.data.mapped_files import map_npy
 
 ACTIONS, DIRECTIONS = ("walk", "spellcard", "slash"), ("front", "left", "right")
 """What figures do, and from where they are seen."""
@@ -71,7 +71,7 @@ class Sprites(FileBenchmark):
         for number, name in enumerate(self.expected):
             path, place = paths[name], number // 2
             if number % 2 == 0:
-                mapped, found = map_npy(path)
+                mapped, found = map_array(path)
                 frames.append((mapped, self.array(found, (None, _FRAMES, _SIDE, _SIDE, 3), path), path))
                 continue
             codes = self._codes(path, len(frames[-1][1]))
@@ -115,7 +115,7 @@ class Sprites(FileBenchmark):
 
     def _codes(self, path: Path, count: int) -> np.ndarray:
         """The values (N, 4) int64 of the attributes of a file; those of the first frame where every frame has them."""
-        found = np.asarray(map_npy(path)[1])
+        found = np.asarray(map_array(path)[1])
         found = found[:, 0] if found.ndim == 4 else found
         values = self.finite(self.array(found, (count, _PLACES, _VALUES), path), path)
         if ((values > 0).sum(2) != 1).any():

@@ -9,8 +9,9 @@ from typing import Self, final
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target
+from molyneux.data.array_files import map_array
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
-from molyneux.data.mapped_files import MappedFile, map_npy
+from molyneux.data.mapped_files import MappedFile
 
 _TRAIN, _VALIDATION = 60_000, 5_000
 _DIGITS = tuple("0123456789")
@@ -52,7 +53,7 @@ class PublishedAVMNIST(FileBenchmark):
 
     def open(self, paths: Mapping[str, Path]) -> Samples:
         """See `FileBenchmark`."""
-        opened = {name: map_npy(path) for name, path in paths.items()}
+        opened = {name: map_array(path) for name, path in paths.items()}
         arrays = {name: array for name, (_, array) in opened.items()}
         labels, sizes = [], []
         for part, file in zip(("train", "test"), _LABELS, strict=True):
