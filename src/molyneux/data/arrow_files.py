@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from pyarrow import ipc
 
 from molyneux.core import DataError, store
-from molyneux.data.limits import require_unpacked, short
+from molyneux.data.limits import MOST_LEVELS, require_unpacked, short
 from molyneux.data.parquet_promises import Promised
 
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}
@@ -211,8 +211,18 @@ def _checked(table: pa.Table, path: Path, size: int) -> pa.Table:
     require_unpacked(path, size, _LEAST * len(table))
     table.validate(full=True)
     require_unpacked(path, size, sum(unpacked_bytes(column) for column in table.columns))
-    table.schema.to_string(show_schema_metadata=False, show_field_metadata=False)  # ValueError where a name is no text
+    _require_names(list(table.schema))
     return table
+
+
+def _require_names(fields: list[pa.Field], level: int = 0) -> None:
+    """Raise ValueError where a name is no text, or two fields in a field have the same, or fields lie in each other too deep."""
+    names = [field.name for field in fields]
+    if level > MOST_LEVELS or (level and len(set(names)) < len(names)):
+        raise ValueError("fields in a field that have one name, or too many levels of fields")
+    for field in fields:
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        _require_names([kind.field(number) for number in range(kind.num_fields)], level + 1)
 
 
 @contextmanager

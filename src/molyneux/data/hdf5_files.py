@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import errno
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from molyneux.core import ConfigError, DataError, StoreError, nearest
+from molyneux.core import ConfigError, DataError, nearest, store
+from molyneux.data.limits import require_unpacked, short
 from molyneux.data.mapped_files import MappedFile
+
+_SYSTEM = (errno.ENOENT, errno.EACCES, errno.EISDIR, errno.ENOTDIR, errno.EIO)
+"""Errors of the system; the library has numbers of its own, and none for damaged files."""
+
+_known = dict[Path, tuple[int, ...]]()
+"""Files that were searched for links to others, by inode, size and time of change; they are opened for every batch."""
 
 
 def require_h5py() -> ModuleType:
@@ -26,19 +36,60 @@ def require_h5py() -> ModuleType:
     return h5py  # type: ignore[no-any-return]
 
 
-def open_hdf5(path: Path) -> Any:
-    """An HDF5 file, open for reading.
+@contextmanager
+def open_hdf5(path: Path) -> Iterator[Any]:
+    """An HDF5 file, open for reading, in which nothing refers to other files; errors of the library are ours in this context.
 
     Raises:
-        ConfigError: h5py is not installed. StoreError: the file is not there. DataError: it is no HDF5 file, or was cut.
+        ConfigError: h5py is not installed. StoreError: the file cannot be read. DataError: it is no HDF5 file, is damaged or cut,
+            refers to other files, or unpacks to more than its size allows.
     """
     h5py = require_h5py()
     try:
-        return h5py.File(path, "r")
-    except FileNotFoundError as error:
-        raise StoreError(f"expected the file {path}, which is not there") from error
-    except OSError as error:
-        raise DataError(f"{path}: expected a whole HDF5 file, got one that is cut or of another kind ({error})") from error
+        status = path.stat()
+        with h5py.File(path, "r") as file:
+            _require_own(path, (status.st_ino, status.st_size, status.st_mtime_ns), file)
+            yield file
+    except (OSError, RuntimeError, KeyError, ValueError, TypeError, MemoryError) as error:
+        if isinstance(error, OSError) and error.errno in _SYSTEM:
+            raise store.read_error(error, path) from error
+        raise DataError(
+            f"{path}: expected a whole HDF5 file, got one that is damaged, cut or of another kind ({short(error)})"
+        ) from error
+
+
+def _require_own(path: Path, version: tuple[int, ...], file: Any) -> None:
+    """Raise DataError where something in a file refers to others; a file that stays the same is searched once."""
+    if _known.get(path) == version:
+        return
+    total, seen, left, h5py = 0, set[int](), [file], require_h5py()
+    while left:
+        group = left.pop()
+        for name in group:
+            where, link = f"{path}, {short(f'{group.name}/{name}'.lstrip('/'))}", group.get(name, getlink=True)
+            if isinstance(link, h5py.SoftLink):  # stands for an object of this file, which hard links lead to
+                continue
+            if not isinstance(link, h5py.HardLink):
+                raise DataError(
+                    f"{where}: expected data in this file, got a link to another one, which is not followed: copy them"
+                )
+            found = group[name]
+            if (address := h5py.h5o.get_info(found.id).addr) in seen:
+                continue
+            seen.add(address)
+            if isinstance(found, h5py.Group):
+                left.append(found)
+            elif isinstance(found, h5py.Dataset):
+                total += _own_bytes(found, where)
+                require_unpacked(path, version[1], total)
+    _known[path] = version
+
+
+def _own_bytes(found: Any, where: str) -> int:
+    """The bytes of a data set when it is read, or of a part of it that is unpacked at once; DataError where others hold it."""
+    if found.is_virtual or found.external:
+        raise DataError(f"{where}: expected data in this file, got some that lie in others, which are not opened: copy them")
+    return found.dtype.itemsize * max(math.prod(found.shape or ()), math.prod(found.chunks or ()))
 
 
 def find_dataset(group: Any, name: str, shape: Sequence[int | None], where: str) -> Any:

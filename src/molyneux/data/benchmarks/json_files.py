@@ -10,9 +10,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from molyneux.core import DataError, store
+from molyneux.data.limits import short
 
 _BLOCK = 8 << 20
 """Characters that are read at once."""
+
+_LONGEST_HEAD, _LARGEST_ITEM = 1 << 12, 32 << 20
+"""Characters of the name of a list with what stands around it, and of an object in it, at most."""
+
+_BROKEN = (ValueError, RecursionError)
+"""What the parser raises: also for integers of thousands of digits, and for lists in lists."""
 
 _BETWEEN = re.compile(r"[\s,]*")
 
@@ -42,8 +49,8 @@ def read_lines(path: Path) -> Iterator[tuple[str, Record]]:
                 where = f"{path}, line {number}"
                 try:
                     yield where, _object(json.loads(line), where)
-                except json.JSONDecodeError as error:
-                    raise DataError(f"{where}: expected an object in JSON: {error.msg}: restore the file") from error
+                except _BROKEN as error:
+                    raise DataError(f"{where}: expected an object in JSON: {_told(error)}: restore the file") from error
 
 
 def read_items(path: Path, key: str) -> Iterator[tuple[str, Record]]:
@@ -58,7 +65,7 @@ def read_items(path: Path, key: str) -> Iterator[tuple[str, Record]]:
         while (found := head.search(text)) is None:
             if not (block := stream.read(_BLOCK)):
                 raise DataError(f"{path}: expected a list {key!r}, got none: restore the file")
-            text += block
+            text = text[-_LONGEST_HEAD:] + block
         place, number = found.end(), 0
         while True:
             place = _end_of(_BETWEEN.match(text, place))
@@ -68,10 +75,13 @@ def read_items(path: Path, key: str) -> Iterator[tuple[str, Record]]:
             try:
                 item, end = decoder.raw_decode(text, place)
             except json.JSONDecodeError as error:
-                if not (block := stream.read(_BLOCK)):
-                    raise DataError(f"{where}: expected an object in JSON: {error.msg}: restore the file") from error
+                block = "" if len(text) - place > _LARGEST_ITEM else stream.read(_BLOCK)
+                if not block:
+                    raise DataError(f"{where}: expected an object in JSON: {_told(error)}: restore the file") from error
                 text, place = text[place:] + block, 0
                 continue
+            except (ValueError, RecursionError) as error:
+                raise DataError(f"{where}: expected an object in JSON: {_told(error)}: restore the file") from error
             yield where, _object(item, where)
             place, number = end, number + 1
 
@@ -115,7 +125,12 @@ def _reading(path: Path) -> Iterator[None]:
         raise store.read_error(error, path) from error
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: expected text in UTF-8: {error}") from error
-    except json.JSONDecodeError as error:
-        raise DataError(f"{path}: expected JSON: {error}: restore the file") from error
-    except RecursionError as error:
-        raise DataError(f"{path}: expected JSON, got lists in lists too deep to read: restore the file") from error
+    except _BROKEN as error:
+        raise DataError(f"{path}: expected JSON: {_told(error)}: restore the file") from error
+
+
+def _told(error: Exception) -> str:
+    """What is wrong, in words."""
+    if isinstance(error, RecursionError):
+        return "lists in lists too deep to read"
+    return error.msg if isinstance(error, json.JSONDecodeError) else short(error)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import math
 import struct
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
 from molyneux.core import CorruptFileError
 from molyneux.core.store import is_file, read_error
+from molyneux.data.limits import require_unpacked
 
 SIDE = 28
 """Of a picture."""
@@ -20,6 +23,7 @@ FILES = ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-image
 """Pictures and classes for training and for testing, as their authors publish them."""
 
 _CHUNK = 4096
+_BLOCK = 1 << 22
 
 
 def idx_files(folder: Path, names: Sequence[str]) -> tuple[str, ...]:
@@ -105,17 +109,32 @@ def _components(training: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def _read_idx(path: Path, *, axes: int) -> np.ndarray:
-    """The unsigned bytes of an IDX file, which is compressed where its name ends in `.gz`."""
+    """The unsigned bytes of an IDX file, compressed where its name ends in `.gz`; no more is unpacked than its head says."""
     try:
-        content = path.read_bytes()
-        content = gzip.decompress(content) if path.suffix == ".gz" else content
-        magic, *shape = struct.unpack(f">{1 + axes}I", content[: 4 * (1 + axes)])
-        if magic != 0x0800 + axes:
-            raise ValueError(f"its first number is {magic}")
-        return np.frombuffer(content, np.uint8, offset=4 * (1 + axes)).reshape(shape)
+        with path.open("rb") as file, gzip.open(file) if path.suffix == ".gz" else file as stream:
+            size = file.seek(0, 2)
+            file.seek(0)
+            magic, *shape = struct.unpack(f">{1 + axes}I", stream.read(4 * (1 + axes)))
+            if magic != 0x0800 + axes:
+                raise ValueError(f"its first number is {magic}")
+            require_unpacked(path, size, count := math.prod(shape))
+            content = np.empty(count, np.uint8)
+            found = _filled(content, stream)
+            if found != count or stream.read(1):
+                raise ValueError(f"its head promises {count:,} bytes, it has {'more' if found == count else f'{found:,}'}")
+            return content.reshape(shape)
     except OSError as error:
         if isinstance(error, gzip.BadGzipFile):
             raise CorruptFileError(f"{path}: expected a file compressed by gzip ({error}): restore it") from error
         raise read_error(error, path) from error
-    except (EOFError, ValueError, struct.error) as error:
+    except (EOFError, ValueError, struct.error, zlib.error) as error:
         raise CorruptFileError(f"{path}: expected an IDX file of {axes} axes of bytes ({error}): restore it") from error
+
+
+def _filled(content: np.ndarray, stream: IO[bytes]) -> int:
+    """How many bytes of an array (N,) a stream has filled; fewer where it ends."""
+    done = 0
+    while done < len(content) and (block := stream.read(min(_BLOCK, len(content) - done))):
+        content[done : done + len(block)] = np.frombuffer(block, np.uint8)
+        done += len(block)
+    return done

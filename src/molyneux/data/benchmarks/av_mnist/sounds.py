@@ -13,6 +13,7 @@ from scipy.io import wavfile
 
 from molyneux.core import ConfigError, CorruptFileError
 from molyneux.core.compiled import compiled
+from molyneux.data.limits import require_unpacked, short
 
 RATE = 8000
 """Samples of a second."""
@@ -33,6 +34,7 @@ _CHUNK = 64
 _LEVELS = np.array([10.0 ** (RANGE / 10.0 * ((level - 0.5) / 255.0 - 1.0)) for level in range(1, 256)], np.float32)
 """The shares of the strongest power from which on a pixel is 1, 2, ... 255. They decide, and no logarithm, whose last bits
 depend on the processor."""
+_OGG = b"OggS"
 
 
 class Recordings(NamedTuple):
@@ -196,9 +198,16 @@ def _read_clip(path: Path) -> np.ndarray:
             "which mixes none in"
         ) from error
     try:
-        sound, rate = soundfile.read(path)
-    except (soundfile.SoundFileError, OSError) as error:
-        raise CorruptFileError(f"{path}: expected a sound as Ogg Vorbis ({error}): restore it") from error
+        with path.open("rb") as stream:
+            if stream.read(len(_OGG)) != _OGG:  # soundfile would decide by the content, and read other formats too
+                raise CorruptFileError(f"{path}: expected a sound as Ogg Vorbis, got a file of another kind: restore it")
+            size = stream.seek(0, 2)
+            stream.seek(0)
+            with soundfile.SoundFile(stream) as file:
+                require_unpacked(path, size, file.frames * file.channels * np.dtype(np.float64).itemsize)
+                sound, rate = file.read(), file.samplerate
+    except (soundfile.SoundFileError, OSError, RuntimeError, ValueError, MemoryError) as error:
+        raise CorruptFileError(f"{path}: expected a sound as Ogg Vorbis ({short(error)}): restore it") from error
     if sound.ndim != 1 or rate != 44_100:
         raise CorruptFileError(f"{path}: expected one channel at 44100 Hz, got {sound.shape} at {rate} Hz: restore it")
     from scipy.signal import resample_poly  # see `spectrograms`
