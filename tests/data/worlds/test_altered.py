@@ -7,7 +7,7 @@ import torch
 from molyneux.core import UNREADABLE, seeds
 from molyneux.data import CdSprites, GeBiD
 from molyneux.data.worlds import foreign_shapes
-from molyneux.data.worlds.altered import CHANGES, AlteredPictures
+from molyneux.data.worlds.altered_pictures import CHANGES, AlteredPictures
 
 
 def altered(world, modality="image", size=300):
@@ -31,7 +31,7 @@ def test_a_sample_is_a_function_of_its_number(world, modality):
     assert torch.equal(batch.views[modality][60:].flip(0), part.views[modality])
     assert torch.equal(batch.factors[60:].flip(0), part.factors)
     _, unreadable = codes(source, batch, "shape")
-    low, high = (0.9, 1.0) if modality == "touch" else (0.3, 0.9)
+    low, high = (0.75, 0.95) if modality == "touch" else (0.3, 0.9)
     assert low < unreadable.double().mean() <= high
 
 

@@ -7,9 +7,10 @@ from torch.nn import functional
 from molyneux.core import JudgeMaterial, Modality, Progress, SpecError
 from molyneux.learn import Training
 from molyneux.learn.judges import train_judge, validate_accuracy
+from molyneux.learn.judges.augmentation import jitter, soften
 from molyneux.learn.judges.labels import union
 from molyneux.learn.judges.net import JudgeNet
-from molyneux.learn.judges.train import Interleaved, JudgeTraining, jitter, soften
+from molyneux.learn.judges.train import Interleaved, JudgeTraining
 
 QUICK = Training(epochs=1, batch_size=16, learning_rate=3e-3, tensorboard=False)
 
@@ -96,11 +97,11 @@ def test_noise_is_an_argument():
 
 
 def test_grey_stays_grey_within_bounds():
-    """Blur changes nothing inside a uniform picture; gain is 0.8..1.2, noise at most 5 % standard deviation."""
+    """Blur changes nothing inside a uniform picture; gain is 0.9..1.1, noise at most 5 % standard deviation."""
     inside = soften(torch.full((64, 3, 32, 32), 0.5), generator())[:, :, 2:-2, 2:-2]
     means, spreads = inside.mean((1, 2, 3)), inside.std((1, 2, 3))
-    assert means.min() > 0.38
-    assert means.max() < 0.62
+    assert means.min() > 0.43
+    assert means.max() < 0.57
     assert spreads.max() < 0.055
     assert soften(torch.ones(8, 3, 8, 8), generator()).max() <= 1
 

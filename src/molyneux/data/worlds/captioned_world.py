@@ -75,6 +75,9 @@ class CaptionedWorld(World):
     untouched: ClassVar[tuple[str, ...]] = ("colour", "background")
     """Names of the factors that a contour does not show."""
 
+    relative_colours: ClassVar[bool] = False
+    """Whether colours are ratios of the channels, shown at full brightness."""
+
     _settings: LevelSettings
 
     def __init__(self, settings: LevelSettings, problems: Sequence[str], nuisances: tuple[Factor, ...], *, threads: int) -> None:

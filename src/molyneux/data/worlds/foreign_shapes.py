@@ -1,4 +1,4 @@
-"""Outlines of shapes that a world does not have: polygons, stars, waves, discs, ellipses, crosses, drawn from numbers.
+"""Outlines of shapes that a world does not have: polygons, stars, waves, discs, ellipses, crosses, sectors, drawn from numbers.
 
 An outline is given by its radii: the distance of the border from the centre in `DIRECTIONS` equally spaced directions,
 clockwise from the right, scaled so that the area inside is 1.
@@ -17,10 +17,25 @@ _ANGLES = np.arange(DIRECTIONS) * (2 * np.pi / DIRECTIONS)
 
 _WAVES = np.arange(2, 6)
 
-_ROUND, _OBLONG, _POLYGON, _STAR, _WAVY, _CROSS, _SEGMENT = range(7)
+_ROUND, _OBLONG, _POLYGON, _STAR, _WAVY, _CROSS, _SEGMENT, _SOFT, _SLANTED, _SECTOR = range(10)
 _KINDS = {
-    True: (_ROUND, _ROUND, _OBLONG, _OBLONG, _POLYGON, _STAR, _STAR, _WAVY, _CROSS, _SEGMENT),
-    False: (_OBLONG, _POLYGON, _STAR, _WAVY),
+    True: (
+        _ROUND,
+        _OBLONG,
+        _OBLONG,
+        _OBLONG,
+        _POLYGON,
+        _STAR,
+        _WAVY,
+        _CROSS,
+        _SEGMENT,
+        _SOFT,
+        _SLANTED,
+        _SLANTED,
+        _SECTOR,
+        _SECTOR,
+    ),
+    False: (_OBLONG, _OBLONG, _POLYGON, _STAR, _WAVY, _CROSS, _SOFT, _SLANTED, _SECTOR),
 }
 """Kinds of outlines, those twice that are drawn twice as often; with and without round ones."""
 
@@ -28,9 +43,9 @@ _KINDS = {
 def outlines(numbers: np.ndarray, *, rounded: bool) -> np.ndarray:
     """Radii (n, DIRECTIONS) of outlines.
 
-    They are ellipses, rectangles and diamonds whose axes differ by 130 to 300 %; regular polygons; stars with 3 to 7 points;
-    wavy lines. For worlds without circles also discs and ellipses whose axes differ by at most 30 %, polygons of more than 5
-    corners, segments of discs, crosses, and rectangles and diamonds whose axes differ by 50 % or more.
+    They are ellipses, rectangles and diamonds whose axes differ by 20 % or more; regular polygons; stars with 3 to 7 points;
+    wavy lines; crosses; rectangles with round corners; parallelograms and trapezoids; sectors of discs. For worlds without
+    circles also discs, polygons of more than 5 corners and segments of discs, but no ellipses like those that such worlds have.
 
     Args:
         numbers: (n, NUMBERS) of [0, 1).
@@ -48,6 +63,8 @@ def outlines(numbers: np.ndarray, *, rounded: bool) -> np.ndarray:
     )
     found = np.where((kind == _CROSS)[:, None], _cross(angle, 0.22 + 0.25 * numbers[:, 14]), found)
     found = np.where((kind == _SEGMENT)[:, None], _segment(angle, 0.6 * numbers[:, 14] - 0.3), found)
+    found = np.where((kind == _SLANTED)[:, None], _slanted(angle, numbers[:, 4:8]), found)
+    found = np.where((kind == _SECTOR)[:, None], _sector(angle, (75 if rounded else 80) + 85 * numbers[:, 14]), found)
     area = 0.5 * (found**2).mean(1, keepdims=True) * 2 * np.pi
     return np.asarray(found / np.sqrt(area))
 
@@ -89,12 +106,39 @@ def _segment(angle: np.ndarray, chord: np.ndarray) -> np.ndarray:
     return np.asarray(np.minimum(disc, np.where(y < -1e-9, (place - level) / np.maximum(-y, 1e-9), disc)))
 
 
+def _slanted(angle: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Radii of parallelograms and trapezoids whose sides lean by 12 to 37 degrees, from numbers (n, 4)."""
+    lean = np.radians(12 + 25 * numbers[:, 0])
+    other = np.where(numbers[:, 1] < 0.5, lean, -lean)
+    normals = np.stack([np.zeros_like(lean), np.pi - other, 0.5 * np.pi + 0 * lean, -0.5 * np.pi + 0 * lean], 1)
+    normals[:, 0] = lean
+    half = 0.7 + 0.7 * numbers[:, 2]
+    return _within(angle, normals, np.stack([half, half, np.ones_like(half), np.ones_like(half)], 1))
+
+
+def _sector(angle: np.ndarray, degrees: np.ndarray) -> np.ndarray:
+    """Radii of sectors of a disc of radius 1, angles (n,) in degrees around the right, from near their centroids."""
+    half = np.radians(degrees / 2)[:, None]
+    place = 2 * np.sin(half) / (3 * half)
+    straight = _within(angle, np.concatenate([half + np.pi / 2, -half - np.pi / 2], 1), np.repeat(place * np.sin(half), 2, 1))
+    along = place * np.cos(angle)
+    return np.asarray(np.minimum(straight, np.sqrt(along**2 + 1 - place**2) - along))
+
+
+def _within(angle: np.ndarray, normals: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Radii (n, directions) of what lies between lines, from their normals' directions and distances, (n, K) each."""
+    ahead = np.cos(angle[:, :, None] - normals[:, None])
+    return np.asarray(np.where(ahead > 1e-6, distances[:, None] / np.maximum(ahead, 1e-6), np.inf).min(2))
+
+
 def _ellipse(angle: np.ndarray, kind: np.ndarray, numbers: np.ndarray, rounded: bool) -> np.ndarray:
-    """Radii of |x / a|^p + |y / b|^p = 1: ellipses (p = 2), diamonds (1) and rectangles (20)."""
-    share = numbers[:, 12]
+    """Radii of |x / a|^p + |y / b|^p = 1: ellipses (p = 2), diamonds (1), rectangles (20), also round ones (3 to 6)."""
+    share, soft = numbers[:, 12], kind == _SOFT
     powers = np.array([1.0, 2.0, 20.0])[(numbers[:, 13] * 3).astype(np.int64)]
-    oblong = np.where(rounded & (powers != 2.0), 1.5 + 2.5 * share, 2.3 + 1.7 * share)
-    ratio = np.where(kind == _ROUND, 1 + 0.3 * share**2, oblong)[:, None]
+    powers = np.where(soft, (2.7 if rounded else 4.2) + 1.8 * numbers[:, 13], powers)
+    slim = np.where(share < 0.5, 1.0 + 0.9 * share, 1.2 + 1.8 * share)  # 1 to 1.45, and 2.1 to 3; the ellipse of worlds has 1.77
+    oblong = np.where(powers != 2.0, 1.18 + 2.0 * share**2, slim if rounded else 1.25 + share)
+    ratio = np.select([kind == _ROUND, soft], [1 + 0.3 * share**2, 1 + share], oblong)[:, None]
     power = np.where(kind == _ROUND, 2.0, powers)[:, None]
     x, y = np.abs(np.cos(angle)) / np.sqrt(ratio), np.abs(np.sin(angle)) * np.sqrt(ratio)
     return np.asarray((x**power + y**power) ** (-1 / power))

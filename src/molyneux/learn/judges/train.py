@@ -26,6 +26,8 @@ from molyneux.core import (
     views,
 )
 from molyneux.learn.fit_progress import FitProgress
+from molyneux.learn.judges.augmentation import jitter, soften
+from molyneux.learn.judges.calibration import calibrate
 from molyneux.learn.judges.judge import Judge, Record
 from molyneux.learn.judges.labels import codes_of, recode, union
 from molyneux.learn.judges.negatives import Negatives
@@ -40,7 +42,7 @@ TRAINING = Training(
 """One pass over fresh samples."""
 
 
-_TRUE, _ALTERED, _NEGATIVES = 4, 4, 1
+_TRUE, _ALTERED, _NEGATIVES = 4, 5, 1
 """Samples of the first level in a round: true views, altered ones, blends and noise. The second level has twice as many, ..."""
 
 
@@ -112,6 +114,8 @@ def train_judge(
     samples = Interleaved(sources, modality, known)
     model = JudgeTraining(samples.spec, seed=seed)
     fit(model, samples, None, training, folder, seed=seed, progress=progress)
+    if training.epochs == 1:  # views that were seen several times say nothing of how sure it is of others
+        calibrate(model.net, samples.spec, [level.views for level in material.values()], seed=seed)
     draft = Judge(model.net, Record(world, samples.spec.modalities[0], known, {}, {}, 0, command))
     draft.save(folder / "draft.safetensors")
     rounded = Judge.load(folder / "draft.safetensors")  # validated with the rounded weights of the file
@@ -134,38 +138,6 @@ def _sources(material: JudgeMaterial, modality: str, factors: Sequence[str], see
 def _cross_entropy(logits: Tensor, codes: Tensor) -> Tensor:
     """Mean over the whole batch; samples without the factor count as zero."""
     return functional.cross_entropy(logits.float(), codes, ignore_index=-1, reduction="sum") / len(codes)
-
-
-def soften(view: Tensor, generator: torch.Generator | None = None) -> Tensor:
-    """Augmented pictures (B, C, H, W) in 0..1, soft and noisy as a generator might make them.
-
-    Half of them are blurred by a drawn amount (up to a 5 x 5 binomial filter, one in eight up to twice: 1.4 pixels standard
-    deviation); each is dimmed or brightened by up to 20 % and gets noise of up to 5 % standard deviation.
-    """
-    amount, gain, noise = torch.rand(3, len(view), 1, 1, 1, generator=generator, device=view.device)
-    soft = view.clone()
-    for share in (2 * amount - 1, 8 * amount - 7):  # half of the pictures stay sharp
-        rows = torch.nonzero(share.flatten() > 0).flatten()
-        soft[rows] = torch.lerp(soft[rows], _binomial(soft[rows]), share[rows])
-    static = 12**0.5 * (torch.rand(view.shape, generator=generator, device=view.device) - 0.5)
-    augmented: Tensor = soft.mul_(0.8 + 0.4 * gain).add_(static.mul_(0.05 * noise))
-    return augmented.clamp_(0, 1)
-
-
-def _binomial(view: Tensor) -> Tensor:
-    """Pictures (B, C, H, W) filtered by 1, 4, 6, 4, 1 sixteenths along both axes, black beyond the border."""
-    for axis in (3, 2):
-        padded = functional.pad(view, (2, 2) if axis == 3 else (0, 0, 2, 2))
-        a, b, c, d, e = (padded.narrow(axis, start, view.shape[axis]) for start in range(5))
-        view = (a + e).add_(b + d, alpha=4).add_(c, alpha=6).div_(16)
-    return view
-
-
-def jitter(view: Tensor, generator: torch.Generator | None = None) -> Tensor:
-    """Series (B, T, D): each value gets noise of a drawn standard deviation, up to 2 % of its channel's over the batch."""
-    amount = torch.rand(len(view), 1, 1, generator=generator, device=view.device)
-    static = torch.randn(view.shape, generator=generator, device=view.device)
-    return view + 0.02 * amount * view.std((0, 1)) * static
 
 
 class Interleaved:
