@@ -4,8 +4,8 @@ from types import MappingProxyType
 
 import pytest
 
-from molyneux.core import SpecError, store
-from molyneux.core.reader import EARLIER, identity, read_by
+from molyneux.core import DataError, Score, SpecError, store
+from molyneux.core.reader import EARLIER, identity, read_by, read_earlier, readers_of, require_one_reader
 
 
 class Exact:
@@ -51,3 +51,19 @@ def test_a_record_without_the_name_of_its_reader_was_read_by_an_earlier_one(read
 @pytest.mark.parametrize("origin", [{}, {"readers": {}}, {"readers": None}])
 def test_a_score_that_rests_on_no_reading_has_no_reader(origin):
     assert read_by(origin) == {}
+
+
+def test_means_over_directions_were_recorded_without_their_readers():
+    old = Score("coherence.strict_by_inputs", 50.0, {"inputs": "2"})
+    assert readers_of(old) == {"all modalities": EARLIER}
+    assert read_earlier(old)
+    assert not read_earlier(Score("coherence.letters", 50.0))
+
+
+def test_scores_of_two_readers_are_refused_together():
+    first, second = (
+        Score("coherence.strict", 50.0, origin={"readers": {"image": {"name": "Exact", "version": version}}}) for version in "12"
+    )
+    require_one_reader([first, first, Score("likelihood.joint", 1.0)])
+    with pytest.raises(DataError, match="of one reader of image, got readings of Exact 1 and of Exact 2"):
+        require_one_reader([first, second])

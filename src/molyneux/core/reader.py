@@ -6,7 +6,7 @@ supplies what it is trained on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -14,7 +14,8 @@ from torch import Tensor
 
 from molyneux.core import store
 from molyneux.core.batch import Source
-from molyneux.core.errors import SpecError
+from molyneux.core.errors import DataError, SpecError
+from molyneux.core.score import Score
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,36 @@ def read_by(origin: Mapping[str, Any]) -> dict[str, str]:
             named = isinstance(reader, Mapping) and reader.get("name") and reader.get("version")
             found[modality + mark] = f"{reader['name']} {reader['version']}" if named else EARLIER
     return found
+
+
+def readers_of(score: Score) -> dict[str, str]:
+    """By modality, the name and version of the reader whose reading a score rests on; see `read_by`.
+
+    Means over directions were recorded without their readers before readers had names.
+    """
+    found = read_by(score.origin)
+    return found or ({"all modalities": EARLIER} if score.name.endswith("_by_inputs") else {})
+
+
+def read_earlier(score: Score) -> bool:
+    """Whether a score rests on what an earlier, unnamed reader read: it is kept as history, and never ranked."""
+    return EARLIER in readers_of(score).values()
+
+
+def require_one_reader(scores: Iterable[Score]) -> None:
+    """Refuse scores that rest on readings of different readers of the same modality.
+
+    Raises:
+        DataError: names the modality and both readers.
+    """
+    known = dict[str, str]()
+    for score in scores:
+        for modality, reader in readers_of(score).items():
+            if known.setdefault(modality, reader) != reader:
+                raise DataError(
+                    f"expected {score.name} of one reader of {modality}, got readings of {known[modality]} and of {reader}: "
+                    "they do not compare; measure again, or leave one of them out"
+                )
 
 
 UNREADABLE = "unreadable"

@@ -13,6 +13,9 @@ About = Mapping[str, str | tuple[str, ...]]
 """What a score is about, by key, such as `{"source": ("image", "touch"), "target": "text"}`. Several modalities are a tuple of
 their names, a single one is a string."""
 
+MEAN_VIEW = "mean view"
+"""The control of readings of generated views: what is read in the mean of the training views with the same factors."""
+
 
 @dataclass(frozen=True)
 class Score:
@@ -53,6 +56,33 @@ class Score:
     def __post_init__(self) -> None:
         if self.value is not None and math.isnan(self.value):
             raise DataError(f"score {self.name} {dict(self.about)} is NaN: record it as None with a note that says why")
+
+    @property
+    def is_guessed(self) -> bool:
+        """Whether it is not better than guessing: its interval contains chance, or it is worse.
+
+        Where higher is better, the best constant answer is guessing too. Of a score that guessing makes as good as can be, such
+        as the gap between two splits, nothing can be said.
+        """
+        if self.chance is None or self.value is None:
+            return False
+        low, high = self.interval or (self.value, self.value)
+        if self.higher_is_better is False:
+            return high >= self.chance > 0
+        return low <= max(self.chance, self.controls.get("constant", self.chance))
+
+    @property
+    def is_mean_view(self) -> bool:
+        """Whether it is not better than the mean of the training views with the same factors, which no model is needed for.
+
+        Nothing is said where that mean is read as well as the true views, as that of captions, which are determined by factors.
+        """
+        mean = self.controls.get(MEAN_VIEW)
+        if mean is None or self.value is None or self.higher_is_better is not True:
+            return False
+        ceiling = self.controls.get("judge ceiling")
+        low, _ = self.interval or (self.value, self.value)
+        return low <= mean and (ceiling is None or mean < ceiling)
 
     def to_json(self) -> dict[str, Any]:
         """A plain dictionary, one line of `scores.jsonl`."""

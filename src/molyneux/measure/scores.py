@@ -15,6 +15,7 @@ import numpy as np
 
 from molyneux.core import About, ConfigError, DataError, Score
 from molyneux.core.intervals import CONFIDENCE, Bounds, Interval, across_seeds, share_interval, student
+from molyneux.core.reader import require_one_reader
 
 __all__ = ["apart", "jackknife_interval", "mean_interval", "over_seeds", "share_interval", "statistic_interval"]
 
@@ -78,13 +79,14 @@ def over_seeds(scores: Sequence[Score]) -> Score:
     note.
 
     Raises:
-        ConfigError: there are no scores, or they are not the same score.
+        ConfigError: there are no scores, or they are not the same score. DataError: they rest on readings of different readers.
     """
     if not scores:
         raise ConfigError("expected the scores of at least one run, got none")
     kinds = {(score.name, tuple(sorted(score.about.items())), score.unit) for score in scores}
     if len(kinds) > 1:
         raise ConfigError(f"expected one score of several seeds, got {len(kinds)} different ones: {sorted(kinds)[:2]} ...")
+    require_one_reader(scores)
     known = [score for score in scores if score.value is not None]
     if not known:
         return scores[0]

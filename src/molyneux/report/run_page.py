@@ -299,7 +299,8 @@ def _warning(score: Score) -> str:
     if score.chance is None or score.value is None or score.higher_is_better is None:
         return ""
     low, high = score.interval or (score.value, score.value)
-    better, worse = (high < score.chance, low > score.chance)
-    if score.higher_is_better:
-        better, worse = low > max(score.chance, score.controls.get("constant", score.chance)), high < score.chance
-    return " That is worse than guessing." if worse else "" if better else " That is no better than guessing."
+    if (high < score.chance) if score.higher_is_better else (low > score.chance):
+        return " That is worse than guessing."
+    if (low <= score.chance <= high) or score.is_guessed:
+        return " That is no better than guessing."
+    return " That is no better than the mean of the training views with the same factors." if score.is_mean_view else ""

@@ -101,12 +101,39 @@ def test_the_order_of_records_does_not_matter(tmp_path):
     assert len(written) == 1
 
 
+EXACT = {"name": "RenderingReader", "exact": True, "accuracy": {"shape": 1.0}}
+
+
+@pytest.mark.parametrize("reader", [{"exact": True, "accuracy": {"shape": 1.0}}, {"exact": False, "digest": "abc"}])
+def test_what_an_earlier_unnamed_reader_read_is_not_ranked(reader):
+    named = run("today", 1, 10.0, readers={"image": {**EXACT, "version": "2"}})
+    boards, left = make_boards([run("before", 1, 90.0, readers={"image": reader}), named])
+    assert [list(ours(board)) for board in boards] == [["today"]]
+    assert [item.settings["name"] for item in left] == ["before"]
+    with pytest.raises(ConfigError, match="an earlier, unnamed reader read is not ranked, so measure again"):
+        make_boards(left, scores=["coherence.strict"])
+
+
+def test_only_what_the_newest_version_of_an_exact_reader_read_is_ranked():
+    given = [run(f"v{version}", 1, 10.0, readers={"image": {**EXACT, "version": version}}) for version in ("2", "10", "9")]
+    boards, left = make_boards(given)
+    assert [list(ours(board)) for board in boards] == [["v10"]]
+    assert sorted(item.settings["name"] for item in left) == ["v2", "v9"]
+
+
+def test_two_judges_never_rank_together():
+    judges = [{"name": "judge of cdsprites-v1 image", "version": digest, "digest": digest} for digest in ("aa1", "bb2")]
+    boards, left = make_boards([run(f"by {judge['version']}", 1, 10.0, readers={"image": judge}) for judge in judges])
+    assert sorted(list(ours(board)) for board in boards) == [["by aa1"], ["by bb2"]]
+    assert not left
+
+
 @pytest.mark.parametrize(
     "other",
     [
         {"package": "0.2.0"},
         {"samples": 500},
-        {"readers": {"image": {"judge": "abc"}}},
+        {"readers": {"image": {"name": "judge of cdsprites-v1 image", "version": "abc"}}},
         {"judges": {"image": "0123"}},
         {"settings": {"level": 2, "image_size": 32}},
         {"split": "validation"},

@@ -20,7 +20,7 @@ from molyneux.report import (
 )
 from molyneux.report.study import study_page
 from molyneux.report.study.seeds import over_seeds
-from molyneux.report.study.tables import entry_of, is_at_chance
+from molyneux.report.study.tables import entry_of
 
 
 @pytest.fixture
@@ -205,20 +205,20 @@ def test_marks_say_what_is_above_and_what_is_at_chance(runs):
 def test_an_error_is_at_chance_where_it_is_not_lower(value, interval, better, at_chance):
     score = Score("prediction.x", value, {}, interval=interval, n=100, higher_is_better=better, chance=50.0 if better else 1.0)
     over = over_seeds([score])
-    assert is_at_chance(over) == at_chance
+    assert over.score.is_guessed == at_chance
     assert entry_of(over, None).text.endswith("\u2205" if better else "\u2298") == at_chance
 
 
 def test_the_best_constant_answer_is_guessing_too():
     score = Score("coherence.strict", 18.8, {}, interval=(17.1, 20.5), n=2000, higher_is_better=True, chance=16.7)
-    assert not is_at_chance(over_seeds([score]))
-    assert is_at_chance(over_seeds([replace(score, controls={"constant": 17.9})]))
-    assert not is_at_chance(over_seeds([replace(score, controls={"constant": 16.0})]))
+    assert not over_seeds([score]).score.is_guessed
+    assert over_seeds([replace(score, controls={"constant": 17.9})]).score.is_guessed
+    assert not over_seeds([replace(score, controls={"constant": 16.0})]).score.is_guessed
 
 
 def test_a_gap_is_never_at_chance():
     score = Score("systematicity.gap", 1.0, {}, interval=(0.5, 1.5), n=100, higher_is_better=False, chance=0.0)
-    assert not is_at_chance(over_seeds([score]))
+    assert not over_seeds([score]).score.is_guessed
 
 
 def test_the_notes_on_published_numbers_stand_in_full_once(runs):
@@ -354,3 +354,78 @@ def test_damaged_records_are_named(tmp_path, content):
         load_study(tmp_path)
     with pytest.raises(StoreError, match="which is not there"):
         load_study(tmp_path / "nowhere.jsonl")
+
+
+def read_as(runs, reader):
+    """The same runs, read by a reader."""
+    origin = {"readers": {"image": {"exact": True, "accuracy": {}, **reader}}}
+
+    def read(score):
+        return replace(score, origin={**score.origin, **origin}) if score.origin else score
+
+    return [replace(run, scores=tuple(map(read, run.scores))) for run in runs]
+
+
+NAMED = {"name": "RenderingReader", "version": "2", "digest": "d"}
+
+
+def test_a_table_never_mixes_two_readers(runs):
+    today, other = read_as(runs, NAMED), read_as(runs, {**NAMED, "version": "3"})
+    mixed = [*today[::2], *other[1::2]]  # a seed of each model by each reader
+    titles = [table.title for table in study_tables(mixed)]
+    assert titles == [
+        f"Level {level}, image read by RenderingReader {version}: results" for level in (1, 3) for version in (2, 3)
+    ]
+    assert [len(table.rows) for table in study_tables(mixed)] == [len(table.rows) for table in study_tables(runs) * 2][:4]
+    with pytest.raises(DataError, match="of one reader of image, got readings of RenderingReader 2 and of RenderingReader 3"):
+        over_seeds([today[0].scores[0], other[1].scores[0]])
+
+
+def test_tables_say_who_read_and_a_run_without_readings_goes_with_any(runs):
+    named = read_as(runs, NAMED)
+    assert any(note == "Read by RenderingReader 2 (image)." for note in study_tables(named)[0].notes)
+    assert [table.title for table in study_tables([*named[1:], runs[0]])] == ["Level 1: results", "Level 3: results"]
+
+
+def test_what_an_earlier_reader_read_is_history_and_ranked_nowhere(runs):
+    before = read_as(runs, {})
+    table = study_tables(before)[1]
+    assert any(note.startswith("Read by an earlier, unnamed reader: kept as history, not ranked") for note in table.notes)
+    assert not any(entry.tone == "strong" for row in table.rows for entry in row)
+    assert any(entry.tone == "strong" for row in study_tables(read_as(runs, NAMED))[1].rows for entry in row)
+    assert study_findings(read_as(runs, NAMED)).rows
+    assert not study_findings(before).rows
+    assert not study_page(before, "before").headlines
+    both = study_tables([*before, *read_as(runs, NAMED)])
+    assert [("earlier" in table.title) for table in both] == [True, False] * 2
+
+
+def test_a_cell_that_is_not_above_the_mean_view_says_so():
+    """Of directions of forced choice on level 3: chance 3.3 and the mean picture of each caption 15.9."""
+    score = Score("coherence.strict_forced", 16.4, {}, interval=(14.8, 18.1), n=2000, unit="%", chance=3.3)
+    controls = {"constant": 4.0, "mean view": 15.9, "judge ceiling": 100.0}
+    cell = entry_of(over_seeds([replace(score, controls=controls)]), None)
+    assert cell.text == "16.4 \u00b5"
+    assert entry_of(over_seeds([score]), None).text == "16.4"
+    assert entry_of(over_seeds([replace(score, controls={**controls, "mean view": 14.0})]), None).text == "16.4"
+    assert entry_of(over_seeds([replace(score, controls={**controls, "constant": 15.0})]), None).text == "16.4 \u2205"
+
+
+def test_what_reaches_true_views_is_not_called_a_mean():
+    """The mean caption of given factors is the caption."""
+    controls = {"mean view": 100.0, "judge ceiling": 100.0}
+    score = Score("coherence.strict", 100.0, {}, interval=(99.8, 100.0), n=2000, unit="%", chance=3.3, controls=controls)
+    assert entry_of(over_seeds([score]), None).text == "100.0"
+
+
+def test_the_legend_and_the_reasons_say_what_the_mean_view_is(runs):
+    def low(score):
+        return replace(score, controls={**score.controls, "mean view": 95.0}) if score.name == "coherence.strict" else score
+
+    shown = [replace(run, scores=tuple(map(low, run.scores))) for run in read_as(runs, NAMED)]
+    table = study_tables(shown)[1]
+    assert any("\u00b5 not above the mean of the training views with the same factors" in note for note in table.notes)
+    assert not any(row[1].tone == "strong" for row in table.rows)
+    reasons = [row[4].text for row in next(s for s in study_page(shown, "x").sections if s.name == "shortfalls").blocks[0].rows]
+    assert any(reason == "not above the mean view (95.0)" for reason in reasons)
+    assert any("this is not above the mean view" in headline.sentence for headline in study_page(shown, "x").headlines)

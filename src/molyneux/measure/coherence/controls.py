@@ -12,11 +12,12 @@ from torch.nn import functional
 
 from molyneux.core import Batch, Modality, Reader, views
 from molyneux.core.reader import identity
+from molyneux.core.score import MEAN_VIEW
 from molyneux.measure.coherence.answers import Answers, read
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import having
 
-MEAN, OTHER, CONSTANT = "mean view", "nearest other view", "mean of all views"
+MEAN, OTHER, CONSTANT = MEAN_VIEW, "nearest other view", "mean of all views"
 """Names of the controls: for each sample the mean of the training views with the same asked factors, drawn as a generated view;
 the training view of other asked factors that is nearest to its true view; and the mean of all training views."""
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from molyneux.core import ConfigError, DataError, Score, store
 from molyneux.core.intervals import Interval
+from molyneux.core.reader import EARLIER, read_earlier
 from molyneux.report.leaderboard.foreign import ForeignRecord, unplaced
-from molyneux.report.leaderboard.protocol import Task, ranked_scores, task_of
+from molyneux.report.leaderboard.protocol import Task, ranked_scores, superseded, task_of
 from molyneux.report.published import PublishedResults, published
 from molyneux.report.records import StudyRun, seed_order
 from molyneux.report.settings import model_of, world_of
@@ -27,6 +28,9 @@ _NOR = ("learn.checkpoint_seconds", "learn.device", "learn.memory", "learn.mlflo
 """Settings, or what they begin with, that do not tell models apart."""
 _LONG = re.compile(r"\d+\.\d{5,}")
 """Numbers with more digits than a label needs, as a search draws them."""
+
+
+_READ_EARLIER = f": what {EARLIER} read is not ranked, so measure again"
 
 
 @dataclass(frozen=True)
@@ -76,8 +80,10 @@ def make_boards(
 ) -> tuple[list[Board], list[StudyRun]]:
     """Rank the runs, and return the boards and the runs that are on none.
 
-    Two values are on one board only if the whole protocol is the same: world with version and settings, split, number of samples,
-    readers and judges, version of the package. The order of the runs does not matter.
+    Nothing that an earlier reader read is ranked: what was read before readers had names, or by a lower version of an exact
+    reader that read other records of the same score. Two values are on one board only if the whole protocol is the same: world
+    with version and settings, split, number of samples, readers and judges, version of the package. The order of the runs does
+    not matter.
 
     Args:
         runs: records, with settings under the names of one version.
@@ -91,19 +97,24 @@ def make_boards(
             outside its bounds: one of them was altered.
     """
     tasks: dict[Task, list[tuple[StudyRun, Score]]] = {}
-    left = []
-    for run in sorted(runs, key=_order):
-        found = [(task, score) for score in ranked_scores(run, scores) if (task := task_of(run, score)) is not None]
-        for task, score in found:
-            _require_bounds(run, score)
-            tasks.setdefault(task, []).append((run, score))
-        if not found:
-            left.append(run)
+    given = sorted(runs, key=_order)
+    for run in given:
+        for score in ranked_scores(run, scores):
+            if (task := task_of(run, score)) is not None:
+                _require_bounds(run, score)
+                tasks.setdefault(task, []).append((run, score))
+    tasks = {task: found for task, found in tasks.items() if not superseded(task, tasks)}
+    shown = {id(run) for found in tasks.values() for run, _ in found}
+    left = [run for run in given if id(run) not in shown]
     ordered = sorted(tasks, key=lambda task: task.order)
     problems = unplaced(foreign, ordered) if ordered or not scores else []
     problems += [problem for task in ordered for problem in _out_of_bounds(foreign, task, tasks[task][0][1].bounds)]
     known = {task.key[0] for task in tasks}
-    problems += [f"no record has a score {name} that can be ranked" for name in scores if name not in known]
+    problems += [
+        f"no record has a score {name} that can be ranked{_READ_EARLIER if any(map(_is_history, runs)) else ''}"
+        for name in scores
+        if name not in known
+    ]
     if problems:
         raise ConfigError(problems)
     return [_board(task, tasks[task], foreign) for task in ordered], left
@@ -129,6 +140,11 @@ def ranked(rows: Iterable[Row], *, higher_is_better: bool) -> tuple[Row, ...]:
         above = [place for place, other in enumerate(order, start=1) if sign * other.mean >= sign * row.mean]
         order.insert(max(above, default=0), row)
     return tuple(order)
+
+
+def _is_history(run: StudyRun) -> bool:
+    """Whether an earlier, unnamed reader read some of a run."""
+    return any(map(read_earlier, run.scores))
 
 
 def _board(task: Task, found: Sequence[tuple[StudyRun, Score]], foreign: Sequence[ForeignRecord]) -> Board:

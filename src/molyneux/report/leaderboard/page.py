@@ -43,7 +43,8 @@ class Leaderboard:
         boards: one for each score and protocol.
         runs: number of records on them.
         unsealed: how many of these have no checksum, because an earlier version wrote them.
-        left_out: number of records without a score that can be ranked: no data set in their origin, or no better direction.
+        left_out: number of records without a score that can be ranked: no data set in their origin, no better direction, or read
+            by an earlier reader.
     """
 
     boards: tuple[Board, ...]
@@ -91,7 +92,7 @@ def _page(leaderboard: Leaderboard, title: str) -> Page:
     if leaderboard.unsealed:
         facts.append(f"{leaderboard.unsealed} records have no checksum (earlier versions wrote none)")
     if leaderboard.left_out:
-        facts.append(f"{leaderboard.left_out} records have nothing that can be ranked")
+        facts.append(f"{leaderboard.left_out} records have nothing that can be ranked, or were read by an earlier reader")
     return Page("leaderboard", title, tuple(facts), (), tuple(sections))
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from molyneux.core import Score, store
+from molyneux.core.reader import read_by, read_earlier
 from molyneux.report import wording
 from molyneux.report.aggregate import headline_predictions
 from molyneux.report.records import StudyRun
@@ -66,9 +67,12 @@ class Task:
 
 
 def task_of(run: StudyRun, score: Score) -> Task | None:
-    """The task that a score belongs to; None where it has no value, no better direction or no data set in its origin."""
+    """The task that a score belongs to.
+
+    None where it has no value, no better direction or no data set in its origin, and where an earlier, unnamed reader read it.
+    """
     origin = score.origin
-    if score.value is None or score.higher_is_better is None or not origin.get("world"):
+    if score.value is None or score.higher_is_better is None or not origin.get("world") or read_earlier(score):
         return None
     rest = {name: value for name, value in origin.items() if name not in _OF_THE_RUN and name not in _PLACE}
     if "samples" not in rest:
@@ -95,6 +99,26 @@ def ranked_scores(run: StudyRun, names: Sequence[str]) -> Iterator[Score]:
     yield from strict or predicted or directed[:_MOST]
 
 
+def superseded(task: Task, others: Iterable[Task]) -> bool:
+    """Whether a later version of one of the readers of a task read another task of the same place and score.
+
+    Versions of exact readers are numbers that are raised; judges, whose versions are digests, supersede none.
+    """
+    own = _versions(task)
+    same = [_versions(other) for other in others if (other.place, other.key) == (task.place, task.key)]
+    return any(version > own[reader] for versions in same for reader, version in versions.items() if reader in own)
+
+
+def _versions(task: Task) -> dict[tuple[str, str], int]:
+    """The versions that are numbers, by modality and name of the reader."""
+    readers = task.details.get("readers") or {}
+    return {
+        (modality, str(reader["name"])): int(reader["version"])
+        for modality, reader in readers.items()
+        if isinstance(reader, Mapping) and str(reader.get("version", "")).isdecimal() and reader.get("exact")
+    }
+
+
 def differences(task: Task, other: Task) -> str:
     """The first few places where the protocols of two tasks differ."""
     return store.differences(task.details, other.details)
@@ -110,11 +134,6 @@ def protocol_words(details: Mapping[str, Any]) -> str:
     if details.get("changed"):
         parts.append(f"other settings than the world's own: {', '.join(map(str, details['changed']))}")
     if details.get("readers"):
-        parts.append(f"read by {', '.join(_reader(name, reader) for name, reader in details['readers'].items())}")
+        parts.append(f"read by {', '.join(f'{reader} ({name})' for name, reader in read_by(details).items())}")
     fingerprint = store.fingerprint(dict(details))
     return f"Protocol {fingerprint[:8]}: {'; '.join(parts) or 'as in the origin of the records'}."
-
-
-def _reader(modality: str, reader: Any) -> str:
-    exact = isinstance(reader, Mapping) and reader.get("exact")
-    return f"the {'exact reader' if exact else 'judge'} of {modality}"

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from molyneux.core import Score
+from molyneux.core.reader import readers_of
 from molyneux.report import wording
 from molyneux.report.published import PublishedResults, published_beside
 from molyneux.report.records import StudyRun, seed_order
@@ -214,11 +215,36 @@ def divide(runs: Sequence[StudyRun]) -> list[Part]:
     parts = []
     for value in level.values if level else ("",):
         chosen = [run for run in runs if level is None or level.value(run.settings) == value]
-        shortest = min(chosen, key=lambda run: steps_of(run.settings) or math.inf)
-        beside = published_beside(shortest.settings, base_scores([score for run in chosen for score in run.scores]))
-        groups = tuple(_ordered(group_runs(chosen, others), beside[0]))
-        parts.append(Part(f"{level.title.capitalize()} {value}" if level else "", others, groups, *beside))
+        title = f"{level.title.capitalize()} {value}" if level else ""
+        for readers, same in by_readers(chosen).items():
+            shortest = min(same, key=lambda run: steps_of(run.settings) or math.inf)
+            beside = published_beside(shortest.settings, base_scores([score for run in same for score in run.scores]))
+            groups = tuple(_ordered(group_runs(same, others), beside[0]))
+            parts.append(Part(", ".join(filter(None, (title, readers))), others, groups, *beside))
     return parts
+
+
+def by_readers(runs: Sequence[StudyRun]) -> dict[str, list[StudyRun]]:
+    """Runs that the same readers read, under what tells these readers apart; all under an empty title where nothing does.
+
+    A run without readings of a modality goes with any reader of it.
+    """
+    read = [_readers(run) for run in runs]
+    known: dict[str, list[str]] = {}
+    for own in read:
+        for modality, reader in own.items():
+            known.setdefault(modality, []).append(reader)
+    usual = {modality: readers[0] for modality, readers in known.items() if len(set(readers)) > 1}
+    found: dict[str, list[StudyRun]] = {}
+    for run, own in zip(runs, read, strict=True):
+        title = ", ".join(f"{name} read by {own.get(name, first)}" for name, first in usual.items())
+        found.setdefault(title, []).append(run)
+    return found
+
+
+def _readers(run: StudyRun) -> dict[str, str]:
+    """Who read each modality in a run; a run that two readers of one modality read is refused where its scores are averaged."""
+    return {modality: reader for score in run.scores for modality, reader in readers_of(score).items()}
 
 
 def _ordered(groups: Sequence[Group], published: PublishedResults | None) -> list[Group]:

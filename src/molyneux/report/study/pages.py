@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from molyneux.core import DataError, Score, nearest
+from molyneux.core.reader import read_earlier
+from molyneux.core.score import MEAN_VIEW
 from molyneux.report import wording
 from molyneux.report.aggregate import aggregate_table, comparisons, tasks_of, tradeoff_panels
 from molyneux.report.numbers import MISSING, write, write_interval
@@ -25,7 +27,6 @@ from molyneux.report.study.tables import (
     ablation_tables,
     best_figure,
     entry_of,
-    is_at_chance,
     marks_used,
     measures_table,
     results_table,
@@ -286,7 +287,7 @@ def findings_table(parts: Sequence[Part]) -> Table:
 
 
 def findings(parts: Sequence[Part]) -> tuple[Finding, ...]:
-    """The best groups for each part and direction of strict coherence."""
+    """The best groups for each part and direction of strict coherence; none of what an earlier, unnamed reader read."""
     found = [_finding(part, key) for part in parts for key in part.strict]
     return tuple(finding for finding in found if finding is not None)
 
@@ -294,7 +295,7 @@ def findings(parts: Sequence[Part]) -> tuple[Finding, ...]:
 def _finding(part: Part, key: Key) -> Finding | None:
     column = part.column(key)
     top = best_of(column)
-    if not top:
+    if not top or read_earlier(top[0].first):
         return None
     names = {id(cell): part.label(group) for group, cell in zip(part.groups, column, strict=True)}
     best = tuple(names[id(cell)] for cell in top if cell.written == top[0].written)
@@ -304,7 +305,7 @@ def _finding(part: Part, key: Key) -> Finding | None:
 
 
 def _sentence(finding: Finding) -> str:
-    over, count, guessed = finding.over, len(finding.over.values), is_at_chance(finding.over)
+    over, count, guessed = finding.over, len(finding.over.values), finding.over.score.is_guessed
     seeds = f"{count} seed{'s' if count > 1 else ''}"
     interval = f" ({write_interval(over.interval, over.decimals)} over {seeds})" if over.interval else ""
     *others, last = finding.best
@@ -318,6 +319,7 @@ def _sentence(finding: Finding) -> str:
     parts = [f"{claim} {over.written} %{interval}"]
     parts += [f"not apart from it: {', '.join(finding.close)}"] if finding.close else []
     parts += ["this is not above guessing"] if guessed else []
+    parts += ["this is not above the mean view"] if over.score.is_mean_view and not guessed else []
     if over.chance is not None:
         parts.append(f"guessing gives {write(over.chance, over.decimals)} %")
     limit = best_figure(finding.part.published, over.first)
@@ -364,8 +366,10 @@ def _shortfall_rows(part: Part, key: Key) -> list[tuple[Entry, ...]]:
 def _reason(part: Part, over: OverSeeds) -> str:
     if over.mean is None:
         return f"not measured: {over.first.note}"
-    if is_at_chance(over):
+    if over.score.is_guessed:
         return f"not above guessing ({write(over.chance, over.decimals)})"
+    if over.score.is_mean_view:
+        return f"not above the mean view ({write(over.controls[MEAN_VIEW], over.decimals)})"
     figure = best_figure(part.published, over.first)
     best = part.published.best(over.first) if part.published else None
     if figure is None or best is None or above(over, figure):

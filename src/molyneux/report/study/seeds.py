@@ -9,6 +9,7 @@ import numpy as np
 
 from molyneux.core import DataError, Score
 from molyneux.core.intervals import Interval, across_seeds, pooled, student
+from molyneux.core.reader import require_one_reader
 from molyneux.report.numbers import places, write
 from molyneux.report.published import Figure
 
@@ -44,6 +45,11 @@ class OverSeeds:
         return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else None
 
     @property
+    def score(self) -> Score:
+        """The mean as a score, with its interval, chance and controls."""
+        return replace(self.first, value=self.mean, interval=self.interval, chance=self.chance, controls=self.controls)
+
+    @property
     def decimals(self) -> int:
         """Number of decimals that the mean is written with."""
         return places(replace(self.first, value=self.mean, interval=None))
@@ -58,10 +64,11 @@ def over_seeds(scores: Sequence[Score]) -> OverSeeds:
     """Summarise the same score of several runs, with the intervals of `core.intervals`.
 
     Raises:
-        DataError: there is no score.
+        DataError: there is no score, or they rest on readings of different readers.
     """
     if not scores:
         raise DataError("expected the scores of at least one run, got none")
+    require_one_reader(scores)
     known = [score for score in scores if score.value is not None]
     values = tuple(float(score.value) for score in known if score.value is not None)
     names = dict.fromkeys(name for score in known for name in score.controls)

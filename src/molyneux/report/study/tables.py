@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from molyneux.core import Score
+from molyneux.core.reader import read_earlier
 from molyneux.report import wording
 from molyneux.report.numbers import MISSING, places, write, write_interval
 from molyneux.report.published import PublishedResults
 from molyneux.report.study.groups import Axis, Group, Key, Part
 from molyneux.report.study.seeds import OverSeeds, above, best_of, published_interval
-from molyneux.report.tables import Column, Entry, Table
+from molyneux.report.tables import Column, Entry, Table, readers_note
 from molyneux.report.tables.table import DASH, reference_entry
 
 OVER_SEEDS = (
@@ -26,6 +27,7 @@ MARKS = {
     "▼": "below the best published number, intervals apart",
     "∅": "not above guessing",
     "⊘": "not below guessing, where lower is better",
+    "µ": "not above the mean of the training views with the same factors, which needs no model",
     "=": "not apart from the published number of the same model",
     "≠": "apart from the published number of the same model",
 }
@@ -52,11 +54,13 @@ def results_table(
     """
     columns = [part.column(key) for key in keys]
     known = [len(part.groups) > 1 and any(cell is not None and cell.interval for cell in column) for column in columns]
+    history = [any(cell is not None and read_earlier(cell.first) for cell in column) for column in columns]
+    known = [told and not past for told, past in zip(known, history, strict=True)]
     best = [best_of(column) if told else [] for column, told in zip(columns, known, strict=True)]
     rows: list[tuple[Entry, ...]] = []
     for group, cells in zip(part.groups, zip(*columns, strict=True), strict=True):
         own = group.published_as(published)
-        strong = [cell is not None and [cell] == top and not is_at_chance(cell) for cell, top in zip(cells, best, strict=True)]
+        strong = [cell is not None and [cell] == top and not _is_trivial(cell) for cell, top in zip(cells, best, strict=True)]
         entries = [entry_of(cell, published, own, strong=bold) for cell, bold in zip(cells, strong, strict=True)]
         rows.append((Entry(part.label(group)), *entries))
         rows += _published_rows(published, group, part.groups, cells)
@@ -64,7 +68,8 @@ def results_table(
     rows += _reference_rows(samples)
     common, heads = _heads([sample.first for sample in samples])
     title = ": ".join(words for words in (title, common) if words)
-    return Table(name, title, (Column("", "left"), *map(Column, heads)), tuple(rows), (*marks_used(rows), *notes))
+    read = readers_note([sample.first for sample in samples])
+    return Table(name, title, (Column("", "left"), *map(Column, heads)), tuple(rows), (*marks_used(rows), *read, *notes))
 
 
 def seeds_table(name: str, title: str, part: Part, keys: Sequence[Key]) -> Table:
@@ -97,24 +102,17 @@ def best_figure(published: PublishedResults | None, score: Score) -> tuple[float
     return published_interval(best[1], published.seeds, score) if best and published else None
 
 
-def is_at_chance(over: OverSeeds) -> bool:
-    """Whether a mean is not better than guessing: its interval contains chance, or it is worse.
-
-    Where higher is better, the best constant answer is guessing too. Of a score that guessing makes as good as can be, such as
-    the gap between two splits, nothing can be said.
-    """
-    if over.chance is None or over.mean is None:
-        return False
-    low, high = over.interval or (over.mean, over.mean)
-    if over.first.higher_is_better is False:
-        return high >= over.chance > 0
-    return low <= max(over.chance, over.controls.get("constant", over.chance))
+def _is_trivial(over: OverSeeds) -> bool:
+    """Whether guessing, or the mean of training views, does as well."""
+    return over.score.is_guessed or over.score.is_mean_view
 
 
 def _mark(over: OverSeeds, published: PublishedResults | None, own: str) -> str:
     """The mark of a mean, against the best published number where higher is better, else against that of the same model."""
-    if is_at_chance(over):
+    if over.score.is_guessed:
         return "⊘" if over.first.higher_is_better is False else "∅"
+    if over.score.is_mean_view:
+        return "µ"
     best = best_figure(published, over.first)
     if best is not None:
         return {True: "▲", False: "▼", None: "≈"}[above(over, best)]

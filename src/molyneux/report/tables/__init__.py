@@ -12,6 +12,7 @@ from molyneux.report.tables.scores import (
     family_tables,
     prediction_scores,
     prediction_tables,
+    readers_note,
     score_table,
     whole_predictions,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "family_tables",
     "prediction_scores",
     "prediction_tables",
+    "readers_note",
     "score_table",
     "scores_to_csv",
     "to_csv",

@@ -36,6 +36,7 @@ _LATEX = str.maketrans(
         "▼": r"$\blacktriangledown$",
         "≈": r"$\approx$",
         "∅": r"$\emptyset$",
+        "µ": r"$\mu$",
         "⊘": r"$\oslash$",
     }
 )

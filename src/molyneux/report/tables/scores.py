@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from molyneux.core import Score
+from molyneux.core.reader import EARLIER, readers_of
 from molyneux.report import wording
 from molyneux.report.numbers import write_count
 from molyneux.report.published import PublishedResults
@@ -109,7 +110,7 @@ def score_table(
         texts = head_entries(heads, score, scores[number - 1] if number else None)
         rows.append((*texts, *(column.entry(score) for column in columns)))
     titles = [*(Column(head.title, "left") for head in heads), *(Column(column.title, column.align) for column in columns)]
-    return Table(name, title, tuple(titles), tuple(rows), (*notes, *footnotes.notes))
+    return Table(name, title, tuple(titles), tuple(rows), (*notes, *readers_note(scores), *footnotes.notes))
 
 
 def head_entries(heads: Sequence[Head], score: Score, above: Score | None) -> list[Entry]:
@@ -132,6 +133,16 @@ def _references(scores: Sequence[Score]) -> list[Extra]:
     names = dict.fromkeys(name for score in scores for name in score.controls)
     columns += map(control, sorted(names, key=lambda name: "ceiling" in name))
     return [*columns, Extra("n", count_entry)] if any(score.n for score in scores) else columns
+
+
+def readers_note(scores: Sequence[Score]) -> tuple[str, ...]:
+    """Who read what a table rests on, as its note; nothing where it rests on no reading."""
+    found = {modality: reader for score in scores for modality, reader in readers_of(score).items()}
+    if not found:
+        return ()
+    if EARLIER in found.values():
+        return (f"Read by {EARLIER}: kept as history, not ranked, and not to be compared with what today's readers read.",)
+    return (f"Read by {', '.join(f'{reader} ({modality})' for modality, reader in found.items())}.",)
 
 
 def coherence_scores(scores: Sequence[Score]) -> list[Score]:
