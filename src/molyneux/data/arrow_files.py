@@ -180,7 +180,7 @@ def _repeated(values: pa.Array, indices: pa.Array) -> int:
         return len(indices) * _longest(values)
     lengths = _lengths(values)
     known = np.asarray(indices.drop_null().cast(pa.int64()).to_numpy())
-    return int(np.bincount(known, minlength=len(lengths)) @ lengths) if len(lengths) else 0
+    return int((np.bincount(known, minlength=len(lengths)) * lengths).sum()) if len(lengths) else 0
 
 
 def _longest(values: pa.Array) -> int:
