@@ -1,10 +1,12 @@
 """Small sources for the tests of this room."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
-from molyneux.core import Batch, Factor, Modality, Quantity, Spec, Target
+from molyneux.core import Batch, Factor, Modality, MolyneuxError, Quantity, Spec, Target
 from molyneux.data import ArraySource
 
 LETTERS = (" ", *"abcdefghijklmnopqrstuvwxyz")
@@ -81,3 +83,33 @@ def make():
 @pytest.fixture(name="same")
 def same_fixture():
     return same
+
+
+MOST = 200 << 20
+"""Bytes that a refusal may take."""
+
+
+def status(name):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith(name))
+
+
+@pytest.fixture
+def refused():
+    """Reads a file that has to be refused, and looks at the memory that this took, where the system tells it."""
+
+    def read(reader, path, match="."):
+        try:
+            Path("/proc/self/clear_refs").write_text("5")  # the highest memory begins anew
+            before = status("VmRSS")
+        except OSError:
+            before = None
+        with pytest.raises(MolyneuxError, match=match) as caught:
+            reader(path)
+        assert str(path) in str(caught.value)
+        assert "\n" not in str(caught.value)
+        assert len(str(caught.value)) < 600 + len(str(path))
+        if before is not None:
+            assert status("VmHWM") - before < MOST
+
+    return read

@@ -17,8 +17,8 @@ _CODE = re.compile(r"[<>|=]?[biufcSUVO?]\d{0,10}")
 _FEWEST_VALUES, _VALUES = 1_000_000, 4
 """How many values every file may stand for, and how many for each of its bytes."""
 
-_KEY_PARTS, _INTEGER_BITS = 100, 4096
-"""Parts that a key of a dictionary may have, and bits of an integer."""
+_KEY_PARTS, _INTEGER_BITS, _MOST_FIELDS = 100, 4096, 1000
+"""Parts that a key of a dictionary may have, bits of an integer, and fields of a type."""
 
 
 class Budget:
@@ -110,6 +110,8 @@ class PickledType:
     def __init__(self, code: Any, *_: Any) -> None:
         self.code, self.state = code, None
         self._made: np.dtype | None = None
+        self._fields = 1
+        """Plain types that it consists of, shared ones counted wherever they stand."""
 
     def __setstate__(self, state: Any) -> None:
         self.state, self._made = state, None
@@ -129,6 +131,9 @@ class PickledType:
             budget.spend(len(names))
             parts = {_text(name): fields[name] for name in names}
             formats = [part[0].made(budget, level + 1) for part in parts.values()]
+            self._fields = sum(part[0]._fields for part in parts.values())
+            if self._fields > _MOST_FIELDS:
+                raise ValueError(f"a type of more than {_MOST_FIELDS} fields")
             offsets, size = [part[1] for part in parts.values()], self.state[5]  # type: ignore[index]
             if not all(isinstance(place, int) and place >= 0 for place in (*offsets, size)):
                 raise ValueError("a type whose fields have no places")

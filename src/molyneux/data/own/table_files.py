@@ -15,6 +15,7 @@ from pyarrow import csv
 
 from molyneux.core import DataError, StoreError, nearest, store
 from molyneux.data.arrow_files import read_arrow, read_parquet
+from molyneux.data.limits import short
 
 SUFFIXES = (".arrow", ".csv", ".feather", ".parquet", ".tsv")
 _MISSING = ("", "NA", "NaN", "nan", "null", "None")
@@ -147,7 +148,7 @@ def _read(path: Path) -> pa.Table:
             return read_arrow(path)
         return _delimited(path, "\t" if path.suffix == ".tsv" else ",")
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
-        raise DataError(f"{path}: expected a table in the format {path.suffix.removeprefix('.')}: {error}") from error
+        raise DataError(f"{path}: expected a table in the format {path.suffix.removeprefix('.')}: {short(error)}") from error
     except OSError as error:
         raise store.read_error(error, path) from error
 

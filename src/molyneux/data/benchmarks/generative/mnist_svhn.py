@@ -10,7 +10,7 @@ import numpy as np
 import scipy.io
 import torch
 
-from molyneux.core import Batch, Modality, Reader, Spec, seeds, store
+from molyneux.core import Batch, Modality, Reader, Spec, seeds
 from molyneux.data.benchmarks.av_mnist.digits import FILES, SIDE, Digits
 from molyneux.data.benchmarks.file_benchmark import Samples, tensors
 from molyneux.data.benchmarks.generative.digit_images import DigitImages, class_factor, write_digits
@@ -18,6 +18,7 @@ from molyneux.data.benchmarks.generative.divisions import last_twelfth
 from molyneux.data.benchmarks.generative.pairing import matched
 from molyneux.data.benchmarks.generative.words import DIGITS, WORDS, placed_words, word_modality, word_reader
 from molyneux.data.dataset import Split
+from molyneux.data.matlab_files import read_matlab
 
 _PHOTOS = ("svhn/train_32x32.mat", "svhn/test_32x32.mat")
 _SIDE = 32
@@ -115,12 +116,7 @@ class MNISTSVHN(DigitImages):
 
     def _read(self, path: Path) -> Digits:
         """The photographs of a file of MATLAB, whose arrays are read without running code."""
-        try:
-            document = scipy.io.loadmat(path, variable_names=["X", "y"])
-        except OSError as error:
-            raise store.read_error(error, path) from error
-        except (ValueError, TypeError, NotImplementedError, MemoryError, scipy.io.matlab.MatReadError) as error:
-            raise self.wrong(path, "a file of MATLAB of version 5 with X and y", f"something else ({error})") from error
+        document = read_matlab(path, ("X", "y"))
         images, labels = self.known(document, ("X", "y"), path)
         pixels = self.array(images, (_SIDE, _SIDE, 3, None), f"{path}, X")
         if pixels.dtype != np.uint8:
