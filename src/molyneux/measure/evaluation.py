@@ -52,6 +52,7 @@ class Evaluation:
         origin: recorded with every score: world, version, split, model, ...
         trained: of the training of the model, as far as it is recorded: its `seconds`, `samples` and `batch_size`.
         stream: part of the names of all streams; `train` for the training samples.
+        untrained: makes the same model with the weights it starts with, for controls; None where there is none.
 
     Raises:
         ConfigError: sizes below 1. SpecError: a reader or features of another modality, or a reader of unknown factors.
@@ -71,6 +72,7 @@ class Evaluation:
     origin: Mapping[str, Any] = field(default_factory=dict)
     trained: Mapping[str, float] = field(default_factory=dict)
     stream: str = "measure"
+    untrained: Callable[[], Any] | None = None
 
     def __post_init__(self) -> None:
         for what, value in (("samples", self.samples), ("batch_size", self.batch_size), ("len(source)", len(self.source))):
@@ -133,6 +135,14 @@ class Evaluation:
         return replace(
             self, source=self.train, train=None, reference=None, about={}, samples=max(1, len(self.train)), stream="train"
         )
+
+    @cached_property
+    def before_training(self) -> Evaluation | None:
+        """The model with the weights it starts with, on the same samples; None where it cannot be made."""
+        if self.untrained is None:
+            return None
+        model = self.untrained()
+        return replace(self, model=model.to(self.device) if isinstance(model, nn.Module) else model, untrained=None)
 
     def batches(self, samples: int | None = None) -> Iterator[tuple[int, Batch]]:
         """The position of the first sample and the batch, for the first `samples` samples (all by default)."""

@@ -260,6 +260,7 @@ def evaluations(run: Run) -> list[Evaluation]:
         batch_size=settings.batch_size,
         origin=_origin(experiment, readers),
         trained=_trained(run),
+        untrained=lambda: make_model(experiment.learn, source.spec, experiment.seed),
     )
     return [_under(condition, plain, run) for condition in measured_on]
 
