@@ -36,6 +36,52 @@ def share_interval(right: int, n: int) -> Interval:
     return low, high
 
 
+def wilson_interval(share: float, n: float) -> Interval:
+    """The score interval of a proportion (Wilson, Journal of the American Statistical Association 22, 1927), ends in 0..1.
+
+    Unlike the exact one it needs no whole number of right samples: the share may be a mean of numbers in 0..1, whose variance is
+    that of a proportion at most.
+
+    >>> [round(end, 4) for end in wilson_interval(1.0, 40)]
+    [0.9124, 1.0]
+    """
+    if not (0 <= share <= 1 and n > 0):
+        raise DataError(f"expected a share in 0..1 and n above 0, got share={share} and n={n}")
+    from scipy.special import ndtri
+
+    square = float(ndtri((1 + CONFIDENCE) / 2)) ** 2
+    centre = (share + square / (2 * n)) / (1 + square / n)
+    half = math.sqrt(square * share * (1 - share) / n + (square / (2 * n)) ** 2) / (1 + square / n)
+    low = 0.0 if share == 0 else max(0.0, centre - half)  # both are exact at the edges, up to rounding
+    return low, 1.0 if share == 1 else min(1.0, centre + half)
+
+
+def weighted_interval(
+    values: Sequence[float], intervals: Sequence[Interval], weights: Sequence[float], *, shared: float = 1.0
+) -> Interval:
+    """The interval of a weighted sum from those of its parts: the MOVER of Zou and Donner (Statistics in Medicine 27, 2008).
+
+    Args:
+        values: of the parts.
+        intervals: of the parts, around their values.
+        weights: of the parts.
+        shared: in how many parts an error counts; 1 where the parts are independent. Parts that share errors have a variance
+            that many times as large, but never more than if they went wholly together.
+    """
+    middle = sum(weight * value for value, weight in zip(values, weights, strict=True))
+    sides = []
+    for end in (0, 1):
+        halves = [weight * abs(value - ends[end]) for value, ends, weight in zip(values, intervals, weights, strict=True)]
+        sides.append(min(sum(halves), math.sqrt(shared * sum(half**2 for half in halves))))
+    return middle - sides[0], middle + sides[1]
+
+
+def joined(*intervals: Interval | None) -> Interval | None:
+    """The smallest interval that holds all that are given; None where there is none."""
+    known = [interval for interval in intervals if interval is not None]
+    return (min(low for low, _ in known), max(high for _, high in known)) if known else None
+
+
 def student(mean: float, sd: float, count: int, bounds: Bounds = (None, None)) -> Interval:
     """Student's t-interval of a mean over `count` >= 2 runs from their standard deviation (n - 1), cut at the bounds."""
     if count < 2:
@@ -51,8 +97,7 @@ def pooled(scores: Sequence[Score]) -> Interval | None:
     """The interval of the mean over the given runs that is due to their finite number of samples.
 
     Shares of samples are counted together, exactly (`share_interval`). Other numbers combine the runs' own intervals as
-    independent errors: a distance from the mean to each end of sqrt(sum d_i^2) / runs (the MOVER of Zou and Donner,
-    Statistics in Medicine 27, 2008, equation 2). None where a run has no interval.
+    independent errors (`weighted_interval`). None where a run has no interval.
     """
     known = [(score.value, score.interval) for score in scores if score.value is not None and score.interval is not None]
     if not known or len(known) < len(scores):
@@ -62,10 +107,8 @@ def pooled(scores: Sequence[Score]) -> Interval | None:
     if (counts := _counts(scores)) is not None:
         low, high = share_interval(*counts)
         return 100 * low, 100 * high
-    mean = float(np.mean([value for value, _ in known]))
-    low = math.sqrt(sum((value - interval[0]) ** 2 for value, interval in known)) / len(known)
-    high = math.sqrt(sum((interval[1] - value) ** 2 for value, interval in known)) / len(known)
-    return mean - low, mean + high
+    values, intervals = zip(*known, strict=True)
+    return weighted_interval(values, intervals, [1 / len(known)] * len(known))
 
 
 def difference_interval(first: Score, second: Score) -> Interval | None:
@@ -106,10 +149,18 @@ def across_seeds(scores: Sequence[Score]) -> Interval | None:
 
 
 def _counts(scores: Sequence[Score]) -> tuple[int, int] | None:
-    """Number of right samples and of all samples in runs of equal size; None unless the scores are shares of samples, in %."""
+    """Number of right samples and of all samples in runs of equal size; None unless the scores are shares of samples, in %.
+
+    A share of samples has the exact interval. Other scores in %, such as balanced accuracy, have others, and are no counts even
+    where they are whole, as at 100 %.
+    """
     if any(score.unit != "%" or score.bounds != (0.0, 100.0) or score.n < 1 for score in scores):
         return None
     right = [(score.value or 0.0) * score.n / 100 for score in scores]
     if len({score.n for score in scores}) > 1 or any(abs(count - round(count)) > 1e-6 for count in right):
         return None
+    for score, count in zip(scores, right, strict=True):
+        exact = [100 * end for end in share_interval(round(count), score.n)]
+        if score.interval is None or max(abs(one - end) for one, end in zip(score.interval, exact, strict=True)) > 1e-6:
+            return None
     return sum(round(count) for count in right), sum(score.n for score in scores)

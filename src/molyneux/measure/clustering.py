@@ -8,6 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from molyneux.core import ConfigError, Encodes, NotApplicableError, Score, about_names
+from molyneux.core.intervals import Interval, joined, wilson_interval
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import Draw, check_draw
 from molyneux.measure.measures import Measure, Measurement
@@ -95,7 +96,10 @@ class Clustering(Measure):
                 recorder.score(
                     name,
                     value,
-                    interval=jackknife_interval(value, rest, bounds) if len(truth) >= 2 * _GROUPS else None,
+                    interval=joined(
+                        jackknife_interval(value, rest, bounds) if len(truth) >= 2 * _GROUPS else None,
+                        _of_a_share(value, len(truth)) if name == "purity" else None,
+                    ),
                     n=len(truth),
                     bounds=bounds,
                     chance=float(np.mean([scale * score(table) for table in tables])),
@@ -103,6 +107,12 @@ class Clustering(Measure):
                 )
             )
         return found
+
+
+def _of_a_share(percent: float, n: int) -> Interval:
+    """The interval of purity for clusters that were found: a share of samples, which may be 100 %."""
+    low, high = wilson_interval(min(1.0, percent / 100), n)
+    return 100 * low, 100 * high
 
 
 def k_means(codes: np.ndarray, clusters: int, *, seed: int, starts: int = 4) -> np.ndarray:
@@ -154,7 +164,7 @@ def adjusted_rand_index(table: np.ndarray) -> float:
     """
     pairs, total = (_pairs(table), _pairs(table.sum()))
     one, other = _pairs(table.sum(1)), _pairs(table.sum(0))
-    expected, most = one * other / total, (one + other) / 2
+    expected, most = one * other / total if total else 0.0, (one + other) / 2
     return float((pairs - expected) / (most - expected)) if most > expected else 1.0
 
 

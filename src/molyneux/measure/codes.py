@@ -18,6 +18,8 @@ from molyneux.measure.generation import Draw, having
 LIMIT = 1 << 30
 """Bytes of codes that are kept; of more, those used longest ago are encoded again when they are needed."""
 
+_DIGITS = 6
+"""Digits that tell samples apart where they are put in order."""
 _CHECKED = {"mean": "codes", "sample": "samples of the codes"}
 """By kind, what has to be finite; rates may be infinite, which their scores say."""
 
@@ -145,11 +147,39 @@ class CodeTable:
         """Means or samples, by code."""
         return self.means if draw == "mean" else self.samples
 
+    def by_content(self) -> CodeTable:
+        """The samples in an order that depends on what is known of them and not on how they stand in their source.
+
+        Halves, subsamples, resamples and starts that are drawn by the places of samples are then the same for every order of the
+        source.
+        """
+        parts = [*self.means.values(), self.factors, *self.targets.values(), *self.known.values()]
+        flat = [np.asarray(part, np.float64).reshape(len(self), -1) for part in parts]
+        return self[content_order(np.concatenate(flat, 1))]
+
     def __getitem__(self, index: np.ndarray) -> CodeTable:
         """The samples at `index`."""
         parts = (self.means, self.samples, self.rates, self.targets, self.known)
         means, samples, rates, targets, known = ({name: values[index] for name, values in part.items()} for part in parts)
         return CodeTable(means, samples, rates, self.factors[index], targets, known, self.rows[index])
+
+
+def content_order(rows: np.ndarray) -> np.ndarray:
+    """Places (N,) of rows (N, ...) in an order that depends on what they hold and not on how they were given.
+
+    The order itself means nothing: it is that of their bytes. Numbers count to six digits of the largest of their column, since
+    the last ones differ between processors and with the place of a sample in its batch.
+    """
+    flat = np.asarray(rows.reshape(len(rows), -1), np.float64)
+    scale = np.abs(flat).max(0, initial=0.0)
+    flat = np.ascontiguousarray((flat / np.where(np.isfinite(scale) & (scale > 0), scale, 1.0)).round(_DIGITS) + 0.0)
+    keys = flat[:, 0] if flat.shape[1] == 1 else flat.view(np.dtype((np.void, flat.dtype.itemsize * flat.shape[1])))[:, 0]
+    return np.asarray(np.argsort(keys, kind="stable"))
+
+
+def in_order(rows: np.ndarray) -> np.ndarray:
+    """The rows (N, ...) in the order of `content_order`, so that what is drawn by place is the same however they were given."""
+    return np.asarray(rows[content_order(rows)])
 
 
 def tabulate_codes(encoded: Sequence[tuple[int, EncodedBatch]], observed: Sequence[str], samples: int) -> CodeTable:

@@ -213,13 +213,15 @@ class Evaluation:
     def tables(self, samples: int | None = None) -> dict[tuple[str, ...], CodeTable]:
         """The codes given each available modality alone and given all of them, where any sample has them; by what is observed.
 
+        Each table is in the order of its content (`CodeTable.by_content`); its `rows` say where the samples stand in the source.
+
         Raises:
             NotApplicableError: no sample has any modality. DataError: see `table`.
         """
         found = {}
         for observed in self.observed_sets:
             try:
-                found[observed] = self.table(observed, samples)
+                found[observed] = self.table(observed, samples).by_content()
             except NotApplicableError:
                 continue
         return found

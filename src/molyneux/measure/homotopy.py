@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from molyneux.core import Batch, Cell, ConfigError, DataError, Decodes, Encodes, Gallery, NotApplicableError, Reader, Score, views
+from molyneux.core.intervals import Interval
 from molyneux.measure.codes import from_named, require_finite
 from molyneux.measure.coherence.scores import CEILING
 from molyneux.measure.evaluation import Evaluation
@@ -222,8 +223,8 @@ def _ratio(name: str, rows: np.ndarray, recorder: Recorder, *, scale: float = 10
         return scale * float(sums[:, 0].sum() / sums[:, 1].sum())
 
     value = ratio(counted)
-    interval = statistic_interval(ratio, counted, recorder.rng)
-    if len(np.unique(counted[:, 0] / counted[:, 1])) == 1:  # a bootstrap of equal numbers would claim certainty
+    interval: Interval | None = statistic_interval(ratio, counted, recorder.rng)
+    if interval is None:  # all pairs are alike
         interval = mean_interval(np.full(len(counted), value), recorder.rng, fields["bounds"])
     return recorder.score(name, value, interval=interval, n=len(counted), **fields)
 
@@ -314,7 +315,7 @@ def draw_pairs(evaluation: Evaluation, pairs: int) -> Pairs:
     Raises:
         NotApplicableError: there are not two such samples. DataError: a code is not finite; names code, row and dimension.
     """
-    table = evaluation.table(evaluation.available, max(_FIRST, 4 * pairs))
+    table = evaluation.table(evaluation.available, max(_FIRST, 4 * pairs)).by_content()
     count = min(2 * pairs, len(table) // 2 * 2)
     if not count:
         raise NotApplicableError("homotopy needs two samples that have all modalities: measure on another source")

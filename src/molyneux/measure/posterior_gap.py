@@ -10,8 +10,10 @@ import numpy as np
 from molyneux.core import Cell, Decodes, Encodes, Gallery, Score, SpecError, about_names
 from molyneux.measure.codes import CodeTable, named
 from molyneux.measure.evaluation import Evaluation
-from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.measures import Measure, Measurement, not_applicable
 from molyneux.measure.scores import Recorder, statistic_interval
+
+_FEW = "spreads of codes need at least two samples that have them"
 
 _ACTIVE = 0.01
 """Variance of the posterior mean above which a dimension is active."""
@@ -50,15 +52,20 @@ class PosteriorGap(Measure):
         tables = evaluation.tables()
         prior, other = (_prior_samples(evaluation, stream) for stream in ("first", "second"))
         everything = evaluation.available
+        known = {observed: table for observed, table in tables.items() if len(table) > 1}
         scores: list[Score] = []
         for observed, table in tables.items():
+            if observed not in known:
+                what = {"source": about_names(observed)}
+                scores.append(not_applicable(self, _FEW, origin=evaluation.provenance(), about=what))
+                continue
             for code in table.samples:
                 rng = evaluation.rng(self.name, *observed, code)
                 about = {"source": about_names(observed), "code": code}
                 recorder = Recorder(self.name, rng, about, evaluation.provenance())
                 references: dict[str | tuple[str, ...], Mapping[str, np.ndarray]] = {"prior": prior}
-                if observed != everything and code in tables.get(everything, table).samples:
-                    references[about_names(everything)] = tables.get(everything, table).samples
+                if observed != everything and code in known.get(everything, table).samples:
+                    references[about_names(everything)] = known.get(everything, table).samples
                 floor = sliced_wasserstein(other[code], prior[code], rng, projections=self.projections)
                 scores += _moments(table, code, prior[code], other[code], recorder)
                 scores += [
@@ -72,7 +79,7 @@ class PosteriorGap(Measure):
                     )
                     for name, clouds in references.items()
                 ]
-        return Measurement(tuple(scores), (_dimensions(tables, prior),))
+        return Measurement(tuple(scores), (_dimensions(known, prior),) if known else ())
 
 
 def _moments(table: CodeTable, code: str, prior: np.ndarray, other: np.ndarray, recorder: Recorder) -> list[Score]:

@@ -1,7 +1,8 @@
 """How scores are made: values with 95 % intervals, averages over seeds, and whether two scores differ.
 
 Shares use the Clopper-Pearson interval because it is exact: it never covers less than it claims, and it stays valid at
-0 and 100 %, where the usual approximations collapse to a point. Means use the percentile bootstrap.
+0 and 100 %, where the usual approximations collapse to a point. Means use the percentile bootstrap. An interval is a function of
+the samples and the seed: their order changes nothing.
 """
 
 from __future__ import annotations
@@ -16,21 +17,25 @@ import numpy as np
 from molyneux.core import About, ConfigError, DataError, Score
 from molyneux.core.intervals import CONFIDENCE, Bounds, Interval, across_seeds, share_interval, student
 from molyneux.core.reader import require_one_reader
+from molyneux.measure.codes import in_order
 
 __all__ = ["apart", "jackknife_interval", "mean_interval", "over_seeds", "share_interval", "statistic_interval"]
 
+RESAMPLES = 200
+"""How often a statistic is computed on samples drawn from the samples."""
 _RESAMPLES = 2000
-_STATISTIC_RESAMPLES = 200
 _CHUNK = 4_000_000
+_DIGITS = 10
+"""Digits of the largest value that tell values apart when they are resampled."""
 
 
 def mean_interval(
     values: np.ndarray, rng: np.random.Generator, bounds: tuple[float | None, float | None] = (None, None)
-) -> Interval:
-    """The percentile bootstrap interval of a mean (Efron and Tibshirani 1993, chapter 13).
+) -> Interval | None:
+    """The percentile bootstrap interval of a mean (Efron and Tibshirani 1993, chapter 13), whatever the order of the values.
 
     Where all values are equal the bootstrap would claim certainty. With known bounds the interval then allows for the
-    largest share of unlike values that n equal ones do not rule out, 1 - 0.025^(1/n).
+    largest share of unlike values that n equal ones do not rule out, 1 - 0.025^(1/n); without them it is None.
 
     Args:
         values: (N,) one number per sample.
@@ -39,32 +44,44 @@ def mean_interval(
     """
     if len(values) < 1:
         raise DataError("expected at least one value to average, got none")
-    distinct, counts = np.unique(values, return_counts=True)
+    distinct, counts = np.unique(_rounded(values), return_counts=True)
     if len(distinct) == 1:
         return _equal_values(float(distinct[0]), len(values), bounds)
-    means = _resampled_counts(distinct, counts, rng) if 4 * len(distinct) <= len(values) else _resampled(values, rng)
+    few = 4 * len(distinct) <= len(values)
+    means = _resampled_counts(distinct, counts, rng) if few else _resampled(np.repeat(distinct, counts), rng)
     low, high = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return float(low), float(high)
 
 
 def statistic_interval(statistic: Callable[[np.ndarray], float], rows: np.ndarray, rng: np.random.Generator) -> Interval | None:
-    """The percentile bootstrap interval of any statistic of the rows (N, ...); None where it is not finite."""
-    found = [statistic(rows[rng.integers(0, len(rows), len(rows))]) for _ in range(_STATISTIC_RESAMPLES)]
-    if not np.isfinite(found).all():
+    """The percentile bootstrap interval of any statistic of the rows (N, ...), as `percentiles`; whatever their order."""
+    rows = in_order(rows)
+    return percentiles(np.array([statistic(rows[rng.integers(0, len(rows), len(rows))]) for _ in range(RESAMPLES)]))
+
+
+def percentiles(drawn: np.ndarray) -> Interval | None:
+    """The 95 % interval from the values of a statistic on resamples.
+
+    None where one is not finite, and where all are equal, which shows that the samples cannot tell how far the statistic
+    varies, and not that it is certain.
+    """
+    if not np.isfinite(drawn).all() or np.ptp(drawn) <= 1e-12 * np.abs(drawn).max():
         return None
-    low, high = np.quantile(found, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return float(low), float(high)
 
 
 def jackknife_interval(value: float, left_out: Sequence[float], bounds: Bounds = (None, None)) -> Interval | None:
-    """The interval of a smooth statistic from its values without each of G groups of samples; None where one is not finite.
+    """The interval of a smooth statistic from its values without each of G groups of samples.
+
+    None where one is not finite, and where all are equal, which is no sign of certainty.
 
     The delete-a-group jackknife (Kott, Journal of Official Statistics 17, 2001): Student's t with G - 1 degrees of freedom and
     the variance (G - 1) / G times the sum of squared differences from the mean. A bootstrap would draw samples more than once,
     which biases distances between samples.
     """
     values = np.asarray(left_out, np.float64)
-    if not np.isfinite(values).all():
+    if not np.isfinite(values).all() or np.ptp(values) <= 1e-12 * np.abs(values).max():
         return None
     groups = len(values)
     error = float(np.sqrt((groups - 1) / groups * np.square(values - values.mean()).sum()))
@@ -129,11 +146,19 @@ def _average(values: Sequence[float | None]) -> float:
     return float(np.mean([value for value in values if value is not None]))
 
 
-def _equal_values(value: float, n: int, bounds: tuple[float | None, float | None]) -> Interval:
+def _rounded(values: np.ndarray) -> np.ndarray:
+    """Values without their last digits, which depend on the processor and on the order of sums before."""
+    largest = float(np.abs(values).max())
+    digits = _DIGITS - math.ceil(math.log10(largest)) if 0 < largest < math.inf else 0
+    return np.asarray(values.round(digits) if -300 < digits < 300 else values)
+
+
+def _equal_values(value: float, n: int, bounds: tuple[float | None, float | None]) -> Interval | None:
+    low, high = bounds
+    if low is None or high is None:
+        return None
     unlike = 1 - ((1 - CONFIDENCE) / 2) ** (1 / n)
-    low = value if bounds[0] is None else value - unlike * (value - bounds[0])
-    high = value if bounds[1] is None else value + unlike * (bounds[1] - value)
-    return low, high
+    return value - unlike * (value - low), value + unlike * (high - value)
 
 
 def _resampled_counts(distinct: np.ndarray, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -205,7 +230,7 @@ class Recorder:
         if n == 0 or finite < n:
             note = f"{n - finite} of {n} values are not finite" if n else _NOTHING
             return self.score(name, None, **{**fields, "note": note})
-        data = values.astype(np.float64)
+        data = np.sort(values.astype(np.float64))  # the last digits of a sum depend on its order
         interval = mean_interval(data, self.rng, fields.get("bounds", (None, None)))
         return self.score(name, float(data.mean()), interval=interval, n=n, **fields)
 

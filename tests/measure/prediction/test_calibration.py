@@ -9,7 +9,7 @@ from torch.distributions import Bernoulli, Independent, Normal
 from molyneux.core import Batch, ConfigError, Modality, NotApplicableError, Spec, Target
 from molyneux.data import ArraySource
 from molyneux.measure import Calibration, Evaluation
-from molyneux.measure.prediction.calibration import quantile_error
+from molyneux.measure.prediction.calibration import calibration_error, quantile_error
 
 SPEC = Spec(
     (Modality("x", "tabular", (3,)),),
@@ -77,3 +77,51 @@ def test_a_source_without_targets_is_told():
     source = ArraySource(Spec(SPEC.modalities), Batch({"x": torch.zeros(4, 3)}))
     with pytest.raises(NotApplicableError, match="calibration needs targets"):
         Calibration()(Evaluation(Knowing(), source))
+
+
+def test_ties_share_bins_whatever_the_order_of_the_samples():
+    """A prior of 40 % that is so, said of every sample: sorted rows gave .4, shuffled ones .04."""
+    right = np.repeat([True, False], [400, 600])
+    said = np.full(1000, 0.4006)
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(1000)
+        assert calibration_error(said, right[order], 15) == pytest.approx(0.0006)
+    assert calibration_error(said, right, 15) == pytest.approx(0.0006)
+
+
+def test_without_ties_bins_have_equally_many_samples():
+    rng = np.random.default_rng(0)
+    said = rng.random(107)
+    right = rng.random(107) < said
+    parts = np.array_split(np.argsort(said), 15)
+    expected = sum(abs(said[part].mean() - right[part].mean()) * len(part) for part in parts) / 107
+    assert calibration_error(said, right, 15) == pytest.approx(expected, abs=1e-6)
+
+
+def test_ties_that_a_border_divides_are_in_both_bins_in_proportion():
+    """Two bins of three samples: the four of .6, of which one is right, are in the first with two and in the second with two."""
+    said = np.array([0.1, 0.6, 0.6, 0.6, 0.6, 0.9])
+    right = np.array([False, True, False, False, False, True])
+    first, second = abs(0.1 + 2 * 0.6 - 0.5), abs(0.9 + 2 * 0.6 - 1.5)
+    for order in (np.arange(6), np.array([0, 4, 3, 2, 1, 5])):
+        assert calibration_error(said[order], right[order], 2) == pytest.approx((first + second) / 6)
+
+
+def test_confidences_that_differ_by_rounding_are_ties():
+    right = np.repeat([True, False], 50)
+    said = 0.5 + np.linspace(0, 1e-8, 100)
+    assert calibration_error(said, right, 10) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_an_error_of_nothing_is_not_certain():
+    """Forty answers that are right, said with certainty, are as likely as not from a model that is wrong once in forty."""
+
+    class Sure:
+        def predict(self, batch, observed=None):
+            return {"kind": Bernoulli(logits=torch.full((len(batch),), 40.0))}
+
+    spec = Spec((Modality("x", "tabular", (1,)),), targets=(Target("kind", "agreement"),))
+    batch = Batch({"x": torch.zeros(40, 1)}, targets={"kind": torch.ones(40, dtype=torch.int64)})
+    (error, *_) = Calibration()(Evaluation(Sure(), ArraySource(spec, batch), seed=1)).scores
+    assert error.value == pytest.approx(0.0, abs=1e-9)
+    assert error.interval == pytest.approx((0.0, 0.0876), abs=1e-3)

@@ -153,7 +153,7 @@ def diversity_score(made: Answers, true: Answers, recorder: Recorder) -> Score:
     return recorder.score(
         "diversity",
         float(np.exp(entropy)),
-        interval=(max(1.0, low), min(possible, high)),
+        interval=(max(1.0, low), min(possible, high)) if error > 0 else None,  # scenes that are equally frequent do not tell
         n=len(rows),
         unit="scenes",
         bounds=(1.0, possible),

@@ -14,10 +14,12 @@ from molyneux.measure.codes import CodeTable
 from molyneux.measure.disentanglement.unsupervised import gaussian_total_correlation, hoyer
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import within_lengths
-from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.measures import Measure, Measurement, not_applicable
 from molyneux.measure.posterior_gap import active_units
 from molyneux.measure.reconstruction import SymbolFrequencies
 from molyneux.measure.scores import Recorder, statistic_interval
+
+_FEW = "spreads of codes need at least two samples that have them"
 
 
 @final
@@ -60,6 +62,10 @@ class CodeUse(Measure):
         """The statistics of every code, and the distortion of every modality."""
         scores: list[Score] = []
         for observed, table in evaluation.tables(self.samples).items():
+            if len(table) < 2:
+                what = {"source": about_names(observed)}
+                scores.append(not_applicable(self, _FEW, origin=evaluation.provenance(), about=what))
+                continue
             for code in table.means:
                 about = {"source": about_names(observed), "code": code}
                 recorder = Recorder(self.name, evaluation.rng(self.name, *observed, code), about, evaluation.provenance())

@@ -254,13 +254,16 @@ def interval_of(value: float, drawn: Sequence[float], bounds: tuple[float | None
     and is in it.
 
     Returns:
-        None for fewer than three finite values, or a value that is not finite.
+        None for fewer than three finite values, a value that is not finite, or halves that all have one value, which is no sign
+        that other samples have it too.
     """
     if len(drawn) < 3 or not np.isfinite([value, *drawn]).all():
         return None
     from scipy.special import stdtrit  # takes a third of a second to import, which nothing else here needs
 
     half = float(stdtrit(len(drawn) - 1, (1 + CONFIDENCE) / 2)) * float(np.std(drawn, ddof=1))
+    if half <= 1e-12 * abs(value):
+        return None
     low, high = bounds
     return max(value - half, -math.inf if low is None else low), min(value + half, math.inf if high is None else high)
 

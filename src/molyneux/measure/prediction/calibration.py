@@ -10,13 +10,14 @@ import torch
 from torch.distributions import Independent
 
 from molyneux.core import ConfigError, NotApplicableError, Predicts, Score, Spec, Target
-from molyneux.core.intervals import Interval
+from molyneux.core.intervals import Interval, joined, wilson_interval
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.prediction.breakdown import distributions_of, probabilities_of
-from molyneux.measure.prediction.class_scores import RESAMPLES, percentiles
-from molyneux.measure.scores import Recorder
+from molyneux.measure.scores import RESAMPLES, Recorder, in_order, percentiles
 
+_DIGITS = 6
+"""Decimals of a confidence: what differs behind them differs by the rounding of 32 bits, and is tied."""
 _TINY = float(np.finfo(np.float32).tiny)
 _BELOW: dict[str, Any] = {"bounds": (0.0, None), "higher_is_better": False}
 
@@ -26,7 +27,8 @@ class Calibration(Measure):
     """How far the probabilities that a model predicts can be believed, given all modalities.
 
     Scores with `about` naming the target. Of classes and agreement: `calibration.error`, the expected calibration error over bins
-    with equally many samples (Naeini, Cooper and Hauskrecht, AAAI 2015; bins as in Nixon et al., 2019), 0..1;
+    with equally many samples (Naeini, Cooper and Hauskrecht, AAAI 2015; bins as in Nixon et al., 2019), 0..1, equal confidences
+    sharing bins in proportion;
     `calibration.brier`, the mean squared distance between the predicted probabilities and the true class (Brier, 1950), 0..2; and
     `calibration.log_loss` in nats. Of labels the same, each label being an answer; `brier` and `log_loss` are sums over labels.
     Of numbers: `calibration.error`, the mean distance between the quantiles of the true values and their shares (Kuleshov, Fenner
@@ -108,7 +110,8 @@ class Calibration(Measure):
             return calibration_error(flat[:, 0], flat[:, 1], self.bins)
 
         fields: dict[str, Any] = {"n": len(rows), "bounds": (0.0, 1.0), "higher_is_better": False}
-        return recorder.score("error", error(rows), interval=_around(rows, error, recorder.rng), **fields)
+        value, drawn = error(rows), _around(rows, error, recorder.rng)
+        return recorder.score("error", value, interval=joined(drawn, _of_the_whole(rows, value)), **fields)
 
 
 def _losses(pair: Sequence[tuple[np.ndarray, np.ndarray]], recorder: Recorder) -> list[Score]:
@@ -152,13 +155,21 @@ def _densities(evaluation: Evaluation, target: Target) -> list[tuple[np.ndarray,
 def calibration_error(confidence: np.ndarray, right: np.ndarray, bins: int) -> float:
     """The expected calibration error: mean distance between confidence and accuracy over bins of equally many samples.
 
+    Samples of equal confidence that a border divides are in both bins in proportion, each as right as all of them together: the
+    error is a function of what was said and how often it was right, and not of the order of the samples. A model that always says
+    the same has one bin.
+
     Args:
         confidence: (N,) probability of the answer, 0..1.
         right: (N,) whether the answer is right.
         bins: number of bins.
     """
-    parts = np.array_split(np.argsort(confidence, kind="stable"), min(bins, len(confidence)))
-    return float(sum(abs(confidence[part].mean() - right[part].mean()) * len(part) for part in parts) / len(confidence))
+    n, bins = len(confidence), min(bins, len(confidence))
+    said, place, counts = np.unique(confidence.round(_DIGITS), return_inverse=True, return_counts=True)
+    missed = np.bincount(place.ravel(), right, len(said)) - said * counts
+    ends, sums = (np.concatenate([[0.0], np.cumsum(values)]) for values in (counts, missed))
+    borders = np.concatenate([[0], np.cumsum(n // bins + (np.arange(bins) < n % bins))])
+    return float(np.abs(np.diff(np.interp(borders, ends, sums))).sum() / n)
 
 
 def quantile_error(quantiles: np.ndarray) -> float:
@@ -167,14 +178,31 @@ def quantile_error(quantiles: np.ndarray) -> float:
     return float(np.abs(np.sort(quantiles, axis=0) - ((np.arange(n) + 0.5) / n)[:, None]).mean())
 
 
-def _around(rows: np.ndarray, statistic: Callable[[np.ndarray], float], rng: np.random.Generator) -> Interval:
-    """A bootstrap interval of a distance: the spread of resamples about their mean, around the value.
+def _around(rows: np.ndarray, statistic: Callable[[np.ndarray], float], rng: np.random.Generator) -> Interval | None:
+    """A bootstrap interval of a distance: the spread of resamples about their mean, around the value; whatever the order of rows.
 
-    Resampling adds noise, which makes a distance larger: the plain percentiles may lie above the value.
+    Resampling adds noise, which makes a distance larger: the plain percentiles may lie above the value. None where resamples do
+    not differ.
     """
+    rows = in_order(rows)
     drawn = np.array([statistic(rows[rng.integers(0, len(rows), len(rows))]) for _ in range(RESAMPLES)])
-    low, high = statistic(rows) + np.array(percentiles(drawn)) - drawn.mean()
+    if (ends := percentiles(drawn)) is None:
+        return None
+    low, high = statistic(rows) + np.array(ends) - drawn.mean()
     return max(0.0, float(low)), float(high)
+
+
+def _of_the_whole(rows: np.ndarray, value: float) -> Interval:
+    """The interval of a calibration error that the accuracy of all answers allows, with rows (N, G, 2) of confidence and right.
+
+    The error is at least the distance between mean confidence and accuracy. Resamples of answers that are all right do not tell
+    how many wrong ones there may be; the interval of their accuracy does.
+    """
+    ordered = np.sort(rows.reshape(-1, 2), axis=0)
+    said, accuracy = (float(side) for side in ordered.mean(0))
+    ends = wilson_interval(min(1.0, accuracy), len(rows))
+    near, far = sorted(abs(said - end) for end in ends)
+    return min(value, 0.0 if ends[0] <= said <= ends[1] else near), max(value, far)
 
 
 def brier(given: np.ndarray, truth: np.ndarray) -> np.ndarray:

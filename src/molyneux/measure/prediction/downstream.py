@@ -103,7 +103,9 @@ class Downstream(Measure):
         """By control, its features of the samples to score and of those to fit."""
         widest = max(values.shape[1] for values in table.means.values())
         matrices = projection_matrices(evaluation, observed, widest)
-        tested = control_features(evaluation, observed, matrices, samples=self.samples)
+        places = np.searchsorted(np.sort(table.rows), table.rows)  # features are in the order of the source
+        made = control_features(evaluation, observed, matrices, samples=self.samples)
+        tested = {name: features[places] for name, features in made.items()}
         if training is None or evaluation.training is None:
             return {name: (features, features) for name, features in tested.items()}
         fitted = control_features(evaluation.training, observed, matrices, samples=self.samples)

@@ -66,7 +66,7 @@ class Leakage(Measure):
         """Every private code, given its modality alone."""
         if len(evaluation.available) < 2:
             raise NotApplicableError("leakage needs at least two modalities: choose another source")
-        tables = {name: evaluation.table((name,), self.samples) for name in evaluation.available}
+        tables = {name: evaluation.table((name,), self.samples).by_content() for name in evaluation.available}
         private = [name for name, table in tables.items() if f"private.{name}" in table.means]
         if not private:
             raise NotApplicableError("leakage needs a model with private codes")
@@ -179,9 +179,10 @@ def _modality(
 
 
 def _aligned(first: CodeTable, second: CodeTable) -> tuple[CodeTable, CodeTable]:
-    """The samples that two tables share, in the same order."""
+    """The samples that two tables share, in the same order, which is that of the content of the first."""
     _, one, two = np.intersect1d(first.rows, second.rows, return_indices=True)
-    return first[one], second[two]
+    places = np.argsort(one)
+    return first[one[places]], second[two[places]]
 
 
 def _residuals(fit: np.ndarray, fit_targets: np.ndarray, codes: np.ndarray, targets: np.ndarray) -> np.ndarray:

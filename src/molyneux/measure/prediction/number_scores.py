@@ -11,8 +11,9 @@ from collections.abc import Callable
 import numpy as np
 
 from molyneux.core import Score, Target
-from molyneux.measure.prediction.class_scores import PERCENT, RESAMPLES, accuracy, percentiles, weighted_f1
-from molyneux.measure.scores import Recorder
+from molyneux.core.intervals import joined
+from molyneux.measure.prediction.class_scores import PERCENT, accuracy, f1_interval, weighted_f1
+from molyneux.measure.scores import RESAMPLES, Recorder, in_order, percentiles
 
 _MOST = 20
 """Numbers between bounds further apart than this are not rounded to classes."""
@@ -33,6 +34,8 @@ def number_scores(
         recorder: makes the scores.
         target: what is predicted; its bounds say whether values are rounded.
     """
+    rows = in_order(np.concatenate([predicted, truth], 1))  # the last digits of a sum depend on its order
+    predicted, truth, known = rows[:, : truth.shape[1]], rows[:, truth.shape[1] :], np.sort(known, axis=0)
     mean, median = (np.broadcast_to(one, truth.shape) for one in (known.mean(0), np.median(known, axis=0)))
     absolute = [np.abs(one - truth).mean(1) for one in (predicted, mean, median)]
     square = [((one - truth) ** 2).mean(1) for one in (predicted, mean)]
@@ -65,7 +68,7 @@ def _varying_scores(predicted: np.ndarray, truth: np.ndarray, mean: np.ndarray, 
             continue
         rows = (recorder.rng.integers(0, n, n) for _ in range(RESAMPLES))
         drawn = np.array([statistic(predicted[row], truth[row]) for row in rows])
-        interval = percentiles(drawn) if np.isfinite(drawn).all() else None
+        interval = percentiles(drawn)
         references = {"chance": usual, "controls": {"constant": usual}} if name == "r2" else {"chance": 0.0}
         scores.append(recorder.score(name, value, interval=interval, n=n, bounds=bounds, **references))
     return scores
@@ -125,12 +128,13 @@ def _classified(name: str, pair: tuple[np.ndarray, np.ndarray], prior: np.ndarra
     guessed = np.outer(counts.sum(1), prior)
     constant = np.outer(counts.sum(1), np.eye(2)[prior.argmax()])
     drawn = recorder.rng.multinomial(len(truth), (counts / counts.sum()).ravel(), RESAMPLES)
-    interval = percentiles(100 * np.array([weighted_f1(one.reshape(2, 2)) for one in drawn]))
+    by_class = f1_interval(np.diag(counts), counts.sum(0) + counts.sum(1), counts.sum(1))
+    low, high = joined(percentiles(np.array([weighted_f1(one.reshape(2, 2)) for one in drawn])), by_class) or by_class
     references = [
         {"chance": 100 * statistic(guessed), "controls": {"constant": 100 * statistic(constant)}}
         for statistic in (accuracy, weighted_f1)
     ]
-    f1 = {"interval": interval, "n": len(truth), **PERCENT}
+    f1 = {"interval": (100 * low, 100 * high), "n": len(truth), **PERCENT}
     return [
         recorder.share(f"{name}_accuracy", predicted == truth, **references[0]),
         recorder.score(f"{name}_weighted_f1", 100 * weighted_f1(counts), **references[1], **f1),
