@@ -4,7 +4,10 @@ The names below come from the rooms `data`, `learn`, `measure` and `report`, fro
 it is first used, so that `import molyneux` costs nothing.
 """
 
-from __future__ import annotations
+import sys
+
+if sys.argv[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)].endswith("molyneux") and not sys.flags.safe_path:
+    del sys.path[0]  # `python -m molyneux` searches the working folder first, where any file would hide a module
 
 from typing import TYPE_CHECKING
 

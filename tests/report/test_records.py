@@ -1,6 +1,6 @@
 import pytest
 
-from molyneux.core import CorruptFileError, Score, StoreError
+from molyneux.core import CorruptFileError, Score, StoreError, store
 from molyneux.report import StudyRun, load_study, read_run
 from molyneux.report.records import by_seed, save_study
 
@@ -31,7 +31,7 @@ def test_without_samples_the_model_tells_what_they_looked_like(run_folder):
 
 
 def test_the_model_stage_tells_the_number_of_parameters(run_folder):
-    (run_folder / "model" / "stage.json").write_text('{"details": {"parameters": 412345}}')
+    store.Stage(run_folder / "model", {}).finish({"parameters": 412345})
     assert read_run(run_folder).parameters == 412345
 
 

@@ -187,7 +187,7 @@ def do(step: str, run: Path, experiment: Experiment) -> None:
     elif step == "report":
         report_run(run)
     else:
-        run_experiment(open_experiment(run) if step == "measure" else experiment, run, steps=(step,))  # type: ignore[arg-type]
+        run_experiment(open_experiment(run, trust=True) if step == "measure" else experiment, run, steps=(step,))  # type: ignore[arg-type]
 
 
 class Quiet:
@@ -233,7 +233,7 @@ def test_the_machine_of_every_step_is_recorded(runs: dict[str, Path], tmp_path: 
     monkeypatch.setattr("molyneux.run.steps.machine", lambda: later)
     for stage in ("measure", "report"):
         shutil.rmtree(copy / stage)
-    run_experiment(open_experiment(copy), copy)
+    run_experiment(open_experiment(copy, trust=True), copy)
     assert store.read_json(copy / "machine.json") == first
     machines = [store.read_stage(copy / stage)["details"]["machine"] for stage in STAGES]
     assert machines == [first, first, later, later]

@@ -47,7 +47,7 @@ def values(scores: Any) -> list[Any]:
 
 def test_an_export_gives_its_scores_again(shared: Path, finished: Outcome) -> None:
     with opened_export(shared) as folder:
-        repeated = measure_again(folder)
+        repeated = measure_again(folder, trust=True)
     assert repeated.changed == ()
     assert values(repeated.outcome.scores) == values(finished.scores)
 
@@ -56,7 +56,7 @@ def test_an_export_is_measured_without_its_scores(shared: Path, finished: Outcom
     shutil.copytree(shared, tmp_path / "copy")
     shutil.rmtree(tmp_path / "copy" / "measure")
     with opened_export(tmp_path / "copy") as folder:
-        outcome = run_experiment(open_experiment(folder), folder, steps=["measure"])
+        outcome = run_experiment(open_experiment(folder, trust=True), folder, steps=["measure"])
     assert values(outcome.scores) == values(finished.scores)
 
 
@@ -79,7 +79,7 @@ def test_tampering_is_noticed(shared: Path, tmp_path: Path, name: str) -> None:
     content[len(content) // 2] ^= 1
     path.write_bytes(bytes(content))
     with pytest.raises(CorruptFileError, match=path.name), opened_export(tmp_path / "copy") as folder:
-        measure_again(folder)
+        measure_again(folder, trust=True)
     path.unlink()
     with pytest.raises((CorruptFileError, StoreError)):
         verify_export(tmp_path / "copy")
@@ -136,9 +136,9 @@ def test_own_data_know_their_sizes_and_travel_only_when_asked(own: Mapping[str, 
     assert not (tmp_path / "closed" / "files").exists()
     shutil.rmtree(tmp_path / "mine")
     with opened_export(tmp_path / "open") as folder:
-        assert measure_again(folder).changed == ()
+        assert measure_again(folder, trust=True).changed == ()
     with pytest.raises(StoreError, match=r"files.points.npz"), opened_export(tmp_path / "closed") as folder:
-        measure_again(folder)
+        measure_again(folder, trust=True)
     assert pq.read_table(tmp_path / "open" / "data" / "parquet" / "test.parquet").num_rows == 12
     assert "factor `digit`: 0, 1, 2" in (tmp_path / "open" / "data" / "README.md").read_text()
 

@@ -52,23 +52,23 @@ def test_a_run_leaves_four_stages_and_a_report(finished: Outcome, experiment: Ex
     assert {f"{stage}/stage.json" for stage in ("samples", "model", "measure", "report")} <= names
     assert {score.name for score in finished.scores} >= {"coherence.strict", "coherence.features"}
     assert [page.name for page in finished.pages] == ["report.html", "report.md"]
-    assert open_experiment(finished.folder).identity == experiment.identity
+    assert open_experiment(finished.folder, trust=True).identity == experiment.identity
 
 
 def test_a_run_is_taken_up_again(finished: Outcome, copy: Path, tmp_path: Path) -> None:
-    opened = open_evaluation(finished.folder)
+    opened = open_evaluation(finished.folder, trust=True)
     assert not opened.model.training
     assert opened.model.encode(opened.source.batch(np.arange(5)), ["word"]).mean.shared.shape == (5, 4)
-    again = evaluate(open_experiment(finished.folder).measure.measures, opened)
+    again = evaluate(open_experiment(finished.folder, trust=True).measure.measures, opened)
     assert again.scores == finished.scores
     (copy / "model" / "weights.safetensors").write_bytes(b"")
     with pytest.raises(CorruptFileError, match="weights"):
-        open_evaluation(copy)
+        open_evaluation(copy, trust=True)
     with pytest.raises(StoreError, match=r"which has no config\.yaml"):
         open_evaluation(tmp_path)
     (copy / "model" / "stage.json").unlink()
     with pytest.raises(StoreError, match=r"expected a trained model .* run molyneux learn"):
-        open_evaluation(copy)
+        open_evaluation(copy, trust=True)
 
 
 def test_a_model_learns_and_is_measured_under_every_condition(settings: dict[str, Any], tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_other_measures_of_the_same_model_need_no_other_folder(copy: Path, setti
     assert ("measure", "measuring") in told.notes
     assert {score.n for score in measured.scores if score.name == "coherence.strict"} == {50}
     assert (copy / "model" / "stage.json").stat().st_mtime_ns == before
-    assert open_experiment(copy).identity == other.identity
+    assert open_experiment(copy, trust=True).identity == other.identity
     assert "measured on 50 validation samples" in (copy / "report" / "report.md").read_text()
 
     html = read_experiment(settings, [("measure.samples", 50), ("measure.split", "validation"), ("report", ["html"])])

@@ -10,7 +10,6 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from molyneux.cli.parser import Arguments, complain, parse, say_json
 
@@ -40,8 +39,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parse(sys.argv[1:] if argv is None else argv)
     # Idle OpenMP threads spin by default, which makes two busy processes several times slower; read when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    # A class of the user's own, `their.module.Class`, is found where the command is given; last, so that it hides nothing.
-    sys.path.append(str(Path.cwd()))
     try:
         status = _call(arguments)
         sys.stdout.flush()

@@ -82,7 +82,7 @@ def some_steps(arguments: Arguments, *steps: Step) -> int:
     if path.suffix in (".yaml", ".yml"):
         experiment = load_experiment(path)
         return _run(arguments, experiment, default_folder(experiment), steps)
-    return _run(arguments, open_experiment(path), path, steps)
+    return _run(arguments, open_experiment(path, trust=arguments.options.trust), path, steps)
 
 
 def _run(arguments: Arguments, experiment: Experiment, folder: Path, steps: Sequence[Step]) -> int:

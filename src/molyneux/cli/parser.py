@@ -119,6 +119,8 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     for name, summary in (("learn", "Train the model"), ("report", "Write the report")):
         command = add(name, f"{summary} of a run.")
         command.add_argument("run", type=_path, metavar="RUN", help="folder of a run, or the file of an experiment")
+        if name == "learn":
+            _add_trust(command)
     _add_sweep(add("sweep", "Run a study: many experiments over settings and seeds; goes on where it stopped."))
     listing = add("list", "What there is, one line each; with a name, all that can be said of it.")
     listing.add_argument("kind", choices=_KINDS, metavar="KIND", help=", ".join(_KINDS))
@@ -176,9 +178,15 @@ def _add_measure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--again", action="store_true", help="measure a second time and compare with the stored scores")
     model = "a function that gets the Spec of the samples and returns a model, or a folder of a model of transformers"
     parser.add_argument("--model", metavar="MODULE:FUNCTION|FOLDER", help=model)
+    _add_trust(parser)
     data = "with --model: a file with the sections data and measure, as of an experiment, or the name of a world"
     parser.add_argument("--data", metavar="FILE", help=data)
     parser.add_argument("--out", type=_path, help="with --model: a new folder for scores and report (default: none is written)")
+
+
+def _add_trust(parser: argparse.ArgumentParser) -> None:
+    trust = "run the code of classes that a stored folder names and that are not of this package"
+    parser.add_argument("--trust", action="store_true", help=trust)
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:

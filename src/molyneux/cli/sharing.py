@@ -115,7 +115,7 @@ def _data(name: str) -> dict[str, Any]:
 def _again(arguments: Arguments) -> int:
     """Status 1 if a score is not the stored one."""
     with shown(quiet=arguments.options.quiet or arguments.json) as progress:
-        repeated = measure_again(arguments.options.run, progress=progress)
+        repeated = measure_again(arguments.options.run, trust=arguments.options.trust, progress=progress)
     if arguments.json:
         scores = [score.to_json() for score in repeated.outcome.scores]
         say_json({"folder": str(repeated.outcome.folder), "changed": list(repeated.changed), "scores": scores})

@@ -1,4 +1,9 @@
-"""Classes by name (short names from a package's `__all__`, or dotted paths), and the arguments of their constructors."""
+"""Classes by name (short names from a package's `__all__`, or dotted paths), and the arguments of their constructors.
+
+A dotted path runs the module that it names. What a stranger may have written is read inside of `package_alone()`, where only
+classes of this package are taken. The user's own modules are found in the working folder, which is searched last and only while
+`working_folder_importable()` lasts: no library that looks for an optional module finds one there.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +11,12 @@ import dataclasses
 import functools
 import importlib
 import inspect
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, get_args, get_type_hints, is_typeddict
 
 from molyneux.core.errors import ConfigError, nearest
@@ -16,6 +25,9 @@ REQUIRED: Any = inspect.Parameter.empty
 """Stands for the default of an argument that has to be given."""
 OMITTED: Any = dataclasses.MISSING
 """Stands for the default of an argument that need not be given and has no known default."""
+_PACKAGE = __name__.partition(".")[0]
+_FOREIGN: ContextVar[bool] = ContextVar("foreign", default=True)
+"""Whether classes outside of this package are taken."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +36,55 @@ class Argument:
 
     kind: Any
     default: Any = REQUIRED
+
+
+@contextmanager
+def package_alone(*, trust: bool = False) -> Iterator[None]:
+    """Inside, `find_class` takes classes of this package alone and imports no other module, unless `trust` is set."""
+    before = _FOREIGN.set(trust)
+    try:
+        yield
+    finally:
+        _FOREIGN.reset(before)
+
+
+@contextmanager
+def working_folder_importable() -> Iterator[None]:
+    """Inside, modules in the working folder can be imported, after all others; `sys.path` is as before in the end."""
+    try:
+        folder = str(Path.cwd())
+    except FileNotFoundError:  # it was removed
+        folder = ""
+    added = bool(folder) and folder not in sys.path
+    if added:
+        sys.path.append(folder)
+    try:
+        yield
+    finally:
+        if added:
+            with suppress(ValueError):  # the module itself may have removed it
+                sys.path.remove(folder)
+
+
+def is_foreign(name: str) -> bool:
+    """Whether the dotted path of a class leads out of this package.
+
+    >>> is_foreign("their.module.Class"), is_foreign("molyneux.learn.MVAE"), is_foreign("MVAE")
+    (True, False, False)
+    """
+    return "." in name and name.partition(".")[0] != _PACKAGE
+
+
+def class_paths(settings: Any) -> Iterator[str]:
+    """Every dotted path of a class in resolved settings."""
+    if isinstance(settings, Mapping):
+        if isinstance(settings.get("class_path"), str):
+            yield settings["class_path"]
+        for value in settings.values():
+            yield from class_paths(value)
+    elif isinstance(settings, list):
+        for value in settings:
+            yield from class_paths(value)
 
 
 def find_class(name: str, base: type, *, package: str = "") -> type:
@@ -35,7 +96,8 @@ def find_class(name: str, base: type, *, package: str = "") -> type:
         package: whose `__all__` has the short names; by default the packages that `base` is in.
 
     Raises:
-        ConfigError: there is none, with the nearest name; or it is no `base`.
+        ConfigError: there is none, with the nearest name; or it is no `base`; or it is not of this package, inside of
+            `package_alone`.
     """
     known = short_names(base, package=package)
     if "." in name:
@@ -125,8 +187,14 @@ def _default(item: dataclasses.Field[Any]) -> Any:
 
 def _imported(path: str) -> type:
     module, _, name = path.rpartition(".")
+    if is_foreign(path) and not _FOREIGN.get():
+        raise ConfigError(
+            f"expected a class of this package, got {path}, whose code would run: "
+            "if you trust whoever made this folder, add --trust (in Python, trust=True)"
+        )
     try:
-        found = getattr(importlib.import_module(module), name, None)
+        with working_folder_importable() if is_foreign(path) else nullcontext():
+            found = getattr(importlib.import_module(module), name, None)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # the module's own code may raise anything, SystemExit among it

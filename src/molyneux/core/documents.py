@@ -15,7 +15,8 @@ from typing import Any
 
 import yaml
 
-from molyneux.core.errors import ConfigError
+from molyneux.core.errors import ConfigError, StoreError
+from molyneux.core.files import read_plain
 
 MOST_CHARACTERS, MOST_VALUES, MOST_LEVELS, LARGEST_INTEGER = 1_000_000, 20_000, 50, 2**63 - 1
 _TOO_DEEP = f"expected at most {MOST_LEVELS} levels of lists and names in each other, got more"
@@ -126,7 +127,9 @@ def read_document(path: Path) -> dict[str, Any]:
         ConfigError: it is not there or unreadable, or as `parse_document`.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_plain(path, most=4 * MOST_CHARACTERS).decode()
+    except StoreError as error:  # a pipe, a device or a file too large
+        raise ConfigError(f"cannot read the settings file {path}: {error}") from error
     except OSError as error:
         raise ConfigError(f"cannot read the settings file {path}: {(error.strerror or str(error)).lower()}") from error
     except UnicodeDecodeError as error:

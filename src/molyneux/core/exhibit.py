@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from molyneux.core import store
+from molyneux.core import files, store
 from molyneux.core.errors import CorruptFileError
 
 
@@ -81,12 +81,12 @@ def load_exhibits(folder: Path) -> list[Exhibit]:
     Raises:
         CorruptFileError: the index does not describe exhibits.
     """
-    path = folder / "exhibits.json"
+    path = files.inside(folder, "exhibits.json")
     if not path.exists():
         return []
     try:
         return [_LOAD[record["type"]](folder, record) for record in store.read_json(path)]
-    except (KeyError, TypeError, IndexError) as error:
+    except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
         raise CorruptFileError(
             f"{path} is damaged ({error!r}): restore it from a copy, or delete {folder} to measure again"
         ) from error
@@ -112,7 +112,8 @@ def _save_gallery(folder: Path, stem: str, gallery: Gallery) -> dict[str, Any]:
 
 
 def _load_gallery(folder: Path, record: Mapping[str, Any]) -> Gallery:
-    arrays = [store.read_array(folder / f"{record['file']}.{number}.npy") for number in range(record["arrays"])]
+    names = [f"{record['file']}.{number}.npy" for number in range(record["arrays"])]
+    arrays = [store.read_array(files.inside(folder, name)) for name in names]
 
     def cell(item: Mapping[str, Any]) -> Cell:
         place = item["view"]
@@ -133,8 +134,8 @@ def _save_scatter(folder: Path, stem: str, scatter: Scatter) -> dict[str, Any]:
 
 
 def _load_scatter(folder: Path, record: Mapping[str, Any]) -> Scatter:
-    points = np.asarray(store.read_array(folder / f"{record['file']}.points.npy"))
-    codes = np.asarray(store.read_array(folder / f"{record['file']}.colours.npy"))
+    points = np.asarray(store.read_array(files.inside(folder, f"{record['file']}.points.npy")))
+    codes = np.asarray(store.read_array(files.inside(folder, f"{record['file']}.colours.npy")))
     colours = {name: codes[:, column] for column, name in enumerate(record["factors"])}
     values = {name: tuple(record["values"][name]) for name in record["factors"]}
     return Scatter(record["name"], record["title"], record["note"], points, colours, values)

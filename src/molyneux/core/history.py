@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from molyneux.core import store
+from molyneux.core import files, store
 from molyneux.core.errors import CorruptFileError, StoreError
 
 Row = Mapping[str, float]
@@ -83,8 +83,8 @@ class History:
             CorruptFileError: an entry is not a number, or a row is longer or shorter than the header.
         """
         try:
-            with path.open(encoding="utf-8", newline="") as stream:
-                names, *rows = list(csv.reader(stream, strict=True)) or [[]]
+            text = io.StringIO(files.read_plain(path).decode(), newline="")
+            names, *rows = list(csv.reader(text, strict=True)) or [[]]
             return cls(tuple(_row(zip(names, row, strict=True)) for row in rows))
         except FileNotFoundError as error:
             raise StoreError(f"expected the file {path}, which is not there") from error

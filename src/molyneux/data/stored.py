@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from molyneux.core import Batch, CorruptFileError, Source, Spec, SpecError, StoreError, store
+from molyneux.core import Batch, CorruptFileError, Source, Spec, SpecError, StoreError, files, store
 from molyneux.data.dataset import check_positions
 from molyneux.data.folders import appearing_folder, require_free
 from molyneux.data.layout import Column, columns_of, possible_columns, read_arrays, to_batch
@@ -60,15 +60,15 @@ def generate(
     with appearing_folder(folder) as part, ExitStack() as open_files:
         columns = columns_of(source)
         store.require_space(folder, len(source) * sum(column.bytes for column in columns))
-        files = {column.name: open_files.enter_context(_ArrayFile(part, column, len(source))) for column in columns}
-        for file in files.values():
+        written = {column.name: open_files.enter_context(_ArrayFile(part, column, len(source))) for column in columns}
+        for file in written.values():
             file.begin()
-        for arrays in _chunks(source, tuple(files), chunk, threads):
+        for arrays in _chunks(source, tuple(written), chunk, threads):
             for name, rows in arrays.items():
-                files[name].write(rows)
+                written[name].write(rows)
             if progress is not None:
                 progress(len(rows))
-        known = {column.file: files[column.name].finish() for column in columns}
+        known = {column.file: written[column.name].finish() for column in columns}
         store.write_json(part / "spec.json", source.spec.to_json())
         store.Stage(part, {"origin": origin}).finish({"size": len(source)}, known=known)
     return StoredSource(folder, verify=False)
@@ -203,7 +203,7 @@ class StoredSource:
             store.verify(self.folder)
         record = store.read_stage(self.folder)
         try:
-            self.spec = Spec.from_json(store.read_json(self.folder / "spec.json"))
+            self.spec = Spec.from_json(store.read_json(files.inside(self.folder, "spec.json")))
             self._size = int(record["details"]["size"])
             self.origin: Mapping[str, Any] = record["settings"]["origin"] or {"files": record["files"]}
             columns = possible_columns(self.spec)
@@ -232,7 +232,7 @@ class StoredSource:
         return partial(StoredSource, verify=False), (self.folder,)
 
     def _open(self, column: Column) -> np.ndarray:
-        path = self.folder / column.file
+        path = files.inside(self.folder, column.file)
         array = store.read_array(path)
         expected = (self._size, *column.shape)
         if array.shape != expected or array.dtype != column.dtype:

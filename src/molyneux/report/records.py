@@ -17,9 +17,11 @@ from molyneux.core import (
     Spec,
     StoreError,
     about_names,
+    files,
     load_exhibits,
     store,
 )
+from molyneux.core.chain import require_one_run
 from molyneux.core.config import read_document
 from molyneux.report.settings import flatten, portable
 
@@ -82,17 +84,18 @@ def read_run(folder: Path) -> RunRecords:
 
     Raises:
         StoreError: the folder, its `config.yaml` or its `measure/scores.jsonl` does not exist.
-        CorruptFileError: a file cannot be parsed.
+        CorruptFileError: a file cannot be parsed. ConflictError: a stage is of another run.
     """
     if not folder.is_dir():
         raise StoreError(f"expected the folder of a run, got {folder}, which is not one: name a folder made by molyneux run")
-    text, config = _config(folder / "config.yaml")
-    scores = folder / "measure" / "scores.jsonl"
+    text, config = _config(files.inside(folder, "config.yaml"))
+    scores = files.inside(folder, "measure/scores.jsonl")
     if not store.is_file(scores):
         raise StoreError(f"expected the scores {scores}, which do not exist: run molyneux measure {folder} first")
-    history = folder / "model" / "history.csv"
-    sheet, machine, model = folder / "samples" / "contact_sheet.png", folder / "machine.json", folder / "model" / "stage.json"
-    specs = [folder / place / "spec.json" for place in ("samples", "model")]
+    require_one_run(folder, config)
+    names = ("samples/contact_sheet.png", "machine.json", "model/stage.json", "model/history.csv")
+    sheet, machine, model, history = (files.inside(folder, name) for name in names)
+    specs = [files.inside(folder, f"{place}/spec.json") for place in ("samples", "model")]
     spec = next((store.read_json(path) for path in specs if store.is_file(path)), None)
     return RunRecords(
         name=folder.resolve().name,
@@ -103,9 +106,15 @@ def read_run(folder: Path) -> RunRecords:
         history=History.read_csv(history).columns() if store.is_file(history) else {},
         machine=store.read_json(machine) if store.is_file(machine) else {},
         spec=None if spec is None else Spec.from_json(spec),
-        contact_sheet=sheet.read_bytes() if store.is_file(sheet) else b"",
-        parameters=store.read_json(model).get("details", {}).get("parameters", 0) if store.is_file(model) else 0,
+        contact_sheet=files.read_plain(sheet) if store.is_file(sheet) else b"",
+        parameters=_parameters(folder / "model") if store.is_file(model) else 0,
     )
+
+
+def _parameters(model: Path) -> int:
+    """The number of parameters that the record of a training tells; 0 where it tells none."""
+    found = store.read_stage(model)["details"].get("parameters")
+    return found if type(found) is int else 0
 
 
 def study_run(folder: Path) -> StudyRun:
@@ -210,7 +219,7 @@ def _config(path: Path) -> tuple[str, Mapping[str, Any]]:
         config = read_document(path)
     except ConfigError as error:
         raise CorruptFileError(f"{error}: restore it from a copy") from error
-    return path.read_text(encoding="utf-8"), config
+    return files.read_plain(path).decode(), config
 
 
 def _converted(record: Mapping[str, Any]) -> dict[str, Any]:

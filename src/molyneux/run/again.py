@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from molyneux.core import Score, StoreError
+from molyneux.core.chain import require_one_run
 from molyneux.measure import evaluate
-from molyneux.run.folder import RunFolder, open_experiment
+from molyneux.run.folder import RunFolder, open_experiment, stored_settings
 from molyneux.run.steps import Outcome, Run, RunProgress, Silent, evaluations, read_scores
 
 Key = tuple[str, tuple[tuple[str, str | tuple[str, ...]], ...]]
@@ -27,22 +28,24 @@ class Repeated:
     changed: tuple[str, ...]
 
 
-def measure_again(folder: Path, *, progress: RunProgress | None = None) -> Repeated:
+def measure_again(folder: Path, *, trust: bool = False, progress: RunProgress | None = None) -> Repeated:
     """Measure the model of a run again and compare; nothing is written.
 
     Args:
         folder: of a run that was measured, or an export of one, opened.
+        trust: whether classes that are not of this package are imported, which runs their code.
         progress: is called as it goes.
 
     Raises:
         StoreError: it is no folder of a run, was not measured, or data that it needs are not there.
         CorruptFileError: a file was truncated, altered or removed.
     """
-    experiment, told = open_experiment(folder), progress or Silent()
+    experiment, told = open_experiment(folder, trust=trust), progress or Silent()
     run = Run(RunFolder(folder, experiment), told)
     if not run.folder.model.complete:
         raise StoreError(f"expected a trained model in {folder}, got none: run molyneux learn {folder} first")
     run.folder.model.verify()
+    require_one_run(folder, stored_settings(folder))
     stored = read_scores(folder)
     told.begin("measure", "measuring again")
     found = evaluate(experiment.measure.measures, evaluations(run), progress=told.advance).scores

@@ -15,22 +15,26 @@ data/               the samples as Parquet and as WebDataset shards with a card,
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
-from molyneux.core import ConfigError, ConflictError, CorruptFileError, Score, Source, StoreError, store
+from molyneux.core import ConfigError, ConflictError, CorruptFileError, Score, Source, StoreError, files, store
+from molyneux.core.chain import recorded_version, require_one_run
+from molyneux.core.config import build, class_paths, is_foreign, package_alone
 from molyneux.data import OwnDataset, StoredSource, export_parquet, export_webdataset
 from molyneux.data.dataset import SPLITS
 from molyneux.data.folders import appearing_folder
+from molyneux.learn.judges import file_digest
 from molyneux.run.card import data_card, model_card
-from molyneux.run.experiment import Experiment
-from molyneux.run.folder import open_experiment, remedy, stored_settings, write_settings
+from molyneux.run.folder import remedy, require_trained_here, stored_settings, write_settings
+from molyneux.run.samples import Samples
+from molyneux.run.sections import DataSettings
 from molyneux.run.steps import read_scores
 from molyneux.version import __version__
 
@@ -69,19 +73,22 @@ def export_run(folder: Path, out: Path, settings: ExportSettings | None = None) 
         ConflictError: something stands at `out`. ConfigError: the data lie where they cannot be included from.
     """
     settings = settings or ExportSettings()
-    resolved, experiment = stored_settings(folder), open_experiment(folder)
-    scores = _checked(folder)
-    files = _Files(experiment, resolved, settings)
-    sources = _samples(folder, experiment) if settings.include_data else {}
+    require_trained_here(folder)
+    resolved = stored_settings(folder)
+    scores = _checked(folder, resolved)
+    data = _data(resolved)
+    copied = _Files(data, resolved, settings)
+    _require_recorded(folder, copied)
+    sources = _samples(folder, data, resolved["seed"]) if settings.include_data else {}
     _refuse_inside(folder, out)
     with appearing_folder(out) as part:
-        for name, source in files.copies.items():
+        for name, source in copied.copies.items():
             _copy(source, part / name)
-        write_settings(part, files.resolved)
-        _copy_stages(folder, part, files, scores)
+        write_settings(part, copied.resolved)
+        _copy_stages(folder, part, copied, scores)
         if sources:
-            _write_samples(sources, part / "data", _about(experiment), settings.licence)
-        card = model_card(files.resolved, scores, files.notes, licence=settings.licence, details=_details(folder))
+            _write_samples(sources, part / "data", _about(data), settings.licence)
+        card = model_card(copied.resolved, scores, copied.notes, licence=settings.licence, details=_details(folder))
         store.write_text(part / _CARD, card)
         _seal(part, "run")
 
@@ -114,7 +121,8 @@ def export_samples(folder: Path, out: Path, settings: ExportSettings | None = No
 def opened_export(folder: Path) -> Iterator[Path]:
     """Work inside an export, whose paths and modules begin at its folder; its files are checked first.
 
-    The working directory of the process is the export as long as the context lasts. Any other folder is given back as it is.
+    The working directory of the process is the export as long as the context lasts; modules in it are imported where the run is
+    opened with `trust`. Any other folder is given back as it is.
 
     Raises:
         CorruptFileError: a file was truncated, altered or removed since the export.
@@ -124,12 +132,8 @@ def opened_export(folder: Path) -> Iterator[Path]:
         return
     verify_export(folder)
     here = folder.resolve()
-    sys.path.append(str(here))
-    try:
-        with contextlib.chdir(here):
-            yield here
-    finally:
-        sys.path.remove(str(here))
+    with contextlib.chdir(here):
+        yield here
 
 
 def verify_export(folder: Path) -> None:
@@ -138,12 +142,14 @@ def verify_export(folder: Path) -> None:
     Raises:
         StoreError: it is no export. CorruptFileError: names the file that was truncated, altered or removed.
     """
-    record = store.read_json(folder / _RECORD)
+    record = store.read_json(files.inside(folder, _RECORD))
     advice = "get the export again, or export the run again"
     if not isinstance(record, dict) or record.get("checksum") != store.fingerprint({**record, "checksum": ""}):
         raise CorruptFileError(f"{folder / _RECORD} was truncated or altered since it was written: {advice}")
+    if not isinstance(record.get("files"), dict):
+        raise CorruptFileError(f"{folder / _RECORD} is damaged (it names no files): {advice}")
     for name, expected in record["files"].items():
-        path = folder / name
+        path = files.inside(folder, name)
         if not store.is_file(path):
             raise CorruptFileError(f"{path} is missing: {advice}")
         if store.checksum(path) != expected:
@@ -152,7 +158,7 @@ def verify_export(folder: Path) -> None:
 
 def _seal(part: Path, kind: str) -> None:
     """Write `export.json`."""
-    names = {path.relative_to(part).as_posix(): path for path in sorted(part.rglob("*")) if path.is_file()}
+    names = {path.relative_to(part).as_posix(): path for path in files.files_below(part)}
     kept = {
         name: path
         for name, path in names.items()
@@ -162,16 +168,41 @@ def _seal(part: Path, kind: str) -> None:
     store.write_json(part / _RECORD, {**record, "checksum": store.fingerprint(record)})
 
 
-def _checked(folder: Path) -> list[Score]:
-    """The scores of a run whose files are as they were written."""
+def _checked(folder: Path, resolved: Mapping[str, Any]) -> list[Score]:
+    """The scores of a run whose files are as they were written, and of this run."""
     for stage in ("model", "measure"):
         if not store.is_file(folder / stage / "stage.json"):
             raise StoreError(
                 f"expected a run that was measured in {folder}, got one without: run molyneux measure {folder} first"
             )
+    require_one_run(folder, resolved)
     store.verify(folder / "model", _MODEL_FILES, remedy=remedy(folder / "model"))
     store.verify(folder / "measure", remedy=remedy(folder / "measure"))
     return read_scores(folder)
+
+
+def _data(resolved: Mapping[str, Any]) -> DataSettings | None:
+    """The section `data` of a run without classes of the user's own, which are not imported; None where nothing else is left."""
+    kept = {name: value for name, value in resolved["data"].items() if not any(map(is_foreign, class_paths(value)))}
+    if all(kept.get(name) is None for name in ("benchmark", "arrays", "table", "world", "folder")):
+        return None
+    with package_alone():
+        data: DataSettings = build(DataSettings, kept, "data").value
+    return data
+
+
+def _require_recorded(folder: Path, copied: _Files) -> None:
+    """Refuse judges and networks that are not those that the run was measured with: only what it used is copied."""
+    made_by = store.made_by(folder / "measure")
+    for kind, paths in (("judges", copied.judges), ("features", copied.features)):
+        recorded = made_by.get(kind)
+        for modality, path in paths.items():
+            if isinstance(recorded, Mapping) and recorded.get(modality) == file_digest(path):
+                continue
+            raise StoreError(
+                f"expected the file that {folder} was measured with at measure.{kind}.{modality}, got {path}, which is another: "
+                "restore it from a copy, or measure the run again"
+            )
 
 
 class _Files:
@@ -183,22 +214,21 @@ class _Files:
         notes: what the export does not hold.
         version: name of the data set; None for stored samples alone.
         shown: whether samples may be shown: generated ones, and those that are included.
+        judges: files of judges by modality.
+        features: files of networks of features by modality.
     """
 
-    def __init__(self, experiment: Experiment, resolved: Mapping[str, Any], settings: ExportSettings) -> None:
+    def __init__(self, data: DataSettings | None, resolved: Mapping[str, Any], settings: ExportSettings) -> None:
         self.copies, self.notes = dict[str, Path](), list[str]()
         self.resolved: dict[str, Any] = {**resolved, "data": dict(resolved["data"]), "measure": dict(resolved["measure"])}
-        data = experiment.data
-        self.version = None if data.dataset is None else data.dataset.name
-        self.shown = settings.include_data or (data.world is not None and data.stored is None)
-        for modality, path in experiment.measure.judges.items():
-            self.copies[f"judges/{store.file_name(modality)}.safetensors"] = path
-        names = {modality: f"judges/{store.file_name(modality)}.safetensors" for modality in experiment.measure.judges}
-        self.resolved["measure"]["judges"] = names
-        networks = {name: f"features/{store.file_name(name)}.safetensors" for name in experiment.measure.features}
-        self.copies |= {networks[name]: path for name, path in experiment.measure.features.items()}
-        self.resolved["measure"]["features"] = networks
-        if data.own is not None:
+        self.version = None if data is None or data.dataset is None else data.dataset.name
+        self.shown = settings.include_data or (
+            resolved["data"].get("world") is not None and resolved["data"].get("folder") is None
+        )
+        self.judges, self.features = self._measured_with("judges"), self._measured_with("features")
+        if data is None:
+            pass
+        elif data.own is not None:
             self._own(data.own, settings)
         elif data.stored is not None:
             self._place("folder", "files", data.stored, settings)
@@ -207,6 +237,14 @@ class _Files:
         elif data.benchmark is not None:
             self._benchmark()
         self._modules()
+
+    def _measured_with(self, kind: str) -> dict[str, Path]:
+        """The files of judges or networks by modality; they are copied under names of their own."""
+        paths: dict[str, Path] = build(dict[str, Path], self.resolved["measure"].get(kind) or {}, f"measure.{kind}").value
+        names = {modality: f"{kind}/{store.file_name(modality)}.safetensors" for modality in paths}
+        self.copies |= {names[modality]: path for modality, path in paths.items()}
+        self.resolved["measure"][kind] = names
+        return paths
 
     def _own(self, data: OwnDataset, settings: ExportSettings) -> None:
         """The files of the user's own data, below `files/` as they lie below their folder."""
@@ -235,8 +273,8 @@ class _Files:
 
     def _modules(self) -> None:
         """The modules of the user's own classes, where each is one file; a package has to be installed."""
-        for module in sorted({path.partition(".")[0] for path in _class_paths(self.resolved)} - {"molyneux"}):
-            found = importlib.util.find_spec(module)
+        for module in sorted({path.partition(".")[0] for path in class_paths(self.resolved)} - {"molyneux"}):
+            found = PathFinder.find_spec(module, [*sys.path, os.curdir])  # finds it and imports nothing
             origin = Path(found.origin) if found is not None and found.origin else None
             if origin is not None and origin.name != "__init__.py" and "site-packages" not in origin.parts:
                 self.copies[f"{module}.py"] = origin
@@ -252,72 +290,59 @@ def _below(path: Path, base: Path) -> str:
         raise ConfigError(f"expected all files below {base} to include them, got {path}: move it there") from None
 
 
-def _class_paths(settings: Any) -> Iterator[str]:
-    """Every dotted path of a class in resolved settings."""
-    if isinstance(settings, Mapping):
-        if isinstance(settings.get("class_path"), str):
-            yield settings["class_path"]
-        for value in settings.values():
-            yield from _class_paths(value)
-    elif isinstance(settings, list):
-        for value in settings:
-            yield from _class_paths(value)
-
-
 def _copy(source: Path, target: Path) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns(".*"))
-        else:
-            shutil.copyfile(source, target)
+            for path in files.files_below(source):
+                _copy(path, target / path.relative_to(source))
+            return
+        with files.open_plain(source) as content, target.open("xb") as stream:
+            shutil.copyfileobj(content, stream, store.BLOCK)
+            stream.flush()
+            os.fsync(stream.fileno())
     except FileNotFoundError as error:
         raise StoreError(f"expected the file {error.filename}, which is not there: restore it from a copy") from error
-    for path in [target] if target.is_file() else target.rglob("*"):
-        if path.is_file():
-            with path.open("rb") as stream:
-                os.fsync(stream.fileno())
 
 
-def _copy_stages(folder: Path, part: Path, files: _Files, scores: list[Score]) -> None:
+def _copy_stages(folder: Path, part: Path, copied: _Files, scores: list[Score]) -> None:
     """The stages of a run under the settings of the export, which their keys are made of."""
     from molyneux.report import portable  # with what draws; takes a second to import
 
-    resolved, shown = files.resolved, files.shown
+    resolved, shown = copied.resolved, copied.shown
     made = {name: store.made_by(folder / name) for name in ("samples", "model", "measure")}
-    version = made["samples"].get("version", files.version)
+    version = made["samples"].get("version", copied.version or recorded_version(folder) or None)
     samples = store.Stage(part / "samples", {"seed": resolved["seed"], "data": resolved["data"], "version": version})
     if made["samples"]:
         _stage(folder, samples, ["spec.json", *(["contact_sheet.png"] if shown else [])])
-    views = [path.name for path in sorted((folder / "model").glob("train_views.*.npy"))]
+    views = [name for name in store.read_stage(folder / "model")["files"] if name.startswith("train_views.")]
     model = store.Stage(part / "model", {**made["model"], "samples": samples.key})
     _stage(folder, model, [*_MODEL_FILES, *views])
     records = [{**score.to_json(), "origin": portable(score.origin)} for score in scores]
     store.write_lines(part / "measure" / "scores.jsonl", records)
-    kept = [path.relative_to(folder / "measure").as_posix() for path in (folder / "measure").rglob("*") if path.is_file()]
-    exhibits = sorted(name for name in kept if not name.startswith(".") and name not in ("scores.jsonl", "stage.json"))
+    exhibits = sorted(name for name in store.read_stage(folder / "measure")["files"] if name != "scores.jsonl")
     measure = store.Stage(part / "measure", {**made["measure"], "measure": resolved["measure"], "model": model.key})
     _stage(folder, measure, exhibits if shown else [])
-    if store.is_file(folder / "machine.json"):
-        _copy(folder / "machine.json", part / "machine.json")
+    if store.is_file(machine := files.inside(folder, "machine.json")):
+        _copy(machine, part / "machine.json")
 
 
-def _stage(folder: Path, stage: store.Stage, files: Sequence[str]) -> None:
+def _stage(folder: Path, stage: store.Stage, names: Sequence[str]) -> None:
     """Copy files of a stage of a run and finish its copy, with the same details."""
     name = stage.folder.name
-    for file in files:
-        if store.is_file(folder / name / file):
-            _copy(folder / name / file, stage.folder / file)
+    for file in names:
+        if store.is_file(source := files.inside(folder, f"{name}/{file}")):
+            _copy(source, stage.folder / file)
     stage.finish(store.read_stage(folder / name)["details"])
 
 
-def _samples(folder: Path, experiment: Experiment) -> dict[str, Source]:
+def _samples(folder: Path, data: DataSettings | None, seed: int) -> dict[str, Source]:
     """The samples of a run by split: kept ones, stored ones, or those of the user's files."""
     kept = folder / "samples"
-    if any((kept / split).is_dir() for split in SPLITS):
+    if any(files.inside(kept, split).is_dir() for split in SPLITS):
         return _stored(kept)
-    if experiment.data.stored is not None or experiment.data.own is not None:
-        return {split: experiment.samples.whole(split) for split in SPLITS}
+    if data is not None and (data.stored is not None or data.own is not None):
+        return {split: Samples(data, seed).whole(split) for split in SPLITS}
     return {}
 
 
@@ -342,11 +367,11 @@ def _write_samples(sources: Mapping[str, Source], folder: Path, about: Mapping[s
     store.write_text(folder / _CARD, card)
 
 
-def _about(experiment: Experiment) -> dict[str, Any]:
+def _about(data: DataSettings | None) -> dict[str, Any]:
     """Name and origin of the samples, for their card."""
     from molyneux.report import portable  # with what draws; takes a second to import
 
-    dataset = experiment.data.dataset
+    dataset = None if data is None else data.dataset
     if dataset is None:
         return {"name": "samples", "origin": {}}
     return {"name": dataset.name, "origin": portable(dict(dataset.settings)), "source": dataset.origin}

@@ -20,8 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from molyneux.core import ConflictError, CorruptFileError, StoreError, store
-from molyneux.core.config import dump_document, parse_document
+from molyneux.core import ConflictError, CorruptFileError, StoreError, files, store
+from molyneux.core.config import dump_document, package_alone, parse_document
 from molyneux.run.experiment import Experiment, parse_experiment
 from molyneux.run.provenance import machine
 from molyneux.run.readers import feature_digests, judge_digests
@@ -67,7 +67,7 @@ class RunFolder:
 
 
 def _stage(path: Path, name: str, **settings: Any) -> store.Stage:
-    return store.Stage(path / name, settings, remedy=remedy(path / name))
+    return store.Stage(files.inside(path, name), settings, remedy=remedy(path / name))
 
 
 def remedy(folder: Path) -> str:
@@ -81,7 +81,7 @@ def measured(path: Path, settings: Mapping[str, Any]) -> bool:
 
     A report can thus be written where judges, samples and model are not there.
     """
-    made_by = store.made_by(path / "measure")
+    made_by = store.made_by(files.inside(path, "measure"))
     return "measure" in made_by and store.fingerprint(made_by["measure"]) == store.fingerprint(settings["measure"])
 
 
@@ -129,7 +129,7 @@ def opened(path: Path) -> Iterator[None]:
     """
     with store.locked(path):
         for part in path.rglob(".*.part"):
-            part.unlink(missing_ok=True) if part.is_file() else None
+            part.unlink(missing_ok=True) if part.is_file() or part.is_symlink() else None
         yield
 
 
@@ -137,7 +137,7 @@ def record_machine(path: Path) -> None:
     """Write `machine.json` where it is not there, or is not what the record of the samples says."""
     recorded = store.read_stage(path / "samples")["details"].get("machine") if store.made_by(path / "samples") else None
     try:
-        found = store.read_json(path / _MACHINE)
+        found = store.read_json(files.inside(path, _MACHINE))
     except StoreError:
         found = None
     if not isinstance(found, dict) or (recorded is not None and found != recorded):
@@ -150,9 +150,9 @@ def stored_settings(path: Path) -> dict[str, Any]:
     Raises:
         StoreError: it is no folder of a run. CorruptFileError: `config.yaml` is missing, or was altered since it was written.
     """
-    config = path / _CONFIG
+    config = files.inside(path, _CONFIG)
     try:
-        text = config.read_text(encoding="utf-8")
+        text = files.read_plain(config).decode()
     except FileNotFoundError as error:
         if _is_run(path):
             raise CorruptFileError(f"{config} is missing: restore it from a copy, or choose another folder with --out") from error
@@ -172,19 +172,29 @@ def stored_settings(path: Path) -> dict[str, Any]:
     return parse_document(body, str(config))
 
 
-def open_experiment(path: Path) -> Experiment:
-    """The experiment whose folder this is. It is trusted: no model is built, no sample read and no judge loaded.
+def open_experiment(path: Path, *, trust: bool = False) -> Experiment:
+    """The experiment whose folder this is: no model is built, no sample read and no judge loaded.
+
+    Args:
+        path: the folder.
+        trust: whether classes that are not of this package are imported, which runs their code.
 
     Raises:
         StoreError: it is no folder of a run, or one of the scores of a model from outside. CorruptFileError: `config.yaml` is
-            missing or was altered. ConfigError: its settings are no longer valid.
+            missing or was altered. ConfigError: its settings are no longer valid, or name a class that is not of this package.
     """
+    require_trained_here(path)
+    with package_alone(trust=trust):
+        return parse_experiment(stored_settings(path))
+
+
+def require_trained_here(path: Path) -> None:
+    """Raise StoreError for a folder that has the scores of a model from outside, and not the model."""
     if loader := _loaded_by(path):
         raise StoreError(
             f"{path} holds scores of a model that {loader} loads, and not the model: it cannot be exported, trained or measured "
             f"again; measure the model anew with molyneux measure --model {loader} --data ... --out another folder"
         )
-    return parse_experiment(stored_settings(path))
 
 
 def default_folder(experiment: Experiment) -> Path:

@@ -160,7 +160,7 @@ class LocalLauncher(Launcher):
             if self._stopped:
                 raise StoreError("the study was stopped: the same command goes on where it stopped")
             process = subprocess.Popen(  # its own session, so that Ctrl-C reaches only the process that the user sees
-                [sys.executable, "-c", code, *job.words],
+                [sys.executable, "-P", "-c", code, *job.words],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,

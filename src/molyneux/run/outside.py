@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from torch import nn
 
 from molyneux.core import ConfigError, MolyneuxError, NotApplicableError, Spec, save_exhibits, store
-from molyneux.core.config import Factory, Supplied, build, override, read_document
+from molyneux.core.config import Factory, Supplied, build, override, read_document, working_folder_importable
 from molyneux.data.folders import appearing_folder, require_free
 from molyneux.learn.pretrained import PictureTextModel, pretrained_class
 from molyneux.measure import Evaluation, Measurement, evaluate
@@ -163,7 +163,8 @@ def find_loader(name: str) -> Any:
     """
     module, _, function = name.partition(":")
     try:
-        found = getattr(importlib.import_module(module), function, None)
+        with working_folder_importable():
+            found = getattr(importlib.import_module(module), function, None)
     except Exception as error:  # the module's own code may raise anything
         raise ConfigError(f"--model: cannot import {module!r}: {type(error).__name__}: {error}") from error
     if not callable(found):
@@ -173,7 +174,8 @@ def find_loader(name: str) -> Any:
 
 def _loaded(load: Any, name: str, spec: Spec) -> Any:
     try:
-        made = load(spec)
+        with working_folder_importable():
+            made = load(spec)
     except MolyneuxError:
         raise
     except Exception as error:  # the user's own code may raise anything
@@ -243,12 +245,12 @@ def _write(experiment: Experiment, found: Measurement, spec: Spec, out: Path, *,
     with appearing_folder(out) as part:
         write_settings(part, experiment.resolved)
         store.write_json(part / "samples" / "spec.json", spec.to_json())
-        store.Stage(part / "samples", {"seed": experiment.seed, "data": experiment.resolved["data"]}).finish(
-            {"machine": machine()}
-        )
+        samples = store.Stage(part / "samples", {"seed": experiment.seed, "data": experiment.resolved["data"]})
+        samples.finish({"machine": machine()})
         save_exhibits(part / "measure", found.exhibits)
         store.write_lines(part / "measure" / "scores.jsonl", [score.to_json() for score in found.scores])
-        settings = {"measure": experiment.resolved["measure"], "model": experiment.resolved["learn"]["model"]}
+        model = experiment.resolved["learn"]["model"]
+        settings = {"measure": experiment.resolved["measure"], "model": model, "samples": samples.key}
         store.Stage(part / "measure", settings).finish(
             {"scores": len(found.scores), "machine": machine(), "loaded_by": loaded_by}
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
 from molyneux.core import Condition, ConfigError, ConflictError, History, Score, Source, StoreError, nearest, save_exhibits, store
+from molyneux.core.chain import require_one_run
 from molyneux.data import Split, StoredSource, contact_sheet, generate
 from molyneux.data.dataset import SPLITS
 from molyneux.learn import FitProgress, fit, load_weights, save_model
@@ -117,17 +118,21 @@ def report_run(folder: Path, *, progress: RunProgress | None = None) -> Outcome:
         return _outcome(folder, settings)
 
 
-def open_evaluation(folder: Path) -> Evaluation:
+def open_evaluation(folder: Path, *, trust: bool = False) -> Evaluation:
     """The trained model of a run in evaluation mode, with the samples and the readers: what its measures are given.
 
     `evaluate([...], open_evaluation(folder))` measures the model with anything; `.model.encode(batch)` gives its codes of the
     batches of `.source`. The files of the model are checked against their checksums; the folder is only read.
 
+    Args:
+        folder: of a run.
+        trust: whether classes that are not of this package are imported, which runs their code.
+
     Raises:
-        StoreError: it is no folder of a run, or its model is not trained yet. ConfigError: its settings are no longer valid.
+        StoreError: it is no folder of a run, or its model is not trained yet. ConfigError: as `open_experiment`.
         CorruptFileError: a file of the model or the samples was truncated, altered or removed.
     """
-    run = Run(RunFolder(folder, open_experiment(folder)), Silent())
+    run = Run(RunFolder(folder, open_experiment(folder, trust=trust)), Silent())
     if not run.folder.model.complete:
         raise StoreError(f"expected a trained model in {folder}, got none: run molyneux learn {folder} first")
     run.folder.model.verify()
@@ -294,10 +299,11 @@ def _report(folder: Path, settings: Mapping[str, Any], progress: RunProgress) ->
     """Write the report; only records are read, and those are checked before."""
     if not measured(folder, settings):
         raise StoreError(f"expected {folder / 'measure'} to be complete before step report: run molyneux measure {folder} first")
+    require_one_run(folder, settings)
     store.verify(folder / "measure", remedy=remedy(folder / "measure"))
-    for name, files in (("samples", ("spec.json", "contact_sheet.png")), ("model", ("history.csv", "spec.json"))):
+    for name, used in (("samples", ("spec.json", "contact_sheet.png")), ("model", ("history.csv", "spec.json"))):
         if (folder / name).is_dir():  # a copy may leave them out
-            store.verify(folder / name, files, remedy=remedy(folder / name))
+            store.verify(folder / name, used, remedy=remedy(folder / name))
     stage = report_stage(folder, settings)
     if stage.current:
         progress.begin("report", "done before: checking its files")

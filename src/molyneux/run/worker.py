@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -68,7 +67,6 @@ class ProgressLines:
 
 def ray_task(config: str, folder: str, rule: str, progress: str) -> str:
     """Compute a run in a Ray worker, with its progress as lines in a file; what went wrong, empty if nothing did."""
-    sys.path.append(str(Path.cwd()))
     keep_freed_memory()
     with Path(progress).open("a", encoding="utf-8") as stream:
         try:

@@ -5,7 +5,19 @@ the file names one, by a short name (`CdSprites`, `latent_probe`) or by its dott
 its arguments: `{class_path: CdSprites, init_args: {level: 2}}`.
 """
 
-from molyneux.core.classes import OMITTED, REQUIRED, Argument, arguments, find_class, public_path, short_names
+from molyneux.core.classes import (
+    OMITTED,
+    REQUIRED,
+    Argument,
+    arguments,
+    class_paths,
+    find_class,
+    is_foreign,
+    package_alone,
+    public_path,
+    short_names,
+    working_folder_importable,
+)
 from molyneux.core.config.build import CHOICE, Built, Factory, Supplied, build, plain, settings_model
 from molyneux.core.documents import dump_document, override, parse_document, parse_value, read_document
 from molyneux.core.errors import collected
@@ -20,10 +32,13 @@ __all__ = [
     "Supplied",
     "arguments",
     "build",
+    "class_paths",
     "collected",
     "dump_document",
     "find_class",
+    "is_foreign",
     "override",
+    "package_alone",
     "parse_document",
     "parse_value",
     "plain",
@@ -31,4 +46,5 @@ __all__ = [
     "read_document",
     "settings_model",
     "short_names",
+    "working_folder_importable",
 ]

@@ -9,7 +9,7 @@ import inspect
 import types
 import typing
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
@@ -18,7 +18,17 @@ import pydantic
 from pydantic import BeforeValidator, PlainValidator, ValidationError
 from pydantic_core import PydanticCustomError
 
-from molyneux.core.classes import OMITTED, REQUIRED, Argument, arguments, class_in_words, find_class, public_path
+from molyneux.core.classes import (
+    OMITTED,
+    REQUIRED,
+    Argument,
+    arguments,
+    class_in_words,
+    find_class,
+    is_foreign,
+    public_path,
+    working_folder_importable,
+)
 from molyneux.core.documents import require_plain
 from molyneux.core.errors import ConfigError, MolyneuxError, nearest, suggestion
 
@@ -187,7 +197,8 @@ def _settings(target: type, given: Mapping[str, Any], supplied: tuple[str, ...],
 def _constructed(target: type, settings: Mapping[str, Any], place: Place = ()) -> Any:
     """The object; a problem that begins with the name of an argument gets its place."""
     try:
-        return target(**_value(dict(settings)))
+        with working_folder_importable() if is_foreign(target.__module__ + ".") else nullcontext():
+            return target(**_value(dict(settings)))
     except Exception as error:  # a class that a file names may raise anything
         strange = "" if isinstance(error, MolyneuxError) else f"{target.__name__} cannot be made: {type(error).__name__}: "
         sentences = error.problems if isinstance(error, ConfigError) else (f"{strange}{error}",)

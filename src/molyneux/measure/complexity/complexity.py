@@ -131,7 +131,7 @@ def in_process(job: Job) -> dict[str, Any]:
         except Exception as error:  # whatever a model from outside holds may refuse to be written
             return {"problem": f"{type(job.model).__name__} cannot be sent to another process: {error}"}
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(place for place in sys.path if place)}
-        command = [sys.executable, "-m", "molyneux.measure.complexity.process", str(path), str(result)]
+        command = [sys.executable, "-P", "-m", "molyneux.measure.complexity.process", str(path), str(result)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
         if not result.exists():
             last = (done.stderr.strip().splitlines() or [f"it ended with status {done.returncode}"])[-1]

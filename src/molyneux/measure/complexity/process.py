@@ -26,6 +26,7 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
 from molyneux.core import Batch, Encodes, Predicts, Progress, Representation, Source, seeds
+from molyneux.core.classes import working_folder_importable
 
 _POWERCAP = Path("/sys/class/powercap")
 _WARM = 2
@@ -257,7 +258,8 @@ def _write(path: Path, record: Mapping[str, Any]) -> None:
 def main(job: str, result: str) -> None:
     """Do the job of a file and write its numbers to another."""
     with _problem_in(Path(result)):
-        loaded: Job = torch.load(job, weights_only=False)  # written a moment ago by the process that waits
+        with working_folder_importable():  # the model may be of the user's own class
+            loaded: Job = torch.load(job, weights_only=False)  # written a moment ago by the process that waits
         _write(Path(result), measured(loaded))
 
 
