@@ -96,8 +96,11 @@ def print_outcome(arguments: Arguments, outcome: Outcome) -> None:
     """The scores as a table or as JSON, and where everything is."""
     if arguments.json:
         scores = [score.to_json() for score in outcome.scores]
-        say_json({"folder": str(outcome.folder), "pages": [str(page) for page in outcome.pages], "scores": scores})
+        found = {"folder": str(outcome.folder), "pages": [str(page) for page in outcome.pages], "scores": scores}
+        say_json({**found, **({"notes": list(outcome.notes)} if outcome.notes else {})})
         return
+    for note in outcome.notes:
+        say(f"Note: {note}")
     if outcome.scores:
         from molyneux.report import summary_table  # takes a second to import, as all that draws
 

@@ -7,7 +7,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -22,6 +22,7 @@ _MAGIC = b"\x93NUMPY"
 _LENGTHS = {1: "<H", 2: "<I", 3: "<I"}
 """How the length of a header is written, by the version of the format."""
 
+_SAVED = "arrays of numbers or texts as numpy.savez writes them"
 _LONGEST_HEADER, _MOST_ARRAYS, _BLOCK = 10_000, 10_000, 1 << 24
 
 _TYPE = re.compile(r"""['"]descr['"]\s*:\s*u?['"]([<>|=]?[a-zA-Z?]\d{0,9})['"]""")
@@ -90,17 +91,23 @@ def map_array(path: Path) -> tuple[MappedFile, np.ndarray]:
     return mapped, mapped.array(head.start, head.shape, head.dtype, fortran=head.fortran)
 
 
-def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of a `.npz` file by name.
+def array_names(path: Path) -> list[str]:
+    """The names of the arrays of a `.npz` file; errors as `read_arrays`."""
+    with _reading(path, _SAVED), path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
+        return [name.removesuffix(".npy") for name in archive.namelist()]
+
+
+def read_arrays(path: Path, *, without: Collection[str] = ()) -> dict[str, np.ndarray]:
+    """The arrays of a `.npz` file by name, but for some, which are not read.
 
     Raises:
         StoreError: the file cannot be read. DataError: it is no `.npz` file, holds other values than numbers and texts, is
             damaged, or unpacks to more than its size allows.
     """
-    with _reading(path, "arrays of numbers or texts as numpy.savez writes them"), path.open("rb") as stream:
+    with _reading(path, _SAVED), path.open("rb") as stream:
         size = stream.seek(0, 2)
         with zipfile.ZipFile(stream) as archive:
-            files = archive.infolist()
+            files = [file for file in archive.infolist() if file.filename.removesuffix(".npy") not in without]
             if len(files) > _MOST_ARRAYS:
                 raise ValueError(f"it holds {len(files):,} files, where at most {_MOST_ARRAYS:,} are read")
             if odd := next((file.filename for file in files if not file.filename.endswith(".npy")), None):

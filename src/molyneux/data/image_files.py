@@ -142,7 +142,9 @@ def decoded(image: Image.Image, mode: str, where: str, *, upright: bool = False)
         raise damaged(where, error) from error
 
 
-def read_image(content: Path | bytes, shape: Sequence[int], where: str, *, box: Box | None = None) -> np.ndarray:
+def read_image(
+    content: Path | bytes, shape: Sequence[int], where: str, *, box: Box | None = None, ground: str | None = None
+) -> np.ndarray:
     """An image as it is shown, brought to a shape (C, H, W) uint8; C is 1 for grey and 3 for colour.
 
     Args:
@@ -150,13 +152,19 @@ def read_image(content: Path | bytes, shape: Sequence[int], where: str, *, box: 
         shape: what it is resized to, by Lanczos' filter.
         where: what an error calls it.
         box: a part of it.
+        ground: the colour on which a transparent image is shown; without it, transparency is ignored.
 
     Raises:
         DataError: as `open_image`, the file is damaged, or the box lies outside of the image or is too large.
     """
     channels, height, width = shape
     with open_image(content, where) as image:
-        found = decoded(image, "L" if channels == 1 else "RGB", where, upright=True)
+        mode = "L" if channels == 1 else "RGB"
+        if ground is None or not has_alpha(image):
+            found = decoded(image, mode, where, upright=True)
+        else:
+            clear = decoded(image, "RGBA", where, upright=True)
+            found = Image.alpha_composite(Image.new("RGBA", clear.size, ground), clear).convert(mode)
         if box is not None and (box[0] >= found.width or box[1] >= found.height or box[2] <= 0 or box[3] <= 0):
             raise DataError(
                 f"{where}: expected a part of the picture of {found.size} pixels, got {box}, which lies outside of it"
@@ -168,6 +176,11 @@ def read_image(content: Path | bytes, shape: Sequence[int], where: str, *, box: 
             found = found.resize((width, height), Image.Resampling.LANCZOS)
         pixels = np.asarray(found)
     return pixels[None] if channels == 1 else pixels.transpose(2, 0, 1)
+
+
+def has_alpha(image: Image.Image) -> bool:
+    """Whether an image may be transparent in places."""
+    return image.mode in ("LA", "PA", "RGBA", "La", "RGBa") or "transparency" in image.info
 
 
 def damaged(where: str, error: Exception) -> DataError:

@@ -64,12 +64,21 @@ class Silent:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run left behind: its folder, its scores and pages, as far as they are made, and its resolved settings."""
+    """What a run left behind.
+
+    Args:
+        folder: where it is.
+        scores: as far as they are made.
+        pages: the same.
+        settings: resolved.
+        notes: what was converted, cut or drawn so that the user's own files could be read, one sentence each.
+    """
 
     folder: Path
     scores: tuple[Score, ...]
     pages: tuple[Path, ...]
     settings: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
 
 
 def run_experiment(
@@ -201,6 +210,8 @@ def make_samples(run: Run) -> None:
         for split, source in left.items():
             _keep(run, split, source)
     recipe = {"checksums": _digests(run), "settings": run.experiment.resolved["data"], "seed": run.experiment.seed}
+    if data.own is not None and data.own.notes:
+        recipe["notes"] = list(data.own.notes)
     contact_sheet(run.source("train"), stage.folder / "contact_sheet.png")
     store.write_json(stage.folder / "spec.json", run.source("test").spec.to_json())
     store.write_json(stage.folder / "recipe.json", recipe)
@@ -318,10 +329,12 @@ def _report(folder: Path, settings: Mapping[str, Any], progress: RunProgress) ->
 
 
 def _outcome(folder: Path, settings: Mapping[str, Any]) -> Outcome:
+    recipe = folder / "samples" / "recipe.json"
+    notes = tuple(map(str, store.read_json(recipe).get("notes", ()))) if store.is_file(recipe) else ()
     if not measured(folder, settings):
-        return Outcome(folder, (), (), settings)
+        return Outcome(folder, (), (), settings, notes)
     pages = sorted((folder / "report").glob("report.*")) if report_stage(folder, settings).current else []
-    return Outcome(folder, tuple(read_scores(folder)), tuple(pages), settings)
+    return Outcome(folder, tuple(read_scores(folder)), tuple(pages), settings, notes)
 
 
 def _keep(run: Run, split: Split, source: Source) -> None:

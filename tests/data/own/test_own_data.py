@@ -151,9 +151,9 @@ def test_missing_values_are_masks_and_absent_codes(tmp_path: Path) -> None:
         ),
         ({"x": np.array([{}] * 60)}, {"labels": ("digit",)}, "Python objects, which are not read"),
         (
-            {"digit": np.where(np.arange(60) == 3, np.nan, DIGIT)},
+            {"digit": np.where(np.arange(60) == 3, np.inf, DIGIT)},
             {"labels": ("digit",)},
-            "row 3, label 'digit': expected an integer, got nan: write -1 where there is no label",
+            "row 3, label 'digit': expected an integer, got inf: correct it",
         ),
         ({"x": np.zeros((60, 9), np.uint8)}, {"labels": ("digit",)}, r"cannot tell what uint8 \(60, 9\) is"),
         ({"x": np.full((60, 3, 4, 4), 9.0)}, {"labels": ("digit",)}, "floats from 0 to 1, got float64 from 9 to 9"),
@@ -264,7 +264,7 @@ def test_a_table_with_missing_values(tmp_path: Path) -> None:
         (
             [*ROWS[:3], "1,a"],
             {"tabular": ("size",)},
-            r"items.csv: expected a table in the format csv: .*Expected 4 columns, got 2",
+            r"items.csv, row 3: expected 4 fields separated by ',', as the titles are, got 2 in '1,a'",
         ),
         (["a,a", "1,2"], {"tabular": ("a",)}, "expected titles that differ in the first row, got 'a' twice"),
         (ROWS[:3], {"tabular": ("size",)}, "expected at least 3 samples, one for each split, got 2"),
@@ -294,7 +294,7 @@ def test_numbers_that_are_no_classes(tmp_path: Path, values: list[str], problem:
 def test_words_and_integers_are_classes(tmp_path: Path, values: list[str]) -> None:
     path = table(tmp_path, ["n,y", *(f"{row},{values[row % 3]}" for row in range(30))])
     (target,) = TableDataset(path=path, tabular=("n",), targets=("y",)).spec.targets
-    assert set(target.symbols) == {value for value in values if value}
+    assert set(target.symbols) == {value.removesuffix(".0") for value in values if value}
 
 
 def test_an_answer_is_no_input(tmp_path: Path) -> None:
@@ -437,5 +437,5 @@ def test_images_that_do_not_fit_into_memory_are_decoded_when_needed(tmp_path: Pa
 def test_errors_are_those_of_this_package(tmp_path: Path) -> None:
     assert issubclass(DataError, MolyneuxError)
     (tmp_path / "latin.csv").write_bytes("note,kind\ncaf\xe9,1\nb,2\nc,1\n".encode("latin-1"))
-    with pytest.raises(DataError, match=r"latin.csv: expected a table in the format csv"):
+    with pytest.raises(DataError, match=r"latin.csv, line 2: expected text in UTF-8, got the byte 0xe9 after 'caf'"):
         TableDataset(path=tmp_path / "latin.csv", texts=("note",), labels=("kind",)).splits  # noqa: B018

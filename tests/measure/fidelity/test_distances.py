@@ -133,3 +133,24 @@ def test_features_that_cannot_be_compared_are_refused():
             frechet_distance(good, bad)
     with pytest.raises(DataError, match="expected finite features"):
         kernel_distance(good, np.full((5, 2), np.nan))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16, np.uint64, bool, np.float16, np.float32])
+def test_distances_of_any_numbers_are_those_of_float64(dtype):
+    rng = np.random.default_rng(0)
+    first, second = ((rng.integers(low, low + 100, (60, 4)) % (2 if dtype is bool else 127)).astype(dtype) for low in (0, 27))
+    wide = first.astype(np.float64), second.astype(np.float64)
+    for distance in (kernel_distance, frechet_distance):
+        assert distance(first, second) == pytest.approx(distance(*wide), rel=1e-9)
+    for left_out in (left_out_distances, left_out_kernel_distances):
+        assert left_out(first, second) == pytest.approx(left_out(*wide), rel=1e-9)
+    found, right = neighbourhoods(first, second), neighbourhoods(*wide)
+    assert all(
+        np.array_equal(getattr(found, name), getattr(right, name)) for name in ("precise", "recalled", "density", "covered")
+    )
+
+
+@pytest.mark.parametrize("distance", [kernel_distance, frechet_distance, neighbourhoods])
+def test_features_that_are_no_real_numbers_are_refused(distance):
+    with pytest.raises(DataError, match="expected features that are real numbers, got complex128"):
+        distance(np.ones((5, 2), complex), np.ones((5, 2)))

@@ -18,7 +18,7 @@ _CLASS = "class"
 _BLOCK = _SCANNED = 16 << 20
 """Bytes that are parsed, and searched for quotes, at once: what is in memory does not grow with the file."""
 
-_QUOTE, _COMMA, _RETURN, _FEED = 34, 44, 13, 10
+_QUOTE, _RETURN, _FEED = 34, 13, 10
 _START, _PLAIN, _QUOTED, _MAYBE_CLOSED = 0, 1, 2, 3
 """Where a reader is: before a field, in one without quotes, in one with quotes, behind a quote that closes it unless a second
 one follows."""
@@ -32,7 +32,7 @@ def read_labels(path: Path, fields: Sequence[str], *, classes: int) -> np.ndarra
             is not closed at the end of the file.
     """
     with _reading(path):
-        _require_closed(path)
+        require_closed(path)
     found = [np.empty(0, np.int64)]
     for start, batch in _batches(path, fields, (_CLASS,)):
         words = batch.column(0)
@@ -85,7 +85,7 @@ def _reading(path: Path) -> Iterator[None]:
         raise store.read_error(error, path) from error
 
 
-def _require_closed(path: Path) -> None:
+def require_closed(path: Path, separator: str = ",") -> None:
     """Raise DataError if a field's quote is not closed at the end of a file: a reader would take what is there for the whole row.
 
     A quote opens a field only where the field begins, and two of them inside it stand for one, as Arrow reads them.
@@ -93,7 +93,7 @@ def _require_closed(path: Path) -> None:
     state = np.array([_START, 1, 0], np.int64)
     with path.open("rb") as stream:
         while block := stream.read(_SCANNED):
-            _follow(np.frombuffer(block, np.uint8), state)
+            _follow(np.frombuffer(block, np.uint8), state, ord(separator))
     if state[0] == _QUOTED:
         raise DataError(
             f"{path}, line {state[2]}: expected a quote that closes the field before the end of the file, got none: "
@@ -102,13 +102,13 @@ def _require_closed(path: Path) -> None:
 
 
 @compiled
-def _follow(block: np.ndarray, state: np.ndarray) -> None:
+def _follow(block: np.ndarray, state: np.ndarray, separator: int) -> None:
     """Go on through the bytes of a file; `state` is where the reader is, its line, and the line where the last quote began."""
     where, line, opened = state[0], state[1], state[2]
     for byte in block:
         if where == _QUOTED:
             where = _MAYBE_CLOSED if byte == _QUOTE else _QUOTED
-        elif byte in (_COMMA, _RETURN, _FEED):
+        elif byte in (separator, _RETURN, _FEED):
             where = _START
         elif byte == _QUOTE and where == _START:
             where, opened = _QUOTED, line

@@ -10,14 +10,19 @@ from typing import final
 import numpy as np
 
 from molyneux.core import DataError, Kind, Modality, SpecError, StoreError, nearest, store
-from molyneux.data.array_files import map_array, read_arrays
-from molyneux.data.own.content import ArrayView, Content
+from molyneux.data.array_files import array_names, map_array, read_arrays
+from molyneux.data.own.content import ArrayView, Content, drawn_notes
 from molyneux.data.own.dataset import OwnDataset
 from molyneux.data.own.labels import class_target, make_labels, number_target
 from molyneux.data.own.texts import text_view
 
 _CHANNELS = (1, 3, 4)
 _CHUNK = 4096
+_OTHERS = (".h5", ".hdf5", ".mat", ".npz", ".pickle", ".pkl", ".pt", ".pth")
+"""Names of files that may hold arrays, which a folder of `.npy` files is not to have."""
+
+_DARK = 32
+"""Level that some image has to reach; else all of them are nearly black, and it is said."""
 
 
 @final
@@ -28,13 +33,14 @@ class ArrayDataset(OwnDataset):
     An array that `labels`, `targets`, `number_targets`, `split` and `ignore` do not name is a modality. Its kind follows from its
     type and shape, unless `kinds` says it:
 
-    - images: uint8 or bool (N, H, W), (N, H, W, C) or (N, C, H, W) with 1, 3 or 4 channels; floats with 4 axes, from 0 to 1;
+    - images: uint8 or bool (N, H, W), (N, H, W, C) or (N, C, H, W) with 1, 3 or 4 channels; floats with 4 axes, from 0 to 1.
+      uint8 images of which no level is above 1 are masks: their 1 is white, as True is;
     - texts: strings (N,);
     - tabular: floats (N,) or (N, D); series: floats (N, T, D).
 
     A sample whose numbers are all NaN lacks that modality. Labels are integers, where a negative one, such as -1, says that there
-    is no label, or strings, where an empty one does. Arrays of Python objects are refused: nothing is unpickled. `.npy` files are
-    memory-mapped.
+    is no label, whole numbers in floats, where NaN does, or strings, where an empty one does. Arrays of Python objects are
+    refused unless `ignore` names them: nothing is unpickled. `.npy` files are memory-mapped.
 
     Args:
         kinds: kinds of modalities by the name of the array.
@@ -50,22 +56,26 @@ class ArrayDataset(OwnDataset):
 
     def _files(self) -> Sequence[Path]:
         if self.path.is_dir():
-            found = sorted(self.path.glob("*.npy"))
+            items = sorted(item for item in self.path.iterdir() if not item.name.startswith("."))
+            found = [item for item in items if item.suffix.lower() == ".npy"]
             if not found:
                 raise StoreError(f"expected .npy files in {self.path}, got none: name a folder that holds them, or a .npz file")
+            if other := next((item for item in items if item.suffix.lower() in _OTHERS), None):
+                raise DataError(f"{other}: expected .npy files alone in {self.path}, got arrays in another format: move it away")
             return found
         if not store.is_file(self.path):
             raise StoreError(f"expected arrays in {self.path}, which is not there: name a .npz file, or a folder of .npy files")
-        if self.path.suffix not in (".npy", ".npz"):
+        if self.path.suffix.lower() not in (".npy", ".npz"):
             raise StoreError(f"expected a .npz file or a folder of .npy files, got {self.path}: save arrays with numpy.savez")
         return [self.path]
 
     def _read(self) -> Content:
         arrays = self._arrays()
-        roles = {*self.labels, *self.targets, *self.number_targets, *([self.split] if self.split else []), *self.ignore}
+        roles = {*self.labels, *self.targets, *self.number_targets, *([self.split] if self.split else [])}
         for name in sorted({*roles, *self.kinds, *self.names} - arrays.keys()):
-            raise DataError(f"{self.path}: no array {name!r}; {nearest(name, arrays)}")
-        sizes = {name: len(array) if array.ndim else 0 for name, array in arrays.items() if name not in self.ignore}
+            ignored = f"which is under ignore: leave it out of {'ignore' if name in self.ignore else name}"
+            raise DataError(f"{self.path}: no array {name!r}; {ignored if name in self.ignore else nearest(name, arrays)}")
+        sizes = {name: len(array) if array.ndim else 0 for name, array in arrays.items()}
         size = next(iter(sizes.values()), 0)
         for name, found in sizes.items():
             if found != size:
@@ -73,9 +83,16 @@ class ArrayDataset(OwnDataset):
                 raise DataError(
                     f"{self.path}: expected arrays of as many samples, got {size} in {first!r} and {found} in {name!r}"
                 )
-        rows = self._split_rows(size, None if self.split is None else _row(arrays[self.split], self._at(self.split)), self._where)
+        given = None if self.split is None else _row(arrays[self.split], self._at(self.split))
+        rows = self._split_rows(size, given, self._where)
         labels = {
-            name: make_labels(name, _row(arrays[name], self._at(name)), self._where, names=self.names.get(name, ()))
+            name: make_labels(
+                name,
+                _row(arrays[name], self._at(name)),
+                self._where,
+                names=self.names.get(name, ()),
+                missing=self.missing,
+            )
             for name in dict.fromkeys([*self.labels, *self.targets])
         }
         answers = [class_target(labels[name]) for name in self.targets]
@@ -84,13 +101,28 @@ class ArrayDataset(OwnDataset):
         views = tuple(self._view(name, array, rows["train"]) for name, array in arrays.items() if name not in roles)
         if not views:
             raise DataError(f"{self.path}: expected an array that is a modality, got labels alone: add images, texts or numbers")
-        return Content(views, rows, tuple(labels[name] for name in self.labels), tuple(answers))
+        chosen = tuple(labels[name] for name in self.labels)
+        return Content(views, rows, chosen, tuple(answers), drawn_notes(given, rows))
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        """The arrays by name, sorted; those of single files are memory-mapped."""
-        found = dict[str, np.ndarray]()
-        for path in self._files():
-            found |= {path.stem: map_array(path)[1]} if path.suffix == ".npy" else read_arrays(path)
+        """The arrays by name, sorted, without those to ignore, which are not read; those of single files are memory-mapped."""
+        found, known = dict[str, np.ndarray](), list[str]()
+        try:
+            for path in self._files():
+                if path.suffix.lower() != ".npy":
+                    known += array_names(path)
+                    found |= read_arrays(path, without=self.ignore)
+                    continue
+                known.append(path.stem)
+                if path.stem not in self.ignore:
+                    found[path.stem] = map_array(path)[1]
+        except DataError as error:
+            if "Python objects" not in str(error):
+                raise
+            raise DataError(f"{error}: save them as numbers or strings, or name the array under ignore") from error
+        for name in self.ignore:
+            if name not in known:
+                raise DataError(f"{self.path}: no array {name!r} to ignore; {nearest(name, known)}")
         return dict(sorted(found.items()))
 
     def _where(self, row: int) -> str:
@@ -100,23 +132,61 @@ class ArrayDataset(OwnDataset):
         return f"{self.path}, array {name!r}"
 
     def _view(self, name: str, array: np.ndarray, train: np.ndarray) -> ArrayView:
+        at = self._at(name)
         if array.dtype.kind in "US" and array.ndim == 1:
-            texts = _row(array, self._at(name)).tolist()
-            return text_view(name, texts, train, unit=self.unit, words=self.words, length=self.length)
-        kind = self.kinds.get(name) or _kind(array, self._at(name))
-        shape, change = _stored_form(array, kind, self._at(name))
-        present = _present(array, self._at(name)) if array.dtype.kind == "f" else None
-        dtype = "uint8" if kind in ("image", "video") and array.dtype.kind in "bu" else "float32"
-        if dtype == "float32" and kind in ("image", "video") and (np.nanmin(array) < 0 or np.nanmax(array) > 1):
-            raise DataError(
-                f"{self._at(name)}: expected images as uint8, or as floats from 0 to 1, got {array.dtype} from "
-                f"{np.nanmin(array):g} to {np.nanmax(array):g}: divide them by their largest value"
-            )
+            texts = [None if self.missing and text in self.missing else text for text in _row(array, at).tolist()]
+            where = lambda row: f"{at}, row {row}"  # noqa: E731
+            return text_view(name, texts, train, where=where, unit=self.unit, words=self.words, length=self.length)
+        kind = self.kinds.get(name) or _kind(array, at)
+        seen = kind in ("image", "video")
+        bits = seen and array.dtype.kind in "bu" and array.dtype.itemsize == 1
+        brightest = _largest(array) if bits and array.dtype.kind == "u" else 255
+        shape, change = _stored_form(array, kind, at, scale=255 if brightest == 1 or (seen and array.dtype.kind == "b") else 1)
+        present = _present(array, at) if array.dtype.kind == "f" else None
+        if not bits and array.dtype.kind in "biuf":
+            _require_range(array, at, unit=seen)
         try:
-            modality = Modality(name, kind, shape, dtype)
+            modality = Modality(name, kind, shape, "uint8" if bits else "float32")
         except SpecError as error:
-            raise DataError(f"{self._at(name)}: {error}") from error
-        return ArrayView(modality, array, present, change)
+            raise DataError(f"{at}: {error}") from error
+        return ArrayView(modality, array, present, change, _levels(brightest, at))
+
+
+def _levels(brightest: int, at: str) -> tuple[str, ...]:
+    """What is to be said of images by their largest level."""
+    if brightest == 1:
+        return (f"{at}: images of levels 0 and 1 were read as masks, 1 as white (255)",)
+    if brightest < _DARK:
+        return (
+            f"{at}: the largest level of any image is {brightest} of 255, so that all are nearly black: multiply them if not",
+        )
+    return ()
+
+
+def _largest(array: np.ndarray) -> int:
+    """The largest level, or one from `_DARK` on as soon as it is found."""
+    largest = 0
+    for start in range(0, len(array), _CHUNK):
+        largest = max(largest, int(np.max(array[start : start + _CHUNK], initial=0)))
+        if largest >= _DARK:
+            break
+    return largest
+
+
+def _require_range(array: np.ndarray, at: str, *, unit: bool) -> None:
+    """Raise DataError for numbers that float32 does not hold, or for those of images outside of 0..1; NaN is passed over."""
+    limits = (0.0, 1.0) if unit else (-float(np.finfo(np.float32).max), float(np.finfo(np.float32).max))
+    for start in range(0, len(array), _CHUNK):
+        rows = np.asarray(array[start : start + _CHUNK])
+        known = rows[np.isfinite(rows)] if rows.dtype.kind == "f" else rows
+        if not known.size or (known.min() >= limits[0] and known.max() <= limits[1]):
+            continue
+        got = f"{array.dtype} from {known.min():g} to {known.max():g}"
+        if unit:
+            low = known.min() < 0
+            advice = "add 1 and divide by 2 if they are from -1 to 1" if low else "divide them by their largest value"
+            raise DataError(f"{at}: expected images as uint8, or as floats from 0 to 1, got {got}: {advice}")
+        raise DataError(f"{at}: expected numbers up to 3.4e38, as float32 holds them, got {got}: correct or scale them")
 
 
 def _row(array: np.ndarray, at: str) -> np.ndarray:
@@ -139,27 +209,33 @@ def _numbers(values: np.ndarray, at: str) -> np.ndarray:
 
 def _kind(array: np.ndarray, at: str) -> Kind:
     """The kind of modality that an array is by its type and shape."""
-    if array.dtype.kind in "bu" and array.ndim in (3, 4):
+    if array.dtype in (np.bool_, np.uint8) and array.ndim in (3, 4):
         return "image"
     if array.dtype.kind == "f" and array.ndim <= 4:
         kinds: tuple[Kind, ...] = ("tabular", "tabular", "series", "image")
         return kinds[array.ndim - 1]
     if array.dtype.kind in "biu" and array.ndim == 1:
         raise DataError(f"{at}: one integer for each sample: name it under labels, targets, number_targets, split or ignore")
+    if array.dtype.kind in "iu" and array.ndim in (3, 4):
+        raise DataError(
+            f"{at}: expected images as uint8, or as floats from 0 to 1, got {array.dtype} {array.shape}: convert them to 8 bits, "
+            "name their kind under kinds, or name them under ignore"
+        )
     raise DataError(
         f"{at}: cannot tell what {array.dtype} {array.shape} is: give it the shape of images (N, H, W) or (N, H, W, C) uint8, "
         "make it floats, name its kind under kinds, or name it under ignore"
     )
 
 
-def _stored_form(array: np.ndarray, kind: Kind, at: str) -> tuple[tuple[int, ...], Callable[[np.ndarray], np.ndarray]]:
-    """The shape of a stored view, and what makes stored views (B, *shape) of rows of the array."""
+def _stored_form(
+    array: np.ndarray, kind: Kind, at: str, *, scale: int
+) -> tuple[tuple[int, ...], Callable[[np.ndarray], np.ndarray]]:
+    """The shape of a stored view, and what makes stored views (B, *shape) of rows of the array, times `scale`."""
     if array.dtype.kind not in "biuf":
         raise DataError(f"{at}: expected numbers for kind {kind}, got {array.dtype}")
-    scale = 255 if array.dtype.kind == "b" and kind in ("image", "video") else 1
 
     def plain(rows: np.ndarray) -> np.ndarray:
-        return np.nan_to_num(rows) if array.dtype.kind == "f" else rows.astype(np.uint8) * np.uint8(255) if scale > 1 else rows
+        return np.nan_to_num(rows) if array.dtype.kind == "f" else rows.astype(np.uint8) * np.uint8(scale) if scale > 1 else rows
 
     shape = array.shape[1:]
     if kind == "image" and len(shape) == 2:

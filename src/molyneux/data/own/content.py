@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -41,6 +41,11 @@ class View(Protocol):
         """(N,) bool, which samples have it; None for all."""
         ...
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was converted, one sentence each."""
+        ...
+
     def take(self, rows: np.ndarray) -> np.ndarray:
         """The stored views (B, *modality.shape) of these rows (B,)."""
         ...
@@ -55,12 +60,14 @@ class ArrayView:
         array: (N, ...) as the file has it.
         present: (N,) bool, which samples have it; None for all.
         change: makes stored views (B, *shape) of rows of the array.
+        notes: what was converted, one sentence each.
     """
 
     modality: Modality
     array: np.ndarray
     present: np.ndarray | None = None
     change: Callable[[np.ndarray], np.ndarray] = np.asarray
+    notes: tuple[str, ...] = ()
 
     def take(self, rows: np.ndarray) -> np.ndarray:
         """The stored views of these rows; zeros where a sample lacks the modality."""
@@ -72,10 +79,11 @@ class ArrayView:
 
 @dataclass(frozen=True)
 class Labels:
-    """A factor and its codes (N,), -1 where a sample has no label."""
+    """A factor and its codes (N,), -1 where a sample has no label; and what was converted, in sentences."""
 
     factor: Factor
     codes: np.ndarray
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,12 +104,14 @@ class Content:
         rows: by split, the numbers of its samples.
         labels: one for each factor.
         answers: one for each target.
+        notes: what was converted, cut or drawn beside what `views` and `labels` say, one sentence each.
     """
 
     views: tuple[View, ...]
     rows: Mapping[Split, np.ndarray]
     labels: tuple[Labels, ...] = ()
-    answers: tuple[Answers, ...] = field(default=())
+    answers: tuple[Answers, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def spec(self) -> Spec:
@@ -109,6 +119,24 @@ class Content:
         modalities = tuple(view.modality for view in self.views)
         factors, targets = (label.factor for label in self.labels), (answer.target for answer in self.answers)
         return Spec(modalities, tuple(factors), tuple(targets))
+
+    @cached_property
+    def remarks(self) -> tuple[str, ...]:
+        """Everything that was not taken as the files have it, one sentence each."""
+        parts = (self.notes, *(view.notes for view in self.views), *(label.notes for label in self.labels), self._untrained())
+        return tuple(dict.fromkeys(note for part in parts for note in part))
+
+    def _untrained(self) -> tuple[str, ...]:
+        """Labels of which the training samples lack values."""
+        found = []
+        for label in self.labels:
+            trained = np.bincount(label.codes[self.rows["train"]] + 1, minlength=len(label.factor.values) + 1)[1:]
+            lacking = [value for value, count in zip(label.factor.values, trained.tolist(), strict=True) if not count]
+            if lacking:
+                more = f" and {len(lacking) - 3} others" if len(lacking) > 3 else ""
+                named = ", ".join(map(repr, lacking[:3]))
+                found.append(f"label {label.factor.name!r}: no training sample has {named}{more}")
+        return tuple(found)
 
     def batch(self, rows: np.ndarray) -> Batch:
         """The samples at these rows (B,)."""
@@ -155,6 +183,19 @@ def split_rows(
                 "larger shares"
             )
     return {split: found[split] for split in SPLITS}
+
+
+def drawn_notes(given: Sequence[str | None] | np.ndarray | None, rows: Mapping[Split, np.ndarray]) -> tuple[str, ...]:
+    """Which splits were drawn from training rows although `given`, as of `split_rows`, names others, one sentence each."""
+    if given is None:
+        return ()
+    named = {SPLIT_WORDS[str(word).strip().lower()] for word in set(given.tolist() if isinstance(given, np.ndarray) else given)}
+    pool = sum(len(rows[split]) for split in SPLITS if split not in named or split == "train")
+    return tuple(
+        f"no sample is named as of the split {split}: {len(rows[split]):,} of {pool:,} training samples were drawn for it"
+        for split in SPLITS
+        if split not in named
+    )
 
 
 def _as_named(given: Sequence[str | None] | np.ndarray, where: Where) -> dict[Split, np.ndarray]:

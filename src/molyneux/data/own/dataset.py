@@ -40,6 +40,8 @@ class OwnDataset(SplitDataset):
         unit: symbols of texts are `words`, in lower case, or `characters`.
         words: size of the vocabulary; other words are `<unk>`.
         length: symbols of a text, at which longer ones are cut; by default the longest training text fits.
+        missing: words that say that a sample has no label or no text, such as NA. An empty field always does. By default, words
+            that programs write for no value are refused as labels, for they may be classes; [] takes them for classes.
 
     Raises:
         ConfigError: settings that cannot be used; all problems at once.
@@ -58,6 +60,7 @@ class OwnDataset(SplitDataset):
     unit: Unit = "words"
     words: int = 20_000
     length: int | None = None
+    missing: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path))
@@ -108,6 +111,11 @@ class OwnDataset(SplitDataset):
         """
         return {split: len(rows) for split, rows in self._content.rows.items()}
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was converted, cut or drawn so that the files could be read, one sentence each; errors as `splits`."""
+        return self._content.remarks
+
     def batch(self, indices: np.ndarray, *, split: Split, seed: int) -> Batch:
         """The samples at these positions (B,) of a split in the order of a seed; errors as `SplitDataset.batch` and `splits`."""
         indices = self.numbers(indices, split)
@@ -138,6 +146,7 @@ class OwnDataset(SplitDataset):
             if value is not None and value < least:
                 found.append(f"{name}: expected at least {least}, got {value}")
         letters = text_problems(labels=self.labels, targets=self.targets, number_targets=self.number_targets)
+        letters += text_problems(missing=self.missing) if self.missing is not None else []
         named = [*self.labels, *self.number_targets, *([self.split] if self.split else [])]
         if not letters and (repeated := sorted({name for name in named if named.count(name) > 1})):
             found.append(f"labels: expected each name once in labels, number_targets and split, got {repeated[0]!r} twice")

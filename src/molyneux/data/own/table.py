@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from molyneux.core import DataError, Modality, text_problems
 from molyneux.data.dataset import Split
-from molyneux.data.own.content import SPLIT_WORDS, Answers, ArrayView, Content, Labels, View
+from molyneux.data.own.content import SPLIT_WORDS, Answers, ArrayView, Content, Labels, View, drawn_notes
 from molyneux.data.own.dataset import OwnDataset
 from molyneux.data.own.labels import class_target, make_labels, number_target
 from molyneux.data.own.pictures import Pictures
@@ -23,20 +24,21 @@ from molyneux.data.own.texts import text_view
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TableDataset(OwnDataset):
-    """The rows of a table: CSV, TSV, Parquet or Arrow, also as Hugging Face `datasets` saves them.
+    """The rows of a table: CSV, TSV, JSON Lines, Parquet or Arrow, also as Hugging Face `datasets` saves them.
 
-    `path` is a file, or a folder of files with the same columns. In a folder, files or sub-folders whose names begin with
-    `train`, `validation` (`valid`, `val`, `dev`) or `test` are these splits, unless `split` names a column.
+    `path` is a file, or a folder of files with the same columns. In a folder, files or sub-folders in whose names the word
+    `train`, `validation` (`valid`, `val`, `dev`) or `test` stands are these splits, unless `split` names a column.
 
     A column is used where `texts`, `images`, `tabular`, `labels`, `targets`, `number_targets` or `split` names it. A row without
     a text, an image or one of the numbers lacks that modality; one without a label or a target is left out where it is asked for.
-    Labels are words or integers from 0; there is none where a field is empty, or in a column of integers where it is a negative
-    number such as -1.
+    Labels are words or integers from 0; there is none where a field is empty, in a column of integers where it is a negative
+    number such as -1, and in a column of floats where it is NaN. Numbers have to be finite.
 
     Args:
         texts: columns that are text modalities.
         images: columns that are image modalities: paths below the folder of the table, or the content of image files.
-        tabular: columns of numbers that together are a modality called `tabular`; or by the names of several modalities.
+        tabular: columns of numbers, or of lists of numbers of one length, that together are a modality called `tabular`; or by
+            the names of several modalities.
         standardize: whether each column of numbers gets mean 0 and standard deviation 1 over the training samples.
         image_size: height and width to which images are resized; without it all have to be of one size.
         image_channels: 1 for grey, 3 for colour; by default 1 if all images are grey.
@@ -88,7 +90,8 @@ class TableDataset(OwnDataset):
 
     def _read(self) -> Content:
         table = self._table
-        rows = self._split_rows(len(table), self._given(table), table.where)
+        given = self._given(table)
+        rows = self._split_rows(len(table), given, table.where)
         views: list[View] = table_texts(self, table, self.texts, rows["train"])
         for name in self.images:
             contents = table.images(name, self._root)
@@ -97,7 +100,7 @@ class TableDataset(OwnDataset):
             views.append(Pictures(name, contents, where, size=self.image_size, channels=self.image_channels))
         views += [self._tabular(table, name, columns, rows["train"]) for name, columns in self._groups.items()]
         labels, answers = table_labels(self, table)
-        return Content(tuple(views), rows, labels, answers)
+        return Content(tuple(views), rows, labels, answers, (*table.notes, *drawn_notes(given, rows)))
 
     def _given(self, table: TableRows) -> list[str | None] | None:
         """The split of each row, by its column or by the name of its file; None where they are drawn."""
@@ -118,7 +121,7 @@ class TableDataset(OwnDataset):
     def _tabular(self, table: TableRows, name: str, columns: Sequence[str], train: np.ndarray) -> ArrayView:
         if not columns:
             raise DataError(f"{self.path}: expected columns for the modality {name!r}, got none: name some")
-        values = np.stack([table.numbers(column) for column in columns], 1)
+        values = np.concatenate([table.numbers(column).reshape(len(table), -1) for column in columns], 1)
         present = np.isfinite(values).all(1)
         if not present[train].any():
             raise DataError(f"{self.path}: expected training samples with all of {', '.join(columns)}, got none")
@@ -126,23 +129,39 @@ class TableDataset(OwnDataset):
             known = values[train][present[train]]
             deviation = known.std(0)
             values = (values - known.mean(0)) / np.where(deviation > 0, deviation, 1)
-        values = np.where(present[:, None], values, 0).astype(np.float32)
-        return ArrayView(Modality(name, "tabular", (len(columns),)), values, None if present.all() else present)
+        values = np.where(present[:, None], values, 0)
+        if (large := np.abs(values) > np.finfo(np.float32).max).any():
+            row, place = np.argwhere(large)[0].tolist()
+            raise DataError(f"{table.where(row)}, {name}: expected numbers near those of training, got {values[row, place]:g}")
+        modality = Modality(name, "tabular", (values.shape[1],))
+        return ArrayView(modality, values.astype(np.float32), None if present.all() else present)
 
 
 def table_texts(data: OwnDataset, table: TableRows, names: Sequence[str], train: np.ndarray) -> list[View]:
     """The text modalities of some columns."""
-    found = [(name, table.strings(name)) for name in names]
-    return [text_view(name, texts, train, unit=data.unit, words=data.words, length=data.length) for name, texts in found]
+    found = [(name, table.texts(name, data.missing)) for name in names]
+    settings: dict[str, Any] = {"unit": data.unit, "words": data.words, "length": data.length}
+    return [text_view(name, texts, train, where=table.where, **settings) for name, texts in found]
 
 
 def table_labels(data: OwnDataset, table: TableRows) -> tuple[tuple[Labels, ...], tuple[Answers, ...]]:
     """The factors and the targets that a data set names among the columns of a table."""
     columns = {name: table.labels(name) for name in dict.fromkeys([*data.labels, *data.targets])}
-    found = {name: make_labels(name, values, table.where, names=names) for name, (values, names) in columns.items()}
+    found = {
+        name: make_labels(name, values, table.where, names=names, missing=data.missing)
+        for name, (values, names) in columns.items()
+    }
     answers = [class_target(found[name]) for name in data.targets]
-    answers += [number_target(name, table.numbers(name), table.where) for name in data.number_targets]
+    answers += [number_target(name, _one_number(table, name), table.where) for name in data.number_targets]
     return tuple(found[name] for name in data.labels), tuple(answers)
+
+
+def _one_number(table: TableRows, name: str) -> np.ndarray:
+    """A column of numbers (N,)."""
+    found = table.numbers(name)
+    if found.ndim > 1:
+        raise DataError(f"{table.at(name)(0)}: expected a number in each row, got lists: store each number in a column")
+    return found
 
 
 def image_problems(size: tuple[int, int] | None, channels: int | None) -> list[str]:
@@ -156,9 +175,18 @@ def image_problems(size: tuple[int, int] | None, channels: int | None) -> list[s
 
 
 def _split_of(path: Path) -> Split | None:
-    """The split that a file is of by its name, or by that of the first sub-folder which says so."""
+    """The split that a file is of: the word for one in the name of the first sub-folder which has one, or else in its own.
+
+    Raises:
+        DataError: the name has words for several splits.
+    """
     for part in path.with_suffix("").parts:
-        word = part.replace("-", "_").replace(".", "_").split("_")[0].lower()
-        if word in SPLIT_WORDS:
-            return SPLIT_WORDS[word]
+        words = re.split(r"[^a-z]+", part.lower())
+        found = {SPLIT_WORDS[word] for word in words if word in SPLIT_WORDS}
+        if words[0] in SPLIT_WORDS:
+            return SPLIT_WORDS[words[0]]
+        if len(found) > 1:
+            raise DataError(f"{path}: expected a name of one split, got words for {' and '.join(sorted(found))}: rename it")
+        if found:
+            return found.pop()
     return None

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+import pyarrow as pa
 
-from molyneux.core import Modality
-from molyneux.data.benchmarks.text_samples import word_view
+from molyneux.core import DataError, Modality
+from molyneux.data.benchmarks.text_samples import tokenize, word_view
 from molyneux.data.lookup_reader import LookupReader
-from molyneux.data.own.content import ArrayView, Content
+from molyneux.data.own.content import ArrayView, Content, Where
+from molyneux.data.own.spelling import MISSING_WORDS, composed_texts, counted_texts
 
 Unit = Literal["characters", "words"]
 """What a symbol of a text is."""
@@ -21,22 +23,45 @@ _MOST_TEXTS = 10_000
 
 
 def text_view(
-    name: str, texts: Sequence[str | None], train: np.ndarray, *, unit: Unit, words: int, length: int | None
+    name: str, texts: Sequence[str | None], train: np.ndarray, *, where: Where, unit: Unit, words: int, length: int | None
 ) -> ArrayView:
-    """A text modality; samples whose text is None lack it.
+    """A text modality; samples whose text is None lack it. Texts are brought to the composed form of Unicode.
 
     Args:
         name: of the modality.
         texts: (N,) one for each sample.
         train: rows of the training samples: symbols are theirs.
+        where: says where a row stands.
         unit: whether symbols are words, in lower case, or characters as they are.
         words: the most frequent words that have a symbol; others are `<unk>`.
         length: symbols of a view, at which longer texts are cut; by default the longest training text fits.
     """
     present = np.array([text is not None for text in texts])
-    plain = [text or "" for text in texts]
+    if not present[train].any():
+        raise DataError(f"{where(0)}, text {name!r}: expected a text in at least one training sample, got none: leave it out")
+    composed, notes = composed_texts(texts, f"text {name!r}", where)
+    if (row := next((row for row, text in enumerate(composed) if text in MISSING_WORDS), -1)) >= 0:
+        notes += (
+            f"{where(row)}, text {name!r}: {composed[row]!r} was read as a text: set missing if it says that there is none",
+        )
+    plain = [text or "" for text in composed]
     modality, ids = (_characters if unit == "characters" else _words)(name, plain, train, words, length)
-    return ArrayView(modality, ids, None if present.all() else present)
+    notes += _cut(name, plain, ids, modality, where)
+    return ArrayView(modality, ids, None if present.all() else present, notes=notes)
+
+
+def _cut(name: str, texts: Sequence[str], ids: np.ndarray, modality: Modality, where: Where) -> tuple[str, ...]:
+    """Which texts have more symbols than a view has."""
+    longest = modality.shape[0]
+    if modality.end is None:  # characters
+        cut = np.flatnonzero(np.array([len(text) for text in texts]) > longest)
+    else:
+        full = np.flatnonzero((ids != modality.padding).all(1) & (ids[:, -1] != modality.end))
+        again = tokenize([pa.array([texts[row] for row in full], pa.string())], length=longest + 1, line_break="\n").lengths
+        cut = full[again > longest]
+    if not len(cut):
+        return ()
+    return (f"{where(int(cut[0]))}, text {name!r}: cut after {longest} symbols ({counted_texts(len(cut))}): set length for more",)
 
 
 def _words(name: str, texts: Sequence[str], train: np.ndarray, most: int, length: int | None) -> tuple[Modality, np.ndarray]:

@@ -69,7 +69,7 @@ def frechet_distance(first: np.ndarray, second: np.ndarray) -> float:
     >>> round(frechet_distance(points, points + 3), 6)
     9.0
     """
-    check_features(first, second)
+    first, second = as_features(first, second)
     centre = second.mean(0)  # the distance does not depend on it, its digits do
     return distance_of(Moments.of(first - centre), Moments.of(second - centre))
 
@@ -88,19 +88,27 @@ def left_out_distances(first: np.ndarray, second: np.ndarray) -> list[float]:
     """The distance without each of `GROUPS` groups of both sets; empty where that takes too long or samples are too few."""
     if first.shape[1] > _MOST or min(len(first), len(second)) < 2 * GROUPS:
         return []
+    first, second = as_features(first, second)
     centre = second.mean(0)
     parts = [[Moments.of(part - centre) for part in np.array_split(features, GROUPS)] for features in (first, second)]
     whole = [_total(part) for part in parts]
     return [distance_of(whole[0] - one, whole[1] - other) for one, other in zip(*parts, strict=True)]
 
 
-def check_features(first: np.ndarray, second: np.ndarray) -> None:
-    """Raise DataError unless two arrays are finite features of at least two samples each, of the same dimensions."""
+def as_features(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two sets of features as float64, in which nothing overflows that other types hold.
+
+    Raises:
+        DataError: fewer than two samples, other shapes, or what are no finite real numbers.
+    """
     if first.ndim != 2 or second.ndim != 2 or first.shape[1] != second.shape[1] or min(len(first), len(second)) < 2:
         raise DataError(f"expected two sets of features (N, F), N at least 2, got {first.shape} and {second.shape}")
     for features in (first, second):
+        if features.dtype.kind not in "biuf":
+            raise DataError(f"expected features that are real numbers, got {features.dtype}: convert them")
         if not np.isfinite(features).all():
             raise DataError("expected finite features, got some that are not: look at the views they were made of")
+    return first.astype(np.float64, copy=False), second.astype(np.float64, copy=False)
 
 
 def _total(parts: Sequence[Moments]) -> Moments:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from molyneux.measure.fidelity.frechet import GROUPS, check_features
+from molyneux.measure.fidelity.frechet import GROUPS, as_features
 
 _ROWS = 1024
 """Rows of a kernel matrix in memory at once."""
@@ -29,15 +29,14 @@ def kernel_distance(first: np.ndarray, second: np.ndarray) -> float:
     >>> round(kernel_distance(np.array([[1.0], [1.0]]), np.array([[0.0], [0.0]])), 6)
     7.0
     """
-    check_features(first, second)
-    return _distance(_Sums(first, second, groups=1), None)
+    return _distance(_Sums(*as_features(first, second), groups=1), None)
 
 
 def left_out_kernel_distances(first: np.ndarray, second: np.ndarray) -> list[float]:
     """The distance without each of `GROUPS` groups of both sets; empty where samples are too few."""
     if min(len(first), len(second)) < 2 * GROUPS:
         return []
-    sums = _Sums(first, second, groups=GROUPS)
+    sums = _Sums(*as_features(first, second), groups=GROUPS)
     return [_distance(sums, group) for group in range(GROUPS)]
 
 

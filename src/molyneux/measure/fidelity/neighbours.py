@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from molyneux.measure.fidelity.frechet import check_features
+from molyneux.measure.fidelity.frechet import as_features
 
 _ROWS = 1024
 """Rows of a matrix of distances in memory at once."""
@@ -53,7 +53,7 @@ def neighbourhoods(real: np.ndarray, generated: np.ndarray, *, k: int = 3) -> Ne
     >>> found.precise.tolist(), found.recalled.tolist(), found.covered.tolist()
     ([True, True, True], [False, True, True], [True, True, True])
     """
-    check_features(real, generated)
+    real, generated = as_features(real, generated)
     centre = real.mean(0)
     real, generated = real - centre, generated - centre
     slack = _ROUNDING * float(np.square(real).sum(1).mean() + np.square(generated).sum(1).mean())

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.fft import rfft
-from scipy.io import wavfile
 
 from molyneux.core import ConfigError, CorruptFileError
 from molyneux.core.compiled import compiled
 from molyneux.data.limits import require_unpacked, short
+from molyneux.data.sound_files import read_wav
 
 RATE = 8000
 """Samples of a second."""
@@ -108,16 +108,13 @@ def read_recordings(paths: Sequence[Path]) -> Recordings:
     """Spoken digits from files of FSDD.
 
     Raises:
-        CorruptFileError: a file is no recording of one channel at 8 kHz in 16 bits.
+        CorruptFileError: a file is no recording of one channel at 8 kHz in 16 bits, or was cut short.
     """
     parts = [match.groups() for path in paths if (match := _RECORDING.fullmatch(path.name))]
     names = tuple(sorted({speaker for _, speaker, _ in parts}))
     sounds, lengths = np.zeros((len(paths), LENGTH), np.int16), np.zeros(len(paths), np.int64)
     for row, path in enumerate(paths):
-        try:
-            rate, sound = wavfile.read(path)
-        except (OSError, ValueError) as error:
-            raise CorruptFileError(f"{path}: expected a recording as WAV ({error}): restore it") from error
+        rate, sound = read_wav(path)
         if rate != RATE or sound.dtype != np.int16 or sound.ndim != 1:
             raise CorruptFileError(
                 f"{path}: expected one channel of 16 bits at {RATE} Hz, got {sound.dtype} {sound.shape} at {rate} Hz: restore it"

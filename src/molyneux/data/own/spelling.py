@@ -1,0 +1,90 @@
+"""How texts and words of a user's files are spelled: forms of Unicode, characters that are none, words that mean no value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from unicodedata import is_normalized, normalize
+
+import numpy as np
+
+from molyneux.data.own.content import Where
+
+MISSING_NUMBERS = frozenset(("", "#n/a", "<na>", "-nan", "n/a", "na", "nan", "none", "null"))
+"""What stands for no number in a column of text, in lower case."""
+
+MISSING_WORDS = frozenset(("#N/A", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "nan", "null"))
+"""What programs write for no value, and what may be a class too: nobody but the owner of the file knows."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def composed(text: str) -> str:
+    """A text in the composed form of Unicode (NFC), in which a letter with its accent is one character where there is such.
+
+    Half of a pair of surrogates, which is no character and is left where a text was cut through an emoji, becomes U+FFFD.
+
+    >>> composed("cafe" + chr(0x301)) == "caf" + chr(0xE9)
+    True
+    """
+    if text.isascii():
+        return text
+    found = whole_characters(text)
+    return found if is_normalized("NFC", found) else normalize("NFC", found)
+
+
+def whole_characters(text: str) -> str:
+    """A text in which pairs of surrogates are one character, and half of a pair is U+FFFD.
+
+    >>> whole_characters("a" + chr(0xD83D) + "b")
+    'a\N{REPLACEMENT CHARACTER}b'
+    """
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def composed_texts(texts: Sequence[str | None], what: str, where: Where) -> tuple[list[str | None], tuple[str, ...]]:
+    """Texts in composed form, and what was converted, in sentences.
+
+    Args:
+        texts: (N,) None where there is none.
+        what: what an error or a sentence calls them, such as `column 'note'`.
+        where: says where a row stands.
+    """
+    found = [None if text is None else composed(text) for text in texts]
+    changed = [(row, text) for row, (text, new) in enumerate(zip(texts, found, strict=True)) if text is not None and text != new]
+    halves = [row for row, text in changed if whole_characters(text) != text]
+    others = [row for row, text in changed if whole_characters(text) == text]
+    notes = []
+    if halves:
+        notes.append(
+            f"{where(halves[0])}, {what}: half of a character (a lone surrogate, as of an emoji that was cut) was read as U+FFFD "
+            f"({counted_texts(len(halves))})"
+        )
+    if others:
+        notes.append(f"{where(others[0])}, {what}: letters and accents were joined (Unicode NFC; {counted_texts(len(others))})")
+    return found, tuple(notes)
+
+
+def counted_texts(count: int) -> str:
+    """So many texts, in words."""
+    return "in 1 text" if count == 1 else f"in {count:,} texts"
+
+
+def look_alike(words: Iterable[str]) -> list[str]:
+    """The first words that differ from each other in capital letters alone; none if there are none.
+
+    >>> look_alike(["cat", "dog", "Cat"])
+    ['cat', 'Cat']
+    """
+    groups: dict[str, list[str]] = {}
+    for word in words:
+        groups.setdefault(word.casefold(), []).append(word)
+    return next((group for group in groups.values() if len(group) > 1), [])
+
+
+def distinct_spellings(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Labels (N,) of strings as they are spelled: different ones, which one each is (N,), and each as it is meant."""
+    distinct, inverse = np.unique(values, return_inverse=True)
+    return distinct, inverse.ravel(), [composed(word).strip() for word in distinct.tolist()]

@@ -1,0 +1,58 @@
+"""Recordings in WAV files become arrays; SciPy decodes them, after a look at whether the file is whole."""
+
+from __future__ import annotations
+
+import struct
+import warnings
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from scipy.io import wavfile
+
+from molyneux.core import CorruptFileError, store
+
+_MAGIC = {b"RIFF": "<", b"RIFX": ">"}
+"""What a WAV file begins with, and its byte order."""
+
+
+def read_wav(path: Path) -> tuple[int, np.ndarray]:
+    """Samples of a second, and the samples (n,) or (n, channels) of a recording as the file has them.
+
+    Raises:
+        CorruptFileError: it is no WAV file, holds no samples, or ends before its header says. StoreError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            _require_whole(stream, path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", wavfile.WavFileWarning)  # parts beside the samples, such as titles
+            rate, sound = wavfile.read(path)
+    except OSError as error:
+        raise store.read_error(error, path) from error
+    except (ValueError, struct.error, EOFError, ZeroDivisionError) as error:
+        raise CorruptFileError(f"{path}: expected a recording as WAV ({error}): restore it") from error
+    if not len(sound):
+        raise CorruptFileError(f"{path}: expected a recording, got one of no samples: restore it, or leave it out")
+    return int(rate), np.asarray(sound)
+
+
+def _require_whole(stream: BinaryIO, path: Path) -> None:
+    """Raise CorruptFileError unless a file has a part `data` that is as long as its header says."""
+    order = _MAGIC.get(stream.read(12)[:4])
+    if order is None:
+        raise CorruptFileError(f"{path}: expected a recording as WAV, got a file of another kind: restore it")
+    end = stream.seek(0, 2)
+    place = stream.seek(12)
+    while place + 8 <= end:
+        name, size = struct.unpack(f"{order}4sI", stream.read(8))
+        place += 8
+        if name == b"data":
+            if place + size > end:
+                raise CorruptFileError(
+                    f"{path}: expected {size:,} bytes of samples, as its header says, got {end - place:,}: the recording was cut "
+                    "short, restore it"
+                )
+            return
+        place = stream.seek(place + size + size % 2)
+    raise CorruptFileError(f"{path}: expected a recording as WAV, got one without samples: restore it")
