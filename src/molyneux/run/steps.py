@@ -330,7 +330,8 @@ def _report(folder: Path, settings: Mapping[str, Any], progress: RunProgress) ->
 
 def _outcome(folder: Path, settings: Mapping[str, Any]) -> Outcome:
     recipe = folder / "samples" / "recipe.json"
-    notes = tuple(map(str, store.read_json(recipe).get("notes", ()))) if store.is_file(recipe) else ()
+    found = store.read_json(recipe) if store.is_file(recipe) else {}
+    notes = tuple(map(str, (found.get("notes") or ()))) if isinstance(found, Mapping) else ()
     if not measured(folder, settings):
         return Outcome(folder, (), (), settings, notes)
     pages = sorted((folder / "report").glob("report.*")) if report_stage(folder, settings).current else []

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from molyneux.core import Encodes, NotApplicableError, Predicts, Representation, Spec
+from molyneux.core import ConfigError, Encodes, Modality, NotApplicableError, Predicts, Representation, Spec
 from molyneux.core.views import text_sentences
 from molyneux.learn import DualEncoder
 from molyneux.learn.pretrained import picture_text_model
+from molyneux.learn.pretrained.folder import set_padding
 
 
 def direct(tiny, path, kind, **padding):
@@ -129,3 +130,52 @@ def test_the_best_threshold_is_that_of_all_cuts():
         cuts = np.arange(-1.5, 7)
         best = max(((logits > cut) == agree).mean() for cut in cuts)
         assert ((logits > picture_text_model.best_threshold(logits, agree)) == agree).mean() == best
+
+
+def without_padding(source, target, **changes):
+    """A copy of a folder whose tokenizer has no token to pad with."""
+    import shutil
+
+    import transformers
+
+    shutil.copytree(source, target)
+    words = transformers.AutoTokenizer.from_pretrained(target, local_files_only=True)
+    words.pad_token = None
+    for name, value in changes.items():
+        setattr(words, name, value)
+    words.save_pretrained(target)
+    assert transformers.AutoTokenizer.from_pretrained(target, local_files_only=True).pad_token is None
+    return target
+
+
+def test_a_tokenizer_without_a_padding_token_pads_by_the_end_under_the_mask(tiny, folder, tmp_path):
+    given = tiny.batch()
+    logits, _ = direct(tiny, folder("clip"), "CLIPModel")
+    for size in (1, 32):
+        model = DualEncoder(tiny.SPEC, without_padding(folder("clip"), tmp_path / str(size)), threshold=0.0, batch_size=size)
+        assert torch.allclose(model.agreement(given), logits, atol=1e-5)
+        assert model.origin["padded_by"] == "</s>"
+    assert "padded_by" not in DualEncoder(tiny.SPEC, folder("clip"), threshold=0.0).origin
+
+
+def test_a_tokenizer_that_cannot_pad_is_refused(tiny, folder, tmp_path):
+    bare = {"eos_token": None, "unk_token": None, "bos_token": None}
+    with pytest.raises(
+        ConfigError, match="expected a tokenizer with a padding token, or an end token in its place, got one with n"
+    ):
+        DualEncoder(tiny.SPEC, without_padding(folder("clip"), tmp_path / "bare", **bare), threshold=0.0)
+    with pytest.raises(ConfigError, match="which is a part of each text of SiglipModel, got one without"):
+        DualEncoder(tiny.SPEC, without_padding(folder("siglip"), tmp_path / "whole"), threshold=0.0)
+    words = tiny.tokenizer()
+    words.pad_token, words.model_input_names = None, ["input_ids"]
+    with pytest.raises(ConfigError, match="no mask that hides"):
+        set_padding(words, tmp_path)
+
+
+def test_half_an_emoji_in_a_text_reaches_the_tokenizer_as_a_whole_character(tiny, folder):
+    def agreement(symbol):
+        text = Modality("text", "text", (tiny.LENGTH,), "uint8", (*tiny.WORDS[:2], symbol, *tiny.WORDS[3:]), 0, None, 1)
+        model = DualEncoder(Spec((tiny.SPEC.modality("image"), text), targets=tiny.SPEC.targets), folder("clip"), threshold=0.0)
+        return model.agreement(tiny.batch())
+
+    assert torch.equal(agreement("\ud83d"), agreement("\ufffd"))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from molyneux.core import DataError, store
+from molyneux.core.characters import whole_characters
 from molyneux.data.limits import short
 
 _BLOCK = 8 << 20
@@ -87,7 +88,7 @@ def read_items(path: Path, key: str) -> Iterator[tuple[str, Record]]:
 
 
 def value(record: Record, key: str, kind: type[T], where: str) -> T:
-    """The value of a key.
+    """The value of a key; half a character in a text, which nothing stores, is U+FFFD.
 
     Raises:
         DataError: there is none, or it is of another kind.
@@ -96,7 +97,7 @@ def value(record: Record, key: str, kind: type[T], where: str) -> T:
     if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
         got = "none" if found is None else f"{type(found).__name__} {str(found)[:50]!r}"
         raise DataError(f"{where}: expected {key!r} as {kind.__name__}, got {got}: restore the file")
-    return found
+    return whole_characters(found) if isinstance(found, str) else found
 
 
 def said(record: Record, key: str, where: str) -> str:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from molyneux.core import Modality, seeds
+from molyneux.core.characters import composed
 from molyneux.data.dataset import Split
 from molyneux.data.worlds.sentences import language
 
@@ -132,7 +133,7 @@ def symbol_rows(tokens: Tokens, vocabulary: np.ndarray, *, length: int) -> np.nd
 def word_view(
     texts: Sequence[str], *, name: str, counted: np.ndarray, fit: np.ndarray, words: int, length: int | None = None
 ) -> tuple[Modality, np.ndarray]:
-    """A text modality and the symbols (N, length) of texts in words.
+    """A text modality and the symbols (N, length) of texts in words, which are composed (`core.characters`).
 
     Args:
         texts: (N,) what they say.
@@ -142,7 +143,7 @@ def word_view(
         words: the most frequent words that have a symbol; others are `<unk>`.
         length: symbols of a view, at which longer texts are cut.
     """
-    block = pa.array(texts, pa.string())
+    block = pa.array([composed(text) for text in texts], pa.string())
     tokens = tokenize([block], length=length or LONGEST, line_break="\n")
     longest = length or int(tokens.lengths[fit].max(initial=0)) + 1  # one place for the end
     if tokens.lengths.max(initial=0) > longest:

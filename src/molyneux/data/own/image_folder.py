@@ -10,11 +10,11 @@ from typing import final
 import numpy as np
 
 from molyneux.core import DataError, StoreError
+from molyneux.core.characters import composed
 from molyneux.data.own.content import SPLIT_WORDS, Content, View, drawn_notes
 from molyneux.data.own.dataset import OwnDataset
 from molyneux.data.own.labels import class_target, make_labels
 from molyneux.data.own.pictures import OTHER_SUFFIXES, SUFFIXES, Pictures
-from molyneux.data.own.spelling import composed
 from molyneux.data.own.table import image_problems, table_labels, table_texts
 from molyneux.data.own.table_files import TableRows, read_tables, require_table
 

@@ -8,8 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from molyneux.core import DataError
+from molyneux.core.characters import whole_characters
 from molyneux.data.benchmarks.json_files import read_lines
-from molyneux.data.own.spelling import counted_texts, whole_characters
+from molyneux.data.own.spelling import counted_texts
 
 
 def read_json_lines(path: Path) -> tuple[pa.Table, list[str]]:

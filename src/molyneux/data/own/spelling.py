@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from unicodedata import is_normalized, normalize
 
 import numpy as np
 
+from molyneux.core.characters import composed, whole_characters
 from molyneux.data.own.content import Where
 
 MISSING_NUMBERS = frozenset(("", "#n/a", "<na>", "-nan", "n/a", "na", "nan", "none", "null"))
@@ -15,33 +14,6 @@ MISSING_NUMBERS = frozenset(("", "#n/a", "<na>", "-nan", "n/a", "na", "nan", "no
 
 MISSING_WORDS = frozenset(("#N/A", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "nan", "null"))
 """What programs write for no value, and what may be a class too: nobody but the owner of the file knows."""
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def composed(text: str) -> str:
-    """A text in the composed form of Unicode (NFC), in which a letter with its accent is one character where there is such.
-
-    Half of a pair of surrogates, which is no character and is left where a text was cut through an emoji, becomes U+FFFD.
-
-    >>> composed("cafe" + chr(0x301)) == "caf" + chr(0xE9)
-    True
-    """
-    if text.isascii():
-        return text
-    found = whole_characters(text)
-    return found if is_normalized("NFC", found) else normalize("NFC", found)
-
-
-def whole_characters(text: str) -> str:
-    """A text in which pairs of surrogates are one character, and half of a pair is U+FFFD.
-
-    >>> whole_characters("a" + chr(0xD83D) + "b")
-    'a\N{REPLACEMENT CHARACTER}b'
-    """
-    if text.isascii() or not _SURROGATE.search(text):
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def composed_texts(texts: Sequence[str | None], what: str, where: Where) -> tuple[list[str | None], tuple[str, ...]]:

@@ -49,6 +49,11 @@ class DualEncoder(PictureTextModel):
         if not any(hasattr(self.model, name) for name in ("logit_scale", "temperature")):
             raise ConfigError(f"expected a model with logit_scale or temperature, got {type(self.model).__name__} without")
         self.whole = self.model.config.model_type in _PADDED
+        if self.whole and self.padded_by:
+            raise ConfigError(
+                f"{folder}: expected a tokenizer with a padding token, which is a part of each text of {type(self.model).__name__}, "
+                "got one without: set pad_token and save it with tokenizer.save_pretrained"
+            )
 
     @classmethod
     def reads(cls, kind: type) -> bool:

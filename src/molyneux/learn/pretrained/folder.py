@@ -110,6 +110,30 @@ def load_processor(folder: Path) -> Any:
         return kind.from_args_and_dict([parts.get(name) for name in kind.get_attributes()], settings)
 
 
+def set_padding(tokenizer: Any, folder: Path) -> str:
+    """Give a tokenizer that has no token to pad with its end token for that, or else the one of unknown words.
+
+    What is padded is masked, so that it does not matter which token it is.
+
+    Returns:
+        The token that was set; empty where the tokenizer has its own.
+
+    Raises:
+        ConfigError: the tokenizer has none of them, or no mask, so that padding would be a part of texts.
+    """
+    if tokenizer.pad_token is not None:
+        return ""
+    token = tokenizer.eos_token or tokenizer.unk_token or tokenizer.bos_token
+    if token is None or "attention_mask" not in tokenizer.model_input_names:
+        lacks = "neither" if token is None else "no mask that hides another token in its place"
+        raise ConfigError(
+            f"{folder}: expected a tokenizer with a padding token, or an end token in its place, got one with {lacks}: set "
+            "pad_token and save it with tokenizer.save_pretrained"
+        )
+    tokenizer.pad_token = token
+    return str(token)
+
+
 def fingerprint(folder: Path) -> str:
     """A checksum of the configuration and the weights of a folder, 64 hex digits: which model was measured."""
     files = [folder / _CONFIG, *sorted(folder.glob("*.safetensors"))]

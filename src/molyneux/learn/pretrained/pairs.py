@@ -12,6 +12,7 @@ from PIL import Image
 from torch import Tensor
 
 from molyneux.core import Batch, Modality, views
+from molyneux.core.characters import whole_characters
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def read_pairs(
     shown, said = (batch.mask(item.name).cpu().numpy() & (observed is None or item.name in observed) for item in (image, text))
     pictures, picture = _distinct_pictures(image, batch.views[image.name], shown, blank)
     strings = views.text_sentences(text, batch.views[text.name], batch.lengths.get(text.name))
-    strings = [sentence if seen else "" for sentence, seen in zip(strings, said.tolist(), strict=True)]
+    strings = [whole_characters(sentence) if seen else "" for sentence, seen in zip(strings, said.tolist(), strict=True)]
     texts = {sentence: place for place, sentence in enumerate(dict.fromkeys(strings))}
     return Pairs(pictures, list(texts), picture, np.array([texts[sentence] for sentence in strings], np.int64))
 

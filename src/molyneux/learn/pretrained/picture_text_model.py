@@ -29,7 +29,15 @@ from molyneux.core import (
 from molyneux.core.errors import collected
 from molyneux.learn.hardware import choose_device
 from molyneux.learn.predictors.predictor import modality_names
-from molyneux.learn.pretrained.folder import DType, fingerprint, load_model, load_processor, read_architecture, transformers
+from molyneux.learn.pretrained.folder import (
+    DType,
+    fingerprint,
+    load_model,
+    load_processor,
+    read_architecture,
+    set_padding,
+    transformers,
+)
 from molyneux.learn.pretrained.pairs import Pairs, mean_picture, read_pairs
 from molyneux.learn.training import Device, Training
 
@@ -108,6 +116,7 @@ class PictureTextModel(nn.Module, ABC):
         )
         self.spec, self.folder, self.batch_size = spec, folder, batch_size
         self.processor, self.model = load_processor(folder), load_model(folder, kind, dtype=dtype, device=place)
+        self.padded_by = set_padding(self.processor.tokenizer, folder)
         self.weights, self._samples = fingerprint(folder), 0
         self.threshold: float | None = None if threshold == "fitted" else float(threshold)
         self.blank = mean_picture(self.processor.image_processor, self.image)
@@ -238,7 +247,8 @@ class PictureTextModel(nn.Module, ABC):
         """What scores record about the model."""
         fitted = {"threshold_samples": self._samples} if self._samples else {}
         known = {"architecture": type(self.model).__name__, "weights": self.weights, "transformers": transformers().__version__}
-        return {**known, "threshold": self.threshold, **fitted}
+        padding = {"padded_by": self.padded_by} if self.padded_by else {}
+        return {**known, "threshold": self.threshold, **padding, **fitted}
 
 
 def best_threshold(logits: np.ndarray, agree: np.ndarray) -> float:
