@@ -18,6 +18,7 @@ from comparisons import FINANCE, against_constant, best_by, correlations, dci_to
 from costs import cost_table, device_table
 from exploited import exploited
 from missing_senses import rate_table
+from read import read_table
 from readers import accepted, close, of_benchmark, right
 from shapeworld_kinds import table as kinds_table
 from shown import LEADING, SHOWN
@@ -225,6 +226,11 @@ def kinds(_: str) -> str:
     return kinds_table("assets/shapeworld")
 
 
+def situations(group: str) -> str:
+    """What people's files hold, of a group such as `labels`, and what becomes of it, by the cases of the tests."""
+    return read_table(group)
+
+
 KINDS: dict[str, Callable[[str], str]] = {
     "benchmark": benchmark,
     "check": check,
@@ -242,6 +248,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "rates": rates,
     "readers": readers,
     "relative": relative,
+    "situations": situations,
     "study": study,
     "tried": tried,
 }

@@ -264,7 +264,7 @@ def test_a_table_with_missing_values(tmp_path: Path) -> None:
         (
             [*ROWS[:3], "1,a"],
             {"tabular": ("size",)},
-            r"items.csv, row 3: expected 4 fields separated by ',', as the titles are, got 2 in '1,a'",
+            r"items.csv, row 3: expected 4 fields separated by ',', as the titles 'size,note,kind,fold' are, got 2 in '1,a'",
         ),
         (["a,a", "1,2"], {"tabular": ("a",)}, "expected titles that differ in the first row, got 'a' twice"),
         (ROWS[:3], {"tabular": ("size",)}, "expected at least 3 samples, one for each split, got 2"),

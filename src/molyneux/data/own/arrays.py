@@ -149,7 +149,8 @@ class ArrayDataset(OwnDataset):
             modality = Modality(name, kind, shape, "uint8" if bits else "float32")
         except SpecError as error:
             raise DataError(f"{at}: {error}") from error
-        return ArrayView(modality, array, present, change, _levels(brightest, at))
+        notes = (*_levels(brightest, at), *(_either_axis(array.shape[1:], at) if kind == "image" else ()))
+        return ArrayView(modality, array, present, change, notes)
 
 
 def _levels(brightest: int, at: str) -> tuple[str, ...]:
@@ -161,6 +162,16 @@ def _levels(brightest: int, at: str) -> tuple[str, ...]:
             f"{at}: the largest level of any image is {brightest} of 255, so that all are nearly black: multiply them if not",
         )
     return ()
+
+
+def _either_axis(shape: tuple[int, ...], at: str) -> tuple[str, ...]:
+    """What is to be said of images whose channels may be the first or the last axis."""
+    if len(shape) != 3 or shape[0] not in _CHANNELS or shape[2] not in _CHANNELS:
+        return ()
+    return (
+        f"{at}: {shape} was read as {shape[0]} channels of {shape[1]} x {shape[2]} pixels: transpose them if the last axis "
+        "is that of channels",
+    )
 
 
 def _largest(array: np.ndarray) -> int:
@@ -179,12 +190,14 @@ def _require_range(array: np.ndarray, at: str, *, unit: bool) -> None:
     for start in range(0, len(array), _CHUNK):
         rows = np.asarray(array[start : start + _CHUNK])
         known = rows[np.isfinite(rows)] if rows.dtype.kind == "f" else rows
-        if not known.size or (known.min() >= limits[0] and known.max() <= limits[1]):
+        if not known.size:
             continue
-        got = f"{array.dtype} from {known.min():g} to {known.max():g}"
+        low, high = float(known.min()), float(known.max())
+        if low >= limits[0] and high <= limits[1]:
+            continue
+        got = f"{array.dtype} from {low:g} to {high:g}"
         if unit:
-            low = known.min() < 0
-            advice = "add 1 and divide by 2 if they are from -1 to 1" if low else "divide them by their largest value"
+            advice = "add 1 and divide by 2 if they are from -1 to 1" if low < 0 else "divide them by their largest value"
             raise DataError(f"{at}: expected images as uint8, or as floats from 0 to 1, got {got}: {advice}")
         raise DataError(f"{at}: expected numbers up to 3.4e38, as float32 holds them, got {got}: correct or scale them")
 

@@ -48,12 +48,13 @@ def read_delimited(path: Path) -> tuple[pa.Table, str, list[str]]:
     skip = 1 if told.startswith(b"sep=") else 0  # a line of spreadsheets that names the separator
     usual = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
     given = told[4:].decode("ascii", "replace") if skip else ""
-    separator = given if given in _SEPARATORS else _separator(_titles(head, skip), usual)
+    titles = _titles(head, skip)
+    separator = given if given in _SEPARATORS else _separator(titles, usual)
     if separator != usual:
         notes.append(f"{path}: read as separated by {_SEPARATORS[separator]} ({separator!r}), not by {_SEPARATORS[usual]}")
     if isinstance(source, Path):
         require_closed(path, separator)
-    return _parsed(source, path, separator, skip), separator, notes
+    return _parsed(source, path, separator, titles=titles, skip=skip), separator, notes
 
 
 def _decoded(path: Path) -> bytes:
@@ -99,15 +100,18 @@ def _separator(titles: str, usual: str) -> str:
     return usual if counts[usual] > 1 else max(counts, key=lambda separator: (counts[separator], separator == usual))
 
 
-def _parsed(source: Any, path: Path, separator: str, skip: int) -> pa.Table:
-    wrong: list[csv.InvalidRow] = []
+def _parsed(source: Any, path: Path, separator: str, *, titles: str, skip: int) -> pa.Table:
+    wrong = list[csv.InvalidRow]()
+    several = separator in titles  # in a table of one column, an empty line is a row without a value
 
     def refuse(row: csv.InvalidRow) -> str:
         wrong.append(row)
         return "error"
 
     def options(handler: Any = None) -> dict[str, Any]:
-        parse = csv.ParseOptions(delimiter=separator, newlines_in_values=True, invalid_row_handler=handler)
+        parse = csv.ParseOptions(
+            delimiter=separator, newlines_in_values=True, invalid_row_handler=handler, ignore_empty_lines=several
+        )
         return {"parse_options": parse, "read_options": csv.ReadOptions(skip_rows=skip, use_threads=handler is None)}
 
     def opened() -> Any:
@@ -137,9 +141,12 @@ def _parsed(source: Any, path: Path, separator: str, skip: int) -> pa.Table:
             raise DataError(f"{path}: expected a table in delimited text with titles: {error}") from error
         row = wrong[0]
         number = "" if row.number is None else f", row {row.number - 1}"
+        advice = "take away the one at the end" if row.text.endswith(separator) else f"quote fields that hold {separator!r}"
+        if row.expected_columns == 1:
+            advice = "take away what stands before the titles"
         raise DataError(
-            f"{path}{number}: expected {row.expected_columns} fields separated by {separator!r}, as the titles are, got "
-            f"{row.actual_columns} in {row.text[:80]!r}: quote fields that hold {separator!r}"
+            f"{path}{number}: expected {row.expected_columns} fields separated by {separator!r}, as the titles "
+            f"{titles[:60]!r} are, got {row.actual_columns} in {row.text[:80]!r}: {advice}"
         ) from error
     except OSError as error:
         raise store.read_error(error, path) from error

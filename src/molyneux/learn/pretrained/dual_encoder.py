@@ -51,8 +51,8 @@ class DualEncoder(PictureTextModel):
         self.whole = self.model.config.model_type in _PADDED
         if self.whole and self.padded_by:
             raise ConfigError(
-                f"{folder}: expected a tokenizer with a padding token, which is a part of each text of {type(self.model).__name__}, "
-                "got one without: set pad_token and save it with tokenizer.save_pretrained"
+                f"{folder}: expected a tokenizer with a padding token, which is a part of each text of "
+                f"{type(self.model).__name__}, got one without: set pad_token and save it with tokenizer.save_pretrained"
             )
 
     @classmethod

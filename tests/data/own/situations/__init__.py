@@ -1,0 +1,18 @@
+"""What people's files may hold: one list for the test and for the table of the documentation."""
+
+from collections.abc import Mapping, Sequence
+
+from situations import arrays, columns, labels, pictures, tables, texts
+from situations.situation import Situation, outcome_of
+
+GROUPS: Mapping[str, Sequence[Situation]] = {
+    "tables": tables.SITUATIONS,
+    "columns": columns.SITUATIONS,
+    "labels": labels.SITUATIONS,
+    "texts": texts.SITUATIONS,
+    "arrays": arrays.SITUATIONS,
+    "images": pictures.SITUATIONS,
+}
+"""The situations by their group, in the order of the page."""
+
+__all__ = ["GROUPS", "Situation", "outcome_of"]
