@@ -102,9 +102,13 @@ def open_image(content: Path | bytes, where: str, *, still: bool = False) -> Ima
         raise DataError(f"{where}: expected an image ({kinds}), got a file of another kind: convert it") from error
     except _BROKEN as error:
         raise DataError(f"{where}: cannot read the image: {short(error)}") from error
-    require_pixels(image.size, where)
-    if frames > 1:
-        raise DataError(f"{where}: expected one picture, got several frames: store the one that is meant as a file of its own")
+    try:
+        require_pixels(image.size, where)
+        if frames > 1:
+            raise DataError(f"{where}: expected one picture, got several frames: store the one that is meant as a file of its own")
+    except DataError:
+        image.close()
+        raise
     return image
 
 

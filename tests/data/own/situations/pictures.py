@@ -158,10 +158,9 @@ SITUATIONS = [
     ),
     Situation(
         "several frames (GIF, WebP, APNG, TIFF)",
-        "converted",
+        "refused",
         first(COLOUR[0], save={"save_all": True, "append_images": [COLOUR[5]]}),
-        "its first frame was taken",
-        pixel(100, 10, 0),
+        "cat/0.png: expected one picture, got several frames: store the one that is meant as a file of its own",
     ),
     Situation(
         "images of several sizes",
