@@ -105,7 +105,9 @@ def open_image(content: Path | bytes, where: str, *, still: bool = False) -> Ima
     try:
         require_pixels(image.size, where)
         if frames > 1:
-            raise DataError(f"{where}: expected one picture, got several frames: store the one that is meant as a file of its own")
+            raise DataError(
+                f"{where}: expected one picture, got several frames: store the one that is meant as a file of its own"
+            )
     except DataError:
         image.close()
         raise

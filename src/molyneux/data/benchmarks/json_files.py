@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from molyneux.core import DataError, store
 from molyneux.core.characters import whole_characters
@@ -97,7 +97,10 @@ def value(record: Record, key: str, kind: type[T], where: str) -> T:
     if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
         got = "none" if found is None else f"{type(found).__name__} {str(found)[:50]!r}"
         raise DataError(f"{where}: expected {key!r} as {kind.__name__}, got {got}: restore the file")
-    return whole_characters(found) if isinstance(found, str) else found
+    if isinstance(found, str):
+        whole: Any = whole_characters(found)
+        return cast(T, whole)
+    return found
 
 
 def said(record: Record, key: str, where: str) -> str:
