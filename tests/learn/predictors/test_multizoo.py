@@ -35,7 +35,65 @@ ROBOT = (COLOUR, TOUCH, JOINTS, DEPTH, ACTION)
 STOCKS = [(series(500, 1),) * count for count in (4, 6, 7)]
 GROUPED = [tuple(series(500, size) for size in sizes) for sizes in ((1, 1, 2), (2, 2, 2), (2, 2, 3))]
 
+
+def gru(inputs, width, outputs=0):
+    """Weights of a GRU, and of a linear layer after it."""
+    return 3 * width * (inputs + width + 2) + (outputs and outputs * (width + 1))
+
+
+def transformer(inputs, width):
+    """Weights of five published transformer layers after a projection without bias."""
+    return inputs * width + 5 * (4 * width * (width + 1) + 2048 * (width + 1) + width * 2049 + 4 * width)
+
+
+def perceptron(inputs, width, outputs=1):
+    """Weights of one hidden layer and a linear one."""
+    return width * (inputs + 1) + outputs * (width + 1)
+
+
+def factors(rank, outputs, *inputs):
+    """Weights of low-rank fusion."""
+    return rank * outputs * sum(size + 1 for size in inputs) + rank + outputs
+
+
+MOSI, HUMOR = (35, 74, 300), (371, 81, 300)
+AFFECT, FUNNY = (tuple(series(50, size) for size in sizes) for sizes in (MOSI, HUMOR))
+SCREENS, VGG = (image(3, 256, 128),) * 2, 9_225_984 + 16 * 25_089
+SIZES = {"affect": (AFFECT, MOSI, (64, 128, 512), (40, 10, 600)), "humor": (FUNNY, HUMOR, (512, 256, 600), (400, 100, 600))}
+BLENDED = {"affect": ((70, 150, 600), (32, 64, 256)), "humor": ((700, 150, 600), (512, 64, 256))}
+FUSED = []
+for data, (modalities, inputs, widths, attending) in SIZES.items():
+    blended, heads = BLENDED[data]
+    tensor, ranked = (
+        sum(gru(i, w, o) for i, w, o in zip(inputs, widths, sizes, strict=True)) for sizes in ((4, 19, 79), (32, 32, 128))
+    )
+    recurrent, attention, blend = (
+        sum(map(kind, inputs, sizes)) for kind, sizes in ((gru, widths), (transformer, attending), (transformer, blended))
+    )
+    FUSED += [
+        (f"{data}/lf-gru", modalities, NUMBER, recurrent + perceptron(sum(widths), 512)),
+        (f"{data}/lf-transformer", modalities, NUMBER, attention + perceptron(sum(attending), 256)),
+        (f"{data}/tf", modalities, NUMBER, tensor + perceptron(8000, 512)),
+        (f"{data}/lrtf", modalities, NUMBER, ranked + factors(32, 128, 32, 32, 128) + perceptron(128, 512)),
+        (
+            f"{data}/gradblend",
+            modalities,
+            classes(2),
+            blend + perceptron(sum(blended), 512, 2) + sum(perceptron(w, h, 2) for w, h in zip(blended, heads, strict=True)),
+        ),
+    ]
+
 COUNTS = [
+    *FUSED,
+    ("affect/ef-transformer", AFFECT, NUMBER, transformer(409, 300) + perceptron(300, 128)),
+    ("affect/text", AFFECT[2:], NUMBER, gru(300, 600) + perceptron(600, 512)),
+    ("enrico/image", SCREENS[:1], classes(20), VGG + 20 * 17),
+    ("enrico/set", SCREENS[:1], classes(20), VGG + 20 * 17),
+    ("enrico/cca", SCREENS, classes(20), 19_255_476),
+    ("enrico/gradblend", SCREENS, classes(20), 19_255_476 + 2 * 20 * 17),
+    ("enrico/tf", SCREENS, classes(20), 2 * VGG + 20 * (17 * 17 + 1)),
+    ("enrico/lrtf", SCREENS, classes(20), 2 * VGG + factors(20, 32, 16, 16) + 20 * 33),
+    ("enrico/mi", SCREENS, classes(20), 2 * VGG + 32 * (16 * 16 + 16 + 16 + 1) + 20 * 33),
     ("av-mnist/image", (DIGIT,), classes(10), 19_848),
     ("av-mnist/audio", (SOUND,), classes(10), 242_184),
     ("av-mnist/lf", (DIGIT, SOUND), classes(10), 260_922),
@@ -143,7 +201,17 @@ def test_every_architecture_is_counted():
     assert {name for name, *_ in COUNTS} == set(ARCHITECTURES)
 
 
-LEARNS = ["affect/mctn", "av-mnist/lrtf", "mimic/gradblend", "mimic/nl-gate", "stocks/ef-lstm", "vision-touch/lrtf"]
+LEARNS = [
+    "affect/lf-gru",
+    "affect/lrtf",
+    "affect/tf",
+    "affect/mctn",
+    "av-mnist/lrtf",
+    "mimic/gradblend",
+    "mimic/nl-gate",
+    "stocks/ef-lstm",
+    "vision-touch/lrtf",
+]
 LEARNS += ["av-mnist/cca", "av-mnist/refnet", "av-mnist/mfm", "av-mnist/mvae", "mimic/mfm", "mimic/mvae"]
 
 

@@ -57,7 +57,9 @@ def _cut(name: str, texts: Sequence[str], ids: np.ndarray, modality: Modality, w
         cut = np.flatnonzero(np.array([len(text) for text in texts]) > longest)
     else:
         full = np.flatnonzero((ids != modality.padding).all(1) & (ids[:, -1] != modality.end))
-        again = tokenize([pa.array([texts[row] for row in full], pa.string())], length=longest + 1, line_break="\n").lengths
+        again = tokenize(
+            [pa.array([texts[row] for row in full.tolist()], pa.string())], length=longest + 1, line_break="\n"
+        ).lengths
         cut = full[again > longest]
     if not len(cut):
         return ()
