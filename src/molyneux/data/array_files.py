@@ -25,7 +25,7 @@ _LENGTHS = {1: "<H", 2: "<I", 3: "<I"}
 _SAVED = "arrays of numbers or texts as numpy.savez writes them"
 _LONGEST_HEADER, _MOST_ARRAYS, _BLOCK = 10_000, 10_000, 1 << 24
 
-_TYPE = re.compile(r"""['"]descr['"]\s*:\s*u?['"]([<>|=]?[a-zA-Z?]\d{0,9})['"]""")
+_TYPE = re.compile(r"""['"]descr['"]\s*:\s*u?['"]([<>|=]?[a-zA-Z?]\d{0,9}(?:\[\w{1,20}\])?)['"]""")
 _FIELDS = re.compile(r"""['"]descr['"]\s*:\s*\[""")
 _ORDER = re.compile(r"""['"]fortran_order['"]\s*:\s*(True|False)""")
 _SHAPE = re.compile(r"""['"]shape['"]\s*:\s*\(((?:\s*\d{1,15}L?\s*,?)*)\s*\)""")

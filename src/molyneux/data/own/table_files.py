@@ -203,8 +203,6 @@ def _read(path: Path) -> tuple[pa.Table, str, list[str]]:
         raise store.read_error(error, path) from error
 
 
-
-
 def table_files(path: Path) -> list[Path]:
     """The file at a path, or the tables in a folder and its sub-folders, sorted.
 

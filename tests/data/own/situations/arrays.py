@@ -143,7 +143,7 @@ SITUATIONS = [
     Situation("NaN in all samples", "refused", npz(x=np.full((24, 3), np.nan)), "expected numbers, got NaN in all samples"),
     Situation("numbers beyond float32", "refused", npz(x=with_value(NUMBERS, (3, 1), 1e39)), "expected numbers up to 3.4e38"),
     Situation("complex numbers", "refused", npz(x=NUMBERS.astype(complex)), "cannot tell what complex128 (24, 3) is"),
-    Situation("dates", "refused", npz(x=np.zeros(24, "datetime64[s]")), "cannot tell what datetime64[s] (24,) is"),
+    Situation("dates", "refused", npz(x=np.zeros(24, "datetime64[s]")), "x.npy: its values are of type datetime64[s]"),
     Situation(
         "integers that no setting names",
         "refused",
@@ -154,7 +154,7 @@ SITUATIONS = [
         "Python objects",
         "refused",
         npz(x=NUMBERS, about=np.array([{}] * 24)),
-        "mine.npz, array 'about': expected numbers or strings, got Python objects, which are not read",
+        "(about.npy: it holds Python objects, which are not read): save them as numbers or strings, or name the array under ignore",
     ),
     Situation(
         "Python objects that `ignore` names (dSprites)",

@@ -181,6 +181,6 @@ SITUATIONS = [
         "two columns of one name in Parquet",
         "refused",
         arrow(pa.Table.from_arrays([pa.array(NUMBERS), pa.array(NUMBERS), pa.array(KIND)], ["weight", "weight", "kind"]), **USED),
-        "Multiple matches for FieldRef.Name(weight)",
+        "2 columns 'weight'",
     ),
 ]

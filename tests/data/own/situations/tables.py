@@ -287,6 +287,6 @@ SITUATIONS = [
         "Parquet or Arrow that was cut",
         "refused",
         table(b"PAR1 and no more", "items.parquet"),
-        "expected a table in the format parquet",
+        "items.parquet: expected a table in the format Parquet",
     ),
 ]
