@@ -154,7 +154,7 @@ SITUATIONS = [
         "Python objects",
         "refused",
         npz(x=NUMBERS, about=np.array([{}] * 24)),
-        "(about.npy: it holds Python objects, which are not read): save them as numbers or strings, or name the array under ignore",
+        "Python objects, which are not read): save them as numbers or strings, or name the array under ignore",
     ),
     Situation(
         "Python objects that `ignore` names (dSprites)",
