@@ -14,7 +14,7 @@ from molyneux.data import CdSprites, write_twin
 from molyneux.learn.judges import Judge, file_digest, shipped_file
 from molyneux.run import judged_data, make_judge, parse_experiment, read_experiment, readers
 from molyneux.run.folder import RunFolder
-from molyneux.run.readers import feature_digests, find_features, find_readers, judge_digests
+from molyneux.run.readers import feature_digests, find_features, find_readers, judge_digests, reader_versions
 
 
 @pytest.fixture(scope="module")
@@ -159,3 +159,18 @@ def test_features_come_from_files(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as error:
         find_features(spec, {"image": tmp_path / "none", "sound": path})
     assert [problem.partition(":")[0] for problem in error.value.problems] == ["features.image", "features.sound"]
+
+
+def test_another_version_of_an_exact_reader_is_another_key_of_the_measures(
+    settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an earlier reader read is read again; samples and model stay."""
+    experiment = parse_experiment(settings)
+    assert experiment.data.dataset is not None
+    first = RunFolder(tmp_path, experiment)
+    monkeypatch.setattr(type(experiment.data.dataset.readers()["point"]), "version", "2")
+    second = RunFolder(tmp_path, experiment)
+    assert reader_versions(experiment.data.dataset) == {"point": "ToyReader 2", "word": "ToyReader 2"}
+    assert (first.samples.key, first.model.key) == (second.samples.key, second.model.key)
+    assert first.measure.key != second.measure.key
+    assert reader_versions(None) == {}

@@ -24,7 +24,7 @@ from molyneux.core import ConflictError, CorruptFileError, StoreError, files, st
 from molyneux.core.config import dump_document, package_alone, parse_document
 from molyneux.run.experiment import Experiment, parse_experiment
 from molyneux.run.provenance import machine
-from molyneux.run.readers import feature_digests, judge_digests
+from molyneux.run.readers import feature_digests, judge_digests, reader_versions
 
 _CONFIG, _MACHINE, _CHECKSUM = "config.yaml", "machine.json", "# checksum "
 STAGES = ("samples", "model", "measure", "report")
@@ -41,8 +41,8 @@ class RunFolder:
         self.samples = _stage(path, "samples", seed=seed, data=settings["data"], version=dataset and dataset.name)
         self.model = _stage(path, "model", seed=seed, learn=settings["learn"], samples=self.samples.key)
         judges = judge_digests(dataset, experiment.measure.judges)
-        features = feature_digests(experiment.measure.features)
-        more = {"features": features} if features else {}
+        features, readers = feature_digests(experiment.measure.features), reader_versions(dataset)
+        more = {**({"features": features} if features else {}), **({"readers": readers} if readers else {})}
         self.measure = _stage(path, "measure", measure=settings["measure"], model=self.model.key, judges=judges, **more)
 
     @property

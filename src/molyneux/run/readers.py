@@ -22,6 +22,7 @@ from molyneux.core import (
     SpecError,
     StoreError,
 )
+from molyneux.core.reader import identity
 from molyneux.data import Benchmark, OwnDataset, SplitDataset, World
 from molyneux.learn import FitProgress, Training
 from molyneux.learn.features import load_features
@@ -108,6 +109,17 @@ def judge_digests(dataset: Dataset | None, judges: Mapping[str, Path]) -> dict[s
         return {}
     learned = {name: shipped_file(dataset.name, name) for name in dataset.spec.names}
     return {name: file_digest(path) for name, path in sorted({**learned, **judges}.items()) if path.is_file()}
+
+
+def reader_versions(dataset: Dataset | None) -> dict[str, str]:
+    """By modality, the name and version of the exact reader of a world: measures are made again when it changes.
+
+    Those of data sets in files look up what is stored, and change with the files.
+    """
+    if not isinstance(dataset, World):
+        return {}
+    named = {name: identity(reader) for name, reader in dataset.readers().items()}
+    return {name: f"{who['name']} {who['version']}" for name, who in sorted(named.items())}
 
 
 def make_judge(

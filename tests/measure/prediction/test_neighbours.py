@@ -56,6 +56,7 @@ def test_a_probe_stands_beside_the_untrained_net_and_the_raw_input(tiny):
     assert "untrained net" not in without.controls
 
 
+@torch.inference_mode()
 def test_what_a_net_measures_by_formula_needs_no_training():
     """Place, size and ground of a figure are in the numbers that `WhatWhere` computes; its shape is not."""
     world = CdSprites(level=5)
