@@ -200,7 +200,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 def _add_leaderboard(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Records of different protocols, judges, versions or samples never stand in one table."
-    what = "folders of records, such as studies/results/cdsprites or studies/results, or files of records"
+    what = "folders of records, such as studies/results/ynoc or studies/results, or files of records"
     parser.add_argument("results", type=_path, nargs="+", metavar="RESULTS", help=what)
     score = "a score to rank, such as coherence.letters; may be given several times (default: the headlines of each world)"
     parser.add_argument("--score", action="append", default=[], metavar="NAME", help=score)
