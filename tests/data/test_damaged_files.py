@@ -19,14 +19,13 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from PIL import Image
-from scipy.io import savemat, wavfile
+from scipy.io import savemat
 
 from molyneux.core import MolyneuxError
 from molyneux.data import image_files
 from molyneux.data.array_files import map_array, read_arrays
 from molyneux.data.arrow_files import read_arrow, read_parquet
 from molyneux.data.benchmarks.av_mnist.digits import read_digits
-from molyneux.data.benchmarks.av_mnist.sounds import read_recordings
 from molyneux.data.benchmarks.generative.mnist_svhn import MNISTSVHN
 from molyneux.data.benchmarks.json_files import read_document, read_lines
 from molyneux.data.hdf5_files import Hdf5Rows
@@ -112,7 +111,6 @@ def whole(found):
 
 TENSORS = {"x": torch.from_numpy(NUMBERS), "y": torch.arange(5), "z": [torch.ones(2, 3).T, 2.5, "text"]}
 CONTENT = {"x": NUMBERS, "big": np.zeros((200, 60)), "words": np.array(["a", "bc"]), "y": [1, "a", (None, {2}), np.float32(1)]}
-SOUND = RNG.integers(-9000, 9000, 800).astype(np.int16)
 PHOTOS = {"X": RNG.integers(0, 256, (32, 32, 3, 4), np.uint8), "y": np.array([[1], [2], [10], [3]], np.uint8)}
 EXIF = Image.Exif()
 EXIF[0x0112], EXIF[0x010E] = 6, "a picture"
@@ -152,7 +150,6 @@ FORMATS = {
     "json": (json.dumps({"a": [RECORDS.decode()] * 3, "b": {"c": [1, 2.5]}}).encode(), read_document),
     "h5": (hdf5("earliest"), take),
     "latest.h5": (hdf5("latest"), take),
-    "wav": (saved(lambda stream: wavfile.write(stream, 8000, SOUND)), lambda path: read_recordings([path])),
     "mat": (saved(lambda stream: savemat(stream, PHOTOS, do_compression=True)), MNISTSVHN(Path())._read),
     **{f"{kind}.img": (image(kind), lambda path: read_image(path, (3, 8, 8), str(path))) for kind in image_files.FORMATS},
     "exif.img": (image("JPEG", exif=EXIF), lambda path: read_image(path, (3, 8, 8), str(path))),
@@ -185,7 +182,7 @@ def damaged(raw, rng):
 def test_damaged_files_are_read_or_refused(name, tmp_path):
     raw, read = FORMATS[name]
     (tmp_path / "labels").write_bytes(LABELS)
-    path = tmp_path / (f"1_ann_0.{name}" if name == "wav" else f"a.{name}")
+    path = tmp_path / f"a.{name}"
     path.write_bytes(raw)
     read(path)
     begin_memory()

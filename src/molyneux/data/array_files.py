@@ -25,6 +25,9 @@ _LENGTHS = {1: "<H", 2: "<I", 3: "<I"}
 _SAVED = "arrays of numbers or texts as numpy.savez writes them"
 _LONGEST_HEADER, _MOST_ARRAYS, _BLOCK = 10_000, 10_000, 1 << 24
 
+UNPACKING = (zipfile.BadZipFile, zlib.error, struct.error, ValueError, EOFError, NotImplementedError, RuntimeError)
+"""What a damaged archive raises."""
+
 _TYPE = re.compile(r"""['"]descr['"]\s*:\s*u?['"]([<>|=]?[a-zA-Z?]\d{0,9}(?:\[\w{1,20}\])?)['"]""")
 _FIELDS = re.compile(r"""['"]descr['"]\s*:\s*\[""")
 _ORDER = re.compile(r"""['"]fortran_order['"]\s*:\s*(True|False)""")
@@ -113,11 +116,23 @@ def read_arrays(path: Path, *, without: Collection[str] = ()) -> dict[str, np.nd
             if odd := next((file.filename for file in files if not file.filename.endswith(".npy")), None):
                 raise ValueError(f"it holds {short(odd)}, which is no array")
             require_unpacked(path, size, sum(file.file_size for file in files))
-            return {file.filename.removesuffix(".npy"): _unpacked(archive, file) for file in files}
+            return {file.filename.removesuffix(".npy"): unpack_array(archive, file) for file in files}
 
 
-def _unpacked(archive: zipfile.ZipFile, file: zipfile.ZipInfo) -> np.ndarray:
-    """An array of an archive; memory is asked for once its head and its entry in the archive agree."""
+def is_archive(path: Path) -> bool:
+    """Whether a file is an archive in the format zip."""
+    try:
+        return zipfile.is_zipfile(path)
+    except (zipfile.BadZipFile, ValueError, EOFError, struct.error):
+        return False
+
+
+def unpack_array(archive: zipfile.ZipFile, file: zipfile.ZipInfo) -> np.ndarray:
+    """An array of an archive; memory is asked for once its head and its entry in the archive agree.
+
+    Raises:
+        ValueError and others of `UNPACKING`: it is damaged, or holds other values than numbers and texts.
+    """
     if file.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"{short(file.filename)} is compressed in another way than numpy does")
     try:
@@ -141,7 +156,7 @@ def _unpacked(archive: zipfile.ZipFile, file: zipfile.ZipInfo) -> np.ndarray:
 def _reading(path: Path, expected: str) -> Iterator[None]:
     try:
         yield
-    except (zipfile.BadZipFile, zlib.error, struct.error, ValueError, EOFError, NotImplementedError, RuntimeError) as error:
+    except UNPACKING as error:
         raise DataError(f"{path}: expected {expected}, got a file that cannot be read ({short(error)})") from error
     except (MemoryError, OverflowError) as error:
         raise DataError(

@@ -7,10 +7,11 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from threading import Lock
-from typing import TypeVar
+from typing import IO, TypeVar
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
@@ -80,7 +81,8 @@ Box = tuple[int, int, int, int]
 """Left, top, right and bottom of a part of an image, in pixels; what lies outside the image is black."""
 
 
-def open_image(content: Path | bytes, where: str, *, still: bool = False) -> Image.Image:
+@contextmanager
+def open_image(content: Path | bytes, where: str, *, still: bool = False) -> Iterator[Image.Image]:
     """An image of which only the head is read; its pixels are read by `decoded`.
 
     Args:
@@ -91,27 +93,33 @@ def open_image(content: Path | bytes, where: str, *, still: bool = False) -> Ima
     Raises:
         DataError: there is none, it is no image in one of `FORMATS`, one of more than `MOST_PIXELS`, or one of several frames.
     """
-    try:
-        with _QUIET:
-            image = Image.open(BytesIO(content) if isinstance(content, bytes) else content, formats=FORMATS)
-            frames = _frames(image) if still else 1
-    except FileNotFoundError as error:
-        raise DataError(f"{where}: expected the image {content!s}, which is not there") from error
-    except UnidentifiedImageError as error:
-        kinds = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
-        raise DataError(f"{where}: expected an image ({kinds}), got a file of another kind: convert it") from error
-    except _BROKEN as error:
-        raise DataError(f"{where}: cannot read the image: {short(error)}") from error
-    try:
+    with _stream(content, where) as stream:
+        try:
+            with _QUIET:
+                image = Image.open(stream, formats=FORMATS)
+                frames = _frames(image) if still else 1
+        except UnidentifiedImageError as error:
+            kinds = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+            raise DataError(f"{where}: expected an image ({kinds}), got a file of another kind: convert it") from error
+        except _BROKEN as error:
+            raise DataError(f"{where}: cannot read the image: {short(error)}") from error
         require_pixels(image.size, where)
         if frames > 1:
             raise DataError(
                 f"{where}: expected one picture, got several frames: store the one that is meant as a file of its own"
             )
-    except DataError:
-        image.close()
-        raise
-    return image
+        yield image
+
+
+def _stream(content: Path | bytes, where: str) -> IO[bytes]:
+    if isinstance(content, bytes):
+        return BytesIO(content)
+    try:
+        return content.open("rb")
+    except FileNotFoundError as error:
+        raise DataError(f"{where}: expected the image {content!s}, which is not there") from error
+    except (OSError, ValueError) as error:
+        raise DataError(f"{where}: cannot read the image: {short(error)}") from error
 
 
 def require_pixels(size: tuple[int, int], where: str) -> None:

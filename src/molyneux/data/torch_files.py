@@ -20,6 +20,7 @@ from typing import IO, Any, ClassVar, NamedTuple
 import torch
 
 from molyneux.core import StoreError
+from molyneux.data.array_files import is_archive
 from molyneux.data.limits import short, told, unpacked_limit
 from molyneux.data.mapped_files import MappedFile, is_shape
 from molyneux.data.pickled_values import Budget, plain
@@ -130,7 +131,7 @@ def read_tensors(path: Path, expected: str, *, mapped_only: bool = False) -> Any
     budget = Budget(mapped.size)
     with damaged_pickle(path, f"{expected} that torch.save wrote{since}"), path.open("rb") as stream:
         try:
-            zipped = zipfile.is_zipfile(path)
+            zipped = is_archive(path)
             if not zipped and mapped_only:
                 raise ValueError("something else")
             found, places = (_zipped if zipped else _in_a_row)(stream, mapped.size, budget)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -143,7 +144,7 @@ class Pictures:
         content = self._contents[row]
         return None if content is None else read_image(content, self.modality.shape, self._where(row), ground="white")
 
-    def _open(self, row: int) -> Image.Image:
+    def _open(self, row: int) -> AbstractContextManager[Image.Image]:
         content = self._contents[row]
         assert content is not None
         return open_image(content, self._where(row), still=True)

@@ -16,6 +16,8 @@ from typing import IO
 import numpy as np
 
 from molyneux.core import CorruptFileError, DataError
+from molyneux.data.array_files import UNPACKING, is_archive, read_array_header, unpack_array
+from molyneux.data.limits import require_unpacked, short
 
 DEFAULT_SHAPES = ("square", "ellipse", "heart")
 """Shapes of the archive, in the order of its classes."""
@@ -48,11 +50,13 @@ class SpriteArchive:
         shape = (len(DEFAULT_SHAPES), len(scales), ROTATIONS, PLACES, PLACES)
         self._row = np.full(shape, -1, np.int64)
         try:
-            with zipfile.ZipFile(path) as archive, archive.open(_FILES[1]) as latents, archive.open(_FILES[0]) as images:
-                kept = self._index(np.lib.format.read_array(latents, allow_pickle=False))
+            with zipfile.ZipFile(path) as archive, archive.open(_FILES[0]) as images:
+                latents = archive.getinfo(_FILES[1])
+                require_unpacked(path, path.stat().st_size, latents.file_size)
+                kept = self._index(unpack_array(archive, latents))
                 self._bits = _packed(images, kept, path)
-        except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
-            raise CorruptFileError(f"{path} is damaged or is not the dSprites archive ({error}); {_PLACE}") from error
+        except (*UNPACKING, KeyError, IndexError, OSError) as error:
+            raise CorruptFileError(f"{path} is damaged or is not the dSprites archive ({short(error)}); {_PLACE}") from error
 
     def masks(self, shape: np.ndarray, scale: np.ndarray, rotation: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Masks (n, 64, 64) uint8 of 0 and 255, of classes (n,); `scale` counts among the kept scales.
@@ -85,7 +89,7 @@ def archive_problems(path: Path) -> list[str]:
     """One sentence if the archive cannot be used."""
     if not path.is_file():
         return [f"expected the dSprites archive at {path}, which is not there; {_PLACE}"]
-    if not zipfile.is_zipfile(path):
+    if not is_archive(path):
         return [f"expected the dSprites archive at {path}, got a file that is no npz; {_PLACE}"]
     with zipfile.ZipFile(path) as archive:
         missing = [name for name in _FILES if name not in archive.namelist()]
@@ -101,9 +105,7 @@ def archive_digest(path: Path) -> str:
 
 def _packed(images: IO[bytes], kept: np.ndarray, path: Path) -> np.ndarray:
     """Bits of the kept images, (K, 512) uint8, read in pieces: the whole archive would take 3 GB."""
-    version = np.lib.format.read_magic(images)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, fortran, dtype = read(images)
+    shape, dtype, fortran, _ = read_array_header(images)
     if fortran or dtype != np.uint8 or shape != (len(kept), SIDE, SIDE):
         raise ValueError(f"imgs is {dtype} {shape}")
     bits = np.empty((int(kept.sum()), SIDE * SIDE // 8), np.uint8)
