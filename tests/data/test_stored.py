@@ -1,6 +1,7 @@
 import os
 import pickle
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -158,3 +159,29 @@ def test_travels_as_a_path(folder, same):
     sent = pickle.dumps(stored)
     assert len(sent) < 1000
     assert same(pickle.loads(sent).batch(np.arange(40)), stored.batch(np.arange(40)))
+
+
+def test_pages_of_large_files_are_given_back_after_each_batch(tmp_path, monkeypatch):
+    """While samples are streamed, memory does not grow by what was read of their files."""
+    if not Path("/proc/self/smaps").exists():
+        pytest.skip("the system does not tell which files are in memory")
+    spec = Spec((Modality("image", "image", (3, 32, 32), "uint8"),))
+    stored = generate(ArraySource(spec, Batch({"image": torch.ones(4000, 3, 32, 32, dtype=torch.uint8)})), tmp_path / "large")
+    monkeypatch.setattr("molyneux.data.mapped_files._LARGE", 1 << 20)
+    most = 0
+    for start in range(0, len(stored), 400):
+        stored.batch(np.arange(start, start + 400))
+        most = max(most, mapped_memory(tmp_path / "large"))
+    assert most < 1 << 20
+
+
+def mapped_memory(folder):
+    """Bytes of files of a folder that count as memory of this process."""
+    total, inside = 0, False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        first = line.split()[0]
+        if not first.endswith(":"):
+            inside = str(folder) in line
+        elif inside and first == "Rss:":
+            total += int(line.split()[1]) << 10
+    return total

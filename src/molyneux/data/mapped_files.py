@@ -13,6 +13,9 @@ import numpy as np
 from molyneux.core import DataError, store
 from molyneux.data.limits import short, told
 
+_LARGE = 1 << 26
+"""Bytes from which the pages of an array are given back after each batch."""
+
 _BLOCK = 1 << 25
 """Bytes of an array that are looked at together when it is read from beginning to end."""
 
@@ -96,6 +99,20 @@ class MappedFile:
     def _advise(self, what: str) -> None:
         if hasattr(mmap, what):
             self._map.madvise(getattr(mmap, what))
+
+
+def let_go(array: np.ndarray) -> None:
+    """Give the pages of a large array in a mapped file that were read back to the system; one that lies in memory stays there.
+
+    They stay in the cache of the system as long as there is room, and do not count as memory of this process.
+    """
+    if array.nbytes < _LARGE:
+        return
+    base: object = array
+    while isinstance(base, np.ndarray | memoryview):
+        base = base.base if isinstance(base, np.ndarray) else base.obj
+    if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        base.madvise(mmap.MADV_DONTNEED)
 
 
 def blocks(array: np.ndarray, rows: np.ndarray | None = None) -> Iterator[np.ndarray]:

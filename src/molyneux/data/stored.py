@@ -19,6 +19,7 @@ from molyneux.core import Batch, CorruptFileError, Source, Spec, SpecError, Stor
 from molyneux.data.dataset import check_positions
 from molyneux.data.folders import appearing_folder, require_free
 from molyneux.data.layout import Column, columns_of, possible_columns, read_arrays, to_batch
+from molyneux.data.mapped_files import let_go
 from molyneux.data.sources import origin_of, require_positive
 
 _UNWRITTEN = 1 << 27
@@ -178,7 +179,9 @@ def _to_disk(handle: int) -> None:
 
 
 class StoredSource:
-    """Samples in the native format, memory-mapped: opening is instant and memory does not grow with their number.
+    """Samples in the native format, memory-mapped: opening is instant, and memory does not grow with their number.
+
+    The pages of large arrays are given back to the system after each batch.
 
     Args:
         folder: what `generate` wrote.
@@ -225,6 +228,8 @@ class StoredSource:
         """
         rows = check_positions(indices, self._size)
         batch = to_batch({name: array.take(rows, axis=0) for name, array in self._arrays.items()}, self.spec)
+        for array in self._arrays.values():
+            let_go(array)
         return batch.check_values(self.spec, rows)
 
     def __reduce__(self) -> tuple[Callable[[Path], StoredSource], tuple[Path]]:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import struct
+import warnings
+import zipfile
+import zlib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +36,26 @@ from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.files import assign
 from molyneux.learn.likelihoods import ViewDistribution, ViewLikelihood, default_likelihood
 from molyneux.learn.posteriors import DiagonalNormal, Point, product_of_experts
+
+_UNREADABLE = (
+    SafetensorError,
+    pickle.UnpicklingError,
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    OSError,
+    RuntimeError,
+    EOFError,
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    AssertionError,
+    OverflowError,
+    MemoryError,
+)
+"""What torch and safetensors raise for damaged files."""
 
 
 class WrappedEncoder(nn.Module):
@@ -222,10 +246,12 @@ def load_state(module: nn.Module, path: Path, *, key: str = "") -> nn.Module:
     if not store.is_file(path):
         raise store.read_error(FileNotFoundError(2, "no such file"), path)
     try:
-        found = load_file(path) if path.suffix == ".safetensors" else torch.load(path, map_location="cpu", weights_only=True)
-    except (SafetensorError, pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of torch, on protocols of pickles that damaged files name
+            found = load_file(path) if path.suffix == ".safetensors" else torch.load(path, map_location="cpu", weights_only=True)
+    except _UNREADABLE as error:
         raise CorruptFileError(
-            f"{path} holds no weights that can be read ({str(error).partition(chr(10))[0]}): save a state dict, best as "
+            f"{path} holds no weights that can be read ({str(error).partition(chr(10))[0][:200]}): save a state dict, best as "
             "safetensors"
         ) from error
     if key:

@@ -161,7 +161,13 @@ def _without_videos(kind: Any) -> Any:
 def _weight_problems(folder: Path) -> list[str]:
     """What keeps the weights of a folder from being loaded."""
     if store.is_file(folder / _INDEX):
-        shards = sorted(set(_read(folder / _INDEX).get("weight_map", {}).values()))
+        named = _read(folder / _INDEX).get("weight_map", {})
+        shards = list(named.values()) if isinstance(named, Mapping) else [named]
+        if odd := [name for name in shards if not isinstance(name, str) or name in ("", ".", "..") or set(name) & set("/\\\0")]:
+            return [
+                f"{folder / _INDEX}: expected names of files in its folder, got {str(odd[0])[:100]!r}: restore it from a copy"
+            ]
+        shards = sorted(set(shards))
         missing = [name for name in shards if not store.is_file(folder / name)]
         return [f"{folder} lacks the weights {', '.join(missing)}: restore the folder from a copy"] if missing else []
     if store.is_file(folder / "model.safetensors"):
@@ -188,7 +194,7 @@ def _processor_problems(folder: Path) -> list[str]:
 def _read(path: Path) -> Mapping[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise CorruptFileError(f"{path} is no JSON file that can be read ({error}): restore it from a copy") from error
     if not isinstance(found, Mapping):
         raise CorruptFileError(f"{path}: expected an object, got {type(found).__name__}: restore it from a copy")
