@@ -8,7 +8,8 @@ world (squares with round corners, trapezoids, drops, beans, ellipses of another
 
 `Pictures.alike` draws one such shape alone, of `NEAR` or `LIKE`, and figures between right and wrong: `blur 0.2`, `shaded`.
 
-A bank gives views and, for what they show, the true values by factor; True views come from the world that is read.
+`wrong_kinds` has more kinds. A bank gives views and, for what they show, the true values by factor; true views come from the
+world that is read.
 """
 
 from __future__ import annotations
@@ -372,18 +373,25 @@ class Pictures:
         self, cover: np.ndarray, scene: Mapping, textured: bool, unknown: tuple[str, ...] = ("shape", "size")
     ) -> tuple[np.ndarray, dict[str, str]]:
         """The picture, and what it shows but for `unknown`."""
+        colour = self.look.colours[scene["colour"]] if self.look.colours else (self.look.ink,) * 3
+        names = ("shape", "size", "colour", "position", "background")
+        truth = {name: str(scene[name]) for name in names if scene[name] and name not in unknown}
+        return self._inked(cover, np.array(colour, float)[:, None, None], scene, textured), truth
+
+    def _inked(
+        self, cover: np.ndarray, ink: np.ndarray, scene: Mapping, textured: bool, ground: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Ink (3, SIDE or 1, SIDE or 1) over the ground of a scene, or another (3, 1, 1), by cover."""
         look = self.look
-        colour = np.array(look.colours[scene["colour"]] if look.colours else (look.ink,) * 3, float)
         low, high = look.grounds[scene["background"]]
         if look.texture:
-            colour *= 255 / colour.max()
+            ink = ink * 255 / np.maximum(ink.max(0), 1)
             shade = (125 + 130 * self._waves()) / 255 if textured else self.rng.uniform(0.75, 1.0)
             grey = low + (high - low) * (self._waves() if textured else self.rng.uniform(0.3, 1.0))
         else:
             shade, grey = 1.0, low
-        view = grey * np.ones((3, SIDE, SIDE)) + cover * (colour[:, None, None] * shade * np.ones((SIDE, SIDE)) - grey)
-        names = ("shape", "size", "colour", "position", "background")
-        return _stored(view), {name: str(scene[name]) for name in names if scene[name] and name not in unknown}
+        under = (grey if ground is None else ground) * np.ones((3, SIDE, SIDE))
+        return _stored(under + cover * (ink * shade * np.ones((SIDE, SIDE)) - under))
 
     def _waves(self) -> np.ndarray:
         """(SIDE, SIDE) a texture of three waves, 0..1."""
