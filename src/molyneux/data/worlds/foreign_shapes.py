@@ -13,7 +13,7 @@ DIRECTIONS = 256
 NUMBERS = 16
 """Numbers of [0, 1) that an outline is made from."""
 
-_ANGLES = np.arange(DIRECTIONS) * (2 * np.pi / DIRECTIONS)
+ANGLES = np.arange(DIRECTIONS) * (2 * np.pi / DIRECTIONS)
 
 _WAVES = np.arange(2, 6)
 
@@ -53,7 +53,7 @@ def outlines(numbers: np.ndarray, *, rounded: bool) -> np.ndarray:
     """
     kinds = np.array(_KINDS[rounded])
     kind = kinds[(numbers[:, 0] * len(kinds)).astype(np.int64)]
-    angle = _ANGLES - 2 * np.pi * numbers[:, 1, None]
+    angle = ANGLES - 2 * np.pi * numbers[:, 1, None]
     corners = _corners(kind, numbers[:, 2], rounded)
     inner = np.where(kind == _STAR, 0.35 + 0.35 * numbers[:, 3], np.cos(np.pi / corners))
     found = np.where(
@@ -61,12 +61,11 @@ def outlines(numbers: np.ndarray, *, rounded: bool) -> np.ndarray:
         _star(angle, corners, inner),
         np.where((kind == _WAVY)[:, None], _wavy(angle, numbers[:, 4:12]), _ellipse(angle, kind, numbers, rounded)),
     )
-    found = np.where((kind == _CROSS)[:, None], _cross(angle, 0.22 + 0.25 * numbers[:, 14]), found)
+    found = np.where((kind == _CROSS)[:, None], cross(angle, 0.22 + 0.25 * numbers[:, 14]), found)
     found = np.where((kind == _SEGMENT)[:, None], _segment(angle, 0.6 * numbers[:, 14] - 0.3), found)
-    found = np.where((kind == _SLANTED)[:, None], _slanted(angle, numbers[:, 4:8]), found)
-    found = np.where((kind == _SECTOR)[:, None], _sector(angle, (75 if rounded else 80) + 85 * numbers[:, 14]), found)
-    area = 0.5 * (found**2).mean(1, keepdims=True) * 2 * np.pi
-    return np.asarray(found / np.sqrt(area))
+    found = np.where((kind == _SLANTED)[:, None], slanted(angle, numbers[:, 4:8]), found)
+    found = np.where((kind == _SECTOR)[:, None], sector(angle, (75 if rounded else 80) + 85 * numbers[:, 14]), found)
+    return of_area_1(found)
 
 
 def _corners(kind: np.ndarray, number: np.ndarray, rounded: bool) -> np.ndarray:
@@ -91,7 +90,7 @@ def _wavy(angle: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     return np.asarray(np.maximum(1 + waves.sum(2), 0.15))
 
 
-def _cross(angle: np.ndarray, width: np.ndarray) -> np.ndarray:
+def cross(angle: np.ndarray, width: np.ndarray) -> np.ndarray:
     """Radii of two crossed bars of length 2 and half width `width` (n,)."""
     half, x, y = width[:, None], np.abs(np.cos(angle)) + 1e-9, np.abs(np.sin(angle)) + 1e-9
     return np.asarray(np.maximum(np.minimum(1 / x, half / y), np.minimum(half / x, 1 / y)))
@@ -106,7 +105,7 @@ def _segment(angle: np.ndarray, chord: np.ndarray) -> np.ndarray:
     return np.asarray(np.minimum(disc, np.where(y < -1e-9, (place - level) / np.maximum(-y, 1e-9), disc)))
 
 
-def _slanted(angle: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+def slanted(angle: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """Radii of parallelograms and trapezoids whose sides lean by 12 to 37 degrees, from numbers (n, 4)."""
     lean = np.radians(12 + 25 * numbers[:, 0])
     other = np.where(numbers[:, 1] < 0.5, lean, -lean)
@@ -116,7 +115,7 @@ def _slanted(angle: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     return _within(angle, normals, np.stack([half, half, np.ones_like(half), np.ones_like(half)], 1))
 
 
-def _sector(angle: np.ndarray, degrees: np.ndarray) -> np.ndarray:
+def sector(angle: np.ndarray, degrees: np.ndarray) -> np.ndarray:
     """Radii of sectors of a disc of radius 1, angles (n,) in degrees around the right, from near their centroids."""
     half = np.radians(degrees / 2)[:, None]
     place = 2 * np.sin(half) / (3 * half)
@@ -140,8 +139,19 @@ def _ellipse(angle: np.ndarray, kind: np.ndarray, numbers: np.ndarray, rounded: 
     oblong = np.where(powers != 2.0, 1.18 + 2.0 * share**2, slim if rounded else 1.25 + share)
     ratio = np.select([kind == _ROUND, soft], [1 + 0.3 * share**2, 1 + share], oblong)[:, None]
     power = np.where(kind == _ROUND, 2.0, powers)[:, None]
+    return superellipse(angle, ratio, power)
+
+
+def superellipse(angle: np.ndarray, ratio: np.ndarray | float, power: np.ndarray | float) -> np.ndarray:
+    """Radii of |x / a|^p + |y / b|^p = 1 with a / b = `ratio` and p = `power`."""
     x, y = np.abs(np.cos(angle)) / np.sqrt(ratio), np.abs(np.sin(angle)) * np.sqrt(ratio)
     return np.asarray((x**power + y**power) ** (-1 / power))
+
+
+def of_area_1(radii: np.ndarray) -> np.ndarray:
+    """Radii (n, DIRECTIONS) scaled so that the area inside is 1."""
+    area = 0.5 * (radii**2).mean(1, keepdims=True) * 2 * np.pi
+    return np.asarray(radii / np.sqrt(area))
 
 
 def inside(radii: np.ndarray, centre: np.ndarray, area: np.ndarray, side: int) -> np.ndarray:
@@ -172,7 +182,7 @@ def along(radii: np.ndarray, start: np.ndarray, points: int) -> np.ndarray:
         points: how many.
     """
     closed = np.concatenate([radii, radii[:, :1]], 1)
-    angle = np.append(_ANGLES, 0.0)
+    angle = np.append(ANGLES, 0.0)
     curve = np.stack([closed * np.cos(angle), closed * np.sin(angle)], 2)
     steps = np.hypot(*np.moveaxis(np.diff(curve, axis=1), 2, 0))
     travelled = np.concatenate([np.zeros((len(radii), 1)), steps.cumsum(1)], 1)
@@ -181,3 +191,19 @@ def along(radii: np.ndarray, start: np.ndarray, points: int) -> np.ndarray:
     rows = np.arange(len(radii))[:, None]
     share = (wanted - travelled[rows, before]) / np.maximum(steps[rows, before], 1e-12)
     return np.asarray(curve[rows, before] + share[..., None] * (curve[rows, before + 1] - curve[rows, before]))
+
+
+def wrong() -> dict[str, np.ndarray]:
+    """By name, the radii (DIRECTIONS,) of shapes that no world has, of area 1."""
+    angle, one = ANGLES[None], np.ones(1)
+    found = {
+        **{f"rectangle {ratio}": superellipse(angle, ratio, 24.0) for ratio in (1.22, 1.45, 1.8)},
+        **{f"rhombus {ratio}": superellipse(angle, ratio, 1.0) for ratio in (1.25, 1.6, 2.2)},
+        **{f"cross {width}": cross(angle, width * one) for width in (0.28, 0.4)},
+        **{f"sector {degrees}": sector(angle, degrees * one) for degrees in (90, 130, 180)},
+        "parallelogram": slanted(angle, np.array([[0.4, 0.0, 0.4, 0.0]])),
+        "trapezoid": slanted(angle, np.array([[0.4, 1.0, 0.4, 0.0]])),
+        "hexagon": _star(angle, np.array([6]), np.array([np.cos(np.pi / 6)])),
+        "triangle": _star(angle, np.array([3]), np.array([0.5])),
+    }
+    return {name: of_area_1(radii)[0] for name, radii in found.items()}

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from molyneux.data.worlds import foreign_shapes
 from molyneux.data.worlds.raster import ELLIPSE_RATIO, SHAPES, Figures, masks
 
 SMOOTHING = 0.7
@@ -27,17 +28,17 @@ TURNS, FAR = 60, 0.23
 _CRISP = (0.95, 1.0, 1.05)
 """Sizes, in those of the world, of figures with crisp borders that are read."""
 
-_READ = ((1.0, 0.0), (1.0, 0.08), (1.0, 0.16), (0.95, 0.08))
+_READ = ((1.0, 0.0), (1.0, 0.06), (1.0, 0.11), (0.95, 0.06))
 """What else is read: sizes and standard deviations of Gaussian blur in square roots of the figure's area. Evening makes soft
 figures larger: 1.05 would look as a crisp figure of 1.15 does."""
 
-_SOFT = 0.16
+_SOFT = 0.11
 
 _FINE, _OFFSETS = (-0.4, -0.2, 0.0, 0.2, 0.4), (-1 / 3, 0.0, 1 / 3)
 """Places within a pixel, along each axis, at which figures of the world and of the nearest wrong sizes are drawn crisply."""
 
 _SMALL = 0.25
-"""Length of figures, in sides of the picture, up to which these places matter."""
+"""Length of figures, in sides of the picture, up to which these places matter, and foreign shapes have to be known one by one."""
 
 _NEAREST, _NEXT = (1 / 1.12, 1.12), (1 / 1.16, 1.16, 1.2)
 """The nearest wrong sizes, in those of the world, and the next ones."""
@@ -45,10 +46,13 @@ _NEAREST, _NEXT = (1 / 1.12, 1.12), (1 / 1.16, 1.16, 1.2)
 _OVALS, _OVAL_SCALES = (0.48, 0.66, 0.75, 0.82, 0.9), (0.92, 1.0, 1.08)
 """Short by long axis of ellipses that a world does not have, and lengths in those with the area of its figures."""
 
-_WRONG_BLURS = (0.26, 0.36, 0.5)
+_WRONG_BLURS = (0.155, 0.2, 0.26, 0.36, 0.5)
 
 _STEP = 1.1
 """Ratio of neighbouring wrong sizes with smooth borders."""
+
+_AREAS, _LENGTHS = (0.8, 1.25), 1.08
+"""Areas of foreign shapes, in those of the smallest and the largest figure of a size; and the ratio of neighbouring lengths."""
 
 _WINDOWS = (0.6, 0.7, 0.8, 0.9, 1.0)
 """Widths of means over rotations, in rotations after which a figure looks the same."""
@@ -65,6 +69,12 @@ INSIDE = 0.5
 
 BRIGHTEST = 16
 """Pixels whose mean is the brightness of a picture."""
+
+_OUTLINE_TURNS, _FINER = 64, 3
+"""Rotations of foreign outlines, and how many times finer they are drawn."""
+
+_RESEMBLE = {"sector 90": {"pieslice"}, "sector 180": {"semicircle"}, "rectangle 1.8": {"line"}}
+"""Foreign outlines that are too much like a shape that some worlds have."""
 
 _FOREIGN = ("circle", "semicircle", "line", "pieslice")
 """Shapes that are known to be wrong where a world does not have them, drawn with the area of its figures."""
@@ -172,6 +182,7 @@ def _wrong(kinds: tuple[FigureKind, ...], side: int, image_size: int) -> Iterato
         yield from _wrong_sizes([kind for kind in kinds if kind.shape == shape], side, image_size)
     yield from _foreign(kinds, side, image_size)
     yield from _ovals(kinds, side, image_size)
+    yield from _outlines(kinds, side, image_size)
 
 
 def _wrong_sizes(kinds: list[FigureKind], side: int, image_size: int) -> Iterator[_Group]:
@@ -212,6 +223,32 @@ def _ovals(kinds: tuple[FigureKind, ...], side: int, image_size: int) -> Iterato
             covered = _oval(scale * (area / (np.pi * ratio)) ** 0.5, ratio, side)
             for blur in (0.0, 0.08):
                 yield _Group(_blurred(covered, blur), (-1, -1), crisp=not blur)
+
+
+def _outlines(kinds: tuple[FigureKind, ...], side: int, image_size: int) -> Iterator[_Group]:
+    """Shapes that no world has, at every area between those of the smallest and the largest figure of a small size."""
+    known = {SHAPES[kind.outline] for kind in kinds}
+    for size in {kind.size for kind in kinds if kind.length < _SMALL}:
+        areas = [_draw(kind, side, image_size)[0].sum() for kind in kinds if kind.size == size]
+        low, high = min(areas) * _AREAS[0], max(areas) * _AREAS[1]
+        steps = 1 + int(np.ceil(np.log(high / low) / (2 * np.log(_LENGTHS))))
+        for name, radii in foreign_shapes.wrong().items():
+            if name in _RESEMBLE and known & _RESEMBLE[name]:
+                continue
+            for area in np.geomspace(low, high, steps):
+                yield _Group(_outline(radii, area, side), (-1, -1))
+
+
+def _outline(radii: np.ndarray, area: float, side: int) -> np.ndarray:
+    """(n, side, side) float32: an outline turned, as often as it looks different, with smooth borders."""
+    step, turns = foreign_shapes.DIRECTIONS // _OUTLINE_TURNS, _OUTLINE_TURNS
+    while turns % 2 == 0 and np.allclose(np.roll(radii, step * turns // 2), radii, rtol=1e-3):
+        turns //= 2
+    middle = (np.arange(side * _FINER) + 0.5) / _FINER - side / 2
+    place = np.arctan2(middle[:, None], middle) % (2 * np.pi) * (foreign_shapes.DIRECTIONS / (2 * np.pi))
+    nearest = (np.rint(place).astype(np.int64) - step * np.arange(turns)[:, None, None]) % foreign_shapes.DIRECTIONS
+    drawn = np.hypot(middle, middle[:, None]) <= radii[nearest] * np.sqrt(area)
+    return drawn.reshape(turns, side, _FINER, side, _FINER).mean((2, 4), dtype=np.float32)
 
 
 def _oval(radius: float, ratio: float, side: int) -> np.ndarray:
