@@ -6,8 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(PIP) install --no-compile --constraint constraints.txt --editable
 JOBS ?= 2
-# As on a processor without bf16 instructions, where torch has other kernels.
-AVX2 := ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2
+PYTEST := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS)
 
 # Idle OpenMP threads must not spin: two spinning processes are several times slower than two passive ones.
 export OMP_WAIT_POLICY := PASSIVE
@@ -30,9 +29,11 @@ types: $(VENV)/.dev
 docs: $(VENV)/.dev
 	$(BIN)/mkdocs build --strict --site-dir site
 
+# All tests as on the least processor (conftest.py); then those that could differ, with the kernels of this one, if it has more.
 unit: $(VENV)/.dev
-	OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
-	$(AVX2) OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -q -m precision
+	$(PYTEST) --dist worksteal
+	@if $(BIN)/python conftest.py; then echo 'Again with the kernels of this processor:'; \
+	MOLYNEUX_KERNELS=own $(PYTEST) --dist loadfile -m kernels; else echo 'This processor has no kernels beyond those.'; fi
 
 benchmark: $(VENV)/.dev
 	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done

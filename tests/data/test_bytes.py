@@ -29,6 +29,7 @@ from molyneux.data import (
 )
 from molyneux.data.worlds.shapeworld.kinds import KINDS
 
+pytestmark = pytest.mark.kernels
 STORED = Path(__file__).with_name("bytes.json")
 SAMPLES = np.random.default_rng(0).permutation(100)
 EVERY = ("image", "text", "touch")

@@ -25,6 +25,7 @@ from molyneux.data.benchmarks.generative.mel import mel_pictures
 from molyneux.data.benchmarks.twins import twin_kinds
 from molyneux.data.imperfections import Corrupted, Corruption
 
+pytestmark = pytest.mark.kernels
 STORED = Path(__file__).with_name("processors.json")
 SAMPLES = 200
 SIGNALS = Spec(

@@ -93,7 +93,7 @@ def test_it_is_taken_before_every_epoch_of_every_stage(source, validation, tmp_p
     assert 0 < model.scale < 1
 
 
-@pytest.mark.precision
+@pytest.mark.kernels
 @pytest.mark.parametrize("batches", [4, 11, 16, 34])
 def test_an_interrupted_training_gives_bit_for_bit_what_another_gives(source, validation, tmp_path, batches):
     """A step before an epoch reads 9 batches: the source dies in the first, in the midst of an epoch, in the second, later."""

@@ -1,6 +1,9 @@
+import os
 import platform
+import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
@@ -8,12 +11,22 @@ from torch import nn
 
 from molyneux.core import ConfigError
 from molyneux.learn import Training, hardware
-from molyneux.learn.hardware import choose_device, computes_lstm_in_bf16, has_bf16, threads, use_bf16, use_channels_last
+from molyneux.learn.diffusion_fit import ExPostDiffusion
+from molyneux.learn.hardware import (
+    bf16_note,
+    choose_device,
+    computes_lstm_in_bf16,
+    has_bf16,
+    precision_of,
+    threads,
+    use_bf16,
+    use_channels_last,
+)
 
 CONVOLUTION, DENSE, WIDE, LSTM = nn.Sequential(nn.Conv2d(3, 4, 3)), nn.Linear(9, 9), nn.Linear(512, 512), nn.LSTM(4, 4)
 
 
-@pytest.mark.precision
+@pytest.mark.kernels
 @pytest.mark.parametrize(
     ("features", "expected"),
     [("flags\t: avx512f amx_bf16", True), ("Features : fp asimd bf16", True), ("flags : avx512f bf16ish", False), ("", False)],
@@ -25,7 +38,7 @@ def test_bf16_needs_instructions_and_kernels(features, expected, monkeypatch):
     assert not has_bf16(features)
 
 
-@pytest.mark.precision
+@pytest.mark.kernels
 def test_kernels_without_bf16_are_noticed_whatever_the_processor_lists():
     if torch.backends.cpu.get_cpu_capability() == "AVX2":
         assert not has_bf16("flags : avx512_bf16 amx_bf16")
@@ -34,8 +47,21 @@ def test_kernels_without_bf16_are_noticed_whatever_the_processor_lists():
         assert not computes_lstm_in_bf16()
 
 
-def test_choices_win_over_auto():
-    assert use_bf16(Training(precision="bf16"), DENSE)
+@pytest.mark.parametrize("library", ["ONEDNN", "DNNL"])
+@pytest.mark.parametrize(("limit", "expected"), [("AVX2", False), ("avx512_core", False), ("AVX512_CORE_AMX", True), ("", True)])
+def test_a_limit_that_leaves_no_bf16_arithmetic_is_noticed(library, limit, expected, monkeypatch):
+    """oneDNN emulates bf16 on AVX-512 without it, and torch's own question about that is answered with yes."""
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
+    monkeypatch.setattr(hardware, "_onednn_has_bf16", lambda: True)
+    for name in ("ONEDNN", "DNNL"):
+        monkeypatch.delenv(f"{name}_MAX_CPU_ISA", raising=False)
+    monkeypatch.setenv(f"{library}_MAX_CPU_ISA", limit)
+    assert has_bf16("flags : avx512_bf16") is expected
+
+
+def test_choices_win_over_auto(monkeypatch):
+    monkeypatch.setattr(hardware, "has_bf16", lambda: True)
+    assert use_bf16(Training(precision="bf16", device="cpu"), DENSE)
     assert not use_bf16(Training(precision="32"), CONVOLUTION)
     assert use_channels_last(Training(channels_last=True), DENSE)
     assert not use_channels_last(Training(channels_last=False), CONVOLUTION)
@@ -50,15 +76,58 @@ def test_auto_takes_bf16_where_it_gains(monkeypatch):
     assert [use_channels_last(training, model) for model in (CONVOLUTION, DENSE)] == [True, False]
 
 
-@pytest.mark.precision
-def test_an_lstm_in_bf16_is_refused_where_the_processor_cannot(monkeypatch):
+@pytest.mark.parametrize(
+    ("bf16", "lstm", "expected"),
+    [(True, True, ["bf16", "bf16"]), (True, False, ["bf16", "32"]), (False, True, ["32", "32"]), (False, False, ["32", "32"])],
+)
+def test_bf16_is_never_emulated(bf16, lstm, expected, monkeypatch):
     training = Training(precision="bf16", device="cpu")
-    if computes_lstm_in_bf16():
-        assert use_bf16(training, LSTM)
-        monkeypatch.setattr(hardware, "computes_lstm_in_bf16", lambda: False)
-    with pytest.raises(ConfigError, match=r"can compute LSTM in bf16.* set precision to 32 or auto"):
-        use_bf16(training, LSTM)
-    assert use_bf16(training, DENSE)
+    monkeypatch.setattr(hardware, "has_bf16", lambda: bf16)
+    monkeypatch.setattr(hardware, "computes_lstm_in_bf16", lambda: lstm)
+    assert [precision_of(training, model) for model in (DENSE, LSTM)] == expected
+    assert [bool(bf16_note(training, model)) for model in (DENSE, LSTM)] == [precision == "32" for precision in expected]
+    assert ExPostDiffusion(precision="bf16").uses_bf16(8, "cpu") is bf16
+    for other in ("auto", "32"):
+        assert not any(bf16_note(replace(training, precision=other), model) for model in (DENSE, LSTM))
+
+
+def test_the_line_says_what_is_done_and_what_it_costs(monkeypatch):
+    monkeypatch.setattr(hardware, "has_bf16", lambda: False)
+    line = bf16_note(Training(precision="bf16", device="cpu"), LSTM)
+    assert re.fullmatch(r"precision: bf16 .* no bf16 arithmetic: LSTM is trained in 32 bits, .* twice as long .*", line)
+
+
+TRAINING = """
+import warnings
+from molyneux.data import CdSprites
+from molyneux.learn import MVAE, Training, fit
+source = CdSprites(level=1).source("train", 8, seed=0)
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    fit(MVAE(source.spec, latent_dim=4), source, None, Training(steps=2, batch_size=4, precision="bf16", device="cpu"))
+print("told", [str(line.message) for line in told if "bf16" in str(line.message)])
+"""
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("limit", ["AVX2", "AVX512_CORE", ""])
+def test_no_kernel_of_a_training_in_bf16_emulates_it(limit):
+    """oneDNN says which kernels it runs: none on bf16 where the line was told, and no reference kernel elsewhere."""
+    given = {**os.environ, "ONEDNN_VERBOSE": "1", "ONEDNN_MAX_CPU_ISA": limit}
+    given |= {"ATEN_CPU_CAPABILITY": "avx2"} if limit == "AVX2" else {}
+    if not limit:
+        del given["ONEDNN_MAX_CPU_ISA"]
+        given.pop("ATEN_CPU_CAPABILITY", None)
+    lines = subprocess.run(
+        [sys.executable, "-c", TRAINING], env=given, capture_output=True, check=True, text=True
+    ).stdout.splitlines()
+    told = next(line for line in lines if line.startswith("told"))
+    run = [line.split(",")[6:10] for line in lines if ",exec,cpu," in line and "bf16" in line]
+    if limit or "bf16 is asked for" in told:
+        assert told.count("bf16 is asked for") == 1, told
+        assert run == []
+    else:
+        assert not [kernel for kernel in run if kernel[0].startswith(("ref", "simple", "gemm"))]
 
 
 @pytest.mark.parametrize("wanted", ["cuda", "gpu", "mps"])

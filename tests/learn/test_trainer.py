@@ -69,7 +69,7 @@ class DyingSource:
         return self.source.batch(indices)
 
 
-@pytest.mark.precision
+@pytest.mark.kernels
 @pytest.mark.parametrize(
     "changes",
     [
@@ -93,6 +93,7 @@ def test_resumed_training_equals_an_uninterrupted_one(make_model, source, valida
     assert losses(History.read_csv(tmp_path / "broken" / "history.csv")) == losses(expected)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("keep", ["best", "last"])
 def test_resumed_without_validation(make_model, source, tmp_path, keep):
     """No epoch is the best then: the weights are those of the last."""
@@ -272,6 +273,7 @@ def test_another_precision_is_refused_even_if_the_setting_is_the_same(make_model
         fit(make_model(), source, None, settings(epochs=1, precision="auto"), tmp_path, seed=1)
 
 
+@pytest.mark.kernels
 def test_a_training_goes_on_with_as_many_threads_as_before(make_model, source, tmp_path, monkeypatch):
     model, counts = make_model(), []
     with threads(2):
@@ -403,6 +405,7 @@ def interruptible_stages(keep):
     return replace(staged(keep=keep), checkpoint_seconds=0.0, memory="stream", prefetch=0)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("keep", "validated"), [("best", True), ("last", True), ("best", False)])
 def test_stages_resume_anywhere_as_if_uninterrupted(make_model, source, validation, tmp_path, keep, validated):
     """Steps 12, 8 and 6: killed in the first stage, in the midst of the second, between both and in the third."""
@@ -489,6 +492,7 @@ class CountingSource(DyingSource):
         return super().batch(indices)
 
 
+@pytest.mark.kernels
 def test_a_stage_with_samples_of_its_own_learns_from_them_alone_and_resumes(make_model, source, validation, tmp_path):
     """Stages of 2 epochs, 8 steps and 1 epoch of batches of 16: the second has 48 samples of its own, the others 96."""
     rows = torch.arange(48).numpy()
@@ -553,15 +557,42 @@ def test_files_of_a_checkpoint_are_hashed_while_they_are_written(make_model, sou
     fit(make_model(), source, None, settings(epochs=1), tmp_path, seed=0)  # which verifies them
 
 
-@pytest.mark.precision
-def test_a_model_that_the_processor_cannot_compute_in_bf16(make_model, source, tmp_path):
+@pytest.mark.kernels
+def test_a_model_that_the_processor_cannot_compute_in_bf16(make_model, source, tmp_path, monkeypatch):
+    """Though it has bf16 arithmetic, and the model no layer that is known to lack it."""
+    monkeypatch.setattr("molyneux.learn.hardware.has_bf16", lambda: True)
     model = make_model()
 
     def refused(batch, progress, generator=None):
         raise RuntimeError("could not create a primitive descriptor for the LSTM forward propagation primitive")
 
     model.loss = refused
-    with pytest.raises(ConfigError, match=r"precision: .* compute TinyModel in bf16.*: set precision to 32 or auto"):
+    with pytest.raises(ConfigError, match=r"precision: .* compute TinyModel in bf16.*: set precision to 32"):
         fit(model, source, None, settings(precision="bf16"), tmp_path / "16", seed=0)
     with pytest.raises(RuntimeError, match="primitive"):
         fit(model, source, None, settings(precision="32"), tmp_path / "32", seed=0)
+
+
+def test_the_line_about_bf16_reaches_whoever_takes_notes(make_model, source, tmp_path, monkeypatch):
+    monkeypatch.setattr("molyneux.learn.hardware.has_bf16", lambda: False)
+
+    class Notes:
+        def __init__(self):
+            self.lines = []
+
+        def step(self, done, total, samples_per_second, seconds_left):
+            pass
+
+        def epoch(self, row):
+            pass
+
+        def note(self, text):
+            self.lines.append(text)
+
+    notes, asked = Notes(), settings(epochs=1, precision="bf16", device="cpu")
+    fit(make_model(), source, None, asked, tmp_path / "notes", seed=0, progress=notes)
+    assert len(notes.lines) == 1
+    with pytest.warns(UserWarning, match="trained in 32 bits"):
+        fit(make_model(), source, None, asked, tmp_path / "warned", seed=0)
+    fit(make_model(), source, None, asked, tmp_path / "notes", seed=0, progress=notes)  # which trains no more
+    assert len(notes.lines) == 1

@@ -85,6 +85,7 @@ class StopAtStep3:
         pass
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("name", SETTINGS)
 def test_trains_resumes_and_is_saved(name, tmp_path, monkeypatch):
     monkeypatch.setattr(fit_progress, "_TOLD_EVERY", 0.0)

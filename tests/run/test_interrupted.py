@@ -13,6 +13,7 @@ import pytest
 from molyneux.report import load_study, study_tables, to_markdown
 
 
+@pytest.mark.kernels
 @pytest.mark.usefixtures("_toy_on_the_path")
 def test_a_search_interrupted_twice_ends_with_the_same_table(settings: dict[str, Any], tmp_path: Path) -> None:
     settings["learn"] |= {"epochs": 4, "threads": 1, "tensorboard": False, "checkpoint_seconds": 0.001}

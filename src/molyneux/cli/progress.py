@@ -92,6 +92,10 @@ class _Run(ABC):
         losses = [f"{row[name]:.1f}" for name in ("train/loss", "validation/loss") if name in row]
         self._epoch = f"epoch {int(row['epoch'])}: loss {' / '.join(losses)}"
 
+    def note(self, text: str) -> None:
+        """See `TakesNotes`."""
+        complain(text)
+
     @abstractmethod
     def draw(self, done: int, total: int, text: str) -> None:
         """Show how far the step is."""
@@ -122,6 +126,10 @@ class RunBars(_Run):
         """See `_Run`."""
         if self._task is not None:
             self._bars.update(self._task, completed=done, total=total, note=text)
+
+    def note(self, text: str) -> None:
+        """See `TakesNotes`."""
+        self._bars.console.print(text, markup=False, highlight=False)
 
     def end(self) -> None:
         """See `_Run`."""

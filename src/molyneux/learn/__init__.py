@@ -3,7 +3,7 @@
 from molyneux.core import History
 from molyneux.learn.files import load_batch, load_config, load_spec, load_weights, save_batch, save_model
 from molyneux.learn.fit_progress import FitProgress
-from molyneux.learn.hardware import keep_freed_memory
+from molyneux.learn.hardware import keep_freed_memory, precision_of
 from molyneux.learn.judges import Judge, load_judge, shipped_judges, train_judge
 from molyneux.learn.outside import WrappedAutoencoder, WrappedEncoder, WrappedPredictor, load_state
 from molyneux.learn.predictors import (
@@ -127,6 +127,7 @@ __all__ = [
     "load_spec",
     "load_state",
     "load_weights",
+    "precision_of",
     "save_batch",
     "save_model",
     "shipped_judges",

@@ -14,7 +14,7 @@ from molyneux.core import FitStore, TrainingError
 from molyneux.learn.checkpoints import moments, restore_moments
 from molyneux.learn.checks import levels_below_zero, not_positive, refuse, too_small
 from molyneux.learn.files import tensors_digest
-from molyneux.learn.hardware import device_has_bf16
+from molyneux.learn.hardware import can_use_bf16, device_has_bf16
 from molyneux.learn.multitime_diffusion import MultiTimeDenoiser, Schedule, multitime_loss
 from molyneux.learn.training import Precision
 
@@ -43,7 +43,8 @@ class ExPostDiffusion:
         average: decay rate of the running mean of the weights; 0 keeps the last ones.
         samples: training samples whose codes it is fitted to, at most.
         spread: of the codes that are drawn, in standard deviations of their posteriors; 0 takes their means.
-        precision: `32`, `bf16` or `auto`: bf16 where the net is wide, and the processor or the CUDA device has it.
+        precision: `32`, `bf16` or `auto`: bf16 where the net is wide, and the processor or the CUDA device has it. Where the
+            device has no bf16 arithmetic, the fit is in 32 bits.
     """
 
     steps: int = 10_000
@@ -66,7 +67,7 @@ class ExPostDiffusion:
     def uses_bf16(self, width: int, device: str) -> bool:
         """Whether the net, of that many units a layer, is trained with bf16 autocast on a device of this type."""
         if self.precision != "auto":
-            return self.precision == "bf16"
+            return self.precision == "bf16" and can_use_bf16(device)
         return width >= _WIDE and device_has_bf16(device)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import Protocol
+import warnings
+from typing import Protocol, runtime_checkable
 
 from molyneux.core.history import Row
 
-__all__ = ["FitProgress", "ProgressClock"]
+__all__ = ["FitProgress", "ProgressClock", "TakesNotes", "tell_note"]
 
 _TOLD_EVERY = 0.1
 """Seconds between two calls of `FitProgress.step`."""
@@ -26,6 +27,23 @@ class FitProgress(Protocol):
     def epoch(self, row: Row) -> None:
         """After an epoch: its row of the history."""
         ...
+
+
+@runtime_checkable
+class TakesNotes(Protocol):
+    """A `FitProgress` that also receives what the user of a training should know."""
+
+    def note(self, text: str) -> None:
+        """One line."""
+        ...
+
+
+def tell_note(progress: FitProgress | None, text: str) -> None:
+    """Give a line to a progress that takes notes; without one it is a warning."""
+    if isinstance(progress, TakesNotes):
+        progress.note(text)
+    else:
+        warnings.warn(text, stacklevel=3)
 
 
 class ProgressClock:

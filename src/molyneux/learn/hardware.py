@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,9 @@ from molyneux.learn.training import Training
 
 _BF16_FLAGS = {"avx512_bf16", "amx_bf16", "bf16"}
 """Names of bf16 instructions in Linux's list of processor features (x86 and Arm)."""
+
+_WITHOUT_BF16 = {"SSE41", "AVX", "AVX2", "AVX2_VNNI", "AVX2_VNNI_2", "AVX512_CORE", "AVX512_CORE_VNNI"}
+"""Values of oneDNN's ONEDNN_MAX_CPU_ISA that leave no bf16 arithmetic."""
 
 _WIDE = 256
 """Rows and columns of a matrix from which on a product in bf16 takes less time, the conversions included."""
@@ -61,7 +65,7 @@ def device_has_bf16(device: str) -> bool:
 
 @cache
 def computes_lstm_in_bf16() -> bool:
-    """Whether this processor can compute an LSTM in bf16, tried once per process; torch emulates bf16 for all other layers."""
+    """Whether this processor can compute an LSTM in bf16, tried once per process: other layers torch emulates without a word."""
     zeros = torch.zeros
     weights = [zeros(4, 1), zeros(4, 1), zeros(4), zeros(4)]
     try:
@@ -73,23 +77,43 @@ def computes_lstm_in_bf16() -> bool:
 
 
 def use_bf16(training: Training, model: nn.Module) -> bool:
-    """Whether to train with bf16 autocast; raises ConfigError if it is asked for and this model cannot be computed in it here."""
+    """Whether to train with bf16 autocast: where it is asked for or known to gain, and the device has arithmetic for it.
+
+    It is never emulated: a step takes ten to fifty times as long then. `bf16_note` says where that changes what is asked for.
+    """
     device = choose_device(training)
-    on_cpu, on_cuda = device == "cpu", device == "cuda"
     if training.precision == "auto":
         return device_has_bf16(device) and _gains_from_bf16(model)
-    if training.precision != "bf16":
-        return False
-    if (on_cpu and _has_lstm(model) and not computes_lstm_in_bf16()) or (on_cuda and not torch.cuda.is_bf16_supported()):
-        raise ConfigError(bf16_problem(model))
-    return True
+    return training.precision == "bf16" and can_use_bf16(device) and not lacks_lstm(model, device)
+
+
+def precision_of(training: Training, model: nn.Module) -> str:
+    """In which arithmetic `fit` trains a model here, `32` or `bf16`."""
+    return "bf16" if use_bf16(training, model) else "32"
+
+
+def can_use_bf16(device: str) -> bool:
+    """Whether bf16 that is asked for is used on a device of this type: where it has bf16 instructions, and on MPS."""
+    return device == "mps" or device_has_bf16(device)
+
+
+def bf16_note(training: Training, model: nn.Module) -> str:
+    """What to tell where bf16 is asked for and 32 bits are used, in one line; empty where that is not so."""
+    device = choose_device(training)
+    if training.precision != "bf16" or use_bf16(training, model):
+        return ""
+    lacks = "an LSTM in bf16" if can_use_bf16(device) else "bf16 arithmetic"
+    return (
+        f"precision: bf16 is asked for, and this device ({device}) has no {lacks}: {type(model).__name__} is trained in 32 bits, "
+        "in which steps take up to about twice as long as in bf16 elsewhere"
+    )
 
 
 def bf16_problem(model: nn.Module) -> str:
-    """The sentence for a model that cannot be computed in bf16 here."""
+    """The sentence for a model that cannot be computed in bf16 here, though the device has bf16 arithmetic."""
     return (
         f"precision: expected a device that can compute {type(model).__name__} in bf16, got one without the instructions "
-        "that it needs: set precision to 32 or auto"
+        "that it needs: set precision to 32"
     )
 
 
@@ -135,9 +159,17 @@ def keep_freed_memory(kept: int = 2**30) -> None:
 
 def _kernels_have_bf16() -> bool:
     """Whether torch and oneDNN use bf16 kernels: the environment can switch off what the processor has."""
+    limits = (os.environ.get(f"{library}_MAX_CPU_ISA", "").upper() for library in ("ONEDNN", "DNNL"))
+    if not _WITHOUT_BF16.isdisjoint(limits):
+        return False  # on AVX-512 alone oneDNN emulates bf16
     arm = torch.backends.cpu.get_cpu_capability() in ("DEFAULT", "SVE256")
     wide = arm or torch.backends.cpu.get_cpu_capability().startswith("AVX512")
-    return wide and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    return wide and _onednn_has_bf16()
+
+
+def _onednn_has_bf16() -> bool:
+    """What torch says of oneDNN, which is yes with AVX-512 alone."""
+    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 def _gains_from_bf16(model: nn.Module) -> bool:
@@ -152,6 +184,11 @@ def _gains_from_bf16(model: nn.Module) -> bool:
     matrices = [parameter for parameter in model.parameters() if parameter.ndim == 2]
     wide = sum(matrix.numel() for matrix in matrices if min(matrix.shape) >= _WIDE)
     return 2 * wide > sum(matrix.numel() for matrix in matrices)
+
+
+def lacks_lstm(model: nn.Module, device: str) -> bool:
+    """Whether the model has an LSTM that the processor cannot compute in bf16, whatever else it can."""
+    return device == "cpu" and _has_lstm(model) and not computes_lstm_in_bf16()
 
 
 def _has_convolutions(model: nn.Module) -> bool:

@@ -31,8 +31,16 @@ from molyneux.core.history import Row
 from molyneux.learn.batches import evaluation_order, training_order
 from molyneux.learn.checkpoints import Checkpoints, State, copy_of
 from molyneux.learn.epoch_start import begin_epoch
-from molyneux.learn.fit_progress import FitProgress, ProgressClock
-from molyneux.learn.hardware import choose_device, keep_freed_memory, threads, use_bf16, use_channels_last
+from molyneux.learn.fit_progress import FitProgress, ProgressClock, tell_note
+from molyneux.learn.hardware import (
+    bf16_note,
+    choose_device,
+    keep_freed_memory,
+    precision_of,
+    threads,
+    use_bf16,
+    use_channels_last,
+)
 from molyneux.learn.logs import Logs, require_packages
 from molyneux.learn.post_fit import post_fit, require_post_fit
 from molyneux.learn.stage_sources import Sources, StageSources
@@ -72,7 +80,8 @@ def fit(
         folder: belongs to this training alone. None keeps nothing beside the trained model and the history that is returned:
             no log, and no checkpoint from which the training could go on.
         seed: root seed of the order of the samples and of all noise. The weights a model starts with are not drawn here.
-        progress: receives the progress.
+        progress: receives the progress, and the line about bf16 that the device does not have where it takes notes
+            (`fit_progress.TakesNotes`); without it, the line is a warning.
         others: the samples of stages that do not learn from `train` and `validation`, by the name of the stage, such as simpler
             ones for the first; their specs are the same.
 
@@ -117,6 +126,8 @@ def fit(
         state = checkpoints.resume(model) or State()
         fitting = _Fitting(model, training, samples, folder, checkpoints, state, seed, progress)
         if not fitting.complete():
+            if line := bf16_note(training, model):
+                tell_note(progress, line)
             fitting.run()
             train = samples.loaded or train
         history = state.history
@@ -315,7 +326,7 @@ def _identity(model: nn.Module, samples: StageSources, training: Training, seed:
     weights = {name: f"{tensor.dtype} {tuple(tensor.shape)}" for name, tensor in model.state_dict().items()}
     identity = {
         "training": settings,
-        "precision": "bf16" if use_bf16(training, model) else "32",
+        "precision": precision_of(training, model),
         "threads": torch.get_num_threads(),
         "seed": seed,
         "model": {"class": type(model).__name__, "weights": store.fingerprint(weights)},

@@ -73,7 +73,8 @@ class Training:
         stages: trained one after the other, each with an optimiser of its own, from the weights that `keep` names of the stage
             before; without stages there is one, which these settings describe.
         precision: `32`, `bf16` (autocast: weights stay in 32 bits) or `auto`: bf16 where it is known to gain, which depends on
-            the model's layers, on processors with bf16 instructions and on CUDA devices that have it.
+            the model's layers, on processors with bf16 instructions and on CUDA devices that have it. Where a device has no
+            bf16 arithmetic, `bf16` trains in 32 bits, and `fit` says so; it is never emulated.
         channels_last: memory layout of images and convolutions; `auto`: where the model has two-dimensional convolutions.
         device: `cpu`, `cuda`, `mps`, `gpu` (CUDA, or else MPS), or `auto`: CUDA where there is a device, the CPU otherwise.
         threads: threads of one process; None leaves torch's own choice.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -66,6 +67,26 @@ def train_overlap_of(scores: Sequence[Score]) -> str:
     ranges = {name: tuple(dict.fromkeys(f"{end:.1f}" for end in (min(each), max(each)))) for name, each in shares.items()}
     overlap = ", ".join(f"{name} {' to '.join(ends)} %" for name, ends in ranges.items() if ends != ("0.0",))
     return f"Measured views that also occur in training: {overlap}." if overlap else ""
+
+
+def precision_of(runs: Iterable[tuple[Mapping[str, Any], Sequence[Score]]]) -> str:
+    """A sentence where runs of one setting of `learn.precision` were trained in different arithmetic; empty elsewhere.
+
+    Args:
+        runs: flat settings and scores of each run.
+    """
+    used: dict[Any, Counter[str]] = {}
+    for settings, scores in runs:
+        for found in {score.origin.get("precision") for score in scores} - {None}:
+            used.setdefault(settings.get("learn.precision"), Counter())[str(found)] += 1
+    mixed = Counter[str]()
+    for counts in used.values():
+        mixed += counts if len(counts) > 1 else Counter()
+    if not mixed:
+        return ""
+    names = {"32": "32 bits"}
+    told = " and ".join(f"{count} in {names.get(precision, precision)}" for precision, count in sorted(mixed.items()))
+    return f"Runs were trained in different arithmetic, as their devices had it: {told}; their losses are rounded differently."
 
 
 def steps_of(settings: Mapping[str, Any]) -> int | None:

@@ -11,7 +11,7 @@ from molyneux.core import Condition, ConfigError, ConflictError, History, Score,
 from molyneux.core.chain import require_one_run
 from molyneux.data import Split, StoredSource, contact_sheet, generate
 from molyneux.data.dataset import SPLITS
-from molyneux.learn import FitProgress, fit, load_weights, save_model
+from molyneux.learn import FitProgress, fit, load_weights, precision_of, save_model
 from molyneux.measure import Evaluation, evaluate
 from molyneux.run.experiment import Experiment, make_model
 from molyneux.run.folder import (
@@ -60,6 +60,9 @@ class Silent:
 
     def epoch(self, row: Mapping[str, float | int | None]) -> None:
         """See `FitProgress`."""
+
+    def note(self, text: str) -> None:
+        """See `TakesNotes`; it is in the record of the run."""
 
 
 @dataclass(frozen=True)
@@ -229,11 +232,13 @@ def learn(run: Run) -> None:
     model = make_model(experiment.learn, train.spec, experiment.seed)
     run.progress.begin("learn", "training")
     others, training, seed = experiment.samples.of_stages(), experiment.learn.training, experiment.seed
+    precision = precision_of(training, model)
     history = fit(model, train, validation, training, stage.folder, seed=seed, progress=run.progress, others=others)
     save_model(model, stage.folder, experiment.resolved["learn"]["model"])
     save_view_digests(train, stage.folder)
     parameters = sum(parameter.numel() for parameter in model.parameters())
-    stage.finish({"parameters": parameters, "epochs": history.epochs, "steps": history.steps, "machine": machine()})
+    trained = {"parameters": parameters, "epochs": history.epochs, "steps": history.steps, "precision": precision}
+    stage.finish({**trained, "machine": machine()})
 
 
 def measure(run: Run) -> None:
@@ -274,7 +279,7 @@ def evaluations(run: Run) -> list[Evaluation]:
         seed=experiment.seed,
         samples=settings.samples,
         batch_size=settings.batch_size,
-        origin=_origin(experiment, readers),
+        origin={**_origin(experiment, readers), **_precision(run)},
         trained=_trained(run),
         untrained=lambda: make_model(experiment.learn, source.spec, experiment.seed),
     )
@@ -287,6 +292,13 @@ def _trained(run: Run) -> dict[str, float]:
     seconds = History.read_csv(path).columns().get("seconds", ()) if store.is_file(path) else ()
     whole = {"samples": run.experiment.samples.size("train"), "batch_size": training.batch_size}
     return {**({"seconds": seconds[-1]} if seconds else {}), **whole}
+
+
+def _precision(run: Run) -> dict[str, str]:
+    """In which arithmetic the model was trained; nothing where an earlier version, which did not record it, trained it."""
+    stage = run.folder.model
+    found = stage.verify().get("precision") if stage.complete else None
+    return {} if found is None else {"precision": str(found)}
 
 
 def _under(condition: Condition, plain: Evaluation, run: Run) -> Evaluation:

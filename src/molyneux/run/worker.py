@@ -64,6 +64,9 @@ class ProgressLines:
     def epoch(self, row: Mapping[str, Any]) -> None:
         """After an epoch of training."""
 
+    def note(self, text: str) -> None:
+        """What the user of a training should know; it is in the record of the run, and below the table of the study."""
+
 
 def ray_task(config: str, folder: str, rule: str, progress: str) -> str:
     """Compute a run in a Ray worker, with its progress as lines in a file; what went wrong, empty if nothing did."""

@@ -303,6 +303,7 @@ def test_sounds_that_cannot_be_used_are_named(tmp_path):
         sounds.Clips([clip]).sound(0)
 
 
+@pytest.mark.kernels
 @pytest.mark.realdata
 @pytest.mark.skipif("MOLYNEUX_DATA" not in os.environ, reason="MOLYNEUX_DATA is not set")
 def test_the_bytes_of_the_real_data_stay_as_they_are():
@@ -320,6 +321,7 @@ def test_the_bytes_of_the_real_data_stay_as_they_are():
     assert found == REAL
 
 
+@pytest.mark.kernels
 @pytest.mark.realdata
 @pytest.mark.skipif("MOLYNEUX_DATA" not in os.environ, reason="MOLYNEUX_DATA is not set")
 @pytest.mark.parametrize(("energy", "reaching"), [(0.25, True), (0.25, False), (0.9, True)])

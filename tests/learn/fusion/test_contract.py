@@ -155,6 +155,7 @@ def test_weights_can_be_stored_and_loaded(settings, build, spec_of, batch_of, tm
     assert torch.equal(logits_of(model, batch), logits_of(other, batch))
 
 
+@pytest.mark.kernels
 def test_half_precision_of_the_nets_gives_full_precision_of_the_loss(settings, build, spec_of, batch_of):
     model = build(settings, spec_of(4, settings))
     batch = batch_of(model.spec)

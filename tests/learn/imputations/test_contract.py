@@ -132,6 +132,7 @@ def test_complete_samples_need_no_stand_in(method, build, spec_of, batch_of):
     assert torch.equal(logits_of(model, batch), logits_of(model, masked))
 
 
+@pytest.mark.kernels
 def test_half_precision_of_the_nets_gives_full_precision_of_the_loss(method, build, spec_of, batch_of):
     spec = spec_of(2)
     model, batch = build(method, spec), batch_of(spec)

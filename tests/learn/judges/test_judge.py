@@ -24,6 +24,7 @@ from molyneux.learn.judges import (
 )
 from molyneux.learn.judges.net import JudgeNet
 
+pytestmark = pytest.mark.kernels
 QUICK = Training(epochs=1, batch_size=16, learning_rate=3e-3, tensorboard=False)
 
 

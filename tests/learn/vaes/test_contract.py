@@ -229,6 +229,7 @@ def test_importance_samples_tighten_the_bound_and_their_number_does_not_change_m
     assert max(rows) <= 1024
 
 
+@pytest.mark.kernels
 def test_half_precision_of_the_nets_gives_full_precision_of_the_loss(model_class, build, batch_of):
     model = build(model_class, 3)
     batch = batch_of(model.spec)

@@ -16,7 +16,7 @@ from molyneux.report.page import FORMATS, Block, Drawings, Headline, Page, Secti
 from molyneux.report.plots import DotRow, Panel, Scale, dot_panel, group_curves
 from molyneux.report.records import StudyRun, seed_order
 from molyneux.report.robustness import chosen_of, with_robustness
-from molyneux.report.settings import split_of, train_overlap_of
+from molyneux.report.settings import precision_of, split_of, train_overlap_of
 from molyneux.report.study.groups import Group, Key, Part, divide
 from molyneux.report.study.heatmap import blank_tables, heat_tables
 from molyneux.report.study.seeds import OverSeeds, above, best_of, over_seeds, published_interval
@@ -191,7 +191,8 @@ def _main_tables(parts: Sequence[Part]) -> list[Table]:
     explained = False
     for part in parts:
         results = part.published
-        notes = [note for note in (NOTE, train_overlap_of(part.scores)) if note]
+        trained = precision_of((run.settings, run.scores) for group in part.groups for run in group.runs)
+        notes = [note for note in (NOTE, train_overlap_of(part.scores), trained) if note]
         if results is not None:
             notes += [_AS_ABOVE] if explained else [*results.notes, _SPREAD_PUBLISHED.format(results.seeds)]
             explained = True

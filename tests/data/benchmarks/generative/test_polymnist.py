@@ -195,6 +195,7 @@ def test_pairs_use_every_image_once_in_a_round():
     assert len(matched(np.zeros(3, int), np.ones(3, int), rounds=2, most=9, seed=0, names=("x",))[0]) == 0
 
 
+@pytest.mark.kernels
 @pytest.mark.realdata
 @pytest.mark.skipif("MOLYNEUX_DATA" not in os.environ, reason="MOLYNEUX_DATA is not set")
 def test_the_bytes_of_the_real_data_stay_as_they_are():

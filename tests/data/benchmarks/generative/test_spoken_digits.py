@@ -106,6 +106,7 @@ def test_missing_recordings_are_named(twin, tmp_path):
         SpokenDigits(folder, recordings="take")
 
 
+@pytest.mark.kernels
 @pytest.mark.realdata
 @pytest.mark.skipif("MOLYNEUX_DATA" not in os.environ, reason="MOLYNEUX_DATA is not set")
 def test_the_bytes_of_the_real_data_stay_as_they_are():

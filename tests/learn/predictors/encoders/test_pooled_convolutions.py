@@ -92,7 +92,7 @@ def test_second_derivatives_without_kernels(monkeypatch: pytest.MonkeyPatch) -> 
     assert bool(maps.grad.abs().sum() > 0)
 
 
-@pytest.mark.precision
+@pytest.mark.kernels
 def test_autocast() -> None:
     joined, maps = stage(3).train(), torch.randn(8, 3, 10, 10)
     expected = joined(maps)

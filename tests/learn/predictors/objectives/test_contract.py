@@ -165,6 +165,7 @@ def test_nobody_has_a_modality(objective, missing):
         assert all(term == 0 for term in own), loss.terms
 
 
+@pytest.mark.kernels
 def test_half_precision_of_the_nets_gives_full_precision_of_the_loss(objective):
     model = build(objective)
     batch = samples(model.spec)

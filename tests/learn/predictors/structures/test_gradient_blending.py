@@ -222,6 +222,7 @@ def test_in_a_stage_that_trains_the_joint_head_alone_the_other_losses_have_the_l
     assert all(parameter.requires_grad for parameter in model.parameters())
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("batches", [40, 80, 100])
 def test_an_interrupted_training_gives_bit_for_bit_what_another_gives(source_of, dying, tmp_path, batches):
     """The first estimate reads 78 batches: the source dies in it, in the first epoch, in the second estimate."""

@@ -1,0 +1,61 @@
+"""The suite runs as on the least processor that is supported: one with AVX2, and without AVX-512 and bf16.
+
+Libraries choose their kernels when they are loaded, from what the processor has and from variables of the environment, which are
+set here, before anything imports them. `MOLYNEUX_KERNELS=own` leaves the choice to the processor: `make unit` runs the tests
+marked `kernels` so, a second time.
+"""
+
+import os
+import platform
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LEAST = {
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+    "NPY_DISABLE_CPU_FEATURES": "",
+    "NUMBA_CPU_FEATURES": "",
+    "NUMBA_CPU_NAME": "haswell",
+    "ONEDNN_MAX_CPU_ISA": "AVX2",
+    "OPENBLAS_CORETYPE": "Haswell",
+}
+"""Variables that limit torch, MKL, NumPy, numba, oneDNN and OpenBLAS, and their values; NumPy is asked what it can do without."""
+
+
+def beyond_avx2() -> str:
+    """Names of the groups of features above AVX2 that NumPy has found here and can do without."""
+    from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+
+    beyond = re.compile(r"AVX512.*|X86_V4")
+    return " ".join(name for name in __cpu_dispatch__ if beyond.fullmatch(name) and __cpu_features__.get(name))
+
+
+def least() -> dict[str, str]:
+    """The variables as the libraries at hand need them; NumPy is asked in a process of its own, because it reads them once."""
+    command = [sys.executable, "-c", f"import runpy; print(runpy.run_path({str(Path(__file__))!r})['beyond_avx2']())"]
+    disabled = subprocess.run(command, capture_output=True, check=True, text=True, env={**os.environ, "MOLYNEUX_KERNELS": "own"})
+    return {**LEAST, "NPY_DISABLE_CPU_FEATURES": disabled.stdout.strip()}
+
+
+def prepare() -> None:
+    """Set the variables, unless the kernels of the processor are wanted, or another process of the suite has set them."""
+    if os.environ.get("MOLYNEUX_KERNELS", "least") != "least" or platform.machine() not in ("x86_64", "AMD64"):
+        return
+    if loaded := sorted({"numba", "numpy", "torch"} & sys.modules.keys()):
+        raise pytest.UsageError(f"expected conftest.py before {', '.join(loaded)}: their kernels are chosen already")
+    if os.environ.get("OPENBLAS_CORETYPE") != LEAST["OPENBLAS_CORETYPE"]:
+        os.environ.update(least())
+
+
+def pytest_report_header() -> str:
+    """Say which kernels the tests run with."""
+    return f"kernels: {os.environ.get('MOLYNEUX_KERNELS', 'least')}"
+
+
+if __name__ == "__main__":  # `make unit` asks whether the processor has more
+    sys.exit(0 if beyond_avx2() else 1)
+prepare()
