@@ -77,7 +77,7 @@ def shape_worlds():
     views = ("image", "text", "meaning", "scene")
     for kind in KINDS:
         papers = kind in ("oneshape", "multishape", "spatial", "quantification")
-        for variant in ("balanced", "foils", "published"):
+        for variant in ("balanced", "foils", "published", *(() if kind == "oneshape" else ("bound",))):
             world = ShapeWorld(kind=kind, variant=variant, views=views, image_size=64 if papers else 24)
             yield f"shapeworld {kind} {variant}", world, PLAIN if papers else ("train",)
     held_out = {

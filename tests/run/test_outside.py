@@ -33,6 +33,11 @@ def test_a_dual_encoder_is_measured_with_a_threshold_of_the_training_samples(fol
     assert set(accuracies) == {"image", "text", ("image", "text")}
     assert accuracies["text"].value == pytest.approx(50.0)  # each caption is true once and false once
     assert accuracies["image"].value == pytest.approx(50.0)
+    (above,) = by_name["prediction.above_unbound"]  # how far it is above perfect counts that are not bound
+    both = accuracies["image", "text"]
+    assert above.value == pytest.approx(both.value - both.controls["unbound"])
+    assert "accuracy" in above.note
+    assert "above unbound counts" in (tmp_path / "measured" / "report" / "report.html").read_text().lower()
     origin = accuracies["text"].origin
     assert (origin["architecture"], origin["model"], origin["loaded_by"]) == ("CLIPModel", "DualEncoder", "clip")
     assert origin["threshold_samples"] == 40

@@ -13,6 +13,7 @@ from molyneux.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from molyneux.core.batch import Batch, Source
+    from molyneux.core.control import Control, HasControls
     from molyneux.core.dataset import Condition, Dataset
     from molyneux.core.errors import (
         ConfigError,
@@ -72,6 +73,7 @@ __all__ = [
     "ConditionalCode",
     "ConfigError",
     "ConflictError",
+    "Control",
     "CorruptFileError",
     "DataError",
     "Dataset",
@@ -84,6 +86,7 @@ __all__ = [
     "Features",
     "FitStore",
     "Gallery",
+    "HasControls",
     "History",
     "ImportanceWeights",
     "JudgeMaterial",

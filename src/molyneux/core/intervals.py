@@ -19,8 +19,10 @@ Bounds = tuple[float | None, float | None]
 Interval = tuple[float, float]
 
 
-def share_interval(right: int, n: int) -> Interval:
+def share_interval(right: float, n: float) -> Interval:
     """The exact interval of a binomial proportion (Clopper and Pearson, Biometrika 26, 1934), both ends in 0..1.
+
+    The numbers need not be whole, as effective numbers of samples are not.
 
     >>> low, high = share_interval(0, 100)
     >>> low, round(high, 4)

@@ -170,7 +170,8 @@ class Target:
         shape: of a `number`; () is a single one.
         bounds: smallest and largest value of a `number`; None for an open end.
         contrast: of an `agreement`: (pictures, texts) of a contrast set, whose samples stand in a row, all of its pictures with
-            each of its texts, texts running fastest. Those with the picture and the text of equal numbers agree. (2, 2) is the
+            each of its texts, texts running fastest. Each picture and each text agrees with one of the other side, or with none
+            where it has fewer; the targets say with which, so that the place of a sample does not tell. (2, 2) is the
             scheme of Winoground (Thrush et al., CVPR 2022), (1, 2) a picture with a caption and a foil; (1, 1): samples have
             nothing to do with each other. What is first and second is the order of the modalities of the Spec.
         meanings: of an `agreement` without contrast sets: samples stand in rows of one picture with `1 + len(meanings)` texts,

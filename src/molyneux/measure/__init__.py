@@ -32,6 +32,7 @@ from molyneux.measure.robustness import Robustness
 from molyneux.measure.samplers import Samplers
 from molyneux.measure.scores import apart, over_seeds
 from molyneux.measure.synergy import Synergy
+from molyneux.measure.trained_control import TrainedControl
 from molyneux.measure.transfer import Transfer
 from molyneux.measure.traversals import Traversals
 
@@ -66,6 +67,7 @@ __all__ = [
     "Shapley",
     "Synergy",
     "Systematicity",
+    "TrainedControl",
     "Transfer",
     "Traversals",
     "WrongAnswers",

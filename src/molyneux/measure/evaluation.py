@@ -27,6 +27,7 @@ from molyneux.core import (
 from molyneux.core.reader import LearnedReader, identity, read_by
 from molyneux.measure.codes import CodeStore, CodeTable, EncodedBatch, tabulate_codes
 from molyneux.measure.generation import Draw
+from molyneux.measure.trained_control import TrainedControl
 
 T = TypeVar("T")
 
@@ -50,6 +51,8 @@ class Evaluation:
         samples: how many test samples at most.
         batch_size: samples per call of the model.
         origin: recorded with every score: world, version, split, model, ...
+        controls: trained controls of targets by name, each a model that is told less (`TrainedControl`): what they reach stands
+            in the controls of the scores of the target.
         trained: of the training of the model, as far as it is recorded: its `seconds`, `samples` and `batch_size`.
         stream: part of the names of all streams; `train` for the training samples.
         untrained: makes the same model with the weights it starts with, for controls; None where there is none.
@@ -70,6 +73,7 @@ class Evaluation:
     samples: int = 10_000
     batch_size: int = 500
     origin: Mapping[str, Any] = field(default_factory=dict)
+    controls: Mapping[str, TrainedControl] = field(default_factory=dict)
     trained: Mapping[str, float] = field(default_factory=dict)
     stream: str = "measure"
     untrained: Callable[[], Any] | None = None
@@ -143,6 +147,12 @@ class Evaluation:
             return None
         model = self.untrained()
         return replace(self, model=model.to(self.device) if isinstance(model, nn.Module) else model, untrained=None)
+
+    def controls_of(self, target: str) -> dict[str, TrainedControl]:
+        """The trained controls of a target, where every modality is observed of some sample: else they would know more."""
+        if self.available != self.spec.names:
+            return {}
+        return {name: control for name, control in self.controls.items() if control.target == target}
 
     def batches(self, samples: int | None = None) -> Iterator[tuple[int, Batch]]:
         """The position of the first sample and the batch, for the first `samples` samples (all by default)."""

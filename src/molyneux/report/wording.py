@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from molyneux.core import Score
 
 MEASURES = {
+    "above_unbound": "Above unbound counts",
     "area": "Mean over strengths",
     "ari": "Adjusted Rand index",
     "conditional_difference": "Conditional, as a difference of bounds",
@@ -74,6 +75,7 @@ CONTROLS = {
     "ceiling": "judge ceiling",
     "constant": "best constant",
     "majority": "most common value",
+    "unbound": "unbound counts",
     "unpaired": "unpaired draws",
 }
 CONDITIONS = ("corruption", "corrupted", "strength", "missing", "split", "partition")

@@ -11,6 +11,7 @@ from molyneux.core import Condition, ConfigError, Dataset, Exhibit, History, Sco
 from molyneux.data.imperfections import Dropout, GaussianNoise, Typos
 from molyneux.data.imperfections.corruption import Corruption
 from molyneux.measure import Complexity, Evaluation, Measure, Prediction, Robustness, evaluate
+from molyneux.run.readers import find_controls
 from molyneux.run.samples import imperfect
 from molyneux.run.sections import ConditionSettings
 
@@ -101,6 +102,7 @@ def evaluate_model(
         model,
         test,
         train=train,
+        controls=find_controls(data, seed=seed) if isinstance(data, Dataset) else {},
         seed=seed,
         samples=samples,
         batch_size=batch_size,

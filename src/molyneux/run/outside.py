@@ -19,7 +19,7 @@ from molyneux.measure import Evaluation, Measurement, evaluate
 from molyneux.run.experiment import Experiment, with_lists, with_sizes
 from molyneux.run.folder import write_settings
 from molyneux.run.provenance import machine, provenance
-from molyneux.run.readers import find_features, find_readers
+from molyneux.run.readers import find_controls, find_features, find_readers
 from molyneux.run.samples import conditions
 from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
 from molyneux.run.steps import Outcome, RunProgress, Silent, report_run
@@ -232,6 +232,7 @@ def _evaluations(experiment: Experiment, model: Any, name: str) -> list[Evaluati
         readers=readers.judges,
         exact=readers.exact,
         features=find_features(source.spec, settings.features),
+        controls=find_controls(experiment.data.dataset, seed=experiment.seed),
         seed=experiment.seed,
         samples=settings.samples,
         batch_size=settings.batch_size,

@@ -17,6 +17,7 @@ from molyneux.core import (
     CorruptFileError,
     Dataset,
     Features,
+    HasControls,
     Reader,
     Spec,
     SpecError,
@@ -28,6 +29,7 @@ from molyneux.learn import FitProgress, Training
 from molyneux.learn.features import load_features
 from molyneux.learn.judges import Judge, file_digest, load_judge, shipped_file, train_judge
 from molyneux.learn.judges.train import TRAINING
+from molyneux.measure import TrainedControl
 
 VALIDATED = 10_000
 """Fresh samples of each level on which a judge is validated."""
@@ -79,6 +81,18 @@ def find_readers(dataset: Dataset | None, spec: Spec, judges: Mapping[str, Path]
     if problems:
         raise ConfigError(problems)
     return Readers(exact, found, unread)
+
+
+def find_controls(dataset: Dataset | None, *, seed: int) -> dict[str, TrainedControl]:
+    """The trained controls of a data set, by name; none of stored samples without a world.
+
+    Args:
+        dataset: where the samples come from.
+        seed: of what they are trained on.
+    """
+    if not isinstance(dataset, HasControls):
+        return {}
+    return {name: TrainedControl(control, seed=seed) for name, control in dataset.controls().items()}
 
 
 def find_features(spec: Spec, files: Mapping[str, Path]) -> dict[str, Features]:

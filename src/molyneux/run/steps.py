@@ -26,7 +26,7 @@ from molyneux.run.folder import (
     stored_settings,
 )
 from molyneux.run.provenance import machine, provenance
-from molyneux.run.readers import Readers, find_features, find_readers
+from molyneux.run.readers import Readers, find_controls, find_features, find_readers
 from molyneux.run.samples import conditions, digest, save_view_digests, train_overlap
 
 Step = Literal["data", "learn", "measure", "report"]
@@ -276,6 +276,7 @@ def evaluations(run: Run) -> list[Evaluation]:
         readers=readers.judges,
         exact=readers.exact,
         features=find_features(source.spec, settings.features),
+        controls=find_controls(experiment.data.dataset, seed=experiment.seed),
         seed=experiment.seed,
         samples=settings.samples,
         batch_size=settings.batch_size,

@@ -31,6 +31,7 @@ class Sets:
     known: np.ndarray | None = None
     missing: np.ndarray | None = None
     flipped: int = -1
+    turned: bool = False
 
     @property
     def spec(self):
@@ -43,6 +44,7 @@ class Sets:
         pictures, texts = self.contrast
         number, member = np.divmod(np.asarray(indices), pictures * texts)
         picture, text = np.divmod(member, texts)
+        text = (text + self.turned * number) % texts
         truth = (picture == text) ^ (np.asarray(indices) == self.flipped)
         codes = np.stack([np.append(self.kinds, 0)[number], picture % 2], 1)
         views = {"image": number * pictures + picture, "text": number * texts + text}
@@ -189,11 +191,21 @@ def test_sets_that_are_not_whole_are_left_out():
     assert (score.n, score.value) == (27, pytest.approx(100 * text_right(logits_of(sets, table)[kept]).mean()))
 
 
+@pytest.mark.parametrize("contrast", [(2, 2), (3, 3), (1, 3), (2, 3), (3, 2)])
+def test_the_order_of_the_texts_of_a_set_changes_nothing(contrast):
+    """The targets say which text goes with which picture; every second set stands in another order."""
+    sets = Sets(contrast, np.arange(30) % 3)
+    plain, turned = (scores_of(one, random_table(sets)) for one in (sets, replace(sets, turned=True)))
+    assert [(score.name, score.value, dict(score.controls)) for score in plain] == [
+        (score.name, score.value, dict(score.controls)) for score in turned
+    ]
+
+
 def test_what_cannot_be_measured():
     sets = Sets((2, 2), np.zeros(30, int))
     with pytest.raises(SpecError, match="kindd"):
         scores_of(sets, random_table(sets), factors=("kindd",))
-    with pytest.raises(NotApplicableError, match=r"with 1 0 0 1 as target fits, got 1 0 1 1 in set 3"):
+    with pytest.raises(NotApplicableError, match=r"got 1 0 1 1 as target fits in set 3"):
         scores_of(replace(sets, flipped=10), random_table(sets))
     with pytest.raises(NotApplicableError, match="rows of 4 samples, and there are only 3"):
         Contrasts()(Evaluation(Looks(random_table(sets)), sets, samples=3))

@@ -37,7 +37,9 @@ class Sets:
     def batch(self, indices):
         rows = torch.as_tensor(np.asarray(indices))
         image = (rows // self.size).to(torch.uint8)[:, None, None, None].expand(-1, 1, 2, 2)
-        targets = {name: torch.zeros(len(rows), dtype=torch.int64) for name in ("fits", "other")}
+        texts = self.spec.targets[0].contrast[1]
+        fits = (rows % self.size // texts == (rows % texts)).long() if self.size > 1 else torch.ones_like(rows)
+        targets = {"fits": fits, "other": torch.zeros(len(rows), dtype=torch.int64)}
         known, present = ({name: mask[rows] for name, mask in part.items()} for part in (self.known, self.present))
         return Batch(
             {"image": image, "text": torch.zeros(len(rows), 1, dtype=torch.uint8)}, present, targets=targets, known=known
@@ -78,14 +80,23 @@ def test_right_texts_are_counted_and_ties_are_shared():
     assert blind.value == pytest.approx(100 * 0.25 / 4)  # only where the texts are not told apart
 
 
+def test_the_right_text_is_the_one_that_the_targets_name():
+    """Sets whose texts stand in the other order: who chooses by place is wrong where the targets say so."""
+    agrees = np.array([[[True, False], [False, True]], [[False, True], [True, False]]])
+    chosen = torch.tensor([[[1.0, 0.0], [0.0, 1.0]]] * 2)
+    assert right_shares(chosen, agrees).tolist() == [[1.0, 1.0], [0.0, 0.0]]
+
+
 def test_guesses_score_chance():
     rng = np.random.default_rng(0)
     given = torch.from_numpy(rng.normal(size=(20_000, 2, 3)))
-    found = right_shares(given)
+    found = right_shares(given, np.eye(*given.shape[1:], dtype=bool)[None].repeat(len(given), 0))
     assert found.mean() == pytest.approx(1 / 3, abs=0.01)
     assert found.prod(1).mean() == pytest.approx(1 / 9, abs=0.01)
-    assert right_shares(torch.zeros(1, 2, 3)).tolist() == [[pytest.approx(1 / 3)] * 2]
-    assert right_shares(torch.eye(3)[None, :, :2]).tolist() == [[1.0, 1.0]]  # the third picture has no text
+    assert right_shares(torch.zeros(1, 2, 3), np.eye(2, 3, dtype=bool)[None]).tolist() == [[pytest.approx(1 / 3)] * 2]
+    assert right_shares(torch.eye(3)[None, :, :2], np.eye(3, 2, dtype=bool)[None]).tolist() == [
+        [1.0, 1.0]
+    ]  # the third picture has no text
 
 
 def test_only_whole_sets_count():

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 import torch
@@ -14,6 +14,7 @@ from molyneux.core import Batch, ConfigError, Factor, NotApplicableError, Predic
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.prediction.rows import check_names, lowest
+from molyneux.measure.prediction.sets import share_of_sets
 from molyneux.measure.scores import Recorder
 
 _CLASSES = ("class", "agreement")
@@ -26,7 +27,8 @@ class Breakdown(Measure):
     `breakdown.accuracy` in % with `about` naming the target, the factor and the value, such as the accuracy on captions that are
     false because of a changed colour (Kuhnle & Copestake, 2017, figure 6); `breakdown.lowest` is that of the value with the
     lowest. Chance is a guess with equal probability for every class; the control `constant` predicts the most common class of
-    all samples.
+    all samples, and agreement has the trained controls of the evaluation, such as `unbound`. Intervals take the samples of a row
+    (`core.Target.row_size`) as the unit.
 
     Factors that are `crossed` are also looked at together: `about` then has all of their names as `factor`, and one value of
     each, in the same order, as `value`.
@@ -76,10 +78,10 @@ class Breakdown(Measure):
         groups = [(factor,) for factor in factors] + [tuple(map(spec.factor, names)) for names in self.crossed]
         scores: list[Score] = []
         for target in targets:
-            right, truth, codes = _answers(evaluation, target)
+            answers = _answers(evaluation, target)
             for group in groups:
-                columns = codes[:, [spec.factor_index(factor.name) for factor in group]]
-                found = self._by_values(evaluation, target, group, columns, right, truth)
+                columns = [spec.factor_index(factor.name) for factor in group]
+                found = self._by_values(evaluation, target, group, answers, columns)
                 scores += found + lowest(found, "breakdown.lowest")
         return Measurement(tuple(scores))
 
@@ -88,11 +90,11 @@ class Breakdown(Measure):
         evaluation: Evaluation,
         target: Target,
         group: Sequence[Factor],
-        codes: np.ndarray,
-        right: np.ndarray,
-        truth: np.ndarray,
+        answers: _Answers,
+        columns: Sequence[int],
     ) -> list[Score]:
-        """The accuracy for every combination of the values of some factors, whose codes are (N, factors of the group)."""
+        """The accuracy for every combination of the values of some factors, which have these columns of the codes."""
+        truth, codes, sets = answers.truth, answers.codes[:, list(columns)], answers.places // target.row_size
         constant = truth == np.bincount(truth).argmax() if len(truth) else truth
         chance, found = 100 / max(2, len(target.symbols)), []
         for values in product(*(factor.values for factor in group)):
@@ -103,8 +105,10 @@ class Breakdown(Measure):
             about = {"target": target.name, "factor": about_names(names), "value": about_names(values)}
             rng = evaluation.rng(self.name, target.name, *names, *values)
             recorder = Recorder(self.name, rng, about, evaluation.provenance())
-            controls = {"constant": 100 * float(constant[rows].mean())}
-            found.append(recorder.share("accuracy", right[rows], chance=chance, controls=controls))
+            told = {name: 100 * float(right[rows].mean()) for name, right in answers.controls.items()}
+            controls = {"constant": 100 * float(constant[rows].mean()), **told}
+            fields = {"chance": chance, "controls": controls}
+            found.append(share_of_sets("accuracy", answers.right[rows], sets[rows], recorder, **fields))
         return found
 
 
@@ -116,22 +120,53 @@ def targets_with_classes(spec: Spec, names: Sequence[str]) -> list[Target]:
     return found
 
 
-def _answers(evaluation: Evaluation, target: Target) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of samples whose target is known: whether the answer is right (N,), the true class (N,), factor codes (N, F)."""
-    parts = [(found.argmax(1) == truth, truth, codes) for found, truth, codes in probabilities_of(evaluation, target)]
+class _Answers(NamedTuple):
+    """Of samples whose target is known.
+
+    Args:
+        right: (N,) bool, whether the answer is right.
+        truth: (N,) the true class.
+        codes: (N, F) factor codes.
+        places: (N,) positions of the samples in the source.
+        controls: by name, (N,) bool, whether the answers of trained controls are right.
+    """
+
+    right: np.ndarray
+    truth: np.ndarray
+    codes: np.ndarray
+    places: np.ndarray
+    controls: Mapping[str, np.ndarray]
+
+
+def _answers(evaluation: Evaluation, target: Target) -> _Answers:
+    parts, controls = list[list[np.ndarray]](), evaluation.controls_of(target.name)
+    for start, batch in evaluation.batches():
+        rows = np.flatnonzero(batch.known_mask(target.name).cpu().numpy())
+        if not len(rows):
+            continue
+        part = batch if len(rows) == len(batch) else batch[torch.from_numpy(rows).to(evaluation.device)]
+        found, truth = (
+            _probabilities(predicted_of(evaluation, target, part), target),
+            part.targets[target.name].long().cpu().numpy(),
+        )
+        codes = part.factors if part.factors is not None else torch.empty(len(part), 0)
+        pile = [found.argmax(1) == truth, truth, codes.cpu().numpy(), start + rows]
+        if controls:
+            true = evaluation.true_batch(start, batch)
+            true = true if len(rows) == len(batch) else true[torch.from_numpy(rows).to(evaluation.device)]
+            pile += [(control.probabilities(true) > 0.5) == (truth > 0) for control in controls.values()]
+        parts.append(pile)
     if not parts:
         raise NotApplicableError(f"the target {target.name} is known of no sample")
-    right, truth, codes = (np.concatenate(side) for side in zip(*parts, strict=True))
-    return right, truth, codes
+    sides = [np.concatenate(side) for side in zip(*parts, strict=True)]
+    return _Answers(sides[0], sides[1], sides[2], sides[3], dict(zip(controls, sides[4:], strict=True)))
 
 
 def probabilities_of(evaluation: Evaluation, target: Target) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Predicted probabilities (B, K), the true classes (B,) and factor codes (B, F) of samples whose target is known."""
     for part, found in distributions_of(evaluation, target):
-        distribution: Any = found
-        given = distribution.probs if target.task == "class" else torch.stack([1 - found.mean, found.mean], -1)
         codes = part.factors if part.factors is not None else torch.empty(len(part), 0)
-        yield given.double().cpu().numpy(), part.targets[target.name].long().cpu().numpy(), codes.cpu().numpy()
+        yield _probabilities(found, target), part.targets[target.name].long().cpu().numpy(), codes.cpu().numpy()
 
 
 def distributions_of(evaluation: Evaluation, target: Target) -> Iterator[tuple[Batch, Distribution]]:
@@ -141,7 +176,19 @@ def distributions_of(evaluation: Evaluation, target: Target) -> Iterator[tuple[B
         part: Batch = batch if bool(known.all()) else batch[torch.nonzero(known).flatten()]
         if not len(part):
             continue
-        found = evaluation.model.predict(part, evaluation.available).get(target.name)
-        if found is None:
-            raise NotApplicableError(f"the model does not predict the target {target.name}: name others in `targets`")
-        yield part, found
+        yield part, predicted_of(evaluation, target, part)
+
+
+def predicted_of(evaluation: Evaluation, target: Target, part: Batch) -> Distribution:
+    """What is predicted of a target of some samples, given all modalities; raises NotApplicableError if nothing is."""
+    found: Distribution | None = evaluation.model.predict(part, evaluation.available).get(target.name)
+    if found is None:
+        raise NotApplicableError(f"the model does not predict the target {target.name}: name others in `targets`")
+    return found
+
+
+def _probabilities(found: Distribution, target: Target) -> np.ndarray:
+    """Predicted probabilities (B, K) of classes, or of disagreement and agreement."""
+    distribution: Any = found
+    given = distribution.probs if target.task == "class" else torch.stack([1 - found.mean, found.mean], -1)
+    return np.asarray(given.double().cpu().numpy())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
@@ -35,7 +36,8 @@ class Consistency(Measure):
     `consistency.negation_lowest` and so on are those of the worst value. Chance is that of a fair coin for each text. Controls:
     `always yes` and `always no`, and `independent`, what answers would give that are right as often as those of the model about
     first and about other texts, but independent of each other. A paraphrase score no higher than `independent` shows no
-    consistency beyond accuracy. Pairs are left out whose target is unknown or that lack a view.
+    consistency beyond accuracy. Trained controls of the evaluation, such as `unbound`, stand beside them. Pairs are left out
+    whose target is unknown or that lack a view.
 
     Args:
         factors: names of factors; all by default.
@@ -63,11 +65,11 @@ class Consistency(Measure):
             rows = read_rows(evaluation, target, factors)
             about, rng = {"target": target.name}, evaluation.rng(self.name, target.name)
             recorder = Recorder(self.name, rng, about, evaluation.provenance())
-            found = [score for meaning in _NAMES for score in _scores(_pairs(rows, target, meaning), meaning, recorder)]
+            found = [score for meaning in _NAMES for score in _scores_of(rows, target, meaning, recorder)]
             for value, part in by_value(rows, factors, 1):
                 for meaning in _NAMES:
-                    pairs = _pairs(part, target, meaning)
-                    found += _scores(pairs, meaning, recorder.on(**value)) if len(pairs.truth) >= self.least else []
+                    enough = len(_pairs(part, target, meaning).truth) >= self.least
+                    found += _scores_of(part, target, meaning, recorder.on(**value)) if enough else []
             scores += found + lowest_of_factors(found)
         return Measurement(tuple(scores))
 
@@ -125,7 +127,18 @@ def _outcomes(meaning: Meaning, said: np.ndarray, truth: np.ndarray) -> Iterator
         yield ~first & ~second
 
 
-def _scores(pairs: Pairs, meaning: Meaning, recorder: Recorder) -> list[Score]:
+def _scores_of(rows: Rows, target: Target, meaning: Meaning, recorder: Recorder) -> list[Score]:
+    """The scores of the pairs of one meaning of some rows, with those of trained controls."""
+    observed = next(iter(rows.logits))
+    said = {
+        name: _pairs(replace(rows, logits={observed: values}), target, meaning).said for name, values in rows.controls.items()
+    }
+    return _scores(_pairs(rows, target, meaning), meaning, recorder, said)
+
+
+def _scores(
+    pairs: Pairs, meaning: Meaning, recorder: Recorder, controls_said: Mapping[str, np.ndarray] | None = None
+) -> list[Score]:
     """The scores of pairs of one meaning; none without pairs."""
     if not len(pairs.truth):
         return []
@@ -138,6 +151,8 @@ def _scores(pairs: Pairs, meaning: Meaning, recorder: Recorder) -> list[Score]:
             "always no": 100 * float(no[number].mean()),
             "independent": 100 * _independent(meaning, truth, accuracy)[number],
         }
+        for told, answers in (controls_said or {}).items():
+            controls[told] = 100 * float(list(_outcomes(meaning, answers, truth))[number].mean())
         fields = {"chance": 50.0 if number == 0 else 25.0, "controls": controls, "higher_is_better": number < 2}
         found.append(_rate(name, counted, pairs.row, recorder, fields))
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import prod
 from typing import ClassVar, final
 
@@ -41,7 +42,7 @@ class Contrasts(Measure):
     many pairs agree as do not. The controls `text only` and `image only`, called by the names of the modalities, are the same
     scores of the same model when it is given nothing else: with two of each they are 0 for any model, and that of `pairs` is
     50; with one picture, `text only` is what the texts give away. A model that has never missed a modality may know more than
-    these controls show.
+    these controls show. Trained controls of the evaluation, such as `unbound`, stand beside them.
 
     Args:
         factors: names of factors; all by default.
@@ -124,34 +125,55 @@ def _scores(rows: Rows, target: Target, recorder: Recorder) -> list[Score]:
     """The scores of some sets."""
     pictures, texts = target.contrast
     (_, logits), *blind = ((observed, values.reshape(-1, pictures, texts)) for observed, values in rows.logits.items())
+    trained = {name: values.reshape(-1, pictures, texts) for name, values in rows.controls.items()}
+    others = {**{f"{observed[0]} only": values for observed, values in blind}, **trained}
     applies = {"text": texts > 1, "image": pictures > 1, "group": min(pictures, texts) > 1}
     found = []
     for name in (name for name, applicable in applies.items() if applicable):
-        controls = {f"{observed[0]} only": percent(_RIGHT[name](values)) for observed, values in blind}
+        controls = {told: percent(_RIGHT[name](values)) for told, values in others.items()}
         found.append(recorder.share(name, _RIGHT[name](logits), chance=chance(pictures, texts)[name], controls=controls))
     even = 2 * min(pictures, texts) == pictures * texts
-    controls = {f"{observed[0]} only": percent(pairs_right(values)) for observed, values in blind}
+    controls = {told: percent(pairs_right(values)) for told, values in others.items()}
     fields = {"unit": "%", "bounds": (0.0, 100.0), "chance": 50.0 if even else None, "controls": controls}
     return [*found, recorder.mean("pairs", 100 * pairs_right(logits), **fields)]
 
 
 def _complete(rows: Rows, target: Target) -> Rows:
-    """The sets of which everything is known, whose samples must agree as the target says.
+    """The sets of which everything is known, the texts of each in the order of the pictures that they agree with.
 
     Raises:
         NotApplicableError: no set is complete, or samples do not stand as they should.
     """
-    expected = np.eye(*target.contrast, dtype=bool).ravel()
     complete = rows[np.flatnonzero(rows.known.all(1))]
     if not len(complete):
         raise NotApplicableError(f"no contrast set of the target {target.name} has all its views and known targets")
-    if (wrong := np.flatnonzero((complete.truth != expected).any(1))).size:
-        got, wanted = (" ".join(map(str, truth.astype(int))) for truth in (complete.truth[wrong[0]], expected))
+    truth = complete.truth.reshape(-1, *target.contrast)
+    paired = (truth.sum(1) <= 1).all(1) & (truth.sum(2) <= 1).all(1) & (truth.sum((1, 2)) == min(target.contrast))
+    if (wrong := np.flatnonzero(~paired)).size:
+        pictures, texts = target.contrast
+        got = " ".join(map(str, complete.truth[wrong[0]].astype(int)))
         raise NotApplicableError(
-            f"expected contrast sets in a row with {wanted} as target {target.name}, got {got} in set {wrong[0] + 1}: take whole "
-            "sets of the source, in its order"
+            f"expected contrast sets in a row of {pictures} pictures and {texts} texts, each agreeing with one at most, "
+            f"got {got} as target {target.name} in set {wrong[0] + 1}: take whole sets of the source, in its order"
         )
-    return complete
+    return _aligned(complete, truth)
+
+
+def _aligned(rows: Rows, truth: np.ndarray) -> Rows:
+    """Sets whose pictures and texts of equal numbers agree: the more numerous side of each is put in the order of the other."""
+    pictures, texts = truth.shape[1:]
+    if pictures <= texts:
+        order = np.argsort(np.where(truth.any(1), truth.argmax(1), pictures), axis=1, kind="stable")[:, None, :]
+        axis = 2
+    else:
+        order = np.argsort(np.where(truth.any(2), truth.argmax(2), texts), axis=1, kind="stable")[:, :, None]
+        axis = 1
+
+    def turned(values: np.ndarray) -> np.ndarray:
+        return np.take_along_axis(values.reshape(truth.shape), np.broadcast_to(order, truth.shape), axis).reshape(values.shape)
+
+    logits, controls = ({name: turned(values) for name, values in given.items()} for given in (rows.logits, rows.controls))
+    return replace(rows, logits=logits, controls=controls, truth=turned(rows.truth))
 
 
 def _beats(first: np.ndarray, second: np.ndarray) -> np.ndarray:

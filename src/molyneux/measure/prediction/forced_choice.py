@@ -59,20 +59,20 @@ class ForcedChoice(Measure):
         return Measurement(tuple(scores))
 
 
-def right_shares(log_probabilities: Tensor) -> np.ndarray:
+def right_shares(log_probabilities: Tensor, agrees: np.ndarray) -> np.ndarray:
     """How far the right text of each picture is the answer: 0 or 1, or 1/k where it is one of k most probable ones.
 
     Args:
-        log_probabilities: (S, P, T); the right text of a picture has its number.
+        log_probabilities: (S, P, T) of each text.
+        agrees: (S, P, T) bool, the right text of each picture.
 
     Returns:
-        (S, min(P, T)): a picture beyond the number of texts has no right one.
+        (S, min(P, T)): where there are more pictures than texts, some have no right one and are left out.
     """
     given = log_probabilities.double().cpu().numpy()
-    pictures = np.arange(min(given.shape[1:]))
-    given = given[:, pictures]
     best = given == given.max(-1, keepdims=True)
-    return np.asarray(best[:, pictures, pictures] / best.sum(-1))
+    shares, asked = (best & agrees).sum(-1) / best.sum(-1), agrees.any(-1)
+    return np.asarray(shares[asked].reshape(len(given), -1))
 
 
 def _answered(evaluation: Evaluation, observed: tuple[str, ...], target: Target) -> Iterator[np.ndarray]:
@@ -87,10 +87,12 @@ def _answered(evaluation: Evaluation, observed: tuple[str, ...], target: Target)
         kept = known.reshape(-1, size).all(1).repeat_interleave(size)
         if not bool(kept.any()):
             continue
-        found = evaluation.model.compare(batch if bool(kept.all()) else batch[kept], observed)
+        part = batch if bool(kept.all()) else batch[kept]
+        found = evaluation.model.compare(part, observed)
         if target.name not in found:
             raise NotApplicableError(f"the model does not choose for the target {target.name}: name others in `targets`")
-        yield right_shares(found[target.name].logits)
+        agrees = (part.targets[target.name] > 0).reshape(-1, pictures, texts).cpu().numpy()
+        yield right_shares(found[target.name].logits, agrees)
 
 
 def _scores(evaluation: Evaluation, observed: tuple[str, ...], target: Target, right: np.ndarray) -> list[Score]:

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 import torch
@@ -16,7 +17,9 @@ from molyneux.core import Batch, NotApplicableError, Predicts, Score, Spec, Targ
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.measures import Measure, Measurement, not_applicable
 from molyneux.measure.prediction.class_scores import class_scores, label_scores, ranking_score
+from molyneux.measure.prediction.control_scores import above, with_controls
 from molyneux.measure.prediction.number_scores import number_scores
+from molyneux.measure.prediction.sets import by_sets
 from molyneux.measure.scores import Recorder
 
 _TRAINING = 10_000
@@ -38,7 +41,10 @@ class Prediction(Measure):
       those between whole bounds `.rounded_accuracy` % (Acc-7 of sentiments from -3 to 3).
 
     Chance is guessing with the prior (class, labels) or predicting the mean (number); the control `constant` is the best constant
-    prediction. Both know the training samples' targets where the evaluation has training samples, else those of the test samples
+    prediction. Targets of agreement also have the trained controls of the evaluation, such as `unbound`, and for each of them
+    `prediction.above_<control>`: by how many points the accuracy is above the control's, from all modalities. Intervals of
+    agreement take the samples of a row (`core.Target.row_size`), whose answers go together, as the unit. Constants know the
+    training samples' targets where the evaluation has training samples, else those of the test samples
     themselves. Samples whose target is unknown, or that have none of the observed modalities, are left out.
 
     Args:
@@ -74,31 +80,54 @@ class Prediction(Measure):
                     reason = f"the target {target.name} is known of no sample"
                     scores.append(not_applicable(self, reason, origin=evaluation.provenance(), about=about))
                     continue
-                predicted, truth = found[target]
+                answers = found[target]
                 rng = evaluation.rng(self.name, *observed, target.name)
                 recorder = Recorder(self.name, rng, about, evaluation.provenance())
-                known = truth if given is None or not len(given[target.name]) else given[target.name]
-                scores += _scores(target, predicted, truth, known, recorder)
+                known = answers.truth if given is None or not len(given[target.name]) else given[target.name]
+                scores += _scores(target, answers, known, recorder)
         return Measurement(tuple(scores))
 
 
-def _predict(
-    evaluation: Evaluation, observed: tuple[str, ...], targets: Sequence[Target]
-) -> dict[Target, tuple[np.ndarray, np.ndarray]]:
-    """What is predicted of each target and what is true, of samples of which it is known and that have something observed."""
-    piles: dict[Target, list[tuple[np.ndarray, np.ndarray]]] = {target: [] for target in targets}
-    for _, batch in evaluation.batches():
+class _Answers(NamedTuple):
+    """What is predicted of a target and what is true, of the samples of which it is known and that have something observed.
+
+    Args:
+        truth: (N, ...) values of the target.
+        places: (N,) positions of the samples in the source.
+        predicted: (N, ...) as `_values` gives it.
+        controls: by name, what trained controls predict.
+    """
+
+    truth: np.ndarray
+    places: np.ndarray
+    predicted: np.ndarray
+    controls: Mapping[str, np.ndarray]
+
+
+def _predict(evaluation: Evaluation, observed: tuple[str, ...], targets: Sequence[Target]) -> dict[Target, _Answers]:
+    """The answers about each target; none where it is known of no sample. Controls answer where everything is observed."""
+    piles: dict[Target, list[list[np.ndarray]]] = {target: [] for target in targets}
+    controls = {target: evaluation.controls_of(target.name) if observed == evaluation.available else {} for target in targets}
+    for start, batch in evaluation.batches():
         present = torch.stack([batch.mask(name) for name in observed]).any(0)
         part = batch if bool(present.all()) else batch[present]
         if not len(part):
             continue
-        found = evaluation.model.predict(part, observed)
+        found, places = evaluation.model.predict(part, observed), start + np.flatnonzero(present.cpu().numpy())
         for target, rows, truth in _known(part, targets):
             if target.name not in found:
                 raise NotApplicableError(f"the model does not predict the target {target.name}: name others in `targets`")
-            piles[target].append((_values(target, found[target.name])[rows], truth))
+            pile = [truth, places[rows], _values(target, found[target.name])[rows]]
+            if controls[target]:
+                true = evaluation.true_batch(start, batch)[torch.from_numpy(places[rows] - start).to(evaluation.device)]
+                pile += [_values(target, control.predict(true)[target.name]) for control in controls[target].values()]
+            piles[target].append(pile)
     joined = {target: [np.concatenate(side) for side in zip(*parts, strict=True)] for target, parts in piles.items() if parts}
-    return {target: (predicted, truth) for target, (predicted, truth) in joined.items() if len(truth)}
+    return {
+        target: _Answers(*sides[:3], dict(zip(controls[target], sides[3:], strict=True)))
+        for target, sides in joined.items()
+        if len(sides[0])
+    }
 
 
 def _known(batch: Batch, targets: Sequence[Target]) -> Iterator[tuple[Target, np.ndarray, np.ndarray]]:
@@ -127,7 +156,25 @@ def _values(target: Target, predicted: Distribution) -> np.ndarray:
     return np.stack([1.0 - mean, mean], -1) if target.task == "agreement" else np.asarray(mean)
 
 
-def _scores(target: Target, predicted: np.ndarray, truth: np.ndarray, known: np.ndarray, recorder: Recorder) -> list[Score]:
+def _scores(target: Target, answers: _Answers, known: np.ndarray, recorder: Recorder) -> list[Score]:
+    """The scores of answers about a target; with those of controls, and how far the model is above them."""
+    truth, sets = answers.truth, answers.places // target.row_size
+    found = _plain_scores(target, answers.predicted, truth, known, recorder)
+    if target.task != "agreement":
+        return found
+    right = answers.predicted.argmax(1) == truth
+    found = by_sets(found, right, sets, recorder)
+    rng = np.random.default_rng(0)  # of intervals that nobody sees
+    theirs = {
+        name: _plain_scores(target, predicted, truth, known, replace(recorder, rng=rng))
+        for name, predicted in answers.controls.items()
+    }
+    beside = [above(name, right, predicted.argmax(1) == truth, sets, recorder) for name, predicted in answers.controls.items()]
+    return [*with_controls(found, theirs), *beside]
+
+
+def _plain_scores(target: Target, predicted: np.ndarray, truth: np.ndarray, known: np.ndarray, recorder: Recorder) -> list[Score]:
+    """The scores of a target by its task, of independent samples."""
     if target.task == "multilabel":
         return label_scores(predicted, truth, known.mean(0) if len(known) else known.sum(0), target.symbols, recorder)
     if target.task == "number":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,12 +28,14 @@ class Rows:
         truth: (N, K) bool, whether they agree.
         known: (N, K) bool, where the target is known and the sample has both modalities.
         codes: (N, F) the code of each factor that the samples of a row share; -1 where they do not.
+        controls: by name, (N, K) log-odds of trained controls.
     """
 
     logits: Mapping[Observed, np.ndarray]
     truth: np.ndarray
     known: np.ndarray
     codes: np.ndarray
+    controls: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -41,7 +43,8 @@ class Rows:
     def __getitem__(self, chosen: np.ndarray) -> Rows:
         """The rows at these places (a boolean mask or numbers)."""
         logits = {observed: values[chosen] for observed, values in self.logits.items()}
-        return Rows(logits, self.truth[chosen], self.known[chosen], self.codes[chosen])
+        controls = {name: values[chosen] for name, values in self.controls.items()}
+        return Rows(logits, self.truth[chosen], self.known[chosen], self.codes[chosen], controls)
 
 
 def read_rows(evaluation: Evaluation, target: Target, factors: Sequence[Factor], blind: bool = False) -> Rows:
@@ -62,6 +65,8 @@ def read_rows(evaluation: Evaluation, target: Target, factors: Sequence[Factor],
         raise NotApplicableError(f"the target {target.name} is about {' and '.join(pair)}, and no sample has {missing[0]}")
     columns = [evaluation.spec.factor_index(factor.name) for factor in factors]
     views = [evaluation.available, *([(name,) for name in pair] if blind and len(pair) > 1 else [])]
+    trained = evaluation.controls_of(target.name)
+    told: dict[str, list[np.ndarray]] = {name: [] for name in trained}
     piles: dict[Observed, list[np.ndarray]] = {observed: [] for observed in views}
     facts = []
     for start, batch in evaluation.batches():
@@ -71,11 +76,14 @@ def read_rows(evaluation: Evaluation, target: Target, factors: Sequence[Factor],
                 del piles[observed]
             else:
                 piles[observed].append(found)
+        for name, control in trained.items():
+            told[name].append(control.logits(evaluation.true_batch(start, batch)))
         facts.append(_facts(batch, target, pair, columns))
     truth, known, codes = (np.concatenate(side) for side in zip(*facts, strict=True))
     size = target.row_size
     logits = {observed: _in_rows(np.concatenate(parts), size) for observed, parts in piles.items()}
-    rows = Rows(logits, _in_rows(truth, size), _in_rows(known, size), _shared(_in_rows(codes, size)))
+    controls = {name: _in_rows(np.concatenate(parts), size) for name, parts in told.items()}
+    rows = Rows(logits, _in_rows(truth, size), _in_rows(known, size), _shared(_in_rows(codes, size)), controls)
     if not len(rows):
         raise NotApplicableError(f"the target {target.name} has rows of {size} samples, and there are only {len(truth)}")
     return rows

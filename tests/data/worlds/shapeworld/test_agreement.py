@@ -15,6 +15,7 @@ from molyneux.data.worlds.shapeworld.kinds import KINDS
 from molyneux.data.worlds.shapeworld.meaning.captions import parse, say
 from molyneux.data.worlds.shapeworld.meaning.programs import programs_of, trees_of
 from molyneux.data.worlds.shapeworld.meaning.truth import truth
+from molyneux.data.worlds.shapeworld.scene_view import NO_SENTENCE
 from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
 from molyneux.data.worlds.shapeworld.settings import TEST_COMBINATIONS, VALIDATION_COMBINATIONS, within_places
 
@@ -36,7 +37,9 @@ def test_half_agree_and_every_caption_and_picture_does_so_once(kind):
     batch = world.batch(np.arange(400), split="train", seed=1)
     agreement = batch.targets["agreement"].view(-1, 4)
     assert world.spec.targets[0].contrast == (2, 2)
-    assert (agreement == torch.tensor([1, 0, 0, 1])).all()
+    plain, turned = ((agreement == torch.tensor(order)).all(1) for order in ([1, 0, 0, 1], [0, 1, 1, 0]))
+    assert (plain | turned).all()
+    assert 30 < plain.sum() < 70  # the place of a sample does not tell
     text, image = batch.views["text"].view(100, 4, -1), batch.views["image"].flatten(1).view(100, 4, -1)
     assert torch.equal(text[:, 0], text[:, 2])
     assert torch.equal(text[:, 1], text[:, 3])
@@ -151,7 +154,7 @@ def test_bytes_do_not_depend_on_the_hash_seed():
 @pytest.mark.parametrize("kind", ["oneshape", "spatial"])
 def test_held_out_combinations(kind):
     world = ShapeWorld(kind=kind)
-    held = {"validation": VALIDATION_COMBINATIONS, "test": TEST_COMBINATIONS}
+    held = {split: one.combinations for split, one in world.held_out(kind).items()}
     for split in ("train", "validation", "test"):
         scenes = world.scenes(np.arange(4000), split=split, seed=0)
         assert world.scenes_of(split, kind).contains(scenes).all()
@@ -159,6 +162,38 @@ def test_held_out_combinations(kind):
             codes = [SHAPES.index(shape) * 8 + COLOURS.index(colour) for shape, colour in pairs]
             has = (np.isin(scenes.shape * 8 + scenes.colour, codes) & scenes.present).any(1)
             assert has.all() if name == split else split in ("validation", "test") or not has.any()
+
+
+def test_the_test_split_of_oneshape_is_not_answered_by_one_attribute():
+    """The three combinations of the paper share no colour and no shape: a scene's colour alone tells what its object is."""
+    own, paper = (
+        ShapeWorld(kind="oneshape").held_out("oneshape"),
+        ShapeWorld(kind="oneshape", variant="published").held_out("oneshape"),
+    )
+    for split, pairs in (("validation", VALIDATION_COMBINATIONS), ("test", TEST_COMBINATIONS)):
+        assert set(pairs) < set(own[split].combinations)
+        assert paper[split].combinations == pairs
+        shapes, colours = (set(names) for names in zip(*own[split].combinations, strict=True))
+        assert len(own[split].combinations) == len(shapes) * len(colours) == 9
+    world = ShapeWorld(kind="oneshape", variant="foils", views=("meaning",))
+    batch = world.batch(np.arange(800), split="test", seed=1)
+    denials = batch.factors[:, world.spec.factor_index("change")] == world.spec.factor("change").code("denial")
+    assert denials.float().mean() < 0.45  # 87 % with three combinations
+
+
+@pytest.mark.parametrize("variant", ["balanced", "foils", "bound"])
+def test_neither_scenes_nor_captions_of_a_set_stand_in_a_fixed_order(variant):
+    """A fixed order would tell by their places which scene was drawn first, and which caption is the foil."""
+    world = ShapeWorld(kind="spatial", variant=variant, views=("meaning", "scene"))
+    batch = world.batch(np.arange(1600), split="train", seed=2)
+    agrees = batch.targets["agreement"].view(-1, 2, 2)
+    own = agrees[:, 0].argmax(1)  # which caption the first scene has
+    assert 0.42 < own.float().mean() < 0.58
+    if variant == "foils":
+        change = batch.factors[::4, world.spec.factor_index("change")]
+        denials = change == world.spec.factor("change").code("denial")
+        first = batch.views["meaning"][::4][denials][:, 0] == world.spec.modality("meaning").symbols.index("not-true")
+        assert 0.2 < first.float().mean() < 0.8  # the foil of a denial stands first as often as second
 
 
 def test_published_training_has_the_combinations_that_it_should_not_have():
@@ -262,7 +297,8 @@ def test_captions_of_a_model_are_evaluated():
     text[1, :2] = text[1, :2].flip(0)
     batch.views["text"][:] = text
     found = world.evaluate(batch).numpy()
-    assert found[:2].tolist() == [0, 0]
+    assert found[:2].tolist() == [NO_SENTENCE, NO_SENTENCE]
+    assert NO_SENTENCE not in (-1, 0, 1)  # what is no sentence is neither true, nor false, nor undetermined
     assert np.array_equal(found[2:], expected(batch)[2:])
     reading = world.readers()["text"].read(text)
     assert (reading.codes[:2] == -1).all()

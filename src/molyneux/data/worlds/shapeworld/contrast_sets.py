@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Literal
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,8 +22,11 @@ from molyneux.data.worlds.shapeworld.sampling import sample_scenes
 from molyneux.data.worlds.shapeworld.scenes import Scenes
 from molyneux.data.worlds.shapeworld.settings import SceneSettings
 
-Variant = Literal["balanced", "foils", "published", "related"]
+Variant = Literal["balanced", "foils", "bound", "published", "related"]
 """How captions that are false come about; see `ShapeWorld`."""
+
+BINDING = ("mirrored", "flipped", "colours", "shapes", "places")
+"""Differences of scenes that change no count of colours or of shapes."""
 
 RESTRICTED_TRIES = 4095
 """Scenes that are drawn for a sample of a partition, before it is refused."""
@@ -86,7 +89,15 @@ class CaptionedScenes:
         """What the scenes of a set differ in; kinds of foils; or what was changed in a true caption."""
         if self.variant == "balanced" and isinstance(self.captioner, ComposedCaptioner):
             return (INDEPENDENT, *self.captioner.edits)
+        if self.variant == "bound":
+            return self._binding
         return self._foils if self.variant == "foils" else self.captioner.kinds
+
+    @property
+    def _binding(self) -> tuple[str, ...]:
+        """The differences of scenes that its captions tell apart and that change no count."""
+        edits = self.captioner.edits if isinstance(self.captioner, ComposedCaptioner) else ()
+        return tuple(name for name in edits if name in BINDING)
 
     @property
     def length(self) -> int:
@@ -122,16 +133,20 @@ class CaptionedScenes:
         if self.variant in ("published", "related"):
             return self._one_by_one(settings, stream, indices, accept, tries, restricted=restricted)
         assert isinstance(self.captioner, ComposedCaptioner)
-        yes = np.ones(1, bool)
+        yes, first = np.ones(1, bool), int(self.variant == "bound")  # `balanced` numbers independent scenes as 0
 
         def taken(programs: np.ndarray, change: np.ndarray, entities: np.ndarray) -> np.ndarray:
-            return accept(programs, change.astype(np.int64), np.broadcast_to(yes, len(change)), entities)
+            return accept(programs, change.astype(np.int64) - first, np.broadcast_to(yes, len(change)), entities)
 
         if self.variant == "foils":
             pairs = contrasted(settings, self.captioner, stream, indices, kinds=self._foils, accept=taken, tries=tries)
+        elif self.variant == "bound":
+            bound: dict[str, Any] = {"edits": self._binding, "edited_share": 1.0}
+            pairs = balanced(settings, self.captioner, stream, indices, **bound, accept=taken, fits=fits, tries=tries)
+            pairs = replace(pairs, kind=(pairs.kind - first).astype(np.int8), kinds=self._binding)
         else:
             pairs = balanced(settings, self.captioner, stream, indices, accept=taken, fits=fits, tries=tries)
-        return _sets(pairs)
+        return _sets(pairs, seeds.uniforms(substream(stream, "order"), indices, 2) < 0.5)
 
     def _one_by_one(
         self, settings: SceneSettings, stream: np.ndarray, indices: np.ndarray, accept: Accept, tries: int, *, restricted: bool
@@ -182,10 +197,24 @@ class CaptionedScenes:
         return ContrastSets(members, programs[:, None], agrees[..., None], kinds[..., None])
 
 
-def _sets(pairs: MinimalPairs) -> ContrastSets:
-    agrees = np.broadcast_to(np.eye(2, dtype=bool), (len(pairs.kind), 2, 2))
+def _sets(pairs: MinimalPairs, turned: np.ndarray) -> ContrastSets:
+    """Sets of pairs, with the scenes (first column of `turned`) and the captions (second one) exchanged in some, (n, 2) bool.
+
+    So the place of a sample tells neither its answer, nor which scene was drawn first, nor which caption is the foil.
+    """
+    scenes, captions = turned.T
+    first, second = pairs.scenes
+    arrays = [
+        {
+            name: np.where(scenes.reshape(-1, *(1,) * (array.ndim - 1)), other, array)
+            for (name, array), other in zip(vars(one).items(), vars(two).values(), strict=True)
+        }
+        for one, two in ((first, second), (second, first))
+    ]
+    agrees = np.eye(2, dtype=bool)[None] ^ (scenes ^ captions)[:, None, None]
     change = np.broadcast_to(pairs.kind.astype(np.int64)[:, None, None], agrees.shape)
-    return ContrastSets(pairs.scenes, pairs.programs, agrees, change)
+    programs = np.where(captions[:, None, None], pairs.programs[:, ::-1], pairs.programs)
+    return ContrastSets((Scenes(**arrays[0]), Scenes(**arrays[1])), programs, agrees, change)
 
 
 def joined_changes(kinds: Iterable[CaptionedScenes]) -> tuple[str, ...]:

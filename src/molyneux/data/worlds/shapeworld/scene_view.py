@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 from torch import Tensor
 
-from molyneux.core import Batch, DataError, Modality, views
+from molyneux.core import Batch, DataError, Modality
 from molyneux.core.compiled import compiled
 from molyneux.data.worlds.shapeworld.meaning.language import Language
-from molyneux.data.worlds.shapeworld.meaning.programs import programs_of
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
+from molyneux.data.worlds.shapeworld.meaning.texts import parse_texts
 from molyneux.data.worlds.shapeworld.meaning.truth import truth
 from molyneux.data.worlds.shapeworld.placement import Rows, fits
 from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES, Scenes
 
 ATTRIBUTES = ("shape", "colour", "x", "y", "size", "distortion", "rotation", "shade")
 """The numbers of an entity: positions in `SHAPES` and `COLOURS`, then as in `Scenes`. Entities stand in the order of drawing."""
+
+
+NO_SENTENCE = -2
+"""The value of a text that is no sentence of the language: it is neither true, nor false, nor undetermined."""
 
 
 def scene_modality(entities: int) -> Modality:
@@ -92,7 +95,7 @@ def rows_by_semantics(batch: Batch, every: Sequence[Semantics], column: int | No
 def truth_of_captions(
     modality: Modality, texts: Tensor, scenes: Scenes, language: Language, semantics: Sequence[tuple[np.ndarray, Semantics]]
 ) -> np.ndarray:
-    """Whether captions (B, T) as ids are true of scenes, one each, (B,) int8; 0 also for what is no sentence of the language.
+    """Whether captions (B, T) as ids are true of scenes, one each, (B,) int8; `NO_SENTENCE` for what is none of the language.
 
     The `semantics` come with the rows that they are for. Raises DataError for ids that the modality does not have.
     """
@@ -101,24 +104,12 @@ def truth_of_captions(
         raise DataError(
             f"expected texts as ids of 0 to {symbols - 1}, the words of this world, got {int(texts.min())} to {int(texts.max())}"
         )
-    distinct, rows = np.unique(texts.numpy(), axis=0, return_inverse=True)
-    programs: list[np.ndarray | None] = []
-    for text in views.text_strings(modality, torch.from_numpy(distinct)):
-        try:
-            programs.append(programs_of([language.read(text)])[0])
-        except DataError:
-            programs.append(None)
-    out = np.zeros(len(texts), np.int8)
-    readable = np.array([programs[row] is not None for row in rows.ravel()], bool)
-    if readable.any():
-        longest = max(len(program) for program in programs if program is not None)
-        codes = np.zeros((len(distinct), longest), np.int16)
-        for row, program in enumerate(programs):
-            if program is not None:
-                codes[row, : len(program)] = program
-        for some, one in semantics:
-            chosen = some[readable[some]]
-            out[chosen] = truth(codes[rows.ravel()[chosen]], scenes, one, rows=chosen)
+    parsed = parse_texts(modality, texts, language)
+    out, readable = np.full(len(texts), NO_SENTENCE, np.int8), parsed.readable
+    for some, one in semantics:
+        chosen = some[readable[some]]
+        if len(chosen):
+            out[chosen] = truth(parsed.programs[chosen], scenes, one, rows=chosen)
     return out
 
 

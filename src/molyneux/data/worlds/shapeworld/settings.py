@@ -338,3 +338,17 @@ PAPER_HELD_OUT = {
     "quantification": (HeldOut(counts=(6,)), HeldOut(counts=(8,))),
 }
 """What their validation and test scenes have and their training scenes do not."""
+
+ONESHAPE_HELD_OUT = tuple(
+    HeldOut(combinations=tuple((shape, colour) for shape in shapes for colour in colours))
+    for shapes, colours in (
+        (("square", "triangle", "circle"), ("red", "green", "blue")),
+        (("rectangle", "cross", "ellipse"), ("yellow", "magenta", "cyan")),
+    )
+)
+"""What validation and test of ONESHAPE hold out but for the published data: every combination of three shapes and three colours.
+
+Of the three combinations of the paper, which are among them, no two share a shape or a colour. A test scene then has one of three
+objects, so that its colour alone, or its shape alone, answers every question of a balanced set, and most foils are denials. Of
+nine, the colour alone answers no more than it does of training scenes.
+"""

@@ -91,6 +91,8 @@ class Evaluator:
         if symbol.name in ("bare-the", "bare-two"):
             comparator, quantity = {"bare-the": ("eq", 1), "bare-two": ("geq", 2)}[symbol.name]
             return against(low, high, comparator, quantity, 0)
+        if symbol.kind == "ratio" and symbol.quantity == 0:
+            return against(low, high, symbol.comparator, 0, 0)
         if not noun_maybe and self.rules.vacuous != "published":
             return 0
         low = low / len(noun_maybe) if noun_maybe else 0
@@ -105,6 +107,8 @@ class Evaluator:
         (a, b), (c, d) = (tuple(map(len, self.together(noun, tree.children[2]))) for noun in tree.children[:2])
         if symbol.kind == "difference":
             return against(a - d, b - c, "eq", symbol.quantity, 0)
+        if symbol.quantity == 1 and self.rules.vacuous != "published":
+            return against(a - d, b - c, symbol.comparator, 0, 0)
         if d == 0 and self.rules.vacuous != "published":
             return 0
         low = a / d if d else (math.inf if a else 0)

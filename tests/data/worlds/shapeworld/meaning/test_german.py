@@ -37,7 +37,7 @@ from molyneux.data.worlds.shapeworld.meaning.trees import Tree
         ("count-eq-3 both red circle both blue circle", "Genau drei rote Kreise sind blaue Kreise."),
         ("of-3 count-gt-1 both red circle ellipse", "Mehr als einer der drei roten Kreise ist eine Ellipse."),
         ("of-4 ratio-eq-1 both red circle gray", "Alle vier roten Kreise sind grau."),
-        ("2-more-than square both red circle blue", "Zwei Quadrate mehr als rote Kreise sind blau."),
+        ("2-more-than square both red circle blue", "Verglichen mit den roten Kreisen sind zwei Quadrate mehr blau."),
         ("times-eq-twice square circle blue", "Doppelt so viele Quadrate wie Kreise sind blau."),
         ("and there-is square exists circle red", "Es gibt ein Quadrat und ein Kreis ist rot."),
         ("if exists circle red there-is square", "Wenn es ein Quadrat gibt, dann ist ein Kreis rot."),

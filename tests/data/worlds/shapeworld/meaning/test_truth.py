@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from molyneux.core import ConfigError, DataError
+from molyneux.data.worlds.shapeworld.meaning.captions import parse
 from molyneux.data.worlds.shapeworld.meaning.programs import programs_of, trees_of
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS, Tree
@@ -129,9 +130,49 @@ def test_vacuous_quantification(scene):
     }
     for quantifier, expected in published.items():
         assert value(none, f"{quantifier} triangle red", semantics=PUBLISHED) == expected
-        assert value(none, f"{quantifier} triangle red") == 0
+        assert value(none, f"{quantifier} triangle red") == (1 if quantifier == "ratio-eq-0" else 0)
     assert value(none, "count-leq-2 triangle red") == 1
     assert value(none, "of-3 count-leq-2 triangle red") == -1
+
+
+NEAR_SYNONYMS = (
+    ("exactly zero circles are red", "no circle is red", "it is not true that a circle is red", "fewer than one circle is red"),
+    (
+        "a circle is red",
+        "some circles are red",
+        "at least one circle is red",
+        "there is a red circle",
+        "more than zero circles are red",
+    ),
+    ("all circles are red", "every circle is red", "exactly all of the circles are red"),
+    ("not all circles are red", "less than all of the circles are red"),
+    ("one more of the circles than of the crosses is red", "one more circle than crosses is red"),
+    ("more circles than crosses are red", "fewer crosses than circles are red"),
+    ("as many circles as crosses are red", "exactly as many crosses as circles are red"),
+)
+
+
+@pytest.mark.parametrize("sentences", NEAR_SYNONYMS)
+def test_near_synonyms_are_true_of_the_same_scenes(scene, sentences):
+    """Also where there is no circle: what compares numbers presupposes nothing, what compares shares presupposes a circle."""
+    scenes = (
+        scene(("red", "square", 0.5, 0.5)),
+        scene(("red", "circle", 0.2, 0.5)),
+        scene(("red", "circle", 0.2, 0.5), ("blue", "circle", 0.8, 0.5)),
+        scene(("blue", "circle", 0.2, 0.5), ("red", "cross", 0.8, 0.5)),
+        scene(("red", "circle", 0.2, 0.5), ("red", "cross", 0.8, 0.5)),
+    )
+    for one in scenes:
+        assert len({value(one, " ".join(parse(f"{sentence}.").polish)) for sentence in sentences}) == 1
+
+
+def test_what_compares_numbers_presupposes_nothing(scene):
+    square = scene(("red", "square", 0.5, 0.5))
+    expected = {"exactly zero circles are red": 1, "no circle is red": 1, "a circle is red": -1, "some circles are red": -1,
+                "all circles are red": 0, "most circles are red": 0, "half as many squares as circles are red": 0,
+                "more squares than circles are red": 1, "as many circles as crosses are red": 1}  # fmt: skip
+    for sentence, truth_value in expected.items():
+        assert value(square, " ".join(parse(f"{sentence}.").polish)) == truth_value, sentence
 
 
 def test_quantifiers_of_the_specification(scene):

@@ -10,7 +10,9 @@ import numpy as np
 from molyneux.core.compiled import compiled
 from molyneux.data.worlds.shapeworld.meaning.programs import Operation
 
-_COUNT, _BARE, _DIFFERENCE = int(Operation.COUNT), int(Operation.BARE), int(Operation.DIFFERENCE)
+_COUNT, _BARE, _RATIO, _DIFFERENCE = (
+    int(one) for one in (Operation.COUNT, Operation.BARE, Operation.RATIO, Operation.DIFFERENCE)
+)
 _NOT_TRUE, _AND, _OR, _EITHER, _IF = (
     int(one) for one in (Operation.NOT_TRUE, Operation.AND, Operation.OR, Operation.EITHER, Operation.IF)
 )
@@ -54,7 +56,7 @@ def count(
         high += min(noun[e], body[e]) >= 0
         least += noun[e] > 0
         most += noun[e] >= 0
-    if operation == _COUNT:
+    if operation == _COUNT or (operation == _RATIO and quantity == 0):  # "no" and "some" say how many, not what share
         value = _against(float(low), float(high), comparator, quantity, 0.0)
     elif most == 0 and not published:
         value = 0
@@ -99,6 +101,8 @@ def balance(
         most += min(other[e], body[e]) >= 0
     if operation == _DIFFERENCE:
         return _against(float(low - most), float(high - least), comparator, quantity, 0.0)
+    if quantity == 1 and not published:  # "more", "fewer" and "as many" compare two numbers
+        return _against(float(low - most), float(high - least), comparator, 0.0, 0.0)
     if most == 0 and not published:
         return 0
     quotient_low = low / most if most else (np.inf if low else 0.0)

@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from molyneux.core import DataError, Factor, Modality, Reading, views
+from molyneux.core import Factor, Modality, Reading
 from molyneux.core.compiled import compiled
 from molyneux.data.worlds.shapeworld.meaning.language import Language
-from molyneux.data.worlds.shapeworld.meaning.programs import programs_of
+from molyneux.data.worlds.shapeworld.meaning.texts import parse_texts
 from molyneux.data.worlds.shapeworld.meaning.trees import CODES, SYMBOLS
 
 NOUNS = ("full", "mixed", "hypernym")
@@ -91,15 +91,10 @@ class CaptionReader:
 
     def read(self, view: Tensor) -> Reading:
         """The factors of texts (B, T)."""
-        distinct, rows = np.unique(view.numpy(), axis=0, return_inverse=True)
-        codes, reasons = np.full((len(distinct), len(self.factors)), -1, np.int64), dict[int, str]()
-        for row, text in enumerate(views.text_strings(self._modality, torch.from_numpy(distinct))):
-            try:
-                codes[row] = describe(programs_of([self._language.read(text)]), self._factors)[0]
-            except DataError as error:
-                reasons[row] = str(error)
-        unread = {place: reasons[row] for place, row in enumerate(rows.ravel().tolist()) if row in reasons}
-        return Reading(torch.from_numpy(codes[rows.ravel()]), self.factors, unread)
+        parsed = parse_texts(self._modality, view, self._language)
+        codes, readable = np.full((len(view), len(self.factors)), -1, np.int64), parsed.readable
+        codes[readable] = describe(parsed.programs[readable], self._factors)
+        return Reading(torch.from_numpy(codes), self.factors, parsed.reasons)
 
 
 @lru_cache(maxsize=1)

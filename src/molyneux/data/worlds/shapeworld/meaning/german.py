@@ -209,10 +209,10 @@ ratio-neq-1 pl = nicht alle 0:nouns[weak nom]
 ratio-lt-1 pl = weniger als alle 0:nouns[weak nom]
 ratio-leq-1 pl = höchstens alle 0:nouns[weak nom]
 ratio-{comparator}-{share} pl = :comparator[comparator] :fraction[share] der 0:nouns[weak gen]
-1-more-than sg = :a[nom gender] 0:noun[mixed nom sg gender] mehr als 1:nouns[strong nom]
-1-fewer-than sg = :a[nom gender] 0:noun[mixed nom sg gender] weniger als 1:nouns[strong nom]
-{amount}-more-than pl = :numeral[amount] 0:nouns[strong nom] mehr als 1:nouns[strong nom]
-{amount}-fewer-than pl = :numeral[amount] 0:nouns[strong nom] weniger als 1:nouns[strong nom]
+~1-more-than sg = :a[nom gender] 0:noun[mixed nom sg gender] mehr als 1:nouns[strong nom]
+~1-fewer-than sg = :a[nom gender] 0:noun[mixed nom sg gender] weniger als 1:nouns[strong nom]
+~{amount}-more-than pl = :numeral[amount] 0:nouns[strong nom] mehr als 1:nouns[strong nom]
+~{amount}-fewer-than pl = :numeral[amount] 0:nouns[strong nom] weniger als 1:nouns[strong nom]
 times-lt-half pl = weniger als halb so viele 0:nouns[strong nom] wie 1:nouns[strong nom]
 times-eq-half pl = halb so viele 0:nouns[strong nom] wie 1:nouns[strong nom]
 times-gt-half pl = mehr als halb so viele 0:nouns[strong nom] wie 1:nouns[strong nom]
@@ -225,6 +225,14 @@ times-gt-twice pl = mehr als doppelt so viele 0:nouns[strong nom] wie 1:nouns[st
 ~ratio-eq-1 sg = :every[gender] 0:noun[weak nom sg gender]
 """
 """Subjects of clauses, with the number of the verb: how a symbol and all its arguments but the last are said."""
+
+_COMPARED = """
+1-more-than sg = :a[nom gender] 0:noun[mixed nom sg gender] mehr
+1-fewer-than sg = :a[nom gender] 0:noun[mixed nom sg gender] weniger
+{amount}-more-than pl = :numeral[amount] 0:nouns[strong nom] mehr
+{amount}-fewer-than pl = :numeral[amount] 0:nouns[strong nom] weniger
+"""
+"""Subjects that are compared in number with other entities, which are named first."""
 
 _PARTS = """
 bare-two pl = zwei der :total[total] 0:nouns[weak gen]
@@ -317,7 +325,7 @@ _ENDINGS = {
     ("mixed", "sg"): {"nom": ("er", "e", "es"), "acc": ("en", "e", "es"), "dat": ("en", "en", "en")},
     ("mixed", "pl"): {"nom": ("en", "en", "en")},
     ("weak", "sg"): {"nom": ("e", "e", "e"), "dat": ("en", "en", "en")},
-    ("weak", "pl"): {"nom": ("en", "en", "en"), "gen": ("en", "en", "en")},
+    ("weak", "pl"): {"nom": ("en", "en", "en"), "gen": ("en", "en", "en"), "dat": ("en", "en", "en")},
 }
 """Endings of adjectives where captions need them: without an article, after "ein" and "kein", after "der" and "alle"."""
 
@@ -344,6 +352,13 @@ def _clauses() -> Iterator[str]:
             }
             for order, parts in orders.items():
                 yield f"{'~' if left.startswith('~') else ''}{head.format(order=order)} {symbol} = {parts}"
+    for line in _COMPARED.strip().splitlines():
+        left, subject = line.split(" = ", 1)
+        symbol, number = left.split(" ")
+        before, finite, rest = "verglichen mit den 1:nouns[weak dat]", f":finite[verb {number}]", f"2:rest[verb {number}]"
+        yield f"clause[second] {symbol} = {before} {finite} {subject} {rest}"
+        yield f"clause[inverted] {symbol} = {finite} {before} {subject} {rest}"
+        yield f"clause[final] {symbol} = {before} {subject} {rest} {finite}"
     yield "clause[order] of-{total} = 0:part[order total]"
 
 
@@ -365,6 +380,7 @@ def _lexicon() -> Iterator[str]:
                 yield f"selected[{case} {gender}] {symbol} = {stem}{ending} 0:noun[weak {case} sg {gender}]"
     for shape, (gender, singular, plural) in _SHAPES.items():
         yield f"shape[sg {gender}] {shape} = {singular}"
-        yield f"shape[pl {gender}] {shape} = {plural}"
+        yield from (f"shape[{case} pl {gender}] {shape} = {plural}" for case in ("nom", "acc", "gen"))
+        yield f"shape[dat pl {gender}] {shape} = {plural if plural.endswith('n') else f'{plural}n'}"
     yield from (f"numeral[{amount}] = {_NUMERALS[amount]}" for amount in (0, 2, 3, 4, 5))
     yield from (f"total[{total}] = {_NUMERALS[total]}" for total in range(2, 9))

@@ -12,7 +12,8 @@ stand words and slots. A slot `1:verb[sg]` says the second argument as a verb ph
 the same tree in another category (`:noun`), or words that have no meaning of their own (`:article`). In brackets, the value of a
 feature stands for itself, and the name of a feature for any value, the same throughout the rule; a feature that is not named may
 have any value. Features may be parts of a symbol too: `count-{comparator}-{amount}`. Of the rules that fit a tree, the first one
-says it; the others, and those that begin with `~`, are paraphrases, which are read as well.
+says it; the others, and those that begin with `~`, are paraphrases, which are read as well. Rules that begin with `?` are for
+reading alone: words of the published captions that this grammar does not say.
 
 Features have few values, so every rule is a finite number of productions of a context-free grammar, which `Productions` holds.
 """
@@ -30,7 +31,7 @@ from typing import NamedTuple
 from molyneux.core import ConfigError
 from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS
 
-_HEAD = re.compile(r"(?P<optional>~)?(?P<category>\w+)(?:\[(?P<features>[^\]]*)\])?(?: (?P<symbol>\S+))?")
+_HEAD = re.compile(r"(?P<mark>[~?])?(?P<category>\w+)(?:\[(?P<features>[^\]]*)\])?(?: (?P<symbol>\S+))?")
 _SLOT = re.compile(r"(?P<argument>\d*):(?P<category>\w+)(?:\[(?P<features>[^\]]*)\])?")
 _PARTS = re.compile(r"\d*:\w+(?:\[[^\]]*\])?|\S+")
 
@@ -85,6 +86,7 @@ class _Rule:
     symbol: str
     parts: tuple[str | _Constituent, ...]
     preferred: bool
+    said: bool
     text: str
 
 
@@ -115,9 +117,17 @@ class Grammar:
 
     @cached_property
     def productions(self) -> Productions:
-        """The productions that sentences can be made with."""
+        """The productions that sentences are made with."""
+        return self._made([rule for rule in self._rules if rule.said])
+
+    @cached_property
+    def readable(self) -> Productions:
+        """The productions by which sentences are read: those they are made with, and those for reading alone."""
+        return self._made(self._rules)
+
+    def _made(self, rules: Sequence[_Rule]) -> Productions:
         numbers: dict[tuple[str, tuple[str, ...]], int] = {(START, ()): 0}
-        found = [made for rule in self._rules for made in self._instances(rule, numbers)]
+        found = [made for rule in rules for made in self._instances(rule, numbers)]
         return Productions(_useful(found), len(numbers))
 
     def _rule(self, line: str) -> _Rule:
@@ -127,7 +137,7 @@ class Grammar:
             raise ConfigError(f"{self.name}: expected a rule 'category symbol = words and slots', got {line!r}")
         parts = tuple(self._part(part, line) for part in _PARTS.findall(right))
         constituent = self._constituent(head, line, None)
-        return _Rule(constituent, head["symbol"] or "", parts, not head["optional"], line)
+        return _Rule(constituent, head["symbol"] or "", parts, not head["mark"], head["mark"] != "?", line)
 
     def _part(self, text: str, line: str) -> str | _Constituent:
         slot = _SLOT.fullmatch(text)

@@ -51,7 +51,7 @@ class Language:
 
     @cached_property
     def _parser(self) -> Parser:
-        return Parser(self.name, self.grammar.productions)
+        return Parser(self.name, self.grammar.readable)
 
     def vocabulary(
         self,

@@ -23,11 +23,13 @@ class Semantics:
       `besides` is false.
     - **Closest and farthest**: the entity has to beat all others by the margin; published code asks for one.
     - **Negation** negates; published code takes "not" for nothing in relations.
-    - **Vacuous quantification and presupposition**: a share of nothing ("all triangles" without triangles), a selector
-      whose noun fits too many or too few entities ("the left circle" of three), and how many times as many as none make a
-      statement undetermined; with `vacuous="published"` they have the truth values of the published code. Counts
-      presuppose nothing: "at most two triangles are red" is true without triangles. The number in "one of the three
-      squares" is asserted: it is false of two squares.
+    - **Vacuous quantification and presupposition**: what compares a share or a multiple presupposes something that it is a
+      share or a multiple of ("all triangles" and "most triangles" without triangles, "twice as many as none"), and a selector
+      that its noun fits enough entities ("the left circle" of three does not): else the statement is undetermined. What
+      compares numbers presupposes nothing, whatever its words: without circles "exactly zero circles are red", "no circle is
+      red" and "as many circles as squares are red" (of no red square) are true, "a circle is red", "some circles are red" and
+      "at least one circle is red" false. The number in "one of the three squares" is asserted: it is false of two squares.
+      With `vacuous="published"` they have the truth values of the published code.
 
     Args:
         axis_distance: how far two entities have to be apart along an axis to be left and right of, above and below each other.

@@ -2,7 +2,8 @@
 
 A predicate is a row of one value for each entity, a statement one value: agrees (1), undetermined (0), disagrees (-1).
 Conjunction is the minimum, so a noun and what is said of it restrict the same entities (Kuhnle & Copestake, 2017; rules as in
-ShapeWorld, but for what `Semantics` decides).
+ShapeWorld, but for what `Semantics` decides, such as what a statement presupposes). What quantifiers count is in `counting`,
+whose functions are compiled into these: a change there has to touch this file too, see `core.compiled`.
 """
 
 from __future__ import annotations
