@@ -151,7 +151,7 @@ _TENSOR, _RANKED = (4, 19, 79), (32, 32, 128)
 
 ARCHITECTURES: dict[str, Architecture | Translation] = {
     "affect/ef-gru": Architecture((Identity(),), EarlyFusion(RecurrentSteps("gru", 512)), Head(512)),
-    "affect/ef-transformer": Architecture((Identity(),), EarlyFusion(*_attending(300)), Head(128)),
+    "affect/ef-transformer": Architecture((Identity(),), EarlyFusion(_attending(300)[0]), Head(128)),
     "affect/gradblend": Architecture(_attending(70, 150, 600), _LATE, Head(512), 3, alone=(Head(32), Head(64), Head(256))),
     "affect/lf-gru": Architecture(_recurrent(*_MOSI), _LATE, Head(512), 3),
     "affect/lf-transformer": Architecture(_attending(40, 10, 600), _LATE, Head(256), 3),
