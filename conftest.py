@@ -8,8 +8,11 @@ marked `kernels` so, a second time.
 import os
 import platform
 import re
+import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -49,6 +52,29 @@ def prepare() -> None:
         raise pytest.UsageError(f"expected conftest.py before {', '.join(loaded)}: their kernels are chosen already")
     if os.environ.get("OPENBLAS_CORETYPE") != LEAST["OPENBLAS_CORETYPE"]:
         os.environ.update(least())
+
+
+@pytest.fixture
+def limited() -> Callable[..., AbstractContextManager[None]]:
+    """Blocks that may take so many seconds of processor time, which ends what would never end.
+
+    A limit is many times what is needed, so that no other work on the machine matters.
+    """
+
+    @contextmanager
+    def block(seconds: float, what: str = "it") -> Iterator[None]:
+        def stop(*_: object) -> None:
+            raise AssertionError(f"{what} took more than {seconds:.0f} seconds of processor time")
+
+        before = signal.signal(signal.SIGPROF, stop)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, before)
+
+    return block
 
 
 def pytest_report_header() -> str:

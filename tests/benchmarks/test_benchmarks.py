@@ -229,7 +229,7 @@ def test_times_are_medians_without_the_first_call(imported):
         calls[name] += 1
 
     works = {name: lambda name=name: work(name) for name in calls}
-    assert all(0 <= seconds < 1 for seconds in timing.interleaved(works, rounds=3, seconds=0.0).values())
+    assert all(seconds >= 0 for seconds in timing.interleaved(works, rounds=3, seconds=0.0).values())
     assert calls == {"a": 4, "b": 4}
     timing.interleaved(works, rounds=2, seconds=0.0, warm=True)
     assert calls == {"a": 6, "b": 6}

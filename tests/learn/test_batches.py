@@ -111,7 +111,7 @@ def test_errors_of_the_thread_reach_the_caller_in_turn_and_the_thread_ends(sourc
     stopped = Reader(Picky(source), prefetch=2).read(order(0, batch_size=16))
     next(stopped)
     stopped.close()
-    for _ in range(100):
+    for _ in range(6000):  # a minute
         if threading.active_count() == before:
             break
         time.sleep(0.01)

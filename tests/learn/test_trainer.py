@@ -69,6 +69,7 @@ class DyingSource:
         return self.source.batch(indices)
 
 
+@pytest.mark.filterwarnings("ignore:precision. bf16 is asked for")
 @pytest.mark.kernels
 @pytest.mark.parametrize(
     "changes",
@@ -145,25 +146,15 @@ def test_called_again_after_the_end_only_loads(make_model, source, validation, t
     assert not model.training
 
 
-class SlowSource(DyingSource):
-    """A source that takes its time, so that its process can be killed between two batches."""
+class StuckSource(DyingSource):
+    """A source that sends a word after so many batches, and then waits to be killed."""
 
     def batch(self, indices):
-        time.sleep(0.02)
+        self.batches -= 1
+        if self.batches < 0:
+            self.error.send("stuck")
+            time.sleep(3600)
         return self.source.batch(indices)
-
-
-class Sender:
-    """Sends a word after every epoch."""
-
-    def __init__(self, pipe):
-        self.pipe = pipe
-
-    def step(self, *_):
-        pass
-
-    def epoch(self, row):
-        self.pipe.send("epoch")
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
@@ -171,11 +162,10 @@ def test_killed_process_goes_on(make_model, source, validation, tmp_path):
     folder, context = tmp_path / "killed", multiprocessing.get_context("fork")
     training = interruptible(tensorboard=True, threads=1)
     ours, theirs = context.Pipe(duplex=False)
-    call = (make_model(), SlowSource(source, 0), validation, training, folder)
-    process = context.Process(target=fit, args=call, kwargs={"seed": 5, "progress": Sender(theirs)})
+    call = (make_model(), StuckSource(source, 9, theirs), validation, training, folder)
+    process = context.Process(target=fit, args=call, kwargs={"seed": 5})
     process.start()
-    assert ours.recv() == "epoch"
-    time.sleep(0.05)
+    assert ours.recv() == "stuck"
     process.kill()
     process.join()
     assert process.exitcode == -signal.SIGKILL

@@ -55,6 +55,12 @@ def test_a_run_leaves_four_stages_and_a_report(finished: Outcome, experiment: Ex
     assert open_experiment(finished.folder, trust=True).identity == experiment.identity
 
 
+def test_the_arithmetic_of_the_training_is_in_the_records(finished: Outcome) -> None:
+    used = store.read_stage(finished.folder / "model")["details"]["precision"]
+    assert used in ("32", "bf16")
+    assert {score.origin["precision"] for score in finished.scores} == {used}
+
+
 def test_a_run_is_taken_up_again(finished: Outcome, copy: Path, tmp_path: Path) -> None:
     opened = open_evaluation(finished.folder, trust=True)
     assert not opened.model.training

@@ -206,7 +206,7 @@ def test_what_trainings_cost_is_kept_beside_the_records(base: dict[str, Any], tm
     assert {cost["name"] for cost in costs} == {"toy"}
     for cost in costs:
         assert cost["steps"] == 2
-        assert 0 < cost["seconds"] < 600
+        assert cost["seconds"] > 0
         assert cost["threads"] == 1
     before = (results / "costs.jsonl").read_bytes()
     for item in outcome.finished:

@@ -64,22 +64,40 @@ def test_learns_each_factor_from_the_levels_that_have_it(judge, blobs):
     assert judge.record.factors[0] == Factor("colour", ("red", "green", "blue", UNREADABLE))
 
 
+class Exact(torch.nn.Module):
+    """A net without training: reads the brightest channel, and the brighter half where one is clearly brighter."""
+
+    def forward(self, view):
+        channels = view.amax((2, 3))
+        left, right = (half.mean((1, 2, 3)) for half in view.chunk(2, 3))
+        side = torch.stack([left - right, right - left, torch.full_like(left, 0.02)], 1)
+        return {"colour": 100 * torch.cat([channels, torch.full_like(channels[:, :1], 0.3)], 1), "side": 1000 * side}
+
+
 def test_it_abstains_where_a_factor_is_not_shown(judge, blobs):
-    """The mean of a view and its mirror image shows no side, but still a colour."""
+    """The mean of a view and its mirror image shows no side, but still a colour: by a net that no rounding changes."""
     left = blobs(40, seed=3)
     both = ((left.pictures.float() + left.pictures.flip(3).float()) / 2).to(torch.uint8)
-    careful = judge.reader(left.spec, "image", ("side", "colour")).read(both)
+    exact = Judge(Exact(), judge.record)
+    careful = exact.reader(left.spec, "image", ("side", "colour")).read(both)
     side, colour = careful.codes.T
-    assert (side == -1).double().mean() > 0.8
-    seen = colour >= 0  # a judge of so few samples abstains from some colours too
-    assert seen.double().mean() > 0.3
-    assert (colour == left.codes[:, 1])[seen].double().mean() > 0.95
-    alone = next(row for row in range(40) if side[row] < 0 <= colour[row])
-    assert careful.reasons[alone] == "cannot read side"
-    careless = judge.reader(left.spec, "image", ("side", "colour"), abstain=False).read(both)
+    assert (side == -1).all()
+    assert torch.equal(colour, left.codes[:, 1])
+    assert set(careful.reasons.values()) == {"cannot read side"}
+    assert torch.equal(exact.reader(left.spec, "image", ("side", "colour")).read(left.pictures).codes, left.codes)
+    careless = exact.reader(left.spec, "image", ("side", "colour"), abstain=False).read(both)
     assert torch.isin(careless.codes[:, 0], torch.tensor([0, 1])).all()
     assert torch.equal(careful.forced, careless.codes)
     assert careless.reasons == {}
+
+
+def test_training_teaches_it_to_abstain_where_a_factor_is_not_shown(judge, blobs):
+    """How often depends on the rounding of so short a training; that true views are read and these are not always, does not."""
+    left = blobs(40, seed=3)
+    both = ((left.pictures.float() + left.pictures.flip(3).float()) / 2).to(torch.uint8)
+    reader = judge.reader(left.spec, "image", ("side",))
+    unread = [(reader.read(pictures).codes == -1).double().mean() for pictures in (both, left.pictures)]
+    assert unread[0] > unread[1]
 
 
 def test_is_a_reader(judge, blobs):

@@ -429,3 +429,27 @@ def test_the_legend_and_the_reasons_say_what_the_mean_view_is(runs):
     reasons = [row[4].text for row in next(s for s in study_page(shown, "x").sections if s.name == "shortfalls").blocks[0].rows]
     assert any(reason == "not above the mean view (95.0)" for reason in reasons)
     assert any("this is not above the mean view" in headline.sentence for headline in study_page(shown, "x").headlines)
+
+
+@pytest.mark.parametrize(
+    ("asked", "used", "told"),
+    [
+        (("auto", "auto", "auto"), ("32", "bf16", "32"), "2 in 32 bits and 1 in bf16"),
+        (("bf16", "bf16", "bf16"), ("32", "bf16", "bf16"), "1 in 32 bits and 2 in bf16"),
+        (("auto", "auto", "auto"), ("32", "32", "32"), ""),
+        (("32", "bf16", "bf16"), ("32", "bf16", "bf16"), ""),  # as asked for
+        (("auto", "auto", "auto"), (None, None, None), ""),  # of earlier versions
+    ],
+)
+def test_runs_trained_in_different_arithmetic_are_told_below_the_table(study_of, asked, used, told):
+    runs = [
+        replace(
+            (run := study_of(seed=seed)),
+            settings={**run.settings, "learn.precision": precision},
+            scores=tuple(replace(score, origin={**score.origin, **({"precision": had} if had else {})}) for score in run.scores),
+        )
+        for seed, (precision, had) in enumerate(zip(asked, used, strict=True))
+    ]
+    notes = [note for table in study_tables(runs) for note in table.notes if "different arithmetic" in note]
+    assert len(notes) == bool(told)
+    assert all(told in note for note in notes)
