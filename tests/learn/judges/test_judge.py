@@ -67,11 +67,18 @@ def test_learns_each_factor_from_the_levels_that_have_it(judge, blobs):
 class Exact(torch.nn.Module):
     """A net without training: reads the brightest channel, and the brighter half where one is clearly brighter."""
 
+    def __init__(self):
+        super().__init__()
+        self.sharpness = torch.nn.Parameter(torch.tensor(1000.0))
+
     def forward(self, view):
         channels = view.amax((2, 3))
         left, right = (half.mean((1, 2, 3)) for half in view.chunk(2, 3))
         side = torch.stack([left - right, right - left, torch.full_like(left, 0.02)], 1)
-        return {"colour": 100 * torch.cat([channels, torch.full_like(channels[:, :1], 0.3)], 1), "side": 1000 * side}
+        return {
+            "colour": self.sharpness * torch.cat([channels, torch.full_like(channels[:, :1], 0.3)], 1),
+            "side": self.sharpness * side,
+        }
 
 
 def test_it_abstains_where_a_factor_is_not_shown(judge, blobs):
