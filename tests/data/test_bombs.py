@@ -316,6 +316,10 @@ def test_what_is_whole_comes_back(tmp_path):
         for name, wanted in arrays.items():
             assert found[name].dtype == wanted.dtype
             np.testing.assert_array_equal(found[name], wanted)
+    np.savez(tmp_path / "b.npz", x=np.arange(3), metadata=np.array({"a": 1}))
+    assert read_arrays(tmp_path / "b.npz", without=["metadata"])["x"].tolist() == [0, 1, 2]
+    with pytest.raises(DataError, match=r"metadata\.npy: it holds Python objects, which are not read"):
+        read_arrays(tmp_path / "b.npz")
     for name, wanted in arrays.items():
         np.save(tmp_path / f"{name}.npy", wanted)
         np.testing.assert_array_equal(map_array(tmp_path / f"{name}.npy")[1], wanted)

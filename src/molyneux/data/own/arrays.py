@@ -11,6 +11,7 @@ import numpy as np
 
 from molyneux.core import DataError, Kind, Modality, SpecError, StoreError, nearest, store
 from molyneux.data.array_files import array_names, map_array, read_arrays
+from molyneux.data.mapped_files import let_go
 from molyneux.data.own.content import ArrayView, Content, drawn_notes
 from molyneux.data.own.dataset import OwnDataset
 from molyneux.data.own.labels import class_target, make_labels, number_target
@@ -291,6 +292,7 @@ def _present(array: np.ndarray, at: str) -> np.ndarray | None:
                 f"{sample[tuple(place)]}{column}: correct it, or leave it out"
             )
         present[start : start + len(rows)] = ~missing.all(1)
+        let_go(array)
     if not present.any():
         raise DataError(f"{at}: expected numbers, got NaN in all samples: name it under ignore")
     return None if present.all() else present

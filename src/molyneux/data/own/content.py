@@ -12,6 +12,7 @@ import torch
 
 from molyneux.core import Batch, DataError, Factor, Modality, Spec, Target, nearest, seeds
 from molyneux.data.dataset import SPLITS, Split
+from molyneux.data.mapped_files import let_go
 
 Fractions = tuple[float, float, float]
 """Shares of the samples that train, validate and test."""
@@ -72,6 +73,7 @@ class ArrayView:
     def take(self, rows: np.ndarray) -> np.ndarray:
         """The stored views of these rows; zeros where a sample lacks the modality."""
         found = self.change(np.asarray(self.array[rows])).astype(self.modality.dtype, copy=False)
+        let_go(self.array)
         if self.present is not None and not self.present[rows].all():
             found = np.where(self.present[rows].reshape(-1, *[1] * len(self.modality.shape)), found, 0).astype(found.dtype)
         return np.ascontiguousarray(found)
