@@ -30,7 +30,7 @@ def read_wav(path: Path) -> tuple[int, np.ndarray]:
             rate, sound = wavfile.read(path)
     except OSError as error:
         raise store.read_error(error, path) from error
-    except (ValueError, struct.error, EOFError, ZeroDivisionError) as error:
+    except (ValueError, TypeError, struct.error, EOFError, ZeroDivisionError, OverflowError, MemoryError) as error:
         raise CorruptFileError(f"{path}: expected a recording as WAV ({error}): restore it") from error
     if not len(sound):
         raise CorruptFileError(f"{path}: expected a recording, got one of no samples: restore it, or leave it out")

@@ -197,7 +197,7 @@ def _read(path: Path) -> tuple[pa.Table, str, list[str]]:
             table, notes = read_json_lines(path)
             return table, "", notes
         return read_delimited(path)
-    except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
+    except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: expected a table in the format {suffix.removeprefix('.')}: {short(error)}") from error
     except OSError as error:
         raise store.read_error(error, path) from error
