@@ -143,7 +143,7 @@ def unpack_array(archive: zipfile.ZipFile, file: zipfile.ZipInfo) -> np.ndarray:
             content = np.empty(head.bytes, np.uint8)
             for start in range(0, head.bytes, _BLOCK):
                 part = content[start : start + _BLOCK]
-                if stream.readinto(part.data) != len(part):
+                if stream.readinto(part.data) != len(part):  # type: ignore[attr-defined]
                     raise ValueError("it ends early")
             stream.read(1)  # the checksum is compared at the end
     except ValueError as error:

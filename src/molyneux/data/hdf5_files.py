@@ -89,7 +89,7 @@ def _own_bytes(found: Any, where: str) -> int:
     """The bytes of a data set when it is read, or of a part of it that is unpacked at once; DataError where others hold it."""
     if found.is_virtual or found.external:
         raise DataError(f"{where}: expected data in this file, got some that lie in others, which are not opened: copy them")
-    return found.dtype.itemsize * max(math.prod(found.shape or ()), math.prod(found.chunks or ()))
+    return int(found.dtype.itemsize) * max(math.prod(found.shape or ()), math.prod(found.chunks or ()))
 
 
 def find_dataset(group: Any, name: str, shape: Sequence[int | None], where: str) -> Any:

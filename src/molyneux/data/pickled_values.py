@@ -127,14 +127,14 @@ class PickledType:
         if level > MOST_LEVELS:
             raise ValueError(f"types in each other on more than {MOST_LEVELS} levels")
         if fields:
-            names = self.state[3] or fields  # type: ignore[index]
+            names = self.state[3] or fields
             budget.spend(len(names))
             parts = {_text(name): fields[name] for name in names}
             formats = [part[0].made(budget, level + 1) for part in parts.values()]
             self._fields = sum(part[0]._fields for part in parts.values())
             if self._fields > _MOST_FIELDS:
                 raise ValueError(f"a type of more than {_MOST_FIELDS} fields")
-            offsets, size = [part[1] for part in parts.values()], self.state[5]  # type: ignore[index]
+            offsets, size = [part[1] for part in parts.values()], self.state[5]
             if not all(isinstance(place, int) and place >= 0 for place in (*offsets, size)):
                 raise ValueError("a type whose fields have no places")
             return np.dtype({"names": list(parts), "formats": formats, "offsets": offsets, "itemsize": size})

@@ -108,7 +108,7 @@ class PickleReader(pickle._Unpickler):
 
     def __init__(self, stream: IO[bytes], end: int, budget: Budget) -> None:
         self._part, self._budget = _Part(stream, end), budget
-        super().__init__(self._part, encoding="latin1")  # type: ignore[arg-type]
+        super().__init__(self._part, encoding="latin1")
 
     def find_class(self, module: str, name: str) -> Any:
         """What a name stands for; RefusedError where it is none of those."""

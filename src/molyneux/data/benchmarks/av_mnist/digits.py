@@ -131,7 +131,7 @@ def _read_idx(path: Path, *, axes: int) -> np.ndarray:
         raise CorruptFileError(f"{path}: expected an IDX file of {axes} axes of bytes ({error}): restore it") from error
 
 
-def _filled(content: np.ndarray, stream: IO[bytes]) -> int:
+def _filled(content: np.ndarray, stream: gzip.GzipFile | IO[bytes]) -> int:
     """How many bytes of an array (N,) a stream has filled; fewer where it ends."""
     done = 0
     while done < len(content) and (block := stream.read(min(_BLOCK, len(content) - done))):
