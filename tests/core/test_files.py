@@ -142,3 +142,19 @@ def test_lines_end_where_json_lines_end(tmp_path):
     assert store.read_lines(tmp_path / "x") == records
     store.write_array(tmp_path / "a.npy", np.zeros((0, 3)))
     assert store.read_array(tmp_path / "a.npy").shape == (0, 3)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "dangling", "folder"])
+def test_nothing_but_a_file_is_replaced(tmp_path, kind):
+    path = tmp_path / "x"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(tmp_path / "nothing")
+    before = path.lstat().st_ino
+    with pytest.raises(StoreError, match="cannot write"):
+        store.write_text(path, "x")
+    assert path.lstat().st_ino == before
+    assert [item.name for item in tmp_path.iterdir()] == ["x"]

@@ -221,7 +221,7 @@ def test_links_and_pipes_in_a_run_are_refused(pair: dict[str, Path], name: str, 
     (copy / name).rename(tmp_path / "moved")
     (copy / name).symlink_to(tmp_path / "moved") if kind == "link" else os.mkfifo(copy / name)
     used = [lambda: export_run(copy, tmp_path / "out")]
-    if not name.endswith("weights.safetensors"):
+    if not name.endswith(("weights.safetensors", "machine.json")):  # a report does not read the one and replaces the other
         used.append(lambda: report_run(copy))
     for use in used:
         with pytest.raises((StoreError, ConflictError)):

@@ -1,17 +1,20 @@
 """The command line: from the arguments of a process to its exit status.
 
 Nothing is imported that takes long before the names on the command line are checked. The exit status is 0 if everything asked for
-was done, 1 if it failed, 2 if the input was bad, and 130 after Ctrl-C.
+was done, 1 if it failed, 2 if the input was bad, 130 after Ctrl-C, and 141 where nobody reads the output any more.
 """
 
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 
-from molyneux.cli.parser import Arguments, complain, parse, say_json
+from molyneux.cli.parser import Arguments, OutputError, complain, parse, say_json
 
 __all__ = ["main"]
 
@@ -36,19 +39,55 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what a command line asks for and return the exit status."""
-    arguments = parse(sys.argv[1:] if argv is None else argv)
+    _open_streams()
+    try:
+        status = _commanded(sys.argv[1:] if argv is None else argv)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has had enough, such as `head`
+        _discard_output()
+        return PIPE_CLOSED
+    except OSError as error:  # of standard output, such as one on a full disk
+        _discard_output()
+        complain(f"molyneux: cannot write the answer to standard output: {(error.strerror or str(error)).lower()}")
+        return FAILED
+    return status
+
+
+def _commanded(argv: Sequence[str]) -> int:
+    arguments = parse(argv)
     # Idle OpenMP threads spin by default, which makes two busy processes several times slower; read when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
-        status = _call(arguments)
-        sys.stdout.flush()
+        Path.cwd()
+    except FileNotFoundError:
+        complain("molyneux: expected a working folder, got one that was removed: change to a folder that is there")
+        return BAD_INPUT
+    try:
+        return _call(arguments)
     except KeyboardInterrupt:
         complain(f"\nmolyneux: stopped; {arguments.after_stop}")
         return STOPPED
-    except BrokenPipeError:  # whoever read the output has had enough, such as `head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return PIPE_CLOSED
-    return status
+
+
+def _open_streams() -> None:
+    """Streams that were closed (`>&-`) lead nowhere, so that no file takes their place; what cannot be encoded is escaped."""
+    for number, name, mode in ((0, "stdin", os.O_RDONLY), (1, "stdout", os.O_WRONLY), (2, "stderr", os.O_WRONLY)):
+        if getattr(sys, name) is not None:
+            continue
+        handle = os.open(os.devnull, mode)
+        if handle != number:
+            os.dup2(handle, number)
+            os.close(handle)
+        setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _discard_output() -> None:
+    """What is left of standard output goes nowhere, or Python would complain of it when it ends."""
+    handle = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(handle, sys.stdout.fileno())
+    os.close(handle)
 
 
 def _call(arguments: Arguments) -> int:
@@ -58,8 +97,8 @@ def _call(arguments: Arguments) -> int:
     try:
         check_names(arguments)
         return int(getattr(importlib.import_module(f"molyneux.cli.{module}"), function)(arguments))
-    except BrokenPipeError:
-        raise
+    except OutputError as error:
+        raise error.cause from error
     except Exception as error:  # whatever is not expected is raised again
         status, problems = _explained(error)
         if not problems or os.environ.get("MOLYNEUX_DEBUG"):
@@ -67,7 +106,8 @@ def _call(arguments: Arguments) -> int:
         for problem in problems:
             complain(f"molyneux: {problem}")
         if arguments.json:
-            say_json({"error": type(error).__name__, "problems": problems})
+            with suppress(OutputError):
+                say_json({"error": type(error).__name__, "problems": problems})
         return status
 
 

@@ -7,11 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from molyneux.cli.names import values
 from molyneux.cli.parser import Arguments, complain, say, say_json
-from molyneux.cli.progress import shown, sweep_shown
+from molyneux.cli.progress import Answers, shown, sweep_shown
 from molyneux.run import (
     Experiment,
     Outcome,
@@ -105,7 +103,7 @@ def print_outcome(arguments: Arguments, outcome: Outcome) -> None:
         from molyneux.report import summary_table  # takes a second to import, as all that draws
 
         width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
-        Console(width=width).print(summary_table(outcome.scores, outcome.settings))
+        Answers(width=width).print(summary_table(outcome.scores, outcome.settings))
         splits = {score.origin.get("split", "test") for score in outcome.scores}
         if splits != {"test"}:
             say(f"Measured on the split: {', '.join(sorted(splits))}")

@@ -10,7 +10,8 @@ import difflib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -61,9 +62,31 @@ class Arguments:
         return bool(getattr(self.options, "json", False))
 
 
+class OutputError(Exception):
+    """Standard output cannot be written: its reader is gone (BrokenPipeError), or its disk is full.
+
+    Args:
+        cause: what the operating system said.
+    """
+
+    def __init__(self, cause: OSError) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """What is written inside goes to standard output. Raises OutputError."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(error) from error
+
+
 def say(text: str) -> None:
     """One line of an answer."""
-    sys.stdout.write(text + "\n")
+    with answering():
+        sys.stdout.write(text + "\n")
 
 
 def say_json(record: Any) -> None:
@@ -73,12 +96,19 @@ def say_json(record: Any) -> None:
 
 def complain(text: str) -> None:
     """One line about what went wrong."""
-    sys.stderr.write(text + "\n")
+    with suppress(OSError):  # then nobody reads it
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
 
 
 def parse(argv: Sequence[str]) -> Arguments:
     """Read a command line; ends the process with status 2 and a sentence where it cannot be read."""
     parser, commands = _parser()
+    for word in argv:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            parser.error(f"expected words in UTF-8, got {word!a}, which is no text: name files and folders in UTF-8")
     command = next((word for word in argv if not word.startswith("-")), "")
     taken: list[tuple[str, str]] = []
     rest = list(argv)

@@ -8,18 +8,32 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
-from molyneux.cli.parser import complain
+from molyneux.cli.parser import answering, complain
 from molyneux.run import RunProgress, Silent, SweepProgress
 
 EVERY, LONG = 60.0, 10.0
 """Seconds between two lines; how long a step takes at least that has a line at its end."""
 
 Clock = Callable[[], float]
+
+
+class Answers(Console):
+    """A console for answers: that nobody reads them any more, or their disk is full, is an OutputError and ends nothing here."""
+
+    def print(self, *things: Any, **settings: Any) -> None:
+        """See `rich.console.Console`."""
+        with answering():
+            super().print(*things, **settings)
+
+    def on_broken_pipe(self) -> None:
+        """See `rich.console.Console`, which ends the process with status 1."""
+        raise BrokenPipeError
 
 
 @contextmanager

@@ -7,13 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from molyneux.cli import index
 from molyneux.cli.commands import WIDTH, print_outcome, some_steps
 from molyneux.cli.names import values
 from molyneux.cli.parser import Arguments, complain, say, say_json
-from molyneux.cli.progress import shown
+from molyneux.cli.progress import Answers, shown
 from molyneux.cli.worlds import is_document
 from molyneux.core import ConfigError
 from molyneux.run import (
@@ -75,7 +73,7 @@ def leaderboard(arguments: Arguments) -> int:
     if arguments.json:
         say_json({**ranked.to_json(), "files": [str(path) for path in files]})
         return 0
-    console = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH)
+    console = Answers(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH)
     for table in leaderboard_tables(ranked) if not files else ():
         console.print(to_terminal(table))
     unsealed = f", {ranked.unsealed} of them without a checksum" if ranked.unsealed else ""

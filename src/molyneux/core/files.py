@@ -106,6 +106,18 @@ def require_plain_file(path: Path, *, most: int | None = None) -> Path:
     return path
 
 
+def require_replaceable(path: Path) -> None:
+    """Raise StoreError where something other than a plain file, such as a device or a link to nothing, would be replaced."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:  # nothing is there, or whoever writes it finds out
+        return
+    if stat.S_ISLNK(mode) and not path.exists():
+        raise StoreError(f"cannot write {path}: a link to something that is not there stands there: name another place")
+    if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
+        raise StoreError(f"cannot write {path}: expected a place for a file, got {_kind(mode)}: name another place")
+
+
 def files_below(folder: Path) -> Iterator[Path]:
     """The plain files in a folder and its sub-folders, sorted, hidden ones left out.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -90,7 +90,17 @@ class Score:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Score:
-        """Read what `to_json` wrote."""
+        """Read what `to_json` wrote.
+
+        Raises:
+            DataError: a field is of another type; names it.
+        """
+        for name, fits in _FIELDS.items():
+            if name in record and not fits(record[name]):
+                shown = repr(record[name])[:60]
+                raise DataError(
+                    f"expected the record of a Score, got one whose {name} cannot be read ({shown}): restore its file"
+                )
         try:
             interval = record.get("interval")
             return cls(
@@ -106,6 +116,43 @@ class Score:
             )
         except (TypeError, KeyError, IndexError, AttributeError) as error:
             raise DataError(f"expected the record of a Score, got one that cannot be read: {error}") from error
+
+
+def _number(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def _optional(value: Any) -> bool:
+    return value is None or _number(value)
+
+
+def _names(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, list | tuple) and all(isinstance(item, str) for item in value))
+
+
+def _mapping(value: Any, fits: Callable[[Any], bool]) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(name, str) and fits(item) for name, item in value.items())
+
+
+def _pair(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and all(map(_optional, value))
+
+
+_FIELDS: Mapping[str, Callable[[Any], bool]] = {
+    "name": lambda value: isinstance(value, str),
+    "value": _optional,
+    "about": lambda value: _mapping(value, _names),
+    "interval": lambda value: value is None or (_pair(value) and None not in value),
+    "n": lambda value: type(value) is int and value >= 0,
+    "unit": lambda value: isinstance(value, str),
+    "higher_is_better": lambda value: value is None or isinstance(value, bool),
+    "bounds": _pair,
+    "chance": _optional,
+    "controls": lambda value: _mapping(value, _number),
+    "origin": lambda value: _mapping(value, lambda item: True),
+    "note": lambda value: isinstance(value, str),
+}
+"""By field, whether a value that was read can be it."""
 
 
 def about_names(names: Sequence[str]) -> str | tuple[str, ...]:

@@ -48,9 +48,10 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name only when the block ends without an error. Its permissions are those of new files.
 
     Raises:
-        StoreError: no permission, no space, or no such folder; nothing is left behind.
+        StoreError: no permission, no space, no such folder, or a device stands there; nothing is left behind.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    temporary = path.with_name(f".{path.name[:_LONGEST]}.{secrets.token_hex(4)}.part")
+    files.require_replaceable(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as stream:

@@ -13,6 +13,9 @@ from molyneux.core import ConfigError, choice_problems
 from molyneux.learn.checks import refuse
 
 Count = Annotated[int, Field(ge=1)]
+MOST_COUNT = 10**12
+"""Epochs, steps or samples that a training may be asked for."""
+_MOST = {"threads": 1024, "prefetch": 1024}
 Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
 """Ranges stand in the annotations too, so that a file's numbers out of range are reported beside its other problems."""
@@ -175,6 +178,8 @@ class Training:
                 yield f"{name}: expected an integer{nothing}, got {value!r}"
             elif value is not None and value < smallest:
                 yield f"{name}: expected at least {smallest}{nothing}, got {value}"
+            elif value is not None and value > (most := _MOST.get(name, MOST_COUNT)):
+                yield f"{name}: expected at most {most:,}{nothing}, got {value:,}"
 
     def _numbers(self) -> Iterator[str]:
         if not 0 < self.learning_rate < math.inf:

@@ -15,6 +15,7 @@ record of each stage says on which machine it was made.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -128,9 +129,23 @@ def opened(path: Path) -> Iterator[None]:
         ConflictError: it is in use. StoreError: it cannot be written.
     """
     with store.locked(path):
-        for part in path.rglob(".*.part"):
-            part.unlink(missing_ok=True) if part.is_file() or part.is_symlink() else None
+        _remove_parts(path)
         yield
+
+
+def _remove_parts(path: Path) -> None:
+    """Remove what killed processes left half-written: files, folders of samples, and checkpoints that no record tells of."""
+    for part in sorted(path.rglob("*.part")):
+        if part.is_symlink() or part.is_file():
+            part.unlink(missing_ok=True) if part.name.startswith(".") else None
+        elif part.name.startswith(".") or (part.name.startswith("checkpoint-") and not _recorded(path / "model", part)):
+            shutil.rmtree(part, ignore_errors=True)
+
+
+def _recorded(stage: Path, folder: Path) -> bool:
+    """Whether the record of a finished stage tells of files in a folder: some earlier versions kept what was left there."""
+    names = store.read_stage(stage)["files"] if store.made_by(stage) else ()
+    return any((stage / name).is_relative_to(folder) for name in names)
 
 
 def record_machine(path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Sequence
 
 from rich import box
@@ -40,6 +41,9 @@ _LATEX = str.maketrans(
         "⊘": r"$\oslash$",
     }
 )
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How text begins that spreadsheets take for a formula."""
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|-inf")
 _STYLES = {"": "", "strong": "bold", "muted": "dim"}
 
 
@@ -138,8 +142,13 @@ def _number(value: float | None) -> str:
 
 def _csv(rows: Sequence[Sequence[str]]) -> str:
     stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows(rows)
+    csv.writer(stream, lineterminator="\n").writerows([[_csv_text(text) for text in row] for row in rows])
     return stream.getvalue()
+
+
+def _csv_text(text: str) -> str:
+    """The text of a cell: after an apostrophe where a spreadsheet would take it for a formula; numbers stay as they are."""
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
 
 
 def to_terminal(table: Table) -> RichTable:
