@@ -57,6 +57,9 @@ def _commanded(argv: Sequence[str]) -> int:
     arguments = parse(argv)
     # Idle OpenMP threads spin by default, which makes two busy processes several times slower; read when torch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # A file `.numba_config.yaml` in the working folder could name a folder of compiled code; these come from the user alone.
+    for name in ("NUMBA_CACHE_DIR", "NUMBA_CACHE_LOCATOR_CLASSES"):
+        os.environ.setdefault(name, "")
     try:
         Path.cwd()
     except FileNotFoundError:

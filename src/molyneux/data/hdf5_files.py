@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from molyneux.core import ConfigError, DataError, nearest, store
+from molyneux.core import ConfigError, DataError, files, nearest, store
 from molyneux.data.limits import require_unpacked, short
 from molyneux.data.mapped_files import MappedFile
 
@@ -46,7 +46,7 @@ def open_hdf5(path: Path) -> Iterator[Any]:
     """
     h5py = require_h5py()
     try:
-        status = path.stat()
+        status = files.require_plain_file(path).stat()
         with h5py.File(path, "r") as file:
             _require_own(path, (status.st_ino, status.st_size, status.st_mtime_ns), file)
             yield file

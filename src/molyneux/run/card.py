@@ -131,7 +131,8 @@ In Python, started in this folder:
     opened = open_evaluation(Path("."))
     posterior = opened.model.encode(opened.source.batch(np.arange(8)){observed})
 
-`config.yaml` holds all settings. It names classes that are imported: open only folders that you trust."""
+`config.yaml` holds all settings. Classes that are not of Molyneux are imported, and run their code, only with `--trust`
+(`trust=True`): use it only if you trust who made this folder."""
 
 
 def _front(record: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from molyneux.core import StoreError, store
+from molyneux.core import StoreError, files, store
 
 if TYPE_CHECKING:
     from molyneux.report import Leaderboard, StudyRun
@@ -40,7 +40,9 @@ def _files(place: Path) -> list[Path]:
     """The files of records at a place."""
     if store.is_file(place):
         return [place.resolve()]
-    found = [place / "records.jsonl"] if store.is_file(place / "records.jsonl") else sorted(place.glob("*/records.jsonl"))
+    within = sorted(path.relative_to(place).as_posix() for path in place.glob("*/records.jsonl"))
+    names = ["records.jsonl"] if store.is_file(place / "records.jsonl") else within
+    found = [files.inside(place, name) for name in names]
     if not found:
         raise StoreError(f"expected records in {place}, got none: name a file of records, or the folder of a study's results")
     return [path.resolve() for path in found]

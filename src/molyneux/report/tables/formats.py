@@ -141,9 +141,14 @@ def _number(value: float | None) -> str:
 
 
 def _csv(rows: Sequence[Sequence[str]]) -> str:
-    stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows([[_csv_text(text) for text in row] for row in rows])
-    return stream.getvalue()
+    return "".join(_csv_line([_csv_text(text) for text in row]) for row in rows)
+
+
+def _csv_line(cells: Sequence[str]) -> str:
+    """One row; a carriage return in a cell is quoted, which the writer does only where it ends lines."""
+    stream = io.StringIO(newline="")
+    csv.writer(stream, lineterminator="\r\n").writerow(cells)
+    return stream.getvalue().removesuffix("\r\n") + "\n"
 
 
 def _csv_text(text: str) -> str:
