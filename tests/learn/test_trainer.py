@@ -256,9 +256,9 @@ def test_other_settings_are_refused(make_model, source, validation, tmp_path):
 
 def test_another_precision_is_refused_even_if_the_setting_is_the_same(make_model, source, tmp_path, monkeypatch):
     """`auto` is bf16 on one machine and 32 bits on another."""
-    monkeypatch.setattr(trainer, "use_bf16", lambda training, model: False)
+    monkeypatch.setattr(trainer, "precision_of", lambda training, model: "32")
     fit(make_model(), source, None, settings(epochs=1, precision="auto"), tmp_path, seed=1)
-    monkeypatch.setattr(trainer, "use_bf16", lambda training, model: True)
+    monkeypatch.setattr(trainer, "precision_of", lambda training, model: "bf16")
     with pytest.raises(ConflictError, match="precision: '32' -> 'bf16'"):
         fit(make_model(), source, None, settings(epochs=1, precision="auto"), tmp_path, seed=1)
 
