@@ -55,8 +55,9 @@ def captions(kind: Kind) -> tuple[str, str]:
     """The two captions of the set: the first is true of the first picture, the second of the second."""
     world = ShapeWorld(kind=kind, views=("text",))
     batch = world.batch(4 * SHOWN[kind] + np.arange(2), split=SPLIT, seed=SEED)
-    first, second = views.text_strings(world.spec.modality("text"), batch.views["text"])
-    return first.removesuffix(" ."), second.removesuffix(" .")
+    texts = views.text_strings(world.spec.modality("text"), batch.views["text"])
+    true, other = sorted(zip(batch.targets["agreement"].tolist(), texts, strict=True), reverse=True)  # of the first picture
+    return true[1].removesuffix(" ."), other[1].removesuffix(" .")
 
 
 def _entities(kind: Kind) -> str:

@@ -22,6 +22,7 @@ from read import read_table
 from readers import accepted, close, of_benchmark, right
 from shapeworld_kinds import table as kinds_table
 from shown import LEADING, SHOWN
+from unbound import beside_control, control_table
 
 from molyneux.core import store
 from molyneux.core.config import read_document
@@ -229,6 +230,10 @@ def kinds(_: str) -> str:
 def situations(group: str) -> str:
     """What people's files hold, of a group such as `labels`, and what becomes of it, by the cases of the tests."""
     return read_table(group)
+def unbound(names: str) -> str:
+    """What the unbound control of ShapeWorld reaches by kind and variant, or models of `a+b` beside it."""
+    runs = runs_of(names)
+    return (beside_control(runs) if "+" in names else control_table(runs)) if runs else ""
 
 
 KINDS: dict[str, Callable[[str], str]] = {
@@ -251,6 +256,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "situations": situations,
     "study": study,
     "tried": tried,
+    "unbound": unbound,
 }
 
 

@@ -57,13 +57,15 @@ def main() -> None:
     """Make the record."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--figure6", action="store_true", help="the kinds and variants of the study of Figure 6, on all splits")
+    parser.add_argument("--kinds", nargs="+", choices=list(KINDS), help="kinds of captions (default: all)")
+    parser.add_argument("--variants", nargs="+", choices=[*VARIANTS, "published"], help="default: those of the study")
     parser.add_argument("--out", type=Path, help="file of the record (default: that of the study)")
     parser.add_argument("--train", type=int, default=16_000, help="samples that are trained on (default: %(default)s)")
     parser.add_argument("--test", type=int, default=4_000, help="samples of each split (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="root of every random number (default: %(default)s)")
     options = parser.parse_args()
-    kinds = PAPER if options.figure6 else tuple(KINDS)
-    variants = ("published", "balanced") if options.figure6 else VARIANTS
+    kinds = options.kinds or (PAPER if options.figure6 else tuple(KINDS))
+    variants = options.variants or (("published", "balanced") if options.figure6 else VARIANTS)
     splits = SPLITS if options.figure6 else SPLITS[:1]
     out = options.out or RESULTS / ("shapeworld-figure6-unbound" if options.figure6 else "shapeworld-unbound") / "records.jsonl"
     runs = []
