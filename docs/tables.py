@@ -230,6 +230,8 @@ def kinds(_: str) -> str:
 def situations(group: str) -> str:
     """What people's files hold, of a group such as `labels`, and what becomes of it, by the cases of the tests."""
     return read_table(group)
+
+
 def unbound(names: str) -> str:
     """What the unbound control of ShapeWorld reaches by kind and variant, or models of `a+b` beside it."""
     runs = runs_of(names)
