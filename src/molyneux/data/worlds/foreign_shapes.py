@@ -202,7 +202,9 @@ def wrong() -> dict[str, np.ndarray]:
         **{f"cross {width}": cross(angle, width * one) for width in (0.28, 0.4)},
         **{f"sector {degrees}": sector(angle, degrees * one) for degrees in (90, 130, 180)},
         "parallelogram": slanted(angle, np.array([[0.4, 0.0, 0.4, 0.0]])),
+        "long parallelogram": slanted(angle, np.array([[0.7, 0.0, 0.85, 0.0]])),
         "trapezoid": slanted(angle, np.array([[0.4, 1.0, 0.4, 0.0]])),
+        "upright trapezoid": slanted(angle, np.array([[0.1, 1.0, 0.25, 0.0]])),
         "hexagon": _star(angle, np.array([6]), np.array([np.cos(np.pi / 6)])),
         "triangle": _star(angle, np.array([3]), np.array([0.5])),
     }

@@ -32,7 +32,7 @@ from molyneux.data.worlds.renderings import (
 LEAST = 0.988
 """Smallest cosine between a picture and the nearest reference picture for its shape and size to be read."""
 
-MARGIN = 0.0018
+MARGIN = 0.002
 """By how much the nearest picture that is no figure may be nearer than a figure: small figures are drawn coarsely."""
 
 PRESENT = 0.85

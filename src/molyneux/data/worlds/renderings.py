@@ -46,7 +46,7 @@ _NEAREST, _NEXT = (1 / 1.12, 1.12), (1 / 1.16, 1.16, 1.2)
 _OVALS, _OVAL_SCALES = (0.48, 0.66, 0.75, 0.82, 0.9), (0.92, 1.0, 1.08)
 """Short by long axis of ellipses that a world does not have, and lengths in those with the area of its figures."""
 
-_WRONG_BLURS = (0.155, 0.2, 0.26, 0.36, 0.5)
+_WRONG_BLURS = (0.145, 0.165, 0.2, 0.26, 0.36, 0.5)
 
 _STEP = 1.1
 """Ratio of neighbouring wrong sizes with smooth borders."""
