@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from molyneux.report import StudyRun
 
-_TRUE = ("true", "soft", "plain")
-"""Kinds of views that show figures of the world: as it draws them, a little blurred and noisy, and without texture."""
+_TRUE = ("true", "soft", "jpeg", "blocks", "plain")
+"""Kinds of views that show figures of the world: as it draws them, a little blurred and noisy, as JPEG, with an error for each
+block of 8 pixels, and without texture."""
 
 _EARLIER = (1, 2, 3)
 """Levels of which studies have records that an earlier reader read."""

@@ -2,7 +2,8 @@
 
     python studies/judges.py [--count 1000] [--sheets FOLDER]
 
-Every reader of CdSprites+ and GeBiD, at every level, reads true views, softened ones and each kind of `wrong_pictures`. The
+Every reader of CdSprites+ and GeBiD, at every level, reads true views, softened ones, these as JPEG and with blocks of noise, and
+each kind of `wrong_pictures` and `wrong_kinds`. The
 record, in `studies/results/readers`, says per kind how many views were accepted (every factor read), per factor how many were
 read, and how many of those that show it were read correctly. Pictures of CdSprites+ are also shown in sizes near to the world's,
 drawn by the world itself (`size: 0.95`), and in single shapes near to its shapes (`near: drop`), with what these were read as.
@@ -19,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from PIL import Image, ImageDraw
+from wrong_kinds import HELD_OUT, LEARNED, TRUE, MorePictures, blocks, jpeg
 from wrong_pictures import CONTOURS, LIKE, NEAR, PICTURES, Contours, Drawn, Pictures, blends
 
 from molyneux.core import Reader, Score
@@ -30,7 +32,7 @@ RESULTS = Path(__file__).parent / "results" / "readers" / "records.jsonl"
 WORLDS = {"cdsprites-v1": CdSprites, "gebid-v1": GeBiD}
 LEVELS = range(1, 6)
 MODALITIES, READERS = ("image", "touch"), ("exact", "judge")
-KINDS = ("true", "soft", *dict.fromkeys((*PICTURES, *CONTOURS)), "size")
+KINDS = ("true", "soft", *TRUE, *dict.fromkeys((*PICTURES, *CONTOURS)), *LEARNED, *HELD_OUT, "size")
 SCALES = (0.86, 0.89, 0.95, 1.05, 1.12, 1.16, 1.2)
 """Sizes in those of the world."""
 ALIKE = (*NEAR, *LIKE, "blur 0.2", "shaded")
@@ -48,6 +50,8 @@ def kinds_of(world: World, modality: str, level: int, *, count: int, seed: int) 
     yield "true", Drawn(view, truth)
     if modality == "image":
         yield "soft", Drawn(soften(view, seed), truth)
+        yield "jpeg", Drawn(jpeg(view, seed=seed), truth)
+        yield "blocks", Drawn(blocks(view, seed=seed), truth)
     drawer = (Pictures if modality == "image" else Contours)(world.name, level, seed=seed)
     for kind in PICTURES if modality == "image" else CONTOURS:
         if kind == "near":  # drawn apart, so that it changes nothing of the others
@@ -55,6 +59,10 @@ def kinds_of(world: World, modality: str, level: int, *, count: int, seed: int) 
         if kind in ("discs", "plain") and "circle" in world.shapes:  # GeBiD has circles, and no textures
             continue
         yield kind, blends(view, codes["shape"], seed=seed) if kind == "blends" else drawer.draw(kind, count)
+    for number, kind in enumerate((*LEARNED, *HELD_OUT) if modality == "image" else ()):
+        more = MorePictures(world.name, level, seed=seed + 2000 + number)  # each drawn apart: one more changes no other
+        if more.shows(kind):
+            yield kind, more.draw_kind(kind, count)
 
 
 def close_kinds(world: World, modality: str, level: int, *, count: int, seed: int) -> Iterator[tuple[str, Drawn]]:
