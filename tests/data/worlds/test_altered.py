@@ -7,6 +7,7 @@ import torch
 from molyneux.core import UNREADABLE, seeds
 from molyneux.data import CdSprites, GeBiD
 from molyneux.data.worlds import foreign_shapes
+from molyneux.data.worlds.altered_colours import CANDIDATES, foreign_colours, known_colours
 from molyneux.data.worlds.altered_pictures import CHANGES, AlteredPictures
 
 
@@ -86,3 +87,29 @@ def test_points_along_an_outline_are_equally_spaced():
     points = foreign_shapes.along(circle, np.array([0.25]), 64)[0]
     expected = 2 * np.pi * (0.25 + np.arange(64) / 64)
     np.testing.assert_allclose(points, np.stack([np.cos(expected), np.sin(expected)], 1), atol=2e-3)
+
+
+@pytest.mark.parametrize("world", [CdSprites, GeBiD], ids=lambda world: world.name)
+def test_displaced_figures_lie_between_the_positions_of_the_world(world):
+    """At least 2 pixels from every centre that the same figure has in true views."""
+    made = world(level=5, modalities=("image",))
+    source = AlteredPictures(made, "train", 200, seed=3)
+    scenes = made.scenes(np.arange(2000), split="train", seed=3)
+    moved = source._between_positions(scenes.figures, scenes, np.random.default_rng(0).random((2000, 4)))
+    for shape in np.unique(scenes.figures.shape):
+        for size in (0, 1):
+            own = (scenes.figures.shape == shape) & (source._sizes(scenes) == size)
+            known = scenes.figures.centre[own]
+            away = np.abs(moved.centre[own][:, None] - known)  # along each axis from each true centre
+            assert (away.min(1).max(1) >= 2 / 64).mean() > 0.95
+
+
+@pytest.mark.parametrize("relative", [True, False])
+def test_foreign_colours_are_none_of_the_world(relative):
+    known = known_colours(np.array([(192.0, 64, 0), (10, 107, 60), (228, 217, 111)]), relative=relative, stretched=relative)
+    found = foreign_colours(known, np.random.default_rng(1).random((500, 3 * CANDIDATES)), relative=relative)
+    away = np.linalg.norm(found[:, None] - known, axis=2).min(1)
+    assert (away >= (0.2 if relative else 0.25)).mean() > 0.99
+    assert (away < 0.45).mean() > 0.2  # many resemble one
+    if relative:
+        np.testing.assert_allclose(found.max(1), 1)

@@ -1,13 +1,17 @@
+import io
+
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from torch import nn
 from torch.nn import functional
 
-from molyneux.core import JudgeMaterial, Modality, Progress, SpecError
+from molyneux.core import Factor, JudgeMaterial, Modality, Progress, Spec, SpecError
 from molyneux.learn import Training
 from molyneux.learn.judges import train_judge, validate_accuracy
-from molyneux.learn.judges.augmentation import jitter, soften
+from molyneux.learn.judges.augmentation import compressed, jitter, soften
+from molyneux.learn.judges.calibration import calibrate
 from molyneux.learn.judges.labels import union
 from molyneux.learn.judges.net import JudgeNet
 from molyneux.learn.judges.train import Interleaved, JudgeTraining
@@ -121,3 +125,37 @@ def test_jitter_is_small():
     series = torch.randn(200, 64, 3, generator=generator()) * torch.tensor([1.0, 10.0, 100.0])
     change = (jitter(series, generator()) - series).std((0, 1)) / series.std((0, 1))
     assert nn.functional.l1_loss(change, torch.full((3,), 0.02 / 3**0.5)) < 0.002
+
+
+@pytest.mark.parametrize("quality", [75, 90])
+def test_compressed_pictures_are_like_those_of_pillow(quality):
+    """Half of the rest is that files hold whole numbers."""
+    waves = torch.stack(
+        [torch.sin(torch.arange(64.0) * k / 9)[:, None] * torch.cos(torch.arange(64.0) * k / 7) for k in (1, 2, 3)]
+    )
+    picture = (127 + 120 * waves).round()
+    picture[:, 20:40, 12:30] = torch.tensor([255.0, 40.0, 0.0])[:, None, None]
+    file = io.BytesIO()
+    Image.fromarray(picture.permute(1, 2, 0).to(torch.uint8).numpy()).save(file, "JPEG", quality=quality)
+    real = torch.from_numpy(np.array(Image.open(file, formats=["JPEG"]))).permute(2, 0, 1).float()
+    own = 255 * compressed(picture[None] / 255, torch.tensor([float(quality)]))[0]
+    assert (own - real).abs().mean() < 0.35 * (real - picture).abs().mean()
+    grey = compressed(torch.full((2, 1, 28, 28), 0.5), torch.tensor([75.0, 90.0]))
+    torch.testing.assert_close(grey, torch.full((2, 1, 28, 28), 0.5), atol=0.01, rtol=0)
+
+
+def test_a_calibrated_judge_refuses_few_true_views(blobs):
+    source = blobs(400)
+    model = JudgeTraining(source.spec, seed=0)
+    known = Spec(source.spec.modalities, tuple(Factor(f.name, (*f.values, "unreadable")) for f in source.spec.factors))
+    model = JudgeTraining(known, seed=0)
+    with torch.no_grad():
+        for head in model.net.heads.values():
+            head.bias[-1] += 1.0  # as it is, it would refuse them all
+    added = calibrate(model.net, known, [source], seed=0)
+    assert set(added) == {"side", "colour"}
+    assert max(added.values()) < -0.5
+    with torch.no_grad():
+        logits = model.net(source.pictures / 255)
+    for values in logits.values():
+        assert (values.argmax(1) == values.shape[1] - 1).double().mean() < 0.1
