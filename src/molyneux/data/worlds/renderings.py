@@ -51,7 +51,7 @@ _WRONG_BLURS = (0.145, 0.165, 0.2, 0.26, 0.36, 0.5)
 _STEP = 1.1
 """Ratio of neighbouring wrong sizes with smooth borders."""
 
-_AREAS, _LENGTHS = (0.8, 1.25), 1.08
+_AREAS, _LENGTHS = (0.8, 1.25), 1.04
 """Areas of foreign shapes, in those of the smallest and the largest figure of a size; and the ratio of neighbouring lengths."""
 
 _WINDOWS = (0.6, 0.7, 0.8, 0.9, 1.0)
