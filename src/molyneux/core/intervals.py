@@ -59,7 +59,11 @@ def wilson_interval(share: float, n: float) -> Interval:
 
 
 def weighted_interval(
-    values: Sequence[float], intervals: Sequence[Interval], weights: Sequence[float], *, shared: float = 1.0
+    values: Sequence[float] | np.ndarray,
+    intervals: Sequence[Interval],
+    weights: Sequence[float] | np.ndarray,
+    *,
+    shared: float = 1.0,
 ) -> Interval:
     """The interval of a weighted sum from those of its parts: the MOVER of Zou and Donner (Statistics in Medicine 27, 2008).
 

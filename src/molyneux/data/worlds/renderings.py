@@ -248,7 +248,7 @@ def _outline(radii: np.ndarray, area: float, side: int) -> np.ndarray:
     place = np.arctan2(middle[:, None], middle) % (2 * np.pi) * (foreign_shapes.DIRECTIONS / (2 * np.pi))
     nearest = (np.rint(place).astype(np.int64) - step * np.arange(turns)[:, None, None]) % foreign_shapes.DIRECTIONS
     drawn = np.hypot(middle, middle[:, None]) <= radii[nearest] * np.sqrt(area)
-    return drawn.reshape(turns, side, _FINER, side, _FINER).mean((2, 4), dtype=np.float32)
+    return np.asarray(drawn.reshape(turns, side, _FINER, side, _FINER).mean((2, 4), dtype=np.float32))
 
 
 def _oval(radius: float, ratio: float, side: int) -> np.ndarray:

@@ -90,4 +90,5 @@ def _quantised(channels: Tensor, steps: Tensor, scale: Tensor) -> Tensor:
     blocks = channels.view(batch, depth, height // _BLOCK, _BLOCK, width // _BLOCK, _BLOCK).transpose(3, 4)
     step = (steps * scale).round().clamp(min=1)
     rounded = ((cosine @ blocks @ cosine.T) / step).round() * step
-    return (cosine.T @ rounded @ cosine).transpose(3, 4).reshape(channels.shape)
+    found: Tensor = (cosine.T @ rounded @ cosine).transpose(3, 4).reshape(channels.shape)
+    return found

@@ -11,10 +11,11 @@ from torch.distributions import Independent
 
 from molyneux.core import ConfigError, NotApplicableError, Predicts, Score, Spec, Target
 from molyneux.core.intervals import Interval, joined, wilson_interval
+from molyneux.measure.codes import in_order
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.prediction.breakdown import distributions_of, probabilities_of
-from molyneux.measure.scores import RESAMPLES, Recorder, in_order, percentiles
+from molyneux.measure.scores import RESAMPLES, Recorder, percentiles
 
 _DIGITS = 6
 """Decimals of a confidence: what differs behind them differs by the rounding of 32 bits, and is tied."""

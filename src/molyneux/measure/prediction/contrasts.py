@@ -172,7 +172,8 @@ def _aligned(rows: Rows, truth: np.ndarray) -> Rows:
     def turned(values: np.ndarray) -> np.ndarray:
         return np.take_along_axis(values.reshape(truth.shape), np.broadcast_to(order, truth.shape), axis).reshape(values.shape)
 
-    logits, controls = ({name: turned(values) for name, values in given.items()} for given in (rows.logits, rows.controls))
+    logits = {name: turned(values) for name, values in rows.logits.items()}
+    controls = {name: turned(values) for name, values in rows.controls.items()}
     return replace(rows, logits=logits, controls=controls, truth=turned(rows.truth))
 
 

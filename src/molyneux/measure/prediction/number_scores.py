@@ -12,8 +12,9 @@ import numpy as np
 
 from molyneux.core import Score, Target
 from molyneux.core.intervals import joined
+from molyneux.measure.codes import in_order
 from molyneux.measure.prediction.class_scores import PERCENT, accuracy, f1_interval, weighted_f1
-from molyneux.measure.scores import RESAMPLES, Recorder, in_order, percentiles
+from molyneux.measure.scores import RESAMPLES, Recorder, percentiles
 
 _MOST = 20
 """Numbers between bounds further apart than this are not rounded to classes."""

@@ -124,7 +124,7 @@ def _predict(evaluation: Evaluation, observed: tuple[str, ...], targets: Sequenc
             piles[target].append(pile)
     joined = {target: [np.concatenate(side) for side in zip(*parts, strict=True)] for target, parts in piles.items() if parts}
     return {
-        target: _Answers(*sides[:3], dict(zip(controls[target], sides[3:], strict=True)))
+        target: _Answers(sides[0], sides[1], sides[2], dict(zip(controls[target], sides[3:], strict=True)))
         for target, sides in joined.items()
         if len(sides[0])
     }

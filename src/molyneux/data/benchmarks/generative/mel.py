@@ -53,7 +53,7 @@ def mel_filters() -> np.ndarray:
     frequencies = np.arange(_WINDOW // 2 + 1) * RATE / _WINDOW
     low, middle, high = (corners[place : place + SIDE, None] for place in range(3))
     rising, falling = (frequencies - low) / (middle - low), (high - frequencies) / (high - middle)
-    return np.maximum(0.0, np.minimum(rising, falling))
+    return np.asarray(np.maximum(0.0, np.minimum(rising, falling)))
 
 
 @compiled

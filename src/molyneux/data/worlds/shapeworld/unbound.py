@@ -108,8 +108,8 @@ def _nouns_of(programs: np.ndarray, counts: np.ndarray, places: np.ndarray, out:
     for row in range(len(programs)):
         place, noun = 0, 0
         entities = 0.0
-        for colour in range(colours):
-            entities += counts[row, colour]
+        for number in range(colours):
+            entities += counts[row, number]
         while place < programs.shape[1] and programs[row, place] != 0 and noun < _NOUNS:
             code = programs[row, place]
             place += 1
