@@ -20,6 +20,7 @@ from exploited import exploited
 from missing_senses import rate_table
 from read import read_table
 from readers import accepted, close, of_benchmark, right
+from robust import differences, over_data_sets, robustness_table
 from shapeworld_kinds import table as kinds_table
 from shown import LEADING, SHOWN
 from unbound import beside_control, control_table
@@ -40,6 +41,7 @@ from molyneux.report import (
     to_markdown,
 )
 from molyneux.report.published import published
+from molyneux.report.records import seed_order
 from molyneux.report.tables import Column, Entry, Table
 from molyneux.run.records import current_settings
 
@@ -79,7 +81,7 @@ def records_of(study_name: str) -> Path:
 
 
 def runs_of(names: str) -> list[StudyRun]:
-    """The runs of studies, such as `ynoc+ynoc-best`, that are on record, by the order of the variants in their files.
+    """The runs of studies, such as `ynoc+ynoc-best`, on record: by the variants of their files, then by the numbers of seeds.
 
     None where one of the studies has no records yet.
     """
@@ -91,7 +93,7 @@ def runs_of(names: str) -> list[StudyRun]:
         variants = read_document(config).get("variants", {}) if config.exists() else {}
         places = {settings.get("name", variant): place for place, (variant, settings) in reversed([*enumerate(variants.items())])}
         runs = [replace(run, settings=current_settings(run.settings)) for run in load_study(records_of(name))]
-        found += sorted(runs, key=lambda run: places.get(run.settings["name"], len(places)))
+        found += sorted(runs, key=lambda run: (places.get(run.settings["name"], len(places)), seed_order(run.seed)))
     return found
 
 
@@ -138,6 +140,24 @@ def relative(name: str) -> str:
     """Errors of the models of a study divided by that of a constant, beside published ones; empty without records."""
     runs = runs_of(name)
     return against_constant(runs, FINANCE) if runs else ""
+
+
+def robust(names: str) -> str:
+    """Relative and effective robustness of the models of a study against its baseline; empty without records."""
+    runs = runs_of(names)
+    return robustness_table(runs) if runs else ""
+
+
+def methods(names: str) -> str:
+    """Methods over the data sets of studies, such as `av-mnist+stocks`, on one scale; empty where one has no records."""
+    runs = runs_of(names)
+    return over_data_sets(runs, {}) if runs else ""
+
+
+def tested(name: str) -> str:
+    """Differences of pairs of variants of a study with a test over seeds; empty without records."""
+    runs = runs_of(name)
+    return differences(runs, name) if runs else ""
 
 
 def tried(names: str) -> str:
@@ -254,9 +274,12 @@ KINDS: dict[str, Callable[[str], str]] = {
     "leading": leading,
     "rates": rates,
     "readers": readers,
+    "methods": methods,
     "relative": relative,
+    "robust": robust,
     "situations": situations,
     "study": study,
+    "tested": tested,
     "tried": tried,
     "unbound": unbound,
 }

@@ -1,8 +1,9 @@
 import json
 
 import pytest
+import torch
 
-from molyneux.core import Factor, Modality, Quantity, Spec, SpecError, Target
+from molyneux.core import Batch, Condition, DataError, Factor, Modality, Quantity, Score, Spec, SpecError, Target
 
 IMAGE = Modality("image", "image", (3, 8, 8), "uint8")
 TEXT = Modality("text", "text", (5,), "uint8", (" ", "a", "b"), 0)
@@ -101,4 +102,58 @@ def test_names_are_what_data_sets_call_things(name):
 )
 def test_errors_say_what_is_wrong(make, says):
     with pytest.raises(SpecError, match=says):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (
+            lambda: Spec((IMAGE,), (Target("kind", "class", ("a", "b")),)),
+            "Spec: factors: expected a tuple of Factor, got the Target 'kind' in it: pass it as targets=",
+        ),
+        (lambda: Spec((IMAGE,), (), (Factor("shape", ("a",)),)), "got the Factor 'shape' in it: pass it as factors="),
+        (lambda: Spec((IMAGE,), (Quantity("angle", (0.0, 1.0)),)), "got the Quantity 'angle' in it: pass it as quantities="),
+        (lambda: Spec((Factor("shape", ("a",)),)), "Spec: modalities: expected a tuple of Modality, got the Factor 'shape'"),
+        (lambda: Spec(IMAGE), "Spec: modalities: expected a tuple of Modality, got a Modality"),
+        (lambda: Spec(("image",)), "expected a tuple of Modality, got a str in it"),
+        (lambda: Spec((IMAGE,), Factor("shape", ("a",))), "Spec: factors: expected a tuple of Factor, got a Factor"),
+        (lambda: Factor("shape", "ab"), "factor shape: values: expected a tuple of texts, got 'ab'"),
+        (lambda: Factor("shape", (1, 2)), "expected a tuple of texts, got \\(1, 2\\)"),
+        (lambda: Target("kind", "class", "yes"), "target kind: symbols: expected a tuple of texts, got 'yes'"),
+        (lambda: Target("kind", "number", (3,)), "target kind: symbols: expected a tuple of texts"),
+        (lambda: Modality("t", "text", (3,), "uint8", "abc"), "modality t: symbols: expected a tuple of texts"),
+        (lambda: Modality("t", "tabular", 3), "expected a shape such as"),
+    ],
+)
+def test_positions_that_are_mixed_up_are_refused_in_a_sentence(make, says):
+    with pytest.raises(SpecError, match=says):
+        make()
+
+
+TENSOR = torch.zeros(2, dtype=torch.int64)
+MIXED_UP = {
+    "factors as masks": lambda: Batch({"image": TENSOR}, TENSOR),
+    "lengths as factors": lambda: Batch({"image": TENSOR}, {}, {"image": TENSOR}),
+    "no names": lambda: Batch(TENSOR),
+    "about as value": lambda: Score("a.b", {"factor": "shape"}),
+    "interval as about": lambda: Score("a.b", 1.0, (0.0, 1.0)),
+    "about as source": lambda: Condition({"strength": "1"}),
+    "reference as about": lambda: Condition(Empty(), Empty()),
+}
+
+
+class Empty:
+    spec = SPEC
+
+    def __len__(self):
+        return 1
+
+    def batch(self, indices):
+        return Batch({})
+
+
+@pytest.mark.parametrize("make", MIXED_UP.values(), ids=MIXED_UP)
+def test_arguments_of_other_core_types_that_are_mixed_up_are_refused(make):
+    with pytest.raises(DataError, match=r"expected .* got "):
         make()

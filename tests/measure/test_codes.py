@@ -117,7 +117,7 @@ def test_the_gap_of_known_codes(evaluation, tiny):
     assert rate == pytest.approx(2 * (-0.5 - np.log(0.1) + 0.005) + 0.5 * mean_square, abs=0.15)
     active = score("active_units", source="image")
     assert active.value == 3
-    assert active.interval[0] <= 3 <= active.interval[1]
+    assert active.interval is None  # all resamples have three, which does not tell what others have
     for name in ("marginal_kl", "gaussian_kl"):
         distance = score(name, source="image")
         assert 0 < distance.controls["same distribution"] < 0.02 < distance.value

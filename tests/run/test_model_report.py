@@ -41,6 +41,7 @@ def test_three_sides(trained, report):
     assert accuracy > 0.99
     assert value(report.complexity, "complexity.parameters") == sum(item.numel() for item in model.parameters())
     assert value(report.complexity, "complexity.training_time") == history.rows[-1]["seconds"]
+    assert [score.n for score in report.complexity if score.name == "complexity.training_time"] == [1000]
     names = [name for part in (report.performance, report.complexity, report.robustness) for name in part]
     assert len(names) + sum("strength" in score.about for score in report.scores) == len(report.scores)
     text = str(report)
@@ -76,6 +77,7 @@ def test_a_data_set_gives_its_splits(trained, tmp_path):
     assert "validation/loss" in history.rows[-1]
     found = evaluate_model(model, data, history, measures=(Prediction(), Complexity(repeats=1, steps=1)), conditions=())
     assert value(found.complexity, "complexity.training_step") > 0  # of the training samples
+    assert {score.n for score in found.complexity if score.name == "complexity.training_step"} == {10}  # as it was trained
     assert found.robustness == ()
     assert {score.n for score in found.performance if score.name == "prediction.accuracy"} == {len(data.source("test"))}
 

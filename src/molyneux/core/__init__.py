@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from molyneux.core.exhibit import Cell, Exhibit, Gallery, Scatter, load_exhibits, save_exhibits
     from molyneux.core.features import Features
-    from molyneux.core.history import History
+    from molyneux.core.history import History, TrainingStep
     from molyneux.core.model import (
         CodeDistribution,
         Codes,
@@ -117,6 +117,7 @@ __all__ = [
     "Task",
     "Trainable",
     "TrainingError",
+    "TrainingStep",
     "about_names",
     "choice_problems",
     "instance_problems",

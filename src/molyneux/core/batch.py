@@ -43,6 +43,16 @@ class Batch:
     known: Mapping[str, Tensor] = field(default_factory=dict)
     quantities: Tensor | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("views", "present", "lengths", "targets", "known"):
+            if not isinstance(getattr(self, name), Mapping):
+                kind = type(getattr(self, name)).__name__
+                raise DataError(f"Batch: expected tensors by name as {name}, got a {kind}: name the argument, such as factors=")
+        for name in ("factors", "quantities"):
+            if not isinstance(getattr(self, name), Tensor | None):
+                kind = type(getattr(self, name)).__name__
+                raise DataError(f"Batch: expected a tensor or None as {name}, got a {kind}: name the argument, such as lengths=")
+
     def __len__(self) -> int:
         return len(next(iter(self.views.values())))
 

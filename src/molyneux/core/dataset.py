@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from molyneux.core.batch import Source
+from molyneux.core.errors import DataError
 from molyneux.core.reader import Reader
 from molyneux.core.score import About
 from molyneux.core.spec import Spec
@@ -71,3 +72,11 @@ class Condition:
     source: Source
     about: About = field(default_factory=dict)
     reference: Source | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.source, Source) or not isinstance(self.reference, Source | None):
+            kinds = f"{type(self.source).__name__} and {type(self.reference).__name__}"
+            raise DataError(f"Condition: expected a source, and a source or None as reference, got {kinds}")
+        if not isinstance(self.about, Mapping):
+            kind = type(self.about).__name__
+            raise DataError(f"Condition: expected a dictionary as about, got a {kind}: name the argument, such as reference=")

@@ -5,13 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from molyneux.core import files, store
 from molyneux.core.errors import CorruptFileError, StoreError
+
+if TYPE_CHECKING:  # histories are read where torch is not needed
+    from torch import nn
+
+    from molyneux.core.batch import Batch
 
 Row = Mapping[str, float]
 """`epoch` (1 is the first), `stage` (1 is the first; only where a training has stages), `step` (optimiser steps so far),
@@ -24,17 +31,42 @@ _WHOLE = ("epoch", "stage", "step")
 
 
 @dataclass(frozen=True)
+class TrainingStep(ABC):
+    """What one optimiser step of a training is, so that it can be measured by who knows nothing of trainings.
+
+    Args:
+        batch_size: samples of a step.
+    """
+
+    batch_size: int
+
+    @abstractmethod
+    def of(self, model: nn.Module, *, steps: int, seed: int) -> AbstractContextManager[Callable[[Batch, int], None]]:
+        """A function that makes step `number`, from 0, of `steps` with a batch on the device of the model."""
+
+
+@dataclass(frozen=True)
 class History:
-    """The rows of a training, oldest first."""
+    """The rows of a training, oldest first.
+
+    Args:
+        rows: one for each epoch.
+        step: what a step of the training was; None where it is not known, as of a history that was read from a file.
+        samples: how many samples it learned from; 0 where that is not known.
+    """
 
     rows: tuple[Row, ...] = ()
+    step: TrainingStep | None = field(default=None, compare=False, repr=False)
+    samples: int = field(default=0, compare=False, repr=False)
 
     def __add__(self, row: Row) -> History:
-        return History((*self.rows, dict(row)))
+        return replace(self, rows=(*self.rows, dict(row)))
 
     def prolonged(self, seconds: float) -> History:
         """With so many seconds more in the last row."""
-        return History((*self.rows[:-1], {**self.rows[-1], "seconds": self.rows[-1]["seconds"] + seconds})) if self.rows else self
+        if not self.rows:
+            return self
+        return replace(self, rows=(*self.rows[:-1], {**self.rows[-1], "seconds": self.rows[-1]["seconds"] + seconds}))
 
     @property
     def epochs(self) -> int:

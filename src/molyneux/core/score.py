@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from numbers import Integral, Real
 from typing import Any
 
 from molyneux.core.errors import DataError
@@ -15,6 +16,17 @@ their names, a single one is a string."""
 
 MEAN_VIEW = "mean view"
 """The control of readings of generated views: what is read in the mean of the training views with the same factors."""
+
+
+_TYPES: dict[str, Any] = {"name": str, "value": (Real, type(None)), "about": Mapping, "n": Integral, "unit": str, "note": str}
+_EXPECTED = {
+    "name": "a text",
+    "value": "a number or None",
+    "about": "a dictionary of names",
+    "n": "a number of samples",
+    "unit": "a text",
+    "note": "a sentence",
+}
 
 
 @dataclass(frozen=True)
@@ -37,7 +49,7 @@ class Score:
         note: one sentence where a reader of the number needs it.
 
     Raises:
-        DataError: the value is NaN.
+        DataError: the value is NaN, or an argument is of another type, as where two positions are mixed up.
     """
 
     name: str
@@ -54,6 +66,9 @@ class Score:
     note: str = ""
 
     def __post_init__(self) -> None:
+        wrong = [name for name, kinds in _TYPES.items() if not isinstance(getattr(self, name), kinds)]
+        for name in wrong:
+            raise DataError(f"score {self.name}: expected {_EXPECTED[name]} as {name}, got {getattr(self, name)!r}")
         if self.value is not None and math.isnan(self.value):
             raise DataError(f"score {self.name} {dict(self.about)} is NaN: record it as None with a note that says why")
 

@@ -64,6 +64,9 @@ class Modality:
 
     def __post_init__(self) -> None:
         _check_name("modality", self.name)
+        _check_texts(f"modality {self.name}: symbols", self.symbols)
+        if not isinstance(self.shape, list | tuple):
+            raise SpecError(f"modality {self.name}: expected a shape such as (3, 64, 64), got {self.shape!r}")
         if self.kind not in get_args(Kind):
             raise SpecError(f"modality {self.name}: unknown kind {self.kind!r}; {nearest(str(self.kind), get_args(Kind))}")
         if len(self.shape) != _RANKS[self.kind] or any(type(size) is not int or size < 1 for size in self.shape):
@@ -123,6 +126,7 @@ class Factor:
 
     def __post_init__(self) -> None:
         _check_name("factor", self.name)
+        _check_texts(f"factor {self.name}: values", self.values)
         if len(self.values) < 1 or len(set(self.values)) != len(self.values):
             raise SpecError(f"factor {self.name}: expected distinct values, at least one, got {self.values}")
 
@@ -192,6 +196,7 @@ class Target:
 
     def __post_init__(self) -> None:
         _check_name("target", self.name)
+        _check_texts(f"target {self.name}: symbols", self.symbols)
         if self.task not in get_args(Task):
             raise SpecError(f"target {self.name}: unknown task {self.task!r}; {nearest(str(self.task), get_args(Task))}")
         least = {"class": 2, "multilabel": 1}.get(self.task, 0)
@@ -250,6 +255,8 @@ class Spec:
     quantities: tuple[Quantity, ...] = ()
 
     def __post_init__(self) -> None:
+        for what, kind in _PARTS.items():
+            _check_parts(f"Spec: {what}", getattr(self, what), kind)
         if not self.modalities:
             raise SpecError("expected at least one modality, got none")
         causes = [item.name for item in self.factors] + [item.name for item in self.quantities]
@@ -311,6 +318,32 @@ class Spec:
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise SpecError(f"expected the record of a Spec, got one that cannot be read: {error!r}") from error
+
+
+_PARTS: dict[str, type] = {"modalities": Modality, "factors": Factor, "targets": Target, "quantities": Quantity}
+
+
+def _check_parts(where: str, given: object, kind: type) -> None:
+    """Raise SpecError unless these are parts of one kind: of four positions, two are easily mixed up."""
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise SpecError(
+            f"{where}: expected a tuple of {kind.__name__}, got a {type(given).__name__}: write ({kind.__name__}(...),)"
+        )
+    for item in given:
+        if not isinstance(item, kind):
+            place = next((name for name, other in _PARTS.items() if isinstance(item, other)), "")
+            hint = f": pass it as {place}=" if place else ""
+            what = f"the {type(item).__name__} {item.name!r}" if isinstance(item, _NAMED) else f"a {type(item).__name__}"
+            raise SpecError(f"{where}: expected a tuple of {kind.__name__}, got {what} in it{hint}")
+
+
+_NAMED = (Modality, Factor, Target, Quantity)
+
+
+def _check_texts(where: str, given: object) -> None:
+    """Raise SpecError unless these are texts, and not one text, which is a sequence of letters."""
+    if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(item, str) for item in given):
+        raise SpecError(f"{where}: expected a tuple of texts, got {given!r}")
 
 
 def _rising(bounds: Sequence[float | None]) -> bool:

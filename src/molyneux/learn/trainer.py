@@ -45,6 +45,7 @@ from molyneux.learn.logs import Logs, require_packages
 from molyneux.learn.post_fit import post_fit, require_post_fit
 from molyneux.learn.stage_sources import Sources, StageSources
 from molyneux.learn.steps import Steps, trained_names
+from molyneux.learn.timed_steps import FitStep
 from molyneux.learn.training import Stage, Training
 
 _FREE = ("checkpoint_seconds", "device", "memory", "mlflow", "prefetch", "tensorboard", "threads", "wandb")
@@ -137,7 +138,7 @@ def fit(
         if isinstance(model, PostFit):
             history = history.prolonged(post_fit(model, train, checkpoints.folder, training, seed=seed, progress=progress))
         history.write_csv(folder / "history.csv")
-    return history
+    return dataclasses.replace(history, step=FitStep(training.batch_size, training), samples=len(train))
 
 
 @dataclass

@@ -22,6 +22,7 @@ from molyneux.core import (
     Source,
     Spec,
     SpecError,
+    TrainingStep,
     seeds,
 )
 from molyneux.core.reader import LearnedReader, identity, read_by
@@ -54,6 +55,7 @@ class Evaluation:
         controls: trained controls of targets by name, each a model that is told less (`TrainedControl`): what they reach stands
             in the controls of the scores of the target.
         trained: of the training of the model, as far as it is recorded: its `seconds`, `samples` and `batch_size`.
+        step: what a step of the training of the model was; None where it is not known.
         stream: part of the names of all streams; `train` for the training samples.
         untrained: makes the same model with the weights it starts with, for controls; None where there is none.
 
@@ -75,6 +77,7 @@ class Evaluation:
     origin: Mapping[str, Any] = field(default_factory=dict)
     controls: Mapping[str, TrainedControl] = field(default_factory=dict)
     trained: Mapping[str, float] = field(default_factory=dict)
+    step: TrainingStep | None = None
     stream: str = "measure"
     untrained: Callable[[], Any] | None = None
 

@@ -58,7 +58,8 @@ class Projection(Measure):
         for observed, table in tables.items():
             codes = table.means["shared"]
             points = (codes - origin) @ directions if self.method == "pca" else self._tsne(codes, evaluation, observed)
-            scatters.append(self._scatter(evaluation, observed, points, table.factors))
+            places = np.argsort(table.rows)  # a scatter has the samples in the order of the source
+            scatters.append(self._scatter(evaluation, observed, points[places], table.factors[places]))
             if self.neighbours:
                 scores += self._scores(evaluation, observed, points, table)
         return Measurement(tuple(scores), tuple(scatters))

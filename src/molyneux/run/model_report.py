@@ -77,7 +77,7 @@ def evaluate_model(
         model: a trained model, or any object that has what the measures need.
         data: the samples to measure on; of a data set its split `test`, beside which the training samples serve measures
             that need some.
-        history: of the training, as `fit` returns it: its seconds become the time of training.
+        history: of the training, as `fit` returns it: its seconds become the time of training, and its steps are what is timed.
         measures: of performance and complexity; `Robustness` of all their scores comes last, unless it is among them.
         conditions: the imperfections, by the settings of an experiment file: corruptions at strengths, and missing modalities
             at rates. By default those of `usual_imperfections`; an empty list leaves robustness out.
@@ -106,7 +106,8 @@ def evaluate_model(
         seed=seed,
         samples=samples,
         batch_size=batch_size,
-        trained={} if seconds is None else {"seconds": seconds},
+        trained={} if seconds is None or history is None else {"seconds": seconds, "samples": history.samples},
+        step=None if history is None else history.step,
     )
     found = evaluate(asked, [plain, *(_under(plain, condition) for condition in under)])
     return ModelReport(found.scores, found.exhibits)

@@ -12,6 +12,7 @@ from molyneux.core.chain import require_one_run
 from molyneux.data import Split, StoredSource, contact_sheet, generate
 from molyneux.data.dataset import SPLITS
 from molyneux.learn import FitProgress, fit, load_weights, precision_of, save_model
+from molyneux.learn.timed_steps import FitStep
 from molyneux.measure import Evaluation, evaluate
 from molyneux.run.experiment import Experiment, make_model
 from molyneux.run.folder import (
@@ -282,6 +283,7 @@ def evaluations(run: Run) -> list[Evaluation]:
         batch_size=settings.batch_size,
         origin={**_origin(experiment, readers), **_precision(run)},
         trained=_trained(run),
+        step=FitStep(experiment.learn.training.batch_size, experiment.learn.training),
         untrained=lambda: make_model(experiment.learn, source.spec, experiment.seed),
     )
     return [_under(condition, plain, run) for condition in measured_on]

@@ -1,5 +1,6 @@
 """What models cost: counts by hand, and numbers from processes of their own that fit them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,11 @@ from torch.distributions import Categorical
 from molyneux.core import Batch, ConfigError, Modality, Spec, Target
 from molyneux.core.config import override
 from molyneux.data import ArraySource
-from molyneux.learn import MVAE
+from molyneux.learn import MVAE, FusionPredictor, Training, fit
 from molyneux.learn.nets import Dense
+from molyneux.learn.timed_steps import FitStep
 from molyneux.measure import Complexity, Evaluation, evaluate
-from molyneux.measure.complexity.process import Energy, Job, count_operations, measured
+from molyneux.measure.complexity.process import Energy, Job, Reads, count_operations, measured
 from molyneux.run import load_study
 from molyneux.run.experiment import parse_experiment
 
@@ -83,9 +85,10 @@ def _transformer(steps, width, inner):
 )
 def test_layers_have_their_operations(layer, shape, operations):
     with torch.no_grad():
-        found, read = count_operations(layer, lambda: layer(torch.zeros(shape)))
+        reads = Reads(layer)
+        found = count_operations(layer, lambda: layer(torch.zeros(shape)), reads)
     assert found == operations
-    assert read == sum(item.numel() for item in layer.parameters())
+    assert reads.parameters == sum(item.numel() for item in layer.parameters())
 
 
 STUDY = load_study(Path(__file__).parents[3] / "configs" / "studies" / "av-mnist.yaml")
@@ -170,3 +173,79 @@ def test_energy_is_read_from_the_counters_and_wraps_round(tmp_path):
 def test_settings_that_cannot_be_used():
     with pytest.raises(ConfigError, match="repeats: expected at least 1, got 0"):
         Complexity(repeats=0)
+
+
+@pytest.mark.parametrize("read", [("image",), ("table",), ("image", "table")])
+def test_a_model_of_some_modalities_costs_what_it_reads(read):
+    model = FusionPredictor(SPEC, modalities=read)
+    both = FusionPredictor(SPEC)
+    scores = {(score.name.partition(".")[2], score.about.get("modality")): score.value for score in costs(model)}
+    whole = {score.name.partition(".")[2]: score.value for score in costs(both)}
+    bits = {"image": 8 * 192, "table": 32 * 6}
+    assert {name for what, name in scores if what == "data"} == {None, *read}
+    assert scores["data", None] == sum(bits[name] for name in read)
+    encoders = sum(item.numel() for name in read for item in model.encoders[name].parameters())
+    assert scores["inference_parameters", None] >= encoders > 0
+    if len(read) == 1:
+        assert scores["inference_parameters", None] < whole["inference_parameters"]
+        assert scores["operations", None] < whole["operations"]
+
+
+def costs(model):
+    return evaluate([Complexity(repeats=1, steps=0)], Evaluation(model, source(), seed=1)).scores
+
+
+def test_a_model_that_reads_no_view_through_torch_is_said_to_read_all():
+    found = measured(job(Net()))
+    assert found["views"] == ["table"]
+
+    class Constant(Net):
+        def predict(self, batch, observed=None):
+            return {"kind": Categorical(logits=torch.zeros(len(batch), 3))}
+
+    assert measured(job(Constant()))["views"] == ["image", "table"]
+
+
+class Counted(FusionPredictor):
+    """Notes the size and the layout of the batches that it learns from."""
+
+    def loss(self, batch, progress, generator=None):
+        image = batch.views["image"]
+        self.seen = len(batch), image.is_contiguous(memory_format=torch.channels_last), progress.steps
+        return super().loss(batch, progress, generator)
+
+
+def test_a_step_is_that_of_fit():
+    """Weights after three steps are those after three of `fit` on the same batch, up to the order of its samples."""
+    told = {"optimizer": "sgd", "learning_rate": 1.0, "clip": 0.1, "channels_last": True}
+    settings = Training(steps=3, batch_size=50, keep="last", **told)
+    torch.manual_seed(0)
+    first, second = Counted(SPEC), Counted(SPEC)
+    second.load_state_dict(first.state_dict())
+    start = torch.cat([item.detach().flatten().clone() for item in first.parameters()])
+    history = fit(first, source(), training=settings, seed=1)
+    assert history.samples == 50
+    assert history.step == FitStep(50, replace(settings, tensorboard=False))  # there is no folder for a log
+    with history.step.of(second, steps=3, seed=1) as step:
+        for number in range(3):
+            step(source().batch(np.arange(50)), number)
+    assert second.seen == first.seen == (50, True, 3)
+    after = [torch.cat([item.detach().flatten() for item in model.parameters()]) for model in (first, second)]
+    assert 0.1 < (after[0] - start).norm() < 0.6  # three clipped steps with momentum
+    assert (after[0] - after[1]).norm() < 0.02 * (after[0] - start).norm()
+
+
+def test_what_is_timed_has_the_batch_of_the_training_and_n_its_samples():
+    model = FusionPredictor(SPEC)
+    history = fit(model, source(40), training=Training(epochs=1, batch_size=8, optimizer="sgd"))
+    trained = {"seconds": history.rows[-1]["seconds"], "samples": history.samples}
+    told = Evaluation(model, source(), train=source(40), trained=trained, step=history.step, seed=1)
+    untold = Evaluation(model, source(), train=source(40), seed=1, batch_size=20)
+    found, other = (
+        {score.name: score for score in evaluate([Complexity(repeats=1, steps=1)], one).scores} for one in (told, untold)
+    )
+    assert (found["complexity.training_step"].n, found["complexity.training_time"].n) == (8, 40)
+    assert found["complexity.training_step"].value > 0
+    assert found["complexity.training_step"].note == ""
+    assert other["complexity.training_step"].n == 20
+    assert "not known" in other["complexity.training_step"].note

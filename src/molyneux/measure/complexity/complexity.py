@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -17,7 +18,7 @@ import torch
 from torch import nn
 
 from molyneux.core import ConfigError, NotApplicableError, Score, Trainable
-from molyneux.measure.complexity.process import Job, inference_of
+from molyneux.measure.complexity.process import AdamStep, Job, inference_of
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.scores import Recorder
@@ -32,14 +33,15 @@ class Complexity(Measure):
 
     Scores, after MultiBench (Liang et al., NeurIPS 2021, appendix D.2):
 
-    - `complexity.data` in bits: what a sample takes as it is stored, and of each modality.
+    - `complexity.data` in bits: what a sample takes as it is stored, and of each modality; of those that inference reads.
     - `complexity.parameters` and `complexity.inference_parameters`: those of the model, and those that inference reads, without
       what only training needs, such as decoders.
     - `complexity.operations`: floating-point operations of inference for a sample, by torch's own counter.
     - `complexity.inference_time` in s and `complexity.inference_memory` in MiB: all test samples once through the model, in the
       batches of the evaluation; the median of several times. Making the samples is not counted in the time.
-    - `complexity.training_step` in ms and `complexity.training_memory` in MiB: a step with a batch of the size trained
-      with (of the evaluation where none is recorded): loss, gradient and Adam; the median.
+    - `complexity.training_step` in ms and `complexity.training_memory` in MiB: a step of the training, with its batch size,
+      optimiser, clipping, precision and memory layout, where these are known (`Evaluation.step`); else of Adam in 32 bits with a
+      batch of the evaluation, which a note says. The median.
     - `complexity.training_time` in s: of the training of the run, with its validation, where it is recorded.
     - `complexity.energy` in J: of the processors during `inference_time`, where Linux lets their counters be read.
 
@@ -73,21 +75,23 @@ class Complexity(Measure):
             raise NotApplicableError(f"complexity needs a model that {what}; {type(model).__name__} does not")
         recorder = Recorder(self.name, evaluation.rng(self.name), {}, evaluation.provenance())
         parameters = sum(item.numel() for item in model.parameters()) if isinstance(model, nn.Module) else 0
-        scores = [*_sizes(evaluation, recorder), recorder.score("parameters", float(parameters), n=evaluation.size, **_LOWER)]
-        scores += self._inference(evaluation, recorder)
+        found = in_process(self._job(evaluation))
+        scores = [
+            *_sizes(evaluation, found.get("views", evaluation.spec.names), recorder),
+            recorder.score("parameters", float(parameters), n=evaluation.size, **_LOWER),
+            *self._inference(evaluation, found, recorder),
+        ]
         scores += self._training(evaluation, recorder) if self.steps else []
         if seconds := evaluation.trained.get("seconds"):
-            fields = {"unit": "s", "n": int(evaluation.trained.get("samples") or evaluation.size), **_LOWER}
+            fields = {"unit": "s", "n": _trained_on(evaluation), **_LOWER}
             scores.append(recorder.score("training_time", float(seconds), **fields))
         return Measurement(tuple(scores))
 
-    def _inference(self, evaluation: Evaluation, recorder: Recorder) -> list[Score]:
+    def _inference(self, evaluation: Evaluation, found: Mapping[str, Any], recorder: Recorder) -> list[Score]:
         """Scores of inference."""
-        job = self._job(evaluation)
-        found = in_process(job)
         if "problem" in found:
             return [_failed(recorder, "inference_time", found["problem"])]
-        n = job.samples
+        n = evaluation.size
         scores = [
             recorder.score("inference_parameters", float(found["inference_parameters"]), n=n, **_LOWER),
             recorder.score("operations", float(found["operations"]), n=n, **_LOWER),
@@ -100,23 +104,24 @@ class Complexity(Measure):
         """Scores of training steps; none where a model cannot be trained or there are no training samples."""
         if evaluation.train is None or not isinstance(evaluation.model, Trainable) or not isinstance(evaluation.model, nn.Module):
             return []
-        size = min(int(evaluation.trained.get("batch_size") or evaluation.batch_size), len(evaluation.train))
-        found = in_process(self._job(evaluation, steps=self.steps, batch_size=size))
+        step = evaluation.step or AdamStep(int(evaluation.trained.get("batch_size") or evaluation.batch_size))
+        size = min(step.batch_size, len(evaluation.train))
+        found = in_process(replace(self._job(evaluation, batch_size=size), source=evaluation.train, steps=self.steps, step=step))
         if "problem" in found:
             return [_failed(recorder, "training_step", found["problem"])]
-        step = _timed(recorder, "training_step", [1000 * second for second in found["seconds"]], "ms", size)
-        return [step, *_memory(recorder, "training", found, size)]
+        note = "" if evaluation.step else "how the model was trained is not known: a step of Adam in 32 bits"
+        timed = _timed(recorder, "training_step", [1000 * second for second in found["seconds"]], "ms", size, note=note)
+        return [timed, *_memory(recorder, "training", found, size)]
 
-    def _job(self, evaluation: Evaluation, *, steps: int = 0, batch_size: int = 0) -> Job:
-        source = evaluation.train if steps and evaluation.train is not None else evaluation.source
+    def _job(self, evaluation: Evaluation, *, batch_size: int = 0) -> Job:
         return Job(
             model=evaluation.model,
-            source=source,
+            source=evaluation.source,
             samples=batch_size or evaluation.size,
             batch_size=batch_size or evaluation.batch_size,
             observed=evaluation.available,
             repeats=self.repeats,
-            steps=steps,
+            steps=0,
             threads=torch.get_num_threads(),
             seed=evaluation.seed,
         )
@@ -145,18 +150,24 @@ def _failed(recorder: Recorder, name: str, problem: str) -> Score:
     return recorder.score(name, None, note=f"not applicable: could not be measured in a process of its own: {problem}", **_LOWER)
 
 
-def _sizes(evaluation: Evaluation, recorder: Recorder) -> list[Score]:
-    """The size of a sample and of each of its modalities in bits."""
-    bits = {item.name: float(_BITS[item.dtype] * math.prod(item.shape)) for item in evaluation.spec.modalities}
+def _trained_on(evaluation: Evaluation) -> int:
+    """How many samples the model learned from; 0 where nobody knows."""
+    return int(evaluation.trained.get("samples") or (0 if evaluation.train is None else len(evaluation.train)))
+
+
+def _sizes(evaluation: Evaluation, read: Collection[str], recorder: Recorder) -> list[Score]:
+    """The size of what is read of a sample and of each of its modalities in bits."""
+    modalities = [item for item in evaluation.spec.modalities if item.name in read]
+    bits = {item.name: float(_BITS[item.dtype] * math.prod(item.shape)) for item in modalities}
     fields: dict[str, Any] = {"unit": "bits", "n": evaluation.size, **_LOWER}
     each = [recorder.on(modality=name).score("data", size, **fields) for name, size in bits.items()]
     return [recorder.score("data", sum(bits.values()), **fields), *each]
 
 
-def _timed(recorder: Recorder, name: str, values: list[float], unit: str, n: int) -> Score:
+def _timed(recorder: Recorder, name: str, values: list[float], unit: str, n: int, *, note: str = "") -> Score:
     """The median of several measurements, all of which are in the origin."""
     told = replace(recorder, origin={**recorder.origin, "repeats": values})
-    return told.score(name, median(values), unit=unit, n=n, **_LOWER)
+    return told.score(name, median(values), unit=unit, n=n, note=note, **_LOWER)
 
 
 def _memory(recorder: Recorder, of: str, found: dict[str, Any], n: int) -> list[Score]:

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
-from molyneux.core import Batch, Encodes, Predicts, Progress, Representation, Source, seeds
+from molyneux.core import Batch, Encodes, Predicts, Progress, Representation, Source, TrainingStep, seeds
 from molyneux.core.classes import working_folder_importable
 
 _POWERCAP = Path("/sys/class/powercap")
@@ -47,6 +47,7 @@ class Job:
         steps: training steps; 0 to measure inference.
         threads: of torch.
         seed: of the noise of training.
+        step: what a step of the training is; None for a step of Adam in 32 bits.
     """
 
     model: Any
@@ -58,6 +59,7 @@ class Job:
     steps: int
     threads: int
     seed: int
+    step: TrainingStep | None = None
 
     @property
     def device(self) -> torch.device:
@@ -90,7 +92,7 @@ def measured(job: Job) -> dict[str, Any]:
 
 
 def _inference(job: Job) -> dict[str, Any]:
-    """Seconds and joules of each time through all samples, operations of a sample, and parameters that are used."""
+    """Seconds and joules of each time through all samples, operations of a sample, and the parameters and views that are read."""
     infer = inference_of(job.model)
     assert infer is not None
     if isinstance(job.model, torch.nn.Module):
@@ -106,43 +108,57 @@ def _inference(job: Job) -> dict[str, Any]:
             seconds.append(took)
             joules.append(energy.joules())
     with torch.no_grad():
-        operations, used = count_operations(job.model, lambda: infer(first, job.observed))
+        alone = replace(first, views={name: view.clone() for name, view in first.views.items()})  # each in memory of its own
+        reads = Reads(job.model, alone.views)
+        operations = count_operations(job.model, lambda: infer(alone, job.observed), reads)
     known = [number for number in joules if number is not None]
     return {
         "seconds": seconds,
         "joules": known if len(known) == len(joules) else [],
         "operations": operations / len(first),
-        "inference_parameters": used,
+        "inference_parameters": reads.parameters,
+        "views": reads.views or list(first.views),  # what is read without torch is not seen
     }
 
 
 def _training(job: Job) -> dict[str, Any]:
-    """Seconds of each training step: loss, gradient and a step of Adam."""
-    job.model.train()
-    optimizer = torch.optim.Adam([item for item in job.model.parameters() if item.requires_grad], lr=1e-4)
-    batch, seconds = next(job.batches()), []
-    generator = seeds.torch_generator(job.seed, "complexity", device=job.device.type)
-
-    def step(number: int) -> None:
-        optimizer.zero_grad(set_to_none=True)
-        job.model.loss(batch, Progress(number, job.steps + _WARM), generator).total.backward()
-        optimizer.step()
-
-    for number in range(job.steps + _WARM):
-        seconds.append(_clocked(partial(step, number), job.device))
+    """Seconds of each training step, on one batch."""
+    batch, total = next(job.batches()), job.steps + _WARM
+    with (job.step or AdamStep(job.batch_size)).of(job.model, steps=total, seed=job.seed) as step:
+        seconds = [_clocked(partial(step, batch, number), job.device) for number in range(total)]
     return {"seconds": seconds[_WARM:]}
 
 
-def count_operations(model: Any, work: Callable[[], Any]) -> tuple[int, int]:
-    """Floating-point operations of a call by torch's own counter, and parameters of the model that it reads.
+@dataclass(frozen=True)
+class AdamStep(TrainingStep):
+    """A step of Adam in 32 bits, of a model of which nobody told how it was trained."""
+
+    @contextmanager
+    def of(self, model: torch.nn.Module, *, steps: int, seed: int) -> Iterator[Callable[[Batch, int], None]]:
+        """Loss, gradient and a step."""
+        model.train()
+        trained: Any = model
+        optimizer = torch.optim.Adam([item for item in model.parameters() if item.requires_grad], lr=1e-4)
+        device = next((item.device.type for item in model.parameters()), "cpu")
+        generator = seeds.torch_generator(seed, "complexity", device=device)
+
+        def step(batch: Batch, number: int) -> None:
+            optimizer.zero_grad(set_to_none=True)
+            trained.loss(batch, Progress(number, steps), generator).total.backward()
+            optimizer.step()
+
+        yield step
+
+
+def count_operations(model: Any, work: Callable[[], Any], reads: Reads) -> int:
+    """Floating-point operations of a call by torch's own counter; `reads` notes what it reads.
 
     The counter knows products of matrices, convolutions and attention, a multiplication and an addition being two operations;
     all others count as none. Recurrent and transformer layers are computed as products, so that they are counted.
     """
-    reads = _Reads(model)
     with _as_products(), _without_gradients(model), FlopCounterMode(display=False) as counter, reads:
         work()
-    return counter.get_total_flops(), reads.parameters
+    return int(counter.get_total_flops())
 
 
 @contextmanager
@@ -176,15 +192,21 @@ def _parameters(model: Any) -> list[Tensor]:
     return list(model.parameters()) if isinstance(model, torch.nn.Module) else []
 
 
-class _Reads(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Notes which parameters of a module are read by operations."""
+class Reads(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Notes which parameters of a module, and which views, are read by operations.
 
-    def __init__(self, model: Any) -> None:
+    Args:
+        model: whose parameters are looked at.
+        views: by name, each in memory of its own.
+    """
+
+    def __init__(self, model: Any, views: Mapping[str, Tensor] | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.sizes: dict[int, int] = {}
         for parameter in _parameters(model):
             place = parameter.untyped_storage().data_ptr()
             self.sizes[place] = self.sizes.get(place, 0) + parameter.numel()
+        self._views = {name: view.untyped_storage().data_ptr() for name, view in (views or {}).items()}
         self.read: set[int] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -197,6 +219,11 @@ class _Reads(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def parameters(self) -> int:
         """How many numbers of the parameters were read."""
         return sum(size for place, size in self.sizes.items() if place in self.read)
+
+    @property
+    def views(self) -> list[str]:
+        """The names of the views that were read."""
+        return [name for name, place in self._views.items() if place in self.read]
 
 
 class Energy:
