@@ -19,6 +19,9 @@ from molyneux.data.mapped_files import MappedFile
 _SYSTEM = (errno.ENOENT, errno.EACCES, errno.EISDIR, errno.ENOTDIR, errno.EIO)
 """Errors of the system; the library has numbers of its own, and none for damaged files."""
 
+_TEXTS = 64
+"""Texts that are read at once: each of them may be as long as the file."""
+
 _known = dict[Path, tuple[int, ...]]()
 """Files that were searched for links to others, by inode, size and time of change; they are opened for every batch."""
 
@@ -113,6 +116,40 @@ def find_dataset(group: Any, name: str, shape: Sequence[int | None], where: str)
     if not fits or found.dtype.kind not in "biuf":
         raise DataError(f"{where}: expected {name!r} as numbers of shape ({wanted}), got {found.dtype} {found.shape}")
     return found
+
+
+class Hdf5Texts:
+    """Reads texts of an open HDF5 file, all of them together at most as many bytes as the file may unpack to.
+
+    Args:
+        path: the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._size, self._read = path, path.stat().st_size, 0
+
+    def read(self, group: Any, name: str, where: str) -> list[str]:
+        """The texts of a data set (L,) or (L, 1), of fixed or of any length.
+
+        Raises:
+            DataError: there is none, it holds something else, or more than the file may unpack to.
+        """
+        h5py = require_h5py()
+        found = group.get(name)
+        if not isinstance(found, h5py.Dataset):
+            raise DataError(f"{where}: expected a data set {name!r}, got none; {nearest(name, group)}")
+        if h5py.check_string_dtype(found.dtype) is None or found.shape not in ((len(found),), (len(found), 1)):
+            raise DataError(f"{where}: expected {name!r} as texts of shape (any,) or (any, 1), got {found.dtype} {found.shape}")
+        texts = list[str]()
+        for start in range(0, len(found), _TEXTS):
+            block = [text if isinstance(text, bytes) else bytes(text) for text in found[start : start + _TEXTS].reshape(-1)]
+            self._read += sum(map(len, block))
+            require_unpacked(self._path, self._size, self._read)
+            try:
+                texts += [text.decode("utf-8") for text in block]
+            except UnicodeDecodeError as error:
+                raise DataError(f"{where}: expected {name!r} as text in UTF-8: {error}") from error
+        return texts
 
 
 class Hdf5Rows:

@@ -25,6 +25,8 @@ SPECIAL = (*language.SPECIAL, "<unk>")
 LONGEST = 1_000_000
 """Words of a text at most."""
 
+_BLANK, _NO_CHARACTER = " ", "\N{REPLACEMENT CHARACTER}"
+
 _ALONE = r"([^\p{L}\p{M}\p{N}\s])"
 
 
@@ -153,3 +155,28 @@ def word_view(
     dtype = "uint8" if len(symbols) <= 256 else "int64"
     modality = Modality(name, "text", (longest,), dtype, symbols, language.PADDING, language.BEGIN, language.END)
     return modality, symbol_rows(tokens, vocabulary, length=longest).astype(dtype)
+
+
+def character_view(
+    texts: Sequence[str], *, name: str, counted: np.ndarray, length: int | None = None
+) -> tuple[Modality, np.ndarray]:
+    """A text modality and the symbols (N, length) of texts in characters, as they are; what follows a text are blanks.
+
+    Args:
+        texts: (N,) what they say, in composed form (`core.characters`).
+        name: of the modality.
+        counted: (N,) bool, the texts whose characters have symbols, of which at least one has some; others are U+FFFD.
+        length: symbols of a view, at which longer texts are cut; by default the longest of those counted fits.
+    """
+    training = [text for text, chosen in zip(texts, counted.tolist(), strict=True) if chosen]
+    known = sorted({symbol for text in training for symbol in text} - {_BLANK, _NO_CHARACTER})
+    others = {symbol for text in texts for symbol in text} - {*known, _BLANK}
+    symbols = (_BLANK, *known, *([_NO_CHARACTER] if others else []))
+    longest = length or max(1, *map(len, training))
+    numbers = {symbol: number for number, symbol in enumerate(symbols)}
+    dtype = "uint8" if len(symbols) <= 256 else "int64"
+    ids = np.zeros((len(texts), longest), dtype)
+    for row, text in enumerate(texts):
+        cut = text[:longest]
+        ids[row, : len(cut)] = [numbers.get(symbol, len(symbols) - 1) for symbol in cut]
+    return Modality(name, "text", (longest,), dtype, symbols, 0), ids

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from molyneux.core import DataError, Modality
-from molyneux.data.benchmarks.text_samples import tokenize, word_view
+from molyneux.data.benchmarks.text_samples import character_view, tokenize, word_view
 from molyneux.data.lookup_reader import LookupReader
 from molyneux.data.own.content import ArrayView, Content, Where
 from molyneux.data.own.spelling import MISSING_WORDS, composed_texts, counted_texts
@@ -17,7 +17,6 @@ from molyneux.data.own.spelling import MISSING_WORDS, composed_texts, counted_te
 Unit = Literal["characters", "words"]
 """What a symbol of a text is."""
 
-_BLANK, _UNKNOWN = " ", "\N{REPLACEMENT CHARACTER}"
 _MOST_TEXTS = 10_000
 """Different texts that a reader knows at most."""
 
@@ -45,7 +44,12 @@ def text_view(
             f"{where(row)}, text {name!r}: {composed[row]!r} was read as a text: set missing if it says that there is none",
         )
     plain = [text or "" for text in composed]
-    modality, ids = (_characters if unit == "characters" else _words)(name, plain, train, words, length)
+    counted = np.zeros(len(plain), bool)
+    counted[train] = True
+    if unit == "characters":
+        modality, ids = character_view(plain, name=name, counted=counted, length=length)
+    else:
+        modality, ids = word_view(plain, name=name, counted=counted, fit=counted, words=words, length=length)
     notes += _cut(name, plain, ids, modality, where)
     return ArrayView(modality, ids, None if present.all() else present, notes=notes)
 
@@ -64,26 +68,6 @@ def _cut(name: str, texts: Sequence[str], ids: np.ndarray, modality: Modality, w
     if not len(cut):
         return ()
     return (f"{where(int(cut[0]))}, text {name!r}: cut after {longest} symbols ({counted_texts(len(cut))}): set length for more",)
-
-
-def _words(name: str, texts: Sequence[str], train: np.ndarray, most: int, length: int | None) -> tuple[Modality, np.ndarray]:
-    counted = np.zeros(len(texts), bool)
-    counted[train] = True
-    return word_view(texts, name=name, counted=counted, fit=counted, words=most, length=length)
-
-
-def _characters(name: str, texts: Sequence[str], train: np.ndarray, most: int, length: int | None) -> tuple[Modality, np.ndarray]:
-    known = sorted({symbol for row in train.tolist() for symbol in texts[row]} - {_BLANK, _UNKNOWN})
-    others = {symbol for text in texts for symbol in text} - {*known, _BLANK}
-    symbols = (_BLANK, *known, *([_UNKNOWN] if others else []))
-    longest = length or max(1, *(len(texts[row]) for row in train.tolist()))
-    numbers = {symbol: number for number, symbol in enumerate(symbols)}
-    dtype = "uint8" if len(symbols) <= 256 else "int64"
-    ids = np.zeros((len(texts), longest), dtype)
-    for row, text in enumerate(texts):
-        cut = text[:longest]
-        ids[row, : len(cut)] = [numbers.get(symbol, len(symbols) - 1) for symbol in cut]
-    return Modality(name, "text", (longest,), dtype, symbols, 0), ids
 
 
 def lookup_reader(content: Content, view: ArrayView) -> LookupReader | None:

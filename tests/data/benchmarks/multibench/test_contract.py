@@ -27,8 +27,8 @@ def equal(first, second):
     return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
 
 
-def test_every_split_has_samples_that_fit_the_spec(twins, kind):
-    dataset = twins[kind]
+def test_every_split_has_samples_that_fit_the_spec(twins, case):
+    dataset = twins[case]
     assert isinstance(dataset, Dataset)
     assert tuple(dataset.splits) == SPLITS
     for split, size in dataset.splits.items():
@@ -36,9 +36,9 @@ def test_every_split_has_samples_that_fit_the_spec(twins, kind):
         assert len(batch) == size > 0
 
 
-def test_no_sample_is_in_two_splits_and_each_is_served_once(twins, kind):
+def test_no_sample_is_in_two_splits_and_each_is_served_once(twins, case):
     """Published loaders tested on the training split, drew validation files twice, and left the last batch out."""
-    dataset = twins[kind]
+    dataset = twins[case]
     rows = [dataset._samples.rows[split] for split in SPLITS]
     together = np.concatenate(rows)
     assert len(set(together.tolist())) == len(together)
@@ -63,8 +63,8 @@ def _rows_of(dataset, split, seed):
     return taken[0]
 
 
-def test_any_slice_in_any_order_gives_the_same_bytes(twins, kind):
-    dataset = twins[kind]
+def test_any_slice_in_any_order_gives_the_same_bytes(twins, case):
+    dataset = twins[case]
     batch, order = whole(dataset, "train", seed=2), np.random.default_rng(0).permutation(dataset.splits["train"])
     source = type(dataset)(**{**dataset._settings, "folder": dataset.folder}).source("train", seed=2)
     parts = [source.batch(order[start : start + 5]) for start in range(0, len(order), 5)]
@@ -75,9 +75,9 @@ def test_any_slice_in_any_order_gives_the_same_bytes(twins, kind):
     assert all(torch.equal(tensor[0], tensor[1]) for tensor in repeated.tensors().values())
 
 
-def test_what_is_done_to_a_batch_does_not_reach_the_next(twins, kind):
+def test_what_is_done_to_a_batch_does_not_reach_the_next(twins, case):
     """Noise that was added in place to one modality leaked into another, and into the next batch."""
-    dataset = twins[kind]
+    dataset = twins[case]
     batch = whole(dataset, "test")
     tensors = batch.tensors().values()
     assert len({tensor.untyped_storage().data_ptr() for tensor in tensors}) == len(tensors)
@@ -88,8 +88,8 @@ def test_what_is_done_to_a_batch_does_not_reach_the_next(twins, kind):
     assert all(torch.equal(tensor, again[name]) for name, tensor in kept.items())
 
 
-def test_it_travels_to_other_processes_as_settings(twins, kind):
-    dataset = twins[kind]
+def test_it_travels_to_other_processes_as_settings(twins, case):
+    dataset = twins[case]
     sent = pickle.loads(pickle.dumps(dataset))
     assert sent.settings == dataset.settings
     assert equal(whole(sent, "validation"), whole(dataset, "validation"))
@@ -98,8 +98,8 @@ def test_it_travels_to_other_processes_as_settings(twins, kind):
     assert all(torch.equal(tensor, loaded[name]) for name, tensor in read.items())
 
 
-def test_missing_modalities_are_masks(twins, kind):
-    dataset = twins[kind]
+def test_missing_modalities_are_masks(twins, case):
+    dataset = twins[case]
     first = dataset.spec.names[0]
     batch = Lacking(dataset.source("test"), (first,)).batch(np.arange(3))
     assert not batch.mask(first).any()

@@ -1,7 +1,7 @@
 """The data sets of MultiBench, read from files; nothing is downloaded."""
 
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark
-from molyneux.data.benchmarks.multibench.affect import CMUMOSEI, CMUMOSI, MUStARD, URFunny
+from molyneux.data.benchmarks.multibench.affect_kinds import CMUMOSEI, CMUMOSI, MUStARD, URFunny
 from molyneux.data.benchmarks.multibench.clotho import Clotho
 from molyneux.data.benchmarks.multibench.enrico import ENRICO
 from molyneux.data.benchmarks.multibench.kinetics import KineticsLarge, KineticsSmall

@@ -1,4 +1,4 @@
-"""Words, faces and voices of speakers in videos: MUStARD, CMU-MOSI, UR-FUNNY and CMU-MOSEI, which share one layout."""
+"""Words, faces and voices of speakers in videos: the layout that MUStARD, CMU-MOSI, UR-FUNNY and CMU-MOSEI share."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, final
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from molyneux.core import Batch, Modality, Spec, Target, choice_problems
+from molyneux.core import Batch, Modality, Spec, Target
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, Standardisation, tensors
+from molyneux.data.benchmarks.multibench.spoken_words import segments_of, spoken_words, write_spoken_words
+from molyneux.data.benchmarks.raw_texts import WORDS, RawText, TextUnit, raw_text, raw_text_problems, raw_text_settings
 from molyneux.data.dataset import Split
 from molyneux.data.mapped_files import MappedFile
 from molyneux.data.restricted_pickle import read_pickle
@@ -22,21 +24,19 @@ _SENSES = ("vision", "audio", "text")
 _STEPS = 50
 _BLOCK = 256
 
-Neutral = Literal["unknown", "negative"]
-"""What the sign of a sentiment of 0 is."""
-
 
 @dataclass(frozen=True)
 class _Part:
-    """One part of the file: arrays (N, T, D) by modality, labels (N,), and the first word of each sample (N,)."""
+    """One part of the file: arrays (N, T, D) by modality, labels (N,), the first word of each sample (N,), and what `id` is."""
 
     views: Mapping[str, np.ndarray]
     labels: np.ndarray
     first: np.ndarray
+    ids: Any
 
 
 class Affect(FileBenchmark):
-    """Segments of videos as series of visual, acoustic and word features, aligned to words; see its four kinds.
+    """Segments of videos as series of visual, acoustic and word features, aligned to words; see `affect_kinds`.
 
     Layout: one pickle, a dictionary of `train`, `valid` and `test`, each a dictionary of `vision` (N, T, Dv), `audio` (N, T, Da),
     `text` (N, T, 300), `labels` (N, 1) or (N, 1, 1) and `id`; series are padded with zeros at the front. It is read without
@@ -46,14 +46,27 @@ class Affect(FileBenchmark):
     a sample is cut. What remains stands at the beginning of a view, and its number of steps is the length of all three
     modalities. Nothing is standardised unless `standardise` is set; then means and deviations are those of the training split.
 
+    The vectors of words are of their meaning, and no typing error applies to them. With `text="words"` or `text="characters"`
+    the modality `text` is what was said, as symbols, from a second file, in which the words of a sample are found by its `id`
+    (see `molyneux.data.benchmarks.multibench.spoken_words`); the samples, their splits and the other modalities are the same. A
+    sample of which the file has no words lacks the modality. Symbols are those of the training texts; `Typos` and the changes of
+    letters and words apply to characters, `Substitution`, `Dropout` and `WordSwap` to both.
+
     Args:
         folder: see `FileBenchmark`.
         file: name of the pickle.
         standardise: whether columns of `vision` and `audio` get mean 0 and standard deviation 1.
+        text: the `features` of words, or raw `words` or `characters`.
+        words: the most frequent words that have a symbol; others are `<unk>`.
+        length: symbols of a raw text, at which longer ones are cut; by default the longest training text fits.
+        text_file: name of the file of raw words; by default the one that MultiBench publishes.
     """
 
     default_file: ClassVar[str]
     """The published name of the pickle."""
+
+    default_text_file: ClassVar[str]
+    """The published name of the file of raw words."""
 
     widths: ClassVar[Mapping[str, int]]
     """Published columns of each modality."""
@@ -64,16 +77,25 @@ class Affect(FileBenchmark):
         *,
         file: str | None = None,
         standardise: bool = False,
+        text: TextUnit = "features",
+        words: int = WORDS,
+        length: int | None = None,
+        text_file: str | None = None,
+        segments_file: str | None = None,
         settings: Mapping[str, Any] | None = None,
         problems: list[str] | None = None,
     ) -> None:
-        own = {} if settings is None else settings
-        super().__init__(folder, {"file": file or self.default_file, "standardise": standardise, **own}, problems or [])
+        own = {"file": file or self.default_file, "standardise": standardise, **(settings or {})}
+        cut = {} if segments_file is None else {"segments_file": segments_file}
+        found = raw_text_problems(text, words=words, length=length, text_file=text_file, **cut)
+        named = {"text_file": text_file or self.default_text_file, **cut}
+        raw = raw_text_settings(text, words=words, length=length, **named)
+        super().__init__(folder, {**own, **raw}, [*(problems or []), *found])
 
     @property
     def expected(self) -> tuple[str, ...]:
-        """The pickle."""
-        return (str(self._settings["file"]),)
+        """The pickle, and for raw texts their files."""
+        return tuple(str(self._settings[name]) for name in ("file", "text_file", "segments_file") if name in self._settings)
 
     @property
     @abstractmethod
@@ -101,13 +123,28 @@ class Affect(FileBenchmark):
             rows[split] = start + np.flatnonzero(part.first < part.views["text"].shape[1])
             start += len(part.labels)
         train = read["train"].views
-        spec = Spec(
-            tuple(Modality(name, "series", train[name].shape[1:]) for name in _SENSES),
-            targets=self.targets,
-        )
+        raw = self._raw_text(read, rows["train"], paths) if "text" in self._settings else None
+        shown = {name: Modality(name, "series", train[name].shape[1:]) for name in _SENSES}
+        shown |= {} if raw is None else {"text": raw.modality}
+        spec = Spec(tuple(shown.values()), targets=self.targets)
         with mapped.from_beginning_to_end():
             scales = self._scales(read["train"], mapped) if self._settings["standardise"] else {}
-        return Samples(spec, rows, lambda rows: self._batch(rows, list(read.values()), scales, mapped), [mapped])
+        return Samples(spec, rows, lambda rows: self._batch(rows, list(read.values()), scales, mapped, raw), [mapped])
+
+    def _raw_text(self, read: Mapping[Split, _Part], train: np.ndarray, paths: Mapping[str, Path]) -> RawText:
+        """What is said in the samples of all parts."""
+        own, file = self._settings, paths[str(self._settings["file"])]
+        ids = [
+            segment
+            for split, part in read.items()
+            for segment in segments_of(part.ids, len(part.labels), f"{file}, {_PARTS[split]}, id")
+        ]
+        path = paths[str(own["text_file"])]
+        texts = spoken_words(path, ids, segments=paths[str(own["segments_file"])] if "segments_file" in own else None)
+        counted = np.isin(np.arange(len(ids)), train)
+        if not any((texts[row] or "").strip() for row in train.tolist()):
+            raise self.wrong(path, "words of at least one training sample", "none")
+        return raw_text(texts, counted, unit=own["text"], words=own["words"], length=own["length"])
 
     def _part(self, found: Any, where: str, mapped: MappedFile) -> _Part:
         *views, labels = self.known(found, [*_SENSES, "labels"], where)
@@ -120,7 +157,7 @@ class Affect(FileBenchmark):
             raise self.wrong(where, "as many samples and steps in all modalities, and a label for each sample", got)
         numbers = self.finite(np.asarray(labels).reshape(len(labels), -1)[:, 0], f"{where}, labels")
         self.check_labels(numbers, f"{where}, labels")
-        return _Part(arrays, numbers, _first_words(arrays["text"], mapped))
+        return _Part(arrays, numbers, _first_words(arrays["text"], mapped), found.get("id"))
 
     def _check_widths(self, read: Mapping[Split, _Part], path: Path) -> None:
         for name in _SENSES:
@@ -140,18 +177,26 @@ class Affect(FileBenchmark):
 
         return {name: Standardisation.of(block for block in spoken(name) if len(block)) for name in ("vision", "audio")}
 
-    def _batch(self, rows: np.ndarray, parts: list[_Part], scales: Mapping[str, Standardisation], mapped: MappedFile) -> Batch:
+    def _batch(
+        self,
+        rows: np.ndarray,
+        parts: list[_Part],
+        scales: Mapping[str, Standardisation],
+        mapped: MappedFile,
+        raw: RawText | None,
+    ) -> Batch:
+        senses = _SENSES if raw is None else tuple(name for name in _SENSES if name != "text")
         ends = np.cumsum([len(part.labels) for part in parts])
         place = np.searchsorted(ends, rows, side="right")
         within = rows - np.concatenate([[0], ends])[place]
         steps = parts[0].views["text"].shape[1]
         first = np.empty(len(rows), np.int64)
-        views = {name: np.zeros((len(rows), *parts[0].views[name].shape[1:]), np.float32) for name in _SENSES}
+        views = {name: np.zeros((len(rows), *parts[0].views[name].shape[1:]), np.float32) for name in senses}
         labels = np.empty(len(rows), np.float32)
         for number, part in enumerate(parts):
             own = np.flatnonzero(place == number)
             first[own], labels[own] = part.first[within[own]], part.labels[within[own]]
-            for name in _SENSES:
+            for name in senses:
                 values = mapped.take(part.views[name], within[own])
                 values = _without_infinity(values) if name == "audio" else values
                 views[name][own] = self.finite(values, f"{mapped.path}, {list(_PARTS.values())[number]}, {name}", within[own])
@@ -161,22 +206,37 @@ class Affect(FileBenchmark):
             kept = np.take_along_axis(shown, np.minimum(moved, steps - 1)[..., None], 1)
             views[name] = np.where((moved < steps)[..., None], kept, np.float32(0))
         answers, known = self.answers(labels)
-        lengths = {name: np.array(steps - first) for name in _SENSES}
-        return Batch(tensors(**views), lengths=tensors(**lengths), targets=tensors(**answers), known=tensors(**known))
+        lengths = {name: np.array(steps - first) for name in senses}
+        said = {} if raw is None else {"text": raw.symbols[rows]}
+        present = {} if raw is None else raw.mask(rows)
+        return Batch(
+            tensors(**views, **said),
+            present=tensors(**present),
+            lengths=tensors(**lengths),
+            targets=tensors(**answers),
+            known=tensors(**known),
+        )
 
     @classmethod
     def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
         """See `FileBenchmark`."""
         counts = {"train": size - 2 * (size // 5), "valid": size // 5, "test": size // 5}
+        parts = {part: cls._twin_part(count, rng) for part, count in counts.items()}
+        for (name, part), shift in zip(parts.items(), np.cumsum([0, *counts.values()]).tolist(), strict=False):
+            part["id"] = [f"{name}{number // 2}[{number % 2}]" for number in range(shift, shift + counts[name])]
         with (folder / cls.default_file).open("wb") as stream:
-            pickle.dump({part: cls._twin_part(count, rng) for part, count in counts.items()}, stream, protocol=4)
+            pickle.dump(parts, stream, protocol=4)
+        labels = {
+            key: float(label) for part in parts.values() for key, label in zip(part["id"], np.ravel(part["labels"]), strict=True)
+        }
+        write_spoken_words(folder / cls.default_text_file, labels, rng)
         return cls(folder=folder)
 
     @classmethod
     def _twin_part(cls, count: int, rng: np.random.Generator) -> dict[str, Any]:
         labels = cls.twin_labels(count, rng)
         spoken = np.arange(_STEPS) >= rng.integers(0, _STEPS - 5, (count, 1))
-        part: dict[str, Any] = {"labels": labels, "id": [f"video{number}" for number in range(count)]}
+        part: dict[str, Any] = {"labels": labels}
         signal = labels.reshape(count, 1, 1) / max(np.abs(labels).max(), 1.0)
         for name, width in cls.widths.items():
             noise = rng.normal(size=(count, _STEPS, width)) + 0.5 * signal
@@ -187,63 +247,6 @@ class Affect(FileBenchmark):
     @abstractmethod
     def twin_labels(cls, count: int, rng: np.random.Generator) -> np.ndarray:
         """Random labels in the published shape."""
-
-
-class _Sentiment(Affect):
-    """Sentiment from -3 to 3, and its sign."""
-
-    def __init__(
-        self, folder: Path | None = None, *, file: str | None = None, standardise: bool = False, neutral: Neutral = "unknown"
-    ) -> None:
-        problems = choice_problems(neutral=(neutral, ("unknown", "negative")))
-        super().__init__(folder=folder, file=file, standardise=standardise, settings={"neutral": neutral}, problems=problems)
-
-    @property
-    def targets(self) -> tuple[Target, ...]:
-        """The number `sentiment` and the class `sign`."""
-        return Target("sentiment", "number", bounds=(-3.0, 3.0)), Target("sign", "class", ("negative", "positive"))
-
-    def answers(self, labels: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """See `Affect`."""
-        known = {} if self._settings["neutral"] == "negative" else {"sign": labels != 0}
-        return {"sentiment": labels, "sign": (labels > 0).astype(np.int64)}, known
-
-    def check_labels(self, labels: np.ndarray, where: str) -> None:
-        """See `Affect`."""
-        if (wrong := np.flatnonzero(np.abs(labels) > 3)).size:
-            raise self.wrong(where, "sentiments from -3 to 3", f"{labels[wrong[0]]:g} in sample {wrong[0]}")
-
-    @classmethod
-    def twin_labels(cls, count: int, rng: np.random.Generator) -> np.ndarray:
-        """See `Affect`."""
-        return np.round(rng.uniform(-3, 3, (count, 1, 1)), 1)
-
-
-class _Classified(Affect):
-    """One of two classes."""
-
-    target: ClassVar[Target]
-
-    def __init__(self, folder: Path | None = None, *, file: str | None = None, standardise: bool = False) -> None:
-        super().__init__(folder=folder, file=file, standardise=standardise)
-
-    @property
-    def targets(self) -> tuple[Target, ...]:
-        """The class."""
-        return (self.target,)
-
-    def answers(self, labels: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """See `Affect`."""
-        return {self.target.name: labels.astype(np.int64)}, {}
-
-    def check_labels(self, labels: np.ndarray, where: str) -> None:
-        """See `Affect`."""
-        self.codes(labels, 2, where)
-
-    @classmethod
-    def twin_labels(cls, count: int, rng: np.random.Generator) -> np.ndarray:
-        """See `Affect`."""
-        return rng.integers(0, 2, (count, 1)).astype(np.float64)
 
 
 def _first_words(text: np.ndarray, mapped: MappedFile) -> np.ndarray:
@@ -260,99 +263,3 @@ def _first_words(text: np.ndarray, mapped: MappedFile) -> np.ndarray:
 
 def _without_infinity(values: np.ndarray) -> np.ndarray:
     return np.where(np.isneginf(values), values.dtype.type(0), values)
-
-
-@final
-class MUStARD(_Classified):
-    """Scenes of television series, sarcastic or not: 690 segments; Castro et al. (ACL 2019).
-
-    See `Affect` for the layout, views and settings. The file is `sarcasm.pkl`; the target is the class `sarcasm`.
-    """
-
-    name = "mustard-v1"
-    licence = "MIT"
-    origin = "Castro, Hazarika, Pérez-Rosas, Zimmermann, Mihalcea and Poria (ACL 2019)"
-    page = "https://github.com/soujanyaporia/MUStARD"
-    metric = "accuracy"
-    sizes = "414 / 138 / 138"
-    folders = ("mustard", "sarcasm")
-    default_file = "sarcasm.pkl"
-    files = (default_file,)
-    published_as = f"the features sarcasm.pkl of MultiBench (https://github.com/pliang279/MultiBench) for {page}"
-    widths: ClassVar[Mapping[str, int]] = {"vision": 371, "audio": 81, "text": 300}
-    target = Target("sarcasm", "class", ("sincere", "sarcastic"))
-
-
-@final
-class URFunny(_Classified):
-    """Punchlines of TED talks, funny or not: 16,514 segments; Hasan et al. (EMNLP 2019).
-
-    See `Affect` for the layout, views and settings. The file is `humor.pkl`; the target is the class `humour`.
-    """
-
-    name = "ur-funny-v1"
-    licence = "none stated; ask its authors"
-    origin = "Hasan, Rahman, Zadeh, Zhong, Tanveer, Morency and Hoque (EMNLP 2019)"
-    page = "https://github.com/ROC-HCI/UR-FUNNY"
-    metric = "accuracy"
-    sizes = "10,598 / 2,626 / 3,290"
-    folders = ("ur-funny", "humor")
-    default_file = "humor.pkl"
-    files = (default_file,)
-    published_as = f"the features humor.pkl of MultiBench (https://github.com/pliang279/MultiBench) for {page}"
-    widths: ClassVar[Mapping[str, int]] = {"vision": 371, "audio": 81, "text": 300}
-    target = Target("humour", "class", ("serious", "funny"))
-
-
-@final
-class CMUMOSI(_Sentiment):
-    """Opinions about films: 2,199 segments with their sentiment; Zadeh et al. (IEEE Intelligent Systems, 2016).
-
-    See `Affect` for the layout, views and settings. The file is `mosi_raw.pkl`. Targets are the number `sentiment` from -3 to 3
-    and the class `sign`, which is unknown where the sentiment is 0, as in the usual accuracy; with `neutral="negative"` it is
-    negative there, as in the published training.
-
-    Args:
-        folder: see `Affect`.
-        file: see `Affect`.
-        standardise: see `Affect`.
-        neutral: what the sign of a sentiment of 0 is.
-    """
-
-    name = "cmu-mosi-v1"
-    licence = "of the CMU Multimodal SDK, for research"
-    origin = "Zadeh, Zellers, Pincus and Morency (IEEE Intelligent Systems 31, 2016)"
-    page = "http://multicomp.cs.cmu.edu/resources/cmu-mosi-dataset/"
-    metric = "accuracy of the sign without zeros, MAE"
-    sizes = "1,284 / 229 / 686"
-    folders = ("cmu-mosi", "mosi")
-    default_file = "mosi_raw.pkl"
-    files = (default_file,)
-    published_as = f"the features mosi_raw.pkl of MultiBench (https://github.com/pliang279/MultiBench) for {page}"
-    widths: ClassVar[Mapping[str, int]] = {"vision": 35, "audio": 74, "text": 300}
-
-
-@final
-class CMUMOSEI(_Sentiment):
-    """Opinions of many speakers: 22,777 segments with their sentiment; Zadeh et al. (ACL 2018).
-
-    See `Affect` for the layout, views and settings, and `CMUMOSI` for the targets. The file is `mosei_raw.pkl`.
-
-    Args:
-        folder: see `Affect`.
-        file: see `Affect`.
-        standardise: see `Affect`.
-        neutral: what the sign of a sentiment of 0 is.
-    """
-
-    name = "cmu-mosei-v1"
-    licence = "of the CMU Multimodal SDK, for research"
-    origin = "Zadeh, Liang, Poria, Cambria and Morency (ACL 2018)"
-    page = "http://multicomp.cs.cmu.edu/resources/cmu-mosei-dataset/"
-    metric = "accuracy of the sign without zeros, MAE"
-    sizes = "16,265 / 1,869 / 4,643"
-    folders = ("cmu-mosei", "mosei")
-    default_file = "mosei_raw.pkl"
-    files = (default_file,)
-    published_as = f"the features mosei_raw.pkl of MultiBench (https://github.com/pliang279/MultiBench) for {page}"
-    widths: ClassVar[Mapping[str, int]] = {"vision": 35, "audio": 74, "text": 300}
