@@ -104,7 +104,7 @@ def test_the_best_are_all_that_are_not_apart_from_the_best_mean():
 
 
 def test_seeds_that_agree_do_not_claim_certainty():
-    alike = [Score("c.strict", 100.0, interval=(99.6, 100.0), n=1000, unit="%", bounds=(0.0, 100.0))] * 3
+    alike = [Score("c.strict", 100.0, interval=(100 * 0.025 ** (1 / 1000), 100.0), n=1000, unit="%", bounds=(0.0, 100.0))] * 3
     over = over_seeds(alike)
     assert over.interval == pytest.approx((100 * 0.025 ** (1 / 3000), 100.0))
     assert above(over, (99.95, 100.0)) is None

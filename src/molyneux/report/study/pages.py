@@ -388,9 +388,8 @@ def strict_drawings(part: Part) -> Drawings | None:
 
 def _panel(part: Part, key: Key) -> Panel:
     over = over_seeds([score for group in part.groups for score in group.scores(key)])
-    direction = wording.direction(over.first)
+    direction, scale = wording.direction(over.first), Scale(0.0, 100.0, over.chance, ceiling(over.controls))
     rows = [_dot_row(part, group, own) for group in part.groups if (own := group.over(key)) is not None]
-    scale = Scale(0.0, 100.0, over.chance, ceiling(over.controls))
     return dot_panel(part.identifier("strict", direction), f"{direction}, Strict, %", rows, scale)
 
 
