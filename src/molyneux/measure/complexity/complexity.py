@@ -170,7 +170,7 @@ def _timed(recorder: Recorder, name: str, values: list[float], unit: str, n: int
     return told.score(name, median(values), unit=unit, n=n, note=note, **_LOWER)
 
 
-def _memory(recorder: Recorder, of: str, found: dict[str, Any], n: int) -> list[Score]:
+def _memory(recorder: Recorder, of: str, found: Mapping[str, Any], n: int) -> list[Score]:
     """The most memory of a process, and on its GPU."""
     fields: dict[str, Any] = {"unit": "MiB", "n": n, **_LOWER}
     idle = {"idle process": float(found["idle_memory"])}
