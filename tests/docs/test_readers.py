@@ -9,6 +9,8 @@ from molyneux.report import StudyRun, load_study
 
 RUNS = load_study(Path(__file__).parents[2] / "studies" / "results" / "readers" / "records.jsonl")
 WRONG = ("noise", "blends", "unions", "foreign", "discs", "sizes", "blurs", "averages")
+SHOWN = ("true", "soft", "plain", "jpeg", "blocks")
+"""Kinds that show figures of the world; all others but near shapes and sizes are wrong."""
 MOST = {"exact": 1.0, "judge": 2.0}
 """Largest share in % of each kind of wrong views that a reader may accept."""
 LEAST = {"exact": 99.9, "judge": 99.5}
@@ -17,8 +19,21 @@ PLAIN = 95.0
 """Smallest share in % of scenes without texture of which it reads a factor correctly."""
 
 TOLD = {
-    ("cdsprites-v1", "image", "exact", "blends", 4): 1.5,
-    ("cdsprites-v1", "image", "exact", "blends", 5): 1.1,
+    ("cdsprites-v1", "image", "exact", "blends", 4): 1.3,
+    ("cdsprites-v1", "image", "exact", "blurs of 3 pixels", 3): 1.3,
+    ("cdsprites-v1", "image", "exact", "blurs of 3 pixels", 4): 2.0,
+    ("cdsprites-v1", "image", "exact", "blurs of 3 pixels", 5): 2.5,
+    ("cdsprites-v1", "image", "exact", "halves of two", 1): 3.8,
+    ("cdsprites-v1", "image", "exact", "halves of two", 2): 9.7,
+    ("cdsprites-v1", "image", "exact", "halves of two", 3): 8.5,
+    ("cdsprites-v1", "image", "exact", "halves of two", 4): 9.3,
+    ("cdsprites-v1", "image", "exact", "halves of two", 5): 8.9,
+    ("cdsprites-v1", "image", "exact", "parallelograms", 2): 1.6,
+    ("cdsprites-v1", "image", "exact", "parallelograms", 4): 1.1,
+    ("cdsprites-v1", "image", "exact", "parallelograms", 5): 1.3,
+    ("cdsprites-v1", "image", "exact", "trapeziums", 3): 1.8,
+    ("cdsprites-v1", "image", "exact", "trapeziums", 5): 1.3,
+    ("cdsprites-v1", "image", "exact", "jpeg", 5): 80.9,
     ("cdsprites-v1", "image", "judge", "foreign", 3): 3.8,
     ("cdsprites-v1", "image", "judge", "foreign", 4): 4.2,
     ("cdsprites-v1", "image", "judge", "foreign", 5): 3.0,
@@ -32,7 +47,7 @@ TOLD = {
 
 SIZES = {
     "big": {0.86: (0, 1), 0.89: (0, 1), 0.95: (99, 100), 1.05: (99, 100), 1.12: (0, 1), 1.16: (0, 1), 1.2: (0, 1)},
-    "small": {0.86: (0, 1), 0.89: (0, 4), 0.95: (97, 100), 1.05: (99, 100), 1.12: (0, 42), 1.16: (0, 2), 1.2: (0, 2)},
+    "small": {0.86: (0, 1), 0.89: (0, 4), 0.95: (97, 100), 1.05: (99, 100), 1.12: (0, 24), 1.16: (0, 17), 1.2: (0, 2)},
 }
 """Least and largest share in % of figures that the exact reader accepts, by size in those of the world."""
 
@@ -50,7 +65,10 @@ def beyond() -> Iterator[tuple[tuple[object, ...], float]]:
     for run in RUNS:
         reader, kind = run.settings["reader"], run.settings["kind"]
         (accepted,) = share(run, "reading.accepted")
-        if kind in WRONG and accepted > MOST[reader]:
+        wrong = kind not in SHOWN and kind != "near" and ": " not in kind
+        if wrong and accepted > MOST[reader]:
+            yield place(run), accepted
+        if kind == "jpeg" and accepted < 98:
             yield place(run), accepted
         if kind == "true" and min(share(run, "reading.correct")) < LEAST[reader]:
             yield place(run), accepted
