@@ -7,10 +7,19 @@ from molyneux.cli import main
 from molyneux.data import write_twin
 
 
-@pytest.mark.parametrize("name", ["MIMIC", "CMUMOSI", "ENRICO", "MMIMDb"])
-def test_a_twin_runs_through_everything(name, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("MIMIC", {}),
+        ("CMUMOSI", {}),
+        ("CMUMOSI", {"text": "characters"}),
+        ("ENRICO", {"image_size": [16, 16]}),
+        ("MMIMDb", {}),
+        ("MMIMDb", {"text": "words", "length": 20}),
+    ],
+)
+def test_a_twin_runs_through_everything(name, settings, tmp_path, capsys):
     write_twin(name, tmp_path / "twin", size=60, seed=1)
-    settings = {"image_size": [16, 16]} if name == "ENRICO" else {}
     experiment = {
         "seed": 1,
         "data": {"benchmark": {"class_path": name, "init_args": {"folder": str(tmp_path / "twin"), **settings}}},
