@@ -38,7 +38,7 @@ def inside(folder: Path, name: str | os.PathLike[str]) -> Path:
         name: relative to the folder, as a record of the folder has it.
 
     Raises:
-        StoreError: the name leads out of the folder, or it or a folder on the way is a link.
+        StoreError: the name leads out of the folder, or it or a folder on the way is a link, a pipe, a socket or a device.
     """
     text = os.fspath(name)
     parts = Path(text).parts
@@ -48,16 +48,18 @@ def inside(folder: Path, name: str | os.PathLike[str]) -> Path:
     for part in parts:
         path = path / part
         try:
-            link = stat.S_ISLNK(path.lstat().st_mode)
+            mode = path.lstat().st_mode
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise StoreError(f"cannot look at {path}: {reason}: name another place, or change its permissions") from error
-        if link:
+        if stat.S_ISLNK(mode):
             raise StoreError(
                 f"expected a plain file or folder at {path}, got a link, which is not followed: put a copy in its place"
             )
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise StoreError(f"expected a plain file or folder at {path}, got {_kind(mode)}: put a copy in its place")
     return path
 
 

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from molyneux.core import Score, StoreError
+from molyneux.core import Score, StoreError, store
 from molyneux.core.chain import require_one_run
+from molyneux.learn.hardware import threads
 from molyneux.measure import evaluate
 from molyneux.run.folder import RunFolder, open_experiment, stored_settings
 from molyneux.run.steps import Outcome, Run, RunProgress, Silent, evaluations, read_scores
 
 Key = tuple[str, tuple[tuple[str, str | tuple[str, ...]], ...]]
+_MOST_THREADS = 1024
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class Repeated:
 def measure_again(folder: Path, *, trust: bool = False, progress: RunProgress | None = None) -> Repeated:
     """Measure the model of a run again and compare; nothing is written.
 
+    With as many threads as before, since how many share a sum decides its last digits, and resampling makes more of these.
+
     Args:
         folder: of a run that was measured, or an export of one, opened.
         trust: whether classes that are not of this package are imported, which runs their code.
@@ -48,8 +52,16 @@ def measure_again(folder: Path, *, trust: bool = False, progress: RunProgress | 
     require_one_run(folder, stored_settings(folder))
     stored = read_scores(folder)
     told.begin("measure", "measuring again")
-    found = evaluate(experiment.measure.measures, evaluations(run), progress=told.advance).scores
+    with threads(_threads(folder)):
+        found = evaluate(experiment.measure.measures, evaluations(run), progress=told.advance).scores
     return Repeated(Outcome(folder, found, (), experiment.resolved), tuple(_changes(stored, found)))
+
+
+def _threads(folder: Path) -> int | None:
+    """With how many threads the stored scores were measured; None where their record does not say it."""
+    machine = store.read_stage(folder / "measure")["details"].get("machine")
+    count = machine.get("threads") if isinstance(machine, Mapping) else None
+    return count if type(count) is int and 1 <= count <= _MOST_THREADS else None
 
 
 def _changes(stored: Sequence[Score], found: Sequence[Score]) -> list[str]:

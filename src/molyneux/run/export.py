@@ -310,7 +310,7 @@ def _copy_stages(folder: Path, part: Path, copied: _Files, scores: list[Score]) 
     from molyneux.report import portable  # with what draws; takes a second to import
 
     resolved, shown = copied.resolved, copied.shown
-    made = {name: store.made_by(folder / name) for name in ("samples", "model", "measure")}
+    made = {name: store.made_by(files.inside(folder, name)) for name in ("samples", "model", "measure")}
     version = made["samples"].get("version", copied.version or recorded_version(folder) or None)
     samples = store.Stage(part / "samples", {"seed": resolved["seed"], "data": resolved["data"], "version": version})
     if made["samples"]:

@@ -151,9 +151,10 @@ def _recorded(stage: Path, folder: Path) -> bool:
 def record_machine(path: Path) -> None:
     """Write `machine.json` where it is not there, or is not what the record of the samples says."""
     recorded = store.read_stage(path / "samples")["details"].get("machine") if store.made_by(path / "samples") else None
+    place = files.inside(path, _MACHINE)
     try:
-        found = store.read_json(files.inside(path, _MACHINE))
-    except StoreError:
+        found = store.read_json(place) if place.exists() else None
+    except CorruptFileError:
         found = None
     if not isinstance(found, dict) or (recorded is not None and found != recorded):
         store.write_json(path / _MACHINE, recorded or machine())

@@ -302,6 +302,8 @@ class Pool:
 def _import_ray() -> ModuleType:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere unless a command asks for it
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # a run without a GPU need not hide the machine's
+    # Where the process that started Ray here was killed, its agents wait so long for the server that went with it.
+    os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", "5")
     try:
         import ray
     except ImportError as error:
