@@ -1,9 +1,10 @@
 """Streams, working folders and names that commands are given by a shell, by other programs or by mistake."""
 
-import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,9 @@ def test_a_path_of_3900_characters(molyneux: Callable[..., Done], finished: Path
             if done.returncode:
                 (line,) = done.stderr.splitlines()
                 assert line.startswith("molyneux: "), line
-                assert not path.exists() or words[0] != "data"
+                with suppress(OSError):  # the name is too long to be looked for
+                    assert not path.exists()
+            shutil.rmtree(path, ignore_errors=True)
 
 
 @pytest.mark.parametrize("words", ["export {} --out", "data letters --size 4 --out", "data letters --size 4 --contact-sheet"])
@@ -109,7 +112,7 @@ def test_devices_and_dangling_links_are_named(molyneux: Callable[..., Done], fin
         assert done.returncode in (1, 2)
         (line,) = done.stderr.splitlines()
         assert line.startswith((f"molyneux: cannot write {place}: ", f"molyneux: {place} exists")), line
-    assert os.readlink(tmp_path / "link") == "nowhere"
+    assert (tmp_path / "link").readlink() == Path("nowhere")
     assert Path("/dev/full").is_char_device()
     assert [path.name for path in tmp_path.iterdir()] == ["link"]
 
@@ -122,7 +125,7 @@ def test_threads_that_no_machine_has_are_refused_by_name(molyneux: Callable[...,
 
 
 def test_every_file_has_the_permissions_of_new_files(tmp_path: Path, environment: dict[str, str]) -> None:
-    """A umask of 077 leaves nothing to anybody else, and one of 002 lets the group write everything, whoever writes the files."""
+    """A umask of 007 leaves everything to the group and nothing to anybody else, whoever writes the files."""
     (tmp_path / "e.yaml").write_text(
         "data: {world: Letters, train: 40, validation: 20, test: 20, keep: true}\n"
         "learn: {model: {class_path: MVAE, init_args: {latent_dim: 2}}, steps: 4, batch_size: 20, checkpoint_seconds: 0.001}\n"
@@ -136,15 +139,14 @@ def test_every_file_has_the_permissions_of_new_files(tmp_path: Path, environment
         "run e.yaml --out run",
         "export run --out export --include-data",
         "leaderboard results --out board",
-        *(f"data letters --size 4 --format {form} --out samples-{form}" for form in ("native", "png", "hdf5", "parquet")),
-        "data letters --size 4 --format webdataset --out samples-web",
+        *(f"data letters --size 4 --format {form} --out samples-{form}" for form in ("native", "png", "hdf5")),
         "data letters --size 4 --contact-sheet sheet.png",
         "sweep s.yaml --out sweep --results results --jobs 1",
     )
     ordered = [steps[0], steps[1], *steps[3:], steps[2]]
     code = "import sys, os; from molyneux.cli import main; os.umask(int(sys.argv[1]))\n"
     code += "for words in sys.argv[2:]: assert main([*words.split(), '--quiet']) == 0, words"
-    for umask in (0o077, 0o002):
+    for umask in (0o007,):
         for place in tmp_path.iterdir():
             if place.suffix != ".yaml":
                 place.rename(tmp_path.with_name(f"{tmp_path.name}-{umask}-{place.name}"))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from molyneux.core import store
+from molyneux.run.ray_agents import begin_of, watch
 
 HERE = Path(__file__).parent
 pytest.importorskip("ray")
@@ -61,3 +62,29 @@ def test_a_search_with_pruning_on_ray_survives_a_killed_worker(tmp_path: Path) -
     assert len(store.read_lines(tmp_path / "results" / "records.jsonl")) == len(complete)
     assert {trial["state"] for trial in trials} <= {"complete", "pruned"}
     assert json.loads(next((tmp_path / "runs").glob("toy-seed1-*/measure/stage.json")).read_text())["details"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_what_was_named_ends_when_the_process_that_named_it_is_killed() -> None:
+    sleeper = [sys.executable, "-S", "-c", "import time; print(flush=True); time.sleep(1000)"]
+    named, other = (subprocess.Popen(sleeper, stdout=subprocess.PIPE) for _ in range(2))
+    with named, other:
+        try:
+            for process in (named, other):
+                assert process.stdout is not None
+                assert process.stdout.read(1) == b"\n"
+            later = begin_of(other.pid) + 1  # as of a process that got the number of one that has ended
+            words = f"({named.pid}, {begin_of(named.pid)}), ({other.pid}, {later})"
+            code = f"import sys, time; sys.path[:] = {sys.path!r}; from molyneux.run.ray_agents import watch; "
+            code += f"kept = watch([{words}]); print(kept.pid, flush=True); time.sleep(1000)"
+            with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as driver:
+                assert driver.stdout is not None
+                assert int(driver.stdout.readline())
+                assert named.poll() is None
+                driver.kill()
+            assert named.wait() < 0
+            assert other.poll() is None
+        finally:
+            named.kill()
+            other.kill()
+    assert watch([]) is None

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from molyneux.core import ConfigError, ConflictError, MolyneuxError, StoreError, store
 from molyneux.core.classes import find_class, working_folder_importable
 from molyneux.core.config import dump_document, read_document
 from molyneux.learn import MVAE
+from molyneux.measure import evaluate
 from molyneux.report import read_run
 from molyneux.run import (
     ExportSettings,
@@ -129,12 +131,15 @@ def test_no_command_imports_a_module_of_the_working_folder(
     record = {"format": 2, "settings": {"seed": 1}, "scores": []}
     store.write_lines(folder / "records" / "records.jsonl", [record])
     mark = trap(folder)
+    (folder / ".numba_config.yaml").write_text("{")
+    (folder / "matplotlibrc").write_text("stranger.setting: 3\n")
     script = [sys.executable, "-P", "-c", "import sys; from molyneux.cli import main; sys.exit(main())"]
     begin = script if way == "script" else [sys.executable, "-m", "molyneux"]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run([*begin, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert not mark.exists(), f"{mark.read_text()} was imported"
     assert "Traceback" not in done.stderr
+    assert "stranger" not in done.stderr
     assert done.returncode == 0 or words[0] == "leaderboard", done.stderr
 
 
@@ -207,6 +212,24 @@ def test_an_own_run_is_reported_and_exported_without_its_class(evil: Path, tmp_p
         with pytest.raises(ConfigError, match="--trust"):
             measure_again(folder)
         assert measure_again(folder, trust=True).changed == ()
+
+
+def test_a_run_is_measured_again_with_its_threads(pair: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    before, found = torch.get_num_threads(), list[int]()
+
+    def counted(*args: Any, **settings: Any) -> Any:
+        found.append(torch.get_num_threads())
+        return evaluate(*args, **settings)
+
+    recorded = store.read_stage(pair["a"] / "measure")["details"]["machine"]["threads"]
+    monkeypatch.setattr("molyneux.run.again.evaluate", counted)
+    torch.set_num_threads(recorded + 1)
+    try:
+        assert measure_again(pair["a"]).changed == ()
+        assert torch.get_num_threads() == recorded + 1
+    finally:
+        torch.set_num_threads(before)
+    assert found == [recorded]
 
 
 LINKED = ("config.yaml", "machine.json", "samples", "samples/spec.json", "samples/contact_sheet.png", "model", "model/spec.json")

@@ -1,11 +1,21 @@
-"""Compilation of hot loops by numba."""
+"""Compilation of hot loops by numba.
+
+Where this package is the first to import it, numba takes settings from variables of the environment alone: a file
+`.numba_config.yaml` in the working folder is not read, then or whenever something is compiled.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from numba import njit
+from molyneux.core.classes import settings_apart
+
+with settings_apart("numba") as _new:
+    from numba import njit
+    from numba.core import config
+if _new:
+    config._config_fname = ""
 
 F = TypeVar("F", bound=Callable[..., Any])
 

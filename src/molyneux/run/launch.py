@@ -20,6 +20,7 @@ from molyneux.core.config import dump_document
 from molyneux.run.experiment import Experiment
 from molyneux.run.folder import RunFolder
 from molyneux.run.pruning import Losses, PrunedRun, Rule, pruned_run
+from molyneux.run.ray_agents import watch_agents
 from molyneux.run.study import run_name
 
 if TYPE_CHECKING:
@@ -204,6 +205,7 @@ class RayLauncher(Launcher):
             )
         except (ConnectionError, OSError, RuntimeError, ValueError, ImportError) as error:
             raise ConfigError(f"--on: cannot use the Ray cluster at {address or 'this machine'}: {error}") from error
+        self._watch = watch_agents() if local else None
 
     def run(self, job: Job, report: Report) -> str:
         """See `Launcher`."""
@@ -232,6 +234,9 @@ class RayLauncher(Launcher):
         for task in self._tasks.values():
             self._ray.cancel(task, force=True)
         self._ray.shutdown()
+        if self._watch is not None:
+            self._watch.communicate()
+            self._watch = None
 
 
 @dataclass(frozen=True)
@@ -302,8 +307,6 @@ class Pool:
 def _import_ray() -> ModuleType:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere unless a command asks for it
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # a run without a GPU need not hide the machine's
-    # Where the process that started Ray here was killed, its agents wait so long for the server that went with it.
-    os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", "5")
     try:
         import ray
     except ImportError as error:

@@ -46,7 +46,7 @@ class Trials:
         self.study, self._shared = study, bool(storage)
         self._owner = _owner(folder)
         self._sign = -1.0 if study.goal is None or study.goal.direction == "maximize" else 1.0
-        self._trials = _open(study, storage or f"sqlite:///{folder / 'search.sqlite3'}")
+        self._trials = _open(study, storage or f"sqlite:///{_made(folder / 'search.sqlite3')}")
 
     def counted(self) -> list[FrozenTrial]:
         """All trials that count, of every owner, in order."""
@@ -190,6 +190,15 @@ def _open(study: Study, url: str) -> optuna.Study:
     except DBAPIError as error:
         reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error).__name__
         raise ConfigError(f"storage: cannot use {_shown(url)}: {reason}") from error
+
+
+def _made(path: Path) -> Path:
+    """A database that is there, with the permissions of new files: SQLite would leave out that the group may write."""
+    try:
+        path.touch()
+    except OSError as error:
+        raise store.store_error(error, path) from error
+    return path
 
 
 def _with_driver(url: str) -> str:
