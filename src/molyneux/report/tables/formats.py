@@ -44,6 +44,8 @@ _LATEX = str.maketrans(
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How text begins that spreadsheets take for a formula."""
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|-inf")
+_LEAST = 16
+"""Characters that a column of names keeps on a narrow terminal, where numbers would leave it none."""
 _STYLES = {"": "", "strong": "bold", "muted": "dim"}
 
 
@@ -165,7 +167,9 @@ def to_terminal(table: Table) -> RichTable:
     drawn.title_justify = "left"
     first = 1 if table.grouped else 0
     for column in table.columns[first:]:
-        drawn.add_column(_terminal_title(column), justify=column.align, no_wrap=column.align == "right", overflow="fold")
+        number = column.align == "right"
+        least = None if number else _LEAST
+        drawn.add_column(_terminal_title(column), justify=column.align, no_wrap=number, overflow="fold", min_width=least)
     for row in table.rows:
         if table.grouped and not row[0].repeated:
             drawn.add_row(Text(row[0].text, style="bold"))
