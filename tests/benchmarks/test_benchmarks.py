@@ -17,6 +17,7 @@ import torch
 from molyneux.core import Batch, Modality, Progress, Spec
 from molyneux.core.config import read_document
 from molyneux.learn import MVAE
+from molyneux.learn.hardware import has_bf16
 from molyneux.learn.nets import Dense
 from molyneux.run import read_experiment, run_experiment
 from molyneux.run.launch import LocalLauncher
@@ -97,7 +98,17 @@ def tables(monkeypatch, tmp_path):
     return module
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+IN_BF16 = ("arithmetic", "predictors")
+"""Benchmarks of arithmetic in bf16, which say nothing where there is none: they run with the kernels of a processor that has it."""
+
+
+def listed(path):
+    """A benchmark; those that need bf16 arithmetic are marked."""
+    lacks = pytest.mark.skipif(not has_bf16(), reason="compares with bf16 arithmetic, which is not here")
+    return pytest.param(path, id=path.stem, marks=(pytest.mark.kernels, lacks) if path.stem in IN_BF16 else ())
+
+
+@pytest.mark.parametrize("script", [listed(path) for path in SCRIPTS])
 def test_a_quick_run_writes_a_record_that_makes_a_table(script, tmp_path, tables, imported, monkeypatch):
     results = tmp_path / "benchmarks" / "results"
     quick = ["--quick", "--out", str(results)]

@@ -91,7 +91,7 @@ def test_tasks_are_read_from_the_records_of_a_study():
 @pytest.mark.parametrize(
     ("study", "expected"),
     [
-        ("av-mnist", {"image", "audio"}),
+        ("av-mnist", {"image", "image-SGD", "audio"}),
         ("push", {"image", "force", "proprioception", "control"}),
         ("stocks", {"LSTM"}),
         ("interactions", {"x1-alone", "x2-alone"}),

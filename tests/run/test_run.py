@@ -252,7 +252,7 @@ def test_settings_are_chosen_without_a_look_at_the_test_split(
 
     monkeypatch.setattr(type(tuning.data.dataset), "batch", watched)
     measured = run_experiment(tuning, tmp_path / "run", steps=("measure", "report"))
-    assert read == {"validation"}
+    assert read == {"train", "validation"}  # controls are made of training samples
     assert {score.origin["split"] for score in measured.scores} == {"validation"}
     assert {score.n for score in measured.scores if score.name == "coherence.strict"} == {100}  # none lacks a word
     assert "measured on 100 validation samples" in (tmp_path / "run" / "report" / "report.md").read_text()

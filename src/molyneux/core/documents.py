@@ -19,6 +19,7 @@ from molyneux.core.errors import ConfigError, StoreError
 from molyneux.core.files import read_plain
 
 MOST_CHARACTERS, MOST_VALUES, MOST_LEVELS, LARGEST_INTEGER = 1_000_000, 20_000, 50, 2**63 - 1
+_SHOWN = 500  # characters of a path in a message
 _TOO_DEEP = f"expected at most {MOST_LEVELS} levels of lists and names in each other, got more"
 _TOO_MANY = f"expected at most {MOST_VALUES} values, aliases counted as what they stand for, got more"
 _WORDS = {
@@ -129,9 +130,11 @@ def read_document(path: Path) -> dict[str, Any]:
     try:
         text = read_plain(path, most=4 * MOST_CHARACTERS).decode()
     except StoreError as error:  # a pipe, a device or a file too large
-        raise ConfigError(f"cannot read the settings file {path}: {error}") from error
+        raise ConfigError(f"cannot read the settings file {str(path)[:_SHOWN]}: {error}") from error
     except OSError as error:
-        raise ConfigError(f"cannot read the settings file {path}: {(error.strerror or str(error)).lower()}") from error
+        raise ConfigError(
+            f"cannot read the settings file {str(path)[:_SHOWN]}: {(error.strerror or str(error)).lower()}"
+        ) from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: expected text in UTF-8, got bytes that are not: {error.reason}") from error
     return parse_document(text, str(path))

@@ -11,6 +11,7 @@ import torch
 from molyneux.core import ConfigError, DataError, Dataset, Reader, Source, Spec
 from molyneux.data import CdSprites, GeBiD, Interactions, ShapeClasses, SimulatedPush, World, worlds
 from molyneux.data.worlds.captioned_world import CaptionedWorld
+from molyneux.data.worlds.rendering_reader import RenderingReader
 
 WORLDS = [
     item
@@ -103,7 +104,10 @@ def test_readers_read_the_truth(world):
         assert reader.modality == name
         reading = reader.read(batch.views[name])
         columns = [world.spec.factor_index(factor) for factor in reading.factors]
-        assert torch.equal(reading.codes, batch.factors[:, columns])
+        truth = batch.factors[:, columns]
+        right = (reading.codes == truth).all(1).float().mean()
+        assert right >= (0.995 if isinstance(reader, RenderingReader) else 1)  # pictures have noise: a few are refused
+        assert torch.equal(reading.codes[reading.codes >= 0], truth[reading.codes >= 0])
         assert set(reader.factors) == set(world.visible(name))
 
 

@@ -147,7 +147,7 @@ def test_the_nearest_pictures_are_those_of_an_exhaustive_search():
     smooth = torch.from_numpy(gaussian_filter(light.numpy(), SMOOTHING, axes=(1, 2)))
     asked = centred(light, centroid(light), bank.side, SMOOTHING).flatten(1) / smooth.flatten(1).norm(dim=1, keepdim=True)
     cosines = (asked @ torch.from_numpy(bank.pictures).T).max(1)
-    torch.testing.assert_close(found.cosine, cosines.values, atol=2e-3, rtol=0)
+    torch.testing.assert_close(found.cosine, cosines.values, atol=4e-3, rtol=0)
     assert (torch.from_numpy(bank.codes)[cosines.indices] == found.codes).all(1).double().mean() > 0.9
 
 

@@ -51,7 +51,7 @@ def share_of_sets(name: str, right: np.ndarray, sets: np.ndarray, recorder: Reco
     """
     if not len(right) or (effect := design_effect(right, sets)) == 1.0:
         return recorder.share(name, right, **fields)
-    share, size = float(np.mean(right)), len(right) / effect
+    share, size = float(np.mean(right)), max(1.0, len(right) / effect)
     low, high = share_interval(share * size, size)
     whole = {"unit": "%", "bounds": (0.0, 100.0), "n": len(right), **fields}
     return recorder.score(name, 100 * share, interval=(100 * low, 100 * high), **whole)
