@@ -99,7 +99,7 @@ def tables(monkeypatch, tmp_path):
 
 
 IN_BF16 = ("arithmetic", "predictors")
-"""Benchmarks of arithmetic in bf16, which say nothing where there is none: they run with the kernels of a processor that has it."""
+"""Benchmarks of arithmetic in bf16, which say nothing without it: they run with the kernels of a processor that has it."""
 
 
 def listed(path):

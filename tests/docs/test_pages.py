@@ -106,7 +106,8 @@ def test_commands_run(words, workplace, monkeypatch, capsys):
         monkeypatch.syspath_prepend(str(Path(words[1]).resolve().parent))
         with pytest.raises(SystemExit, match="0"):
             runpy.run_path(words[1], run_name="__main__")
-        assert all(word in capsys.readouterr().out for word in words[2:] if word.startswith("--"))
+        told = capsys.readouterr().out
+        assert all(word in told for word in words[2:] if word.startswith("--"))
         return
     assert words[0] == "molyneux", f"this test does not know how to run the command {words}"
     if words[1] == "sweep":  # every study of that folder is checked with the configurations
