@@ -44,8 +44,9 @@ def wilson_interval(share: float, n: float) -> Interval:
     Unlike the exact one it needs no whole number of right samples: the share may be a mean of numbers in 0..1, whose variance is
     that of a proportion at most.
 
-    >>> [round(end, 4) for end in wilson_interval(1.0, 40)]
-    [0.9124, 1.0]
+    >>> low, high = wilson_interval(1.0, 40)
+    >>> round(low, 4), high
+    (0.9124, 1.0)
     """
     if not (0 <= share <= 1 and n > 0):
         raise DataError(f"expected a share in 0..1 and n above 0, got share={share} and n={n}")
