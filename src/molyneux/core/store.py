@@ -98,8 +98,9 @@ def read_error(error: OSError, path: Path) -> StoreError:
 def store_error(error: OSError, path: Path, option: str = "--out") -> StoreError:
     """The error for a file or folder that cannot be written; another one is chosen with `option` of the command line."""
     meaning = _WRITE.get(error.errno or 0, str(error))
-    if path.is_symlink() and not path.exists():
-        meaning = f"a link to something that is not there stands there: {_ELSEWHERE} or remove the link"
+    with suppress(OSError):  # what stands there may not be seen
+        if path.is_symlink() and not path.exists():
+            meaning = f"a link to something that is not there stands there: {_ELSEWHERE} or remove the link"
     return StoreError(f"cannot write {path}: {meaning.replace('--out', option)}")
 
 
