@@ -13,14 +13,14 @@ from molyneux.data import CdSprites
 from molyneux.data.worlds import cdsprites_settings as attributes
 from molyneux.data.worlds.cdsprites_settings import Noise
 from molyneux.data.worlds.raster import SHAPES, Figures, masks
-from molyneux.data.worlds.rendering_reader import _Search
+from molyneux.data.worlds.rendering_reader import BLURRED, CRISP, SOFT, _Search, softness
 from molyneux.data.worlds.renderings import SMOOTHING, FigureKind, centred, centroid, renderings
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "studies"))
 from wrong_kinds import HELD_OUT, LEARNED, MorePictures, blocks, jpeg
 from wrong_pictures import PICTURES, Pictures  # drawn with nothing of the package
 
-SMALL = {0.86: (0.0, 0.04), 0.89: (0.0, 0.06), 0.95: (0.95, 1.0), 1.05: (0.95, 1.0), 1.18: (0.0, 0.05), 1.22: (0.0, 0.02)}
+SMALL = {0.86: (0.0, 0.04), 0.89: (0.0, 0.06), 0.95: (0.9, 1.0), 1.05: (0.95, 1.0), 1.18: (0.0, 0.04), 1.22: (0.0, 0.02)}
 """Least and largest share of small figures that is read, by size in those of the world."""
 
 
@@ -236,21 +236,20 @@ def test_ground_between_light_and_dark_is_not_read():
 
 @pytest.mark.parametrize("level", [3, 5])
 def test_pictures_of_kinds_that_no_reader_was_made_with_are_refused(level):
-    """About 1 % of each kind, and at most 4 % of those of which `docs/measure.md` says that more are read; 5 of 100 by chance."""
+    """At most 1 % of each kind, and about 4 % of those of which `docs/measure.md` says that more are read."""
     drawer, reader = MorePictures("cdsprites-v1", level, seed=8), CdSprites(level=level, modalities=("image",)).readers()["image"]
-    told = {"halves of two"}
     for kind in (*LEARNED, *HELD_OUT):
-        if kind not in told and drawer.shows(kind):
+        if drawer.shows(kind):
             read = reader.read(torch.from_numpy(drawer.draw_kind(kind, 60).views)).codes
-            assert (read >= 0).all(1).sum() <= 4, kind
+            assert (read >= 0).all(1).sum() <= (8 if kind == "halves of two" else 2), kind
 
 
 @pytest.mark.parametrize("level", [1, 2, 3, 4, 5])
-def test_true_views_with_errors_of_blocks_are_read_and_as_jpeg_below_level_5(level):
+def test_true_views_with_errors_of_blocks_and_as_jpeg_are_read(level):
     world = CdSprites(level=level, modalities=("image",))
     batch = world.source("test", 150, seed=9).batch(np.arange(150))
     truth_of = batch.factors[:, [world.spec.factor_index(name) for name in world.visible("image")]]
-    for spoil, least in ((jpeg, 0.94 if level < 5 else 0.6), (blocks, 0.98)):
+    for spoil, least in ((jpeg, 0.96 if level < 5 else 0.9), (blocks, 0.98)):
         read = world.readers()["image"].read(torch.from_numpy(spoil(batch.views["image"].numpy(), seed=1))).codes
         assert (read == truth_of).all(1).double().mean() >= least
 
@@ -264,3 +263,13 @@ def test_most_quarter_discs_of_the_area_of_small_hearts_are_none():
         views.append(drawer._shown(drawer._cover([(corner, 1)], 8.0, scene), scene))
     read = CdSprites(level=3, modalities=("image",)).readers()["image"].read(torch.from_numpy(np.stack(views))).codes
     assert (read >= 0).all(1).sum() <= 15
+
+
+def test_crisp_figures_have_narrower_limits_than_soft_ones():
+    """Borders of the world are crisp: what is a little unlike a figure is none if it is crisp, and may be one if it is soft."""
+    light = torch.from_numpy(masks(_figures(("square", "heart"), 40), 64) / np.float32(255))
+    soft = torch.from_numpy(gaussian_filter(light.numpy(), 0.7, axes=(1, 2)))
+    assert softness(light).max() < CRISP < SOFT < softness(soft).min() < softness(soft).max() < BLURRED
+    twice = light.repeat_interleave(2, 1).repeat_interleave(2, 2)
+    wider = torch.from_numpy(gaussian_filter(twice.numpy(), 1.4, axes=(1, 2)))
+    torch.testing.assert_close(softness(wider), softness(soft), rtol=0.05, atol=0)  # lengths are those of 64 pixels

@@ -72,8 +72,7 @@ def _inside_colour(view: Tensor, inside: Tensor, colour: Tensor) -> Tensor:
         colour: (n, 3) of the figure, the largest channel 1: no more black than its smallest channel, or than dark ground has, was
             taken away.
     """
-    deep = functional.avg_pool2d(inside[:, None].float(), 3, 1, 1)[:, 0] > 0.99
-    deep = torch.where((deep.sum((1, 2)) >= _DEEP)[:, None, None], deep, inside)
+    deep = deep_inside(inside)
     mean = (view * deep[:, None]).sum((2, 3)) / deep.sum((1, 2)).clamp(min=1)[:, None]
     low, empty = colour.amin(1), 1 - inside.float()
     ground = (view.amin(1) * empty).sum((1, 2)) / empty.sum((1, 2)).clamp(min=1)
@@ -81,3 +80,9 @@ def _inside_colour(view: Tensor, inside: Tensor, colour: Tensor) -> Tensor:
     missing = ((low * mean.amax(1) - mean.amin(1)) / (1 - low)).clamp(min=0)
     black = (missing / (1 + missing)).minimum(most)[:, None]
     return mean * (1 - black) + black
+
+
+def deep_inside(inside: Tensor) -> Tensor:
+    """(n, S, S) pixels away from the border of what is inside, or all of them where there are too few such."""
+    deep = functional.avg_pool2d(inside[:, None].float(), 3, 1, 1)[:, 0] > 0.99
+    return torch.where((deep.sum((1, 2)) >= _DEEP)[:, None, None], deep, inside)

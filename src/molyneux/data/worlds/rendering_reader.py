@@ -17,7 +17,8 @@ from molyneux.data.worlds.cdsprites_settings import Settings
 from molyneux.data.worlds.dsprites import PLACES
 from molyneux.data.worlds.painting import BRIGHTEN, DARK_CLEAN
 from molyneux.data.worlds.raster import SHAPES
-from molyneux.data.worlds.rendering_colours import ALIKE, SHIFT, WITHIN, nearest_colour
+from molyneux.data.worlds.rendering_colours import ALIKE, SHIFT, WITHIN, deep_inside, nearest_colour
+from molyneux.data.worlds.rendering_cover import covers, on_black
 from molyneux.data.worlds.renderings import (
     INSIDE,
     SMOOTHING,
@@ -30,11 +31,15 @@ from molyneux.data.worlds.renderings import (
     renderings,
 )
 
-LEAST = 0.988
-"""Smallest cosine between a picture and the nearest reference picture for its shape and size to be read."""
+LEAST, LEAST_CRISP = 0.988, 0.992
+"""Smallest cosine between a picture and the nearest reference picture for its shape and size to be read: with soft borders, and
+with crisp ones, which the world draws."""
 
-MARGIN = 0.002
+MARGIN, MARGIN_CRISP = 0.002, 0.0015
 """By how much the nearest picture that is no figure may be nearer than a figure: small figures are drawn coarsely."""
+
+CRISP, SOFT, BLURRED = 2.0, 3.0, 12.0
+"""`softness` up to which borders are crisp, from which on they are soft, and up to which a figure is read."""
 
 PRESENT = 0.85
 """Smallest cosine for the colour and the position of an object to be read."""
@@ -59,10 +64,6 @@ _SLACK = 2.0
 
 SATURATED = 0.4
 """Smallest difference of a colour's channels, as a share of the largest, for its figures to be told from grey ground."""
-
-GREYISH, _NOISE = 0.06, 1.5
-"""Differences of the channels of a pixel that are taken for noise: up to the first, and up to so many times their median, which
-is that of grey ground."""
 
 GROUND = 0.9
 """Share of the ground that has to be as bright as one of the world's grounds to be read."""
@@ -199,14 +200,16 @@ class RenderingReader:
         """Codes and forced codes (B, F)."""
         ground = view
         if self._grounds:
-            view = _on_black(view, torch.from_numpy(self._colours).float())
+            view = on_black(view, torch.from_numpy(self._colours).float())
         brightness = view.amax(1)
         flat, brightest = evened(brightness.flatten(1).numpy(), self._level)
         light = torch.from_numpy(flat).view_as(brightness)
         centre = centroid(light)
         best = self._search.nearest(light, centre)
+        if self._grounds:
+            best = self._second_look(ground, best)
         lit = torch.from_numpy(brightest > FAINT)
-        near, there = lit & (best.cosine >= LEAST), lit & (best.cosine >= PRESENT)
+        near, there = lit & best.near, lit & (best.cosine >= PRESENT)
         forced, codes = best.forced, best.codes.where(near[:, None], -1)
         read = {"shape": codes[:, 0], "size": codes[:, 1]}
         guessed = {"shape": forced[:, 0], "size": forced[:, 1]}
@@ -223,13 +226,35 @@ class RenderingReader:
         stacked = torch.stack([read[name] for name in self._factors], 1)
         return stacked, torch.stack([guessed[name] for name in self._factors], 1)
 
+    def _second_look(self, view: Tensor, first: _Nearest) -> _Nearest:
+        """What pictures (n, 3, S, S) on grey ground are nearest to.
+
+        It is the first answer but where no figure was read and colours were stored at half of the resolution, as JPEG does it.
+        """
+        rows = torch.nonzero(~first.read).flatten()
+        cover = covers(view[rows], torch.from_numpy(self._colours).float())
+        rows, found = rows[cover.halved], [part.clone() for part in first]
+        for light in (cover.projected[cover.halved], cover.sharpened[cover.halved]):
+            flat, _ = evened(light.flatten(1).numpy(), self._level)
+            even = torch.from_numpy(flat).view_as(light)
+            again = self._search.nearest(even, centroid(even))
+            for part, other in zip(found, again, strict=True):
+                part[rows[again.read]] = other[again.read]
+        return _Nearest(*found)
+
 
 class _Nearest(NamedTuple):
-    """Of each picture the largest cosine (n,), the codes (n, 2) of shape and size, and those of the nearest rendering."""
+    """Of each picture the largest cosine (n,), whether that is enough (n,), codes (n, 2) of shape and size, and forced ones."""
 
     cosine: Tensor
+    near: Tensor
     codes: Tensor
     forced: Tensor
+
+    @property
+    def read(self) -> Tensor:
+        """(n,) whether shape and size are read."""
+        return self.near & (self.codes >= 0).all(1)
 
 
 class _Search:
@@ -257,8 +282,13 @@ class _Search:
         cosines = (crops @ self._basis) @ self._bank / length.clamp(min=1e-6)
         true, other = cosines[:, : self._true].max(1), cosines[:, self._true :].max(1)
         forced, wrong = self._codes[true.indices], self._codes[self._true + other.indices]
-        codes = torch.where((other.values > true.values + MARGIN)[:, None], wrong, forced)
-        return _Nearest(torch.maximum(true.values, other.values), codes, forced)
+        soft = softness(light)
+        crisp = ((SOFT - soft) / (SOFT - CRISP)).clamp(0, 1)
+        codes = torch.where(
+            (other.values > torch.lerp(true.values + MARGIN, true.values + MARGIN_CRISP, crisp))[:, None], wrong, forced
+        )
+        best = torch.maximum(true.values, other.values)
+        return _Nearest(best, (best >= LEAST + (LEAST_CRISP - LEAST) * crisp) & (soft <= BLURRED), codes, forced)
 
 
 @lru_cache(maxsize=2)  # seconds to make, and every reader of a world needs the same
@@ -266,23 +296,18 @@ def _search(kinds: tuple[FigureKind, ...], image_size: int, level: float) -> _Se
     return _Search(renderings(kinds, image_size, level), image_size)
 
 
+def softness(light: Tensor) -> Tensor:
+    """(n,) how wide the borders of figures are in evened brightness (n, S, S).
+
+    It is the sum of 4 c (1 - c) over pixels of cover c, by the square root of the area, in pixels of a 64-pixel picture.
+    """
+    partly = (4 * light * (1 - light)).sum((1, 2))
+    return partly / light.sum((1, 2)).sqrt().clamp(min=1) * (_CANVAS / light.shape[-1])
+
+
 def _saturation(colours: np.ndarray) -> np.ndarray:
     """(C,) the difference of the channels of colours (C, 3), as a share of the largest."""
     return np.asarray(np.ptp(colours, 1) / colours.max(1))
-
-
-def _on_black(view: Tensor, colours: Tensor) -> Tensor:
-    """Pictures (n, 3, S, S) of figures on grey ground as they would be on black ground, from the colours (C, 3) of the world."""
-    low = view.amin(1, keepdim=True)
-    span = view.amax(1, keepdim=True) - low
-    noise = (_NOISE * span.flatten(1).median(1).values).clamp(1e-6, GREYISH).view(-1, 1, 1, 1)
-    clear = 1 - noise / span.clamp(min=1e-6).maximum(noise)
-    saturated, span = clear * (view - low), clear * span
-    grey = colours.amin(1, keepdim=True)
-    ink = (saturated * span).sum((2, 3))
-    code = (ink @ functional.normalize(colours - grey, dim=1).T).argmax(1)
-    share = (grey / (colours.amax(1, keepdim=True) - grey))[code]  # of grey to what is not grey
-    return saturated + share[:, :, None, None] * span
 
 
 def _nearest_ground(view: Tensor, light: Tensor, colour: Tensor) -> tuple[Tensor, Tensor]:
@@ -293,7 +318,7 @@ def _nearest_ground(view: Tensor, light: Tensor, colour: Tensor) -> tuple[Tensor
         light: (n, S, S) their evened brightness, 0 where there is no figure.
         colour: (n, 3) the world's colour that the figure is most like.
     """
-    grey = _unstretched(view, light > WITHIN, colour)
+    grey = _unstretched(view, deep_inside(light > WITHIN), colour)
     empty = light <= INSIDE
     plain = view.amax(1) - view.amin(1) <= _TINGE
     bright, dark = grey >= BRIGHTEN / 255 - _SHADE, grey <= int(DARK_CLEAN.max()) / 255 + _SHADE
