@@ -134,7 +134,7 @@ class Score:
 
 
 def _number(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
+    return type(value) in (int, float) and -math.inf < value < math.inf
 
 
 def _optional(value: Any) -> bool:

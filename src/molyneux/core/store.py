@@ -172,10 +172,10 @@ def read_text(path: Path) -> str:
         return files.read_plain(path, most=MOST_LINES).decode()
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Read JSON lines, of one object each; errors as `read_json`."""
+def read_lines(path: Path, *, most: int = MOST_LINES) -> list[dict[str, Any]]:
+    """Read JSON lines, of one object each, from a file of at most so many bytes; errors as `read_json`."""
     with _reading(path):
-        lines = files.read_plain(path, most=MOST_LINES).decode().split("\n")
+        lines = files.read_plain(path, most=most).decode().split("\n")
         return [_object(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
 
 
