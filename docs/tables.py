@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -43,7 +42,6 @@ from molyneux.report import (
 from molyneux.report.published import published
 from molyneux.report.records import seed_order
 from molyneux.report.tables import Column, Entry, Table
-from molyneux.run.records import current_settings
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -92,7 +90,7 @@ def runs_of(names: str) -> list[StudyRun]:
         config = ROOT / "configs" / "studies" / f"{name}.yaml"
         variants = read_document(config).get("variants", {}) if config.exists() else {}
         places = {settings.get("name", variant): place for place, (variant, settings) in reversed([*enumerate(variants.items())])}
-        runs = [replace(run, settings=current_settings(run.settings)) for run in load_study(records_of(name))]
+        runs = load_study(records_of(name))
         found += sorted(runs, key=lambda run: (places.get(run.settings["name"], len(places)), seed_order(run.seed)))
     return found
 

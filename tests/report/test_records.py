@@ -67,16 +67,18 @@ def test_damaged_files_are_named(run_folder, path, content, sentence):
         read_run(run_folder)
 
 
-GOOD = '{"format": 2, "settings": {"seed": 1}, "scores": []}'
+GOOD = '{"format":3}'
 
 
 @pytest.mark.parametrize(
     ("content", "error", "sentence"),
     [
         ("", StoreError, "expected records of runs in .*, which is empty: run the sweep"),
-        (f"{GOOD}\n{GOOD[:30]}", CorruptFileError, "is damaged .line 2 is no JSON"),
+        (GOOD, StoreError, "expected records of runs in .*, which is empty: run the sweep"),
+        (f"{GOOD}\n{GOOD[:8]}", CorruptFileError, "is damaged .line 2 is no JSON"),
         (f"{GOOD}\n[1, 2]", CorruptFileError, r"is damaged .line 2: expected a JSON object, got \[1, 2\]"),
-        (f"{GOOD}\n{{}}", CorruptFileError, "line 2 of .* is no record of a run, which has settings and scores: name a file"),
+        (f"{GOOD}\n{{}}", CorruptFileError, "line 2 of .* is no record of a run .it tells neither a run nor settings"),
+        ("{}", CorruptFileError, r"line 1 of .* is no record of a run .expected .\"format\":3..: name a file"),
         ("name: generative", CorruptFileError, "is damaged .line 1 is no JSON"),
     ],
 )

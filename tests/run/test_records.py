@@ -1,16 +1,20 @@
-"""Records of a study: one sweep at a time writes them, and those of earlier versions stay valid."""
+"""Records of a study: one sweep at a time adds to them, and none is lost."""
 
 import json
 import os
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from molyneux.core import ConflictError, store
-from molyneux.core.config import read_document
-from molyneux.run import Experiment, Outcome, Study, load_study, parse_experiment, read_experiment, records, run_study
-from molyneux.run.records import Records, current_settings
+from molyneux.core import ConflictError
+from molyneux.report import StudyRun, append_study, save_study, study_run
+from molyneux.report import load_study as load_records
+from molyneux.run import Experiment, Outcome, Study, load_study, parse_experiment, records, run_study
+from molyneux.run.records import Records
 from molyneux.run.study import check_points
 
 TOP = Path(__file__).parents[2]
@@ -47,36 +51,96 @@ def test_what_one_sweep_wrote_is_kept_by_the_next(finished: Outcome, experiment:
     assert {path.name: path.read_bytes() for path in tmp_path.glob("*.jsonl")} == written
 
 
-def test_records_of_earlier_versions_stand_for_their_runs(
-    finished: Outcome, experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def runs(finished: Outcome) -> list[StudyRun]:
+    """The finished run and what it would be with other seeds."""
+    run = study_run(finished.folder)
+    return [replace(run, settings={**run.settings, "seed": seed}) for seed in (10, 2, 9)]
+
+
+def content(runs: list[StudyRun]) -> list[str]:
+    return [json.dumps([dict(run.settings), [score.to_json() for score in run.scores]], sort_keys=True) for run in runs]
+
+
+def test_a_run_that_is_added_appends_lines_and_changes_none(runs: list[StudyRun], tmp_path: Path) -> None:
+    path, written = tmp_path / "records.jsonl", [b""]
+    for number, run in enumerate(runs, start=1):
+        append_study(path, run)
+        written.append(path.read_bytes())
+        assert written[-1].startswith(written[-2])
+        assert len(load_records(path)) == number
+        append_study(path, run)  # again, and nothing is new
+        assert path.read_bytes() == written[-1]
+    added = written[-1].removeprefix(written[1]).decode().splitlines()
+    assert [next(iter(json.loads(line))) for line in added] == ["run", "run"]  # what runs have in common is there
+    save_study(tmp_path / "again.jsonl", runs)
+    assert content(load_records(path)) == content(load_records(tmp_path / "again.jsonl"))
+    save_study(path, load_records(path))
+    assert path.read_bytes() == (tmp_path / "again.jsonl").read_bytes()
+
+
+def test_a_run_that_was_measured_again_takes_the_place_of_its_record(
+    finished: Outcome, experiment: Experiment, runs: list[StudyRun], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A class had another name, a setting another place, one was not there yet and one has gone."""
     path = tmp_path / "records.jsonl"
+    for run in (study_run(finished.folder), *runs):
+        append_study(path, run)
+    changed = study_run(finished.folder)
+    changed = replace(changed, scores=changed.scores[1:])
+    monkeypatch.setattr(records, "study_run", lambda folder: changed)
     Records(path).add(finished.folder, experiment)
-    (record,) = store.read_lines(path)
-    settings = record["settings"]
-    for name in ("class_path", "init_args.spread", "init_args.nan_at"):
-        settings[f"data.generator.{name}"] = settings.pop(f"data.world.{name}")
-    settings["learn.model.class_path"] = "molyneux.learn.OldName"
-    settings["data.colour"] = "none"
-    del settings["learn.batch_size"], record["checksum"]
-    path.write_text(json.dumps(record) + "\n")
-    assert experiment not in Records(path)
-    monkeypatch.setattr(records, "RENAMED_CLASSES", {"molyneux.learn.OldName": "molyneux.learn.MVAE"})
-    monkeypatch.setattr(records, "RENAMED_SETTINGS", {"data.generator": "data.world"})
-    monkeypatch.setattr(records, "ADDED_SETTINGS", {"learn.batch_size": 50})
-    monkeypatch.setattr(records, "REMOVED_SETTINGS", frozenset({"data.colour"}))
-    assert experiment in Records(path)
-    Records(path).require_all_of([experiment])
-    assert not Records(path).of([read_experiment({**read_document(Path(__file__).parent / "toy.yaml"), "seed": 9})])
+    found = load_records(path)
+    assert len(found) == 4
+    (again,) = [run for run in found if run.seed == str(changed.settings["seed"])]
+    assert len(again.scores) == len(changed.scores)
 
 
-def test_classes_are_renamed_however_deep_they_stand() -> None:
-    old, new = next(iter(records.RENAMED_CLASSES.items()))
-    nested = {"measure.measures": [{"class_path": old, "init_args": {"of": [old, "x"]}}], "seed": 1}
-    found = current_settings(nested)
-    assert found["measure.measures"] == [{"class_path": new, "init_args": {"of": [new, "x"]}}]
-    assert found["seed"] == 1
+ADD = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from molyneux.core import store
+from molyneux.report import append_study, load_study
+from molyneux.core import ConflictError
+(run,) = load_study(Path(sys.argv[1]))
+for seed in range(int(sys.argv[3]), int(sys.argv[3]) + 10):
+    while True:
+        try:
+            with store.locked(Path(sys.argv[2])):
+                append_study(Path(sys.argv[2], "records.jsonl"), replace(run, settings={**run.settings, "seed": seed}))
+            break
+        except ConflictError:
+            continue
+    print(seed, flush=True)
+"""
+
+
+def adding(finished: Outcome, place: Path, first: int) -> "subprocess.Popen[str]":
+    """A process that adds ten runs."""
+    save_study(place / "one.jsonl", [study_run(finished.folder)])
+    command = [sys.executable, "-c", ADD, str(place / "one.jsonl"), str(place / "results"), str(first)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def test_two_processes_that_hold_the_folder_lose_no_run(finished: Outcome, tmp_path: Path) -> None:
+    both = [adding(finished, tmp_path, first) for first in (100, 200)]
+    assert [process.wait() for process in both] == [0, 0]
+    for process in both:
+        process.communicate()
+    found = [int(run.seed) for run in load_records(tmp_path / "results")]
+    assert found == [*range(100, 110), *range(200, 210)]
+
+
+def test_a_process_that_is_killed_while_it_appends_leaves_what_was_there(finished: Outcome, tmp_path: Path) -> None:
+    process = adding(finished, tmp_path, 100)
+    assert process.stdout is not None
+    for _ in range(3):
+        process.stdout.readline()
+    process.kill()
+    process.communicate()
+    found = [int(run.seed) for run in load_records(tmp_path / "results")]
+    assert found == [*range(100, 100 + len(found))]
+    assert len(found) >= 3
 
 
 EARLIER_READERS = ("cdsprites", "cdsprites-codes", "limits")

@@ -262,7 +262,7 @@ def test_records_hold_no_folders(base: dict[str, Any], tmp_path: Path) -> None:
     assert not sweep(study, tmp_path).failed
     text = (tmp_path / "results" / "records.jsonl").read_text()
     assert str(tmp_path) not in text
-    assert '"data.folder": "stored"' in text
+    assert '"data.folder":"stored"' in text
     shutil.rmtree(tmp_path / "runs")
     assert len(sweep(study, tmp_path).recorded) == 1
     shutil.rmtree(tmp_path / "stored" / "test")

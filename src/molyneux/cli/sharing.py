@@ -76,9 +76,8 @@ def leaderboard(arguments: Arguments) -> int:
     console = Answers(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH)
     for table in leaderboard_tables(ranked) if not files else ():
         console.print(to_terminal(table))
-    unsealed = f", {ranked.unsealed} of them without a checksum" if ranked.unsealed else ""
     left = f"{ranked.left_out} have no score to rank, or an earlier reader read it"
-    say(f"Leaderboard: {len(ranked.boards)} tables of {ranked.runs} records{unsealed}; {left}")
+    say(f"Leaderboard: {len(ranked.boards)} tables of {ranked.runs} records; {left}")
     for path in files:
         say(f"Written: {path}")
     return 0

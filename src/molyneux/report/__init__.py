@@ -10,7 +10,7 @@ from molyneux.report.leaderboard import (
     write_leaderboard,
 )
 from molyneux.report.page import to_html
-from molyneux.report.records import RunRecords, StudyRun, load_study, read_run, save_study, study_run
+from molyneux.report.records import RunRecords, StudyRun, append_study, load_study, read_run, save_study, study_run
 from molyneux.report.run_page import summary_table, write_run
 from molyneux.report.settings import flatten, portable
 from molyneux.report.study import chosen_tables, study_breakdowns, study_findings, study_tables, write_study
@@ -26,6 +26,7 @@ __all__ = [
     "Task",
     "aggregate",
     "aggregate_table",
+    "append_study",
     "chosen_tables",
     "comparisons",
     "flatten",

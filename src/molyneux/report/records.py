@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,18 +16,16 @@ from molyneux.core import (
     Score,
     Spec,
     StoreError,
-    about_names,
     files,
     load_exhibits,
     store,
 )
 from molyneux.core.chain import require_one_run
 from molyneux.core.config import read_document
+from molyneux.report.record_lines import RecordLines, StudyRun
 from molyneux.report.settings import flatten, portable
 
 FILE, COSTS = "records.jsonl", "costs.jsonl"
-_FORMAT = 2
-"""Version of the lines of `records.jsonl`. Lines without one were written before several modalities became lists of names."""
 
 
 @dataclass(frozen=True)
@@ -55,28 +53,6 @@ class RunRecords:
     spec: Spec | None = None
     contact_sheet: bytes = b""
     parameters: int = 0
-
-
-@dataclass(frozen=True)
-class StudyRun:
-    """One run of a study.
-
-    Args:
-        settings: its resolved settings under dotted names, `seed` among them.
-        scores: under all conditions.
-        cost: `steps`, `seconds` and `threads` of its training and the `processor` they are of; empty where it is not recorded.
-        sealed: whether its record has a checksum, which earlier versions did not write.
-    """
-
-    settings: Mapping[str, Any]
-    scores: tuple[Score, ...]
-    cost: Mapping[str, Any] = field(default_factory=dict)
-    sealed: bool = True
-
-    @property
-    def seed(self) -> str:
-        """The seed as text; empty where none is recorded."""
-        return str(self.settings.get("seed", ""))
 
 
 def read_run(folder: Path) -> RunRecords:
@@ -125,35 +101,49 @@ def study_run(folder: Path) -> StudyRun:
 
 
 def save_study(path: Path, runs: Sequence[StudyRun]) -> None:
-    """Write `records.jsonl`: one line per run, ordered by settings so that the same study gives the same bytes.
+    """Write `records.jsonl` anew, in the order of settings, so that the same runs give the same bytes; see `record_lines`."""
+    lines = RecordLines(path)
+    store.write_text(path, "".join(f"{line}\n" for run in sorted(runs, key=_by_settings) for line in lines.write(run)))
 
-    Each line holds the `checksum` of its settings and scores.
+
+def append_study(path: Path, run: StudyRun) -> None:
+    """Add the lines of a run below those of a file, which stay as they are; the file is made where it is not there.
+
+    The file is replaced at once, so a process that is killed leaves what was there. Of two processes that append at the same
+    time one may undo what the other did: hold the folder (`store.locked`).
+
+    Raises:
+        StoreError: the file cannot be read or written. CorruptFileError: it does not hold the records of runs.
     """
-    records = [
-        {"format": _FORMAT, "settings": dict(run.settings), "scores": [score.to_json() for score in run.scores]} for run in runs
-    ]
-    plain = json.loads(json.dumps(records, allow_nan=False))  # as it is read back: keys are text
-    sealed = [{**record, "checksum": store.fingerprint(record)} for record in plain]
-    store.write_lines(path, sorted(sealed, key=lambda record: json.dumps(record["settings"], sort_keys=True)))
+    lines, before = RecordLines(path), ""
+    if store.is_file(path):
+        list(lines.read(store.read_lines(path, most=files.MOST_TEXT)))
+        before = store.read_text(path)
+    new = "".join(f"{line}\n" for line in lines.write(run))
+    if new:
+        store.write_text(path, before + ("" if before.endswith("\n") or not before else "\n") + new)
 
 
 def load_study(path: Path) -> list[StudyRun]:
-    """Read what `save_study` wrote, now or in an earlier version, and the costs in `costs.jsonl` beside it.
+    """Read what `save_study` and `append_study` wrote, in the order of the lines, and the costs in `costs.jsonl` beside it.
 
     Args:
         path: the file, or the folder that holds it.
 
     Raises:
-        StoreError: it does not exist, or holds no record. CorruptFileError: it does not hold the records of runs, or a record is
-            not what its checksum says.
+        StoreError: it does not exist, holds no record, or has another format. CorruptFileError: it does not hold the records of
+            runs, or a line is not what its checksum says.
     """
     path = path / FILE if path.is_dir() else path
-    records = store.read_lines(path)
-    if not records:
+    runs = list(RecordLines(path).read(store.read_lines(path, most=files.MOST_TEXT)))
+    if not runs:
         raise StoreError(f"expected records of runs in {path}, which is empty: run the sweep, or name another file")
     costs = _costs(path.with_name(COSTS))
-    runs = by_seed([_study_run(item, path, number) for number, item in enumerate(records, start=1)])
-    return [replace(run, cost=costs.get(cost_key(run), {})) for run in runs]
+    return [replace(run, cost=costs.get(cost_key(run), {})) for run in by_seed(runs)]
+
+
+def _by_settings(run: StudyRun) -> str:
+    return json.dumps(dict(run.settings), sort_keys=True)
 
 
 def by_seed(runs: Sequence[StudyRun]) -> list[StudyRun]:
@@ -191,27 +181,6 @@ def _costs(path: Path) -> dict[str, Mapping[str, Any]]:
     return {"-".join(str(row["run"]).split("-")[-2:]): row for row in rows}
 
 
-def _study_run(record: Mapping[str, Any], path: Path, line: int) -> StudyRun:
-    """The run of a record; CorruptFileError, with the number of its line, where it is none."""
-    sealed = _checked(record, path, line)
-    try:
-        current = record if record.get("format") == _FORMAT else _converted(record)
-        return StudyRun(flatten(current["settings"]), tuple(Score.from_json(score) for score in current["scores"]), sealed=sealed)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise CorruptFileError(
-            f"line {line} of {path} is no record of a run, which has settings and scores: "
-            "name a file records.jsonl, restore it from a copy, or run the sweep again"
-        ) from error
-
-
-def _checked(record: Mapping[str, Any], path: Path, line: int) -> bool:
-    """Whether a record has a checksum; CorruptFileError where it is another one than that of its content."""
-    told = record.get("checksum")
-    if told is not None and told != store.fingerprint({name: value for name, value in record.items() if name != "checksum"}):
-        raise CorruptFileError(f"line {line} of {path} was altered since it was written: restore it from a copy, or run it again")
-    return told is not None
-
-
 def _config(path: Path) -> tuple[str, Mapping[str, Any]]:
     if not store.is_file(path):
         raise StoreError(f"expected the configuration {path}, which does not exist: name a folder made by molyneux run")
@@ -220,25 +189,3 @@ def _config(path: Path) -> tuple[str, Mapping[str, Any]]:
     except ConfigError as error:
         raise CorruptFileError(f"{error}: restore it from a copy") from error
     return files.read_plain(path).decode(), config
-
-
-def _converted(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record of format 1 in format 2: `image+text` becomes a list of names.
-
-    A name with a plus sign in it stands for several modalities only if each of its parts is a modality of the record.
-    """
-    names = {name for score in record["scores"] for name in _modalities(score["about"]) if "+" not in name}
-
-    def value(text: str) -> str | tuple[str, ...]:
-        parts = text.split("+")
-        return about_names(parts) if names.issuperset(parts) else text
-
-    def about(score: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: value(text) if isinstance(text, str) else text for name, text in score["about"].items()}
-
-    scores = [{**score, "about": about(score)} for score in record["scores"]]
-    return {**record, "scores": scores}
-
-
-def _modalities(about: Mapping[str, Any]) -> Iterator[str]:
-    return (about[name] for name in ("modality", "source", "target") if isinstance(about.get(name), str))

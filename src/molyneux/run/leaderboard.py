@@ -1,16 +1,15 @@
-"""Records of studies are gathered for the leaderboard, under the names that settings have in this version."""
+"""Records of studies are gathered for the leaderboard."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from molyneux.core import StoreError, files, store
 
 if TYPE_CHECKING:
-    from molyneux.report import Leaderboard, StudyRun
+    from molyneux.report import Leaderboard
 
 
 def make_leaderboard(results: Sequence[Path], *, add: Sequence[Path] = (), scores: Sequence[str] = ()) -> Leaderboard:
@@ -26,14 +25,14 @@ def make_leaderboard(results: Sequence[Path], *, add: Sequence[Path] = (), score
         StoreError: there are no records. CorruptFileError: a record was altered.
         DataError: two records of one run differ, or a value lies outside its bounds.
     """
-    from molyneux.report import Leaderboard, make_boards, read_foreign  # draws: takes a second to import
+    from molyneux.report import Leaderboard, load_study, make_boards, read_foreign  # draws: takes a second to import
 
-    runs = [run for path in sorted({path for place in results for path in _files(place)}) for run in _current(path)]
+    runs = [run for path in sorted({path for place in results for path in _files(place)}) for run in load_study(path)]
     foreign = [record for path in add for record in read_foreign(path)]
     boards, left = make_boards(runs, foreign, scores)
     apart = {id(run) for run in left}
     shown = [run for run in runs if id(run) not in apart]
-    return Leaderboard(tuple(boards), len(shown), sum(not run.sealed for run in shown), len(left))
+    return Leaderboard(tuple(boards), len(shown), len(left))
 
 
 def _files(place: Path) -> list[Path]:
@@ -46,10 +45,3 @@ def _files(place: Path) -> list[Path]:
     if not found:
         raise StoreError(f"expected records in {place}, got none: name a file of records, or the folder of a study's results")
     return [path.resolve() for path in found]
-
-
-def _current(path: Path) -> list[StudyRun]:
-    from molyneux.report import load_study
-    from molyneux.run.records import current_settings  # reads reports
-
-    return [replace(run, settings=current_settings(run.settings)) for run in load_study(path)]

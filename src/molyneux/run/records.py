@@ -1,16 +1,16 @@
-"""The records of a study under way, written anew after every run, and what its trainings cost, in a file beside them."""
+"""The records of a study under way, to which every run is added, and what its trainings cost, in a file beside them."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from molyneux.core import ConflictError, History, store
-from molyneux.report import StudyRun, flatten, load_study, portable, save_study, study_run
+from molyneux.report import StudyRun, append_study, flatten, load_study, portable, save_study, study_run
 from molyneux.run.experiment import Experiment
 from molyneux.run.folder import record_machine, remedy
 from molyneux.run.provenance import INPUTS, inputs
@@ -18,93 +18,13 @@ from molyneux.run.pruning import PrunedRun
 
 _RECORDS, _COSTS = "records.jsonl", "costs.jsonl"
 
-RENAMED_CLASSES: Mapping[str, str] = {
-    "molyneux.learn.objectives.Adversarial": "molyneux.learn.objectives.FactorVAE",
-    "molyneux.learn.objectives.Capacity": "molyneux.learn.objectives.CCI",
-    "molyneux.learn.objectives.CovarianceMatch": "molyneux.learn.objectives.DIP",
-    "molyneux.learn.objectives.Divergence": "molyneux.learn.objectives.BetaVAE",
-    "molyneux.learn.objectives.SparseMatch": "molyneux.learn.objectives.MAT",
-    "molyneux.learn.objectives.TotalCorrelation": "molyneux.learn.objectives.BetaTCVAE",
-}
-"""Class paths in the settings of earlier versions, and what they are called now."""
-
-RENAMED_SETTINGS: Mapping[str, str] = {}
-"""Dotted paths of settings of earlier versions, and where they are now; what lies below a path moves with it."""
-
-ADDED_SETTINGS: Mapping[str, Any] = {
-    "data.apart": None,
-    "data.arrays": None,
-    "data.benchmark": None,
-    "data.missing_by": {},
-    "data.missing_validation": None,
-    "data.missing_where": {},
-    "data.stages": {},
-    "data.table": None,
-    "learn.checkpoint_seconds": 60.0,
-    "learn.memory": "auto",
-    "learn.mlflow": False,
-    "learn.prefetch": 2,
-    "learn.stages": [],
-    "learn.wandb": False,
-    "measure.conditions": [],
-    "measure.features": {},
-}
-"""Dotted paths of settings that earlier versions did not have, with the value that gives what those versions did."""
-
-ADDED_TO_CONDITIONS: Mapping[str, Any] = {"by": {}, "where": {}}
-"""Settings of a condition that earlier versions did not have, with the value that gives what those versions did."""
-
-REMOVED_SETTINGS: frozenset[str] = frozenset()
-"""Dotted paths of settings of earlier versions that changed no number and are gone."""
-
-
-def _coherence(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """`subsets` is called `directions`; of two modalities, `all` of them are those of the present default."""
-    others = {name: value for name, value in arguments.items() if name != "subsets"}
-    given = {"single": "singles", "all": "leave-one-out"}
-    return {**others, "directions": given.get(arguments["subsets"], arguments["subsets"])} if "subsets" in arguments else others
-
-
-ADDED_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
-    **{f"molyneux.learn.{name}": {"objective": None} for name in ("MMVAE", "MVAE", "MoPoE")},
-    "molyneux.learn.DMVAE": {"objective": None, "private_prior": None},
-    "molyneux.learn.MLD": {"after": None, "alone_share": 0.0, "prior": None, "rate": 0.0, "redrawn": []},
-    "molyneux.learn.FusionPredictor": {"imputation": None, "modality_dropout": 0.0, "target_weight": 1.0, "unsupervised": []},
-    "molyneux.learn.fusion.Concatenation": {"layers": []},
-    "molyneux.learn.nets.WhatWhere": {"ground": "grey", "salience": "saturation"},
-    "molyneux.learn.objectives.IWAE": {"chunk": 8},
-    "molyneux.data.ShapeWorld": {"captions": 1, "pictures": 1, "vocabulary": "own"},
-}
-"""Arguments that earlier versions did not have, by class, with the value that gives what those versions did."""
-
-
-CHANGED_ARGUMENTS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
-    "molyneux.measure.Breakdown": lambda arguments: {"crossed": [], **arguments},
-    "molyneux.measure.Coherence": _coherence,
-    "molyneux.measure.Downstream": lambda arguments: {
-        "labels" if name == "factors" else name: arguments[name] for name in arguments
-    },
-    "molyneux.measure.LatentProbe": lambda arguments: {"classifiers": ["linear"], "joint": False, "permutations": 0, **arguments},
-    "molyneux.measure.Likelihood": lambda arguments: {
-        "conditionals": "predictive",
-        "diagnostics": False,
-        "marginals": "singles",
-        **arguments,
-    },
-    "molyneux.measure.Galleries": lambda arguments: {"directions": "singles", **arguments},
-    "molyneux.measure.Samplers": lambda arguments: {"cross": False, **arguments},
-    "molyneux.measure.Projection": lambda arguments: {"neighbours": 0, **arguments},
-    "molyneux.measure.Traversals": lambda arguments: {"scored_samples": 0, **arguments},
-}
-"""Classes in lists of settings, such as measures, with what makes the arguments of an earlier version those of this one."""
-
 
 class Records:
     """What is known of the runs of a study, in a file that travels without the runs' folders. No record is ever dropped.
 
     A record stands for an experiment if its settings are the same, whatever the run is called, and so are the versions of the
-    package and the world and the content of the files that the experiment names. Settings of earlier versions are read as
-    what they are called now (`current_settings`). `held` opens the records of a folder.
+    package and the world and the content of the files that the experiment names. A run that is added appends lines to the file;
+    all of it is written anew only where a run was measured again with other scores. `held` opens the records of a folder.
 
     `costs.jsonl` has the steps and seconds of each training (validation and fits after it included, measures not) and where it
     ran: times differ from run to run, records do not.
@@ -165,8 +85,12 @@ class Records:
             )
         cost = _cost(folder, experiment)
         with self._lock:
+            before = self._runs.get(_key(wanted))
             self._runs[_key(wanted)] = replace(run, cost=cost)
-            save_study(self.path, list(self._runs.values()))
+            if before is None:
+                append_study(self.path, run)
+            elif _content(before) != _content(run):
+                save_study(self.path, list(self._runs.values()))
             if cost:
                 self._write_cost(folder.name, cost)
 
@@ -189,44 +113,6 @@ class Records:
         """The records of these experiments."""
         keys = dict.fromkeys(_key(_identity(experiment)) for experiment in experiments)
         return [self._runs[key] for key in keys if key in self._runs]
-
-
-def current_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Flat settings of a record, which may be of an earlier version, under the names of this version.
-
-    >>> old = {"learn.model.init_args.objective.class_path": "molyneux.learn.objectives.Capacity"}
-    >>> current_settings(old)["learn.model.init_args.objective.class_path"]
-    'molyneux.learn.objectives.CCI'
-    """
-    moved = {_moved(path): _renamed(value) for path, value in settings.items() if path not in REMOVED_SETTINGS}
-    if "measure.conditions" in moved:
-        moved["measure.conditions"] = [{**ADDED_TO_CONDITIONS, **condition} for condition in moved["measure.conditions"]]
-    added = dict(ADDED_SETTINGS)
-    for path, kind in [*moved.items()]:
-        if path.endswith(".class_path") and (arguments := ADDED_ARGUMENTS.get(str(kind))):
-            at = path.removesuffix("class_path") + "init_args"
-            added |= {f"{at}.{name}": value for name, value in arguments.items()}
-            if not moved.get(at, True):  # it had no arguments
-                del moved[at]
-    return {**{path: value for path, value in added.items() if path not in moved}, **moved}
-
-
-def _moved(path: str) -> str:
-    for old, new in RENAMED_SETTINGS.items():
-        if path == old or path.startswith(f"{old}."):
-            return new + path.removeprefix(old)
-    return path
-
-
-def _renamed(value: Any) -> Any:
-    """A value with renamed classes under their names of today, however deep they stand in it."""
-    if isinstance(value, str):
-        return RENAMED_CLASSES.get(value, value)
-    if isinstance(value, Mapping):
-        current = {name: _renamed(item) for name, item in value.items()}
-        change = CHANGED_ARGUMENTS.get(str(current.get("class_path")))
-        return current if change is None else {**current, "init_args": change(current.get("init_args", {}))}
-    return [_renamed(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _cost(folder: Path, experiment: Experiment) -> dict[str, Any]:
@@ -257,9 +143,13 @@ def _identity_of(run: StudyRun) -> dict[str, Any]:
 
 
 def _identity_from(settings: Mapping[str, Any], origin: Mapping[str, Any]) -> dict[str, Any]:
-    named = {name: value for name, value in current_settings(settings).items() if name != "name"}
+    named = {name: value for name, value in settings.items() if name != "name"}
     return dict(portable({**named, "origin": {name: origin.get(name) for name in INPUTS}}))
 
 
 def _key(identity: Mapping[str, Any]) -> str:
     return store.fingerprint(identity)
+
+
+def _content(run: StudyRun) -> str:
+    return store.fingerprint([dict(run.settings), [score.to_json() for score in run.scores]])

@@ -17,7 +17,7 @@ from molyneux.report.page import Page, Section, render_html, render_markdown
 from molyneux.report.tables import Column, Entry, Strip, Table
 from molyneux.report.tables.table import DASH, Tone, ceiling, reference_entry
 
-_FORMAT = 1
+_FORMAT = 2
 _RANKS = (
     "Rank: one more than the number of models whose 95 % interval lies wholly on the better side; models that are not apart from "
     "the best share its rank. Intervals hold for new seeds."
@@ -42,14 +42,12 @@ class Leaderboard:
     Args:
         boards: one for each score and protocol.
         runs: number of records on them.
-        unsealed: how many of these have no checksum, because an earlier version wrote them.
         left_out: number of records without a score that can be ranked: no data set in their origin, no better direction, or read
             by an earlier reader.
     """
 
     boards: tuple[Board, ...]
     runs: int
-    unsealed: int = 0
     left_out: int = 0
 
     def to_json(self) -> dict[str, Any]:
@@ -57,7 +55,6 @@ class Leaderboard:
         return {
             "format": _FORMAT,
             "records": self.runs,
-            "without_checksum": self.unsealed,
             "left_out": self.left_out,
             "tables": [_board_json(board) for board in self.boards],
         }
@@ -89,8 +86,6 @@ def _page(leaderboard: Leaderboard, title: str) -> Page:
         for number, (place, tables) in enumerate(_sections(leaderboard))
     ]
     facts = [f"{leaderboard.runs} records", f"{len(leaderboard.boards)} tables"]
-    if leaderboard.unsealed:
-        facts.append(f"{leaderboard.unsealed} records have no checksum (earlier versions wrote none)")
     if leaderboard.left_out:
         facts.append(f"{leaderboard.left_out} records have nothing that can be ranked, or were read by an earlier reader")
     return Page("leaderboard", title, tuple(facts), (), tuple(sections))
