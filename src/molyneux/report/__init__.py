@@ -10,7 +10,8 @@ from molyneux.report.leaderboard import (
     write_leaderboard,
 )
 from molyneux.report.page import to_html
-from molyneux.report.records import RunRecords, StudyRun, append_study, load_study, read_run, save_study, study_run
+from molyneux.report.record_lines import StudyRun
+from molyneux.report.records import RunRecords, append_study, load_study, read_run, save_study, study_run
 from molyneux.report.run_page import summary_table, write_run
 from molyneux.report.settings import flatten, portable
 from molyneux.report.study import chosen_tables, study_breakdowns, study_findings, study_tables, write_study

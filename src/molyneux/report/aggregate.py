@@ -17,7 +17,7 @@ from molyneux.core import DataError, Score
 from molyneux.report import wording
 from molyneux.report.plots import Point, scatter_panel
 from molyneux.report.plots.svg import Panel
-from molyneux.report.records import StudyRun
+from molyneux.report.record_lines import StudyRun
 from molyneux.report.settings import model_of
 from molyneux.report.tables import Column, Entry, Table, base_scores, whole_predictions
 from molyneux.report.tables.table import DASH

@@ -48,7 +48,8 @@ class Measured(NamedTuple):
             if not isinstance(numbers, list) or len(numbers) != len(self.controls) or None in numbers:
                 raise DataError(f"expected a number for each of {len(self.controls)} controls, got {str(numbers)[:40]}")
             controls = dict(zip(self.controls, numbers, strict=True))
-        value, low, high, n, chance = (*values, *(None, None, told.n, told.chance)[len(values) - 1 :])
+        usual: list[Any] = [None, None, told.n, told.chance]
+        value, low, high, n, chance = [*values, *usual[len(values) - 1 :]]
         if type(n) is not int or n < 0:
             raise DataError(f"expected a number of samples, got {str(n)[:40]}")
         for number in (value, low, high, chance, *(() if controls is told.controls else controls.values())):

@@ -10,7 +10,7 @@ import numpy as np
 
 from molyneux.core import Score
 from molyneux.core.curves import Curve, effective_robustness, performance_curves, relative_robustness
-from molyneux.report.records import StudyRun
+from molyneux.report.record_lines import StudyRun
 from molyneux.report.settings import model_of
 
 _MEASURES = {"relative": relative_robustness, "effective": effective_robustness}

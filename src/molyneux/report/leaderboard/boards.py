@@ -14,7 +14,8 @@ from molyneux.core.reader import EARLIER, read_earlier
 from molyneux.report.leaderboard.foreign import ForeignRecord, unplaced
 from molyneux.report.leaderboard.protocol import Task, ranked_scores, superseded, task_of
 from molyneux.report.published import PublishedResults, published
-from molyneux.report.records import StudyRun, seed_order
+from molyneux.report.record_lines import StudyRun
+from molyneux.report.records import seed_order
 from molyneux.report.settings import model_of, world_of
 from molyneux.report.study.groups import Group, find_axes, group_runs, label
 from molyneux.report.study.seeds import OverSeeds, over_seeds, published_interval

@@ -11,7 +11,7 @@ from molyneux.core import Score, store
 from molyneux.core.reader import read_by, read_earlier
 from molyneux.report import wording
 from molyneux.report.aggregate import headline_predictions
-from molyneux.report.records import StudyRun
+from molyneux.report.record_lines import StudyRun
 from molyneux.report.settings import world_of
 from molyneux.report.study.groups import Key, key_of
 from molyneux.report.tables import base_scores

@@ -12,7 +12,8 @@ from molyneux.core import Score
 from molyneux.core.reader import readers_of
 from molyneux.report import wording
 from molyneux.report.published import PublishedResults, published_beside
-from molyneux.report.records import StudyRun, seed_order
+from molyneux.report.record_lines import StudyRun
+from molyneux.report.records import seed_order
 from molyneux.report.settings import has_fitted_prior, model_of, short, steps_of
 from molyneux.report.study.seeds import OverSeeds, over_seeds
 from molyneux.report.tables import base_scores, coherence_scores, factor_scores

@@ -11,7 +11,7 @@ from molyneux.report import wording
 from molyneux.report.numbers import write
 from molyneux.report.published import FEWEST_STEPS
 from molyneux.report.published_breakdowns import Cell, NamedBreakdown, NamedRow, named_breakdowns
-from molyneux.report.records import StudyRun
+from molyneux.report.record_lines import StudyRun
 from molyneux.report.settings import model_of, split_of, steps_of, world_of
 from molyneux.report.study.groups import Axis, Group, find_axes, group_runs, label
 from molyneux.report.study.seeds import OverSeeds, over_seeds

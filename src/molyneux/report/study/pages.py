@@ -14,7 +14,8 @@ from molyneux.report.aggregate import aggregate_table, comparisons, tasks_of, tr
 from molyneux.report.numbers import MISSING, write, write_interval
 from molyneux.report.page import FORMATS, Block, Drawings, Headline, Page, Section, write_page
 from molyneux.report.plots import DotRow, Panel, Scale, dot_panel, group_curves
-from molyneux.report.records import StudyRun, seed_order
+from molyneux.report.record_lines import StudyRun
+from molyneux.report.records import seed_order
 from molyneux.report.robustness import chosen_of, with_robustness
 from molyneux.report.settings import precision_of, split_of, train_overlap_of
 from molyneux.report.study.groups import Group, Key, Part, divide
