@@ -67,3 +67,10 @@ def test_scores_of_two_readers_are_refused_together():
     require_one_reader([first, first, Score("likelihood.joint", 1.0)])
     with pytest.raises(DataError, match="of one reader of image, got readings of Exact 1 and of Exact 2"):
         require_one_reader([first, second])
+
+
+@pytest.mark.parametrize(("name", "about"), [("code_use.distortion", {}), ("robustness.area", {"measure": "reconstruction.mse"})])
+def test_what_compares_views_with_views_rests_on_no_reading_though_one_was_recorded(name, about):
+    origin = {"readers": {"text": {"exact": True}}}
+    assert not read_earlier(Score(name, 50.0, about, origin=origin))
+    assert read_earlier(Score("reconstruction.strict", 50.0, origin=origin))

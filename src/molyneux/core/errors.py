@@ -76,26 +76,30 @@ def collected(parts: Iterable[Callable[[], Any]]) -> list[Any]:
     return made
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: object, known: Iterable[str]) -> str:
     """The end of an error message for an unknown name: the closest known name, or all known names.
+
+    A number in place of a name, such as a class of digits, is looked for by its digits.
 
     >>> nearest("levle", ["level", "seed"])
     'did you mean "level"?'
     >>> nearest("zzz", ["level", "seed"])
     'known: level, seed'
+    >>> nearest(3, ["1", "3"])
+    'did you mean "3"?'
     """
     names = sorted(known)
     return suggestion(name, names).removeprefix("; ") or f"known: {', '.join(names) or 'none'}"
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def suggestion(name: object, known: Iterable[str]) -> str:
     """The end of an error message that lists the known names already: the closest one, or nothing.
 
     >>> suggestion("levle", ["level", "seed"]), suggestion("zzz", ["level", "seed"])
     ('; did you mean "level"?', '')
     """
     lowered = {item.lower(): item for item in known}
-    close = difflib.get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.65)
+    close = difflib.get_close_matches(str(name).lower(), list(lowered), n=1, cutoff=0.65)
     return f'; did you mean "{lowered[close[0]]}"?' if close else ""
 
 

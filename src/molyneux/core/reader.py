@@ -96,6 +96,19 @@ def identity(reader: Reader) -> dict[str, str]:
     return {"name": name, "version": version, "digest": store.fingerprint({"name": name, "version": version})}
 
 
+_UNREAD = frozenset(
+    {
+        "code_use.distortion",
+        "reconstruction.exact",
+        "reconstruction.letters",
+        "reconstruction.log_likelihood",
+        "reconstruction.mse",
+        "reconstruction.ssim",
+    }
+)
+"""Scores that compare views with views, which were recorded with the readers of the modality before readers had names."""
+
+
 def read_by(origin: Mapping[str, Any]) -> dict[str, str]:
     """By modality, the name and version of the reader whose reading a score rests on, from the origin of the score.
 
@@ -116,8 +129,11 @@ def read_by(origin: Mapping[str, Any]) -> dict[str, str]:
 def readers_of(score: Score) -> dict[str, str]:
     """By modality, the name and version of the reader whose reading a score rests on; see `read_by`.
 
-    Means over directions were recorded without their readers before readers had names.
+    Means over directions were recorded without their readers before readers had names, and some scores that rest on no reading
+    with one; this is of what they rest on.
     """
+    if score.about.get("measure", score.name) in _UNREAD:
+        return {}
     found = read_by(score.origin)
     return found or ({"all modalities": EARLIER} if score.name.endswith("_by_inputs") else {})
 

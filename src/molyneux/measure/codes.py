@@ -168,13 +168,23 @@ def content_order(rows: np.ndarray) -> np.ndarray:
     """Places (N,) of rows (N, ...) in an order that depends on what they hold and not on how they were given.
 
     The order itself means nothing: it is that of their bytes. Numbers count to six digits of the largest of their column, since
-    the last ones differ between processors and with the place of a sample in its batch.
+    the last ones differ between processors and with the place of a sample in its batch. Rows that are the same to these digits,
+    as numbers far from 0 or beside a much larger one are, stand by all digits.
     """
     flat = np.asarray(rows.reshape(len(rows), -1), np.float64)
     scale = np.abs(flat).max(0, initial=0.0)
-    flat = np.ascontiguousarray((flat / np.where(np.isfinite(scale) & (scale > 0), scale, 1.0)).round(_DIGITS) + 0.0)
-    keys = flat[:, 0] if flat.shape[1] == 1 else flat.view(np.dtype((np.void, flat.dtype.itemsize * flat.shape[1])))[:, 0]
-    return np.asarray(np.argsort(keys, kind="stable"))
+    short = (flat / np.where(np.isfinite(scale) & (scale > 0), scale, 1.0)).round(_DIGITS)
+    keys = [_bytes_of(part) for part in (flat, short)]
+    return np.asarray(np.lexsort(keys) if flat.shape[1] else np.arange(len(flat)))
+
+
+def _bytes_of(rows: np.ndarray) -> np.ndarray:
+    """Rows (N, D) as one number each (N,) by which they are sorted: the place of their bytes among those of all."""
+    rows = np.ascontiguousarray(rows + 0.0)  # without the sign of zeros
+    if rows.shape[1] < 2:
+        return rows.reshape(len(rows), -1)[:, 0] if rows.shape[1] else np.zeros(len(rows))
+    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
+    return np.asarray(np.unique(keys, return_inverse=True)[1].ravel())
 
 
 def in_order(rows: np.ndarray) -> np.ndarray:

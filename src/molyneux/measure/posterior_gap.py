@@ -11,7 +11,7 @@ from molyneux.core import Cell, Decodes, Encodes, Gallery, Score, SpecError, abo
 from molyneux.measure.codes import CodeTable, named
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.measures import Measure, Measurement, not_applicable
-from molyneux.measure.scores import Recorder, statistic_interval
+from molyneux.measure.scores import Recorder, grouped_interval, statistic_interval
 
 _FEW = "spreads of codes need at least two samples that have them"
 
@@ -34,8 +34,8 @@ class PosteriorGap(Measure):
     - `posterior_gap.active_units`: dimensions whose posterior mean varies by more than 0.01.
 
     Control of every distance: `same distribution`, the same number for as many independent draws of the prior. The sliced
-    distance has no interval, because a bootstrap adds the very noise that this control shows. Rate and active units have no
-    control. The gallery lists every dimension.
+    distance has no interval, because a bootstrap adds the very noise that this control shows; those of the divergences are the
+    jackknife's. Rate and active units have no control. The gallery lists every dimension.
 
     Args:
         projections: directions of the sliced distance.
@@ -85,25 +85,25 @@ class PosteriorGap(Measure):
 def _moments(table: CodeTable, code: str, prior: np.ndarray, other: np.ndarray, recorder: Recorder) -> list[Score]:
     samples = table.samples[code]
     n, dimensions = samples.shape
-    statistics: dict[str, Callable[[np.ndarray], float]] = {
-        "marginal_kl": lambda rows: float(marginal_kl(rows, prior).sum()),
-        "gaussian_kl": lambda rows: gaussian_kl(rows, prior),
+    statistics: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
+        "marginal_kl": lambda rows, draws: float(marginal_kl(rows, draws).sum()),
+        "gaussian_kl": gaussian_kl,
     }
     rates = [table.rates[code]] if code in table.rates else []
     scores = [recorder.mean("rate", values, unit="nats", higher_is_better=None) for values in rates]
     for name, statistic in statistics.items():
-        value = statistic(samples)
+        value = statistic(samples, prior)
         finite = bool(np.isfinite(value))
         scores.append(
             recorder.score(
                 name,
                 value if finite else None,
-                interval=statistic_interval(statistic, samples, recorder.rng) if finite else None,
+                interval=grouped_interval(statistic, samples, prior, bounds=(0.0, None)) if finite else None,
                 n=n,
                 unit="nats",
                 higher_is_better=False,
                 bounds=(0.0, None),
-                controls={"same distribution": statistic(other[:n])},
+                controls={"same distribution": statistic(other[:n], prior)},
                 note="" if finite else "the codes fill no space: some dimensions are constant or depend on others",
             )
         )

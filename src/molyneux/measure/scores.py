@@ -1,8 +1,9 @@
 """How scores are made: values with 95 % intervals, averages over seeds, and whether two scores differ.
 
 Shares use the Clopper-Pearson interval because it is exact: it never covers less than it claims, and it stays valid at
-0 and 100 %, where the usual approximations collapse to a point. Means use the percentile bootstrap. An interval is a function of
-the samples and the seed: their order changes nothing.
+0 and 100 %, where the usual approximations collapse to a point. Means use the percentile bootstrap, joined with Student's, which
+of few samples is wider. Distances of distributions use the jackknife. An interval is a function of the samples and the seed:
+their order changes nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from molyneux.core import About, ConfigError, DataError, Score
-from molyneux.core.intervals import CONFIDENCE, Bounds, Interval, across_seeds, share_interval, student
+from molyneux.core.intervals import CONFIDENCE, Bounds, Interval, across_seeds, joined, share_interval, student
 from molyneux.core.reader import require_one_reader
 from molyneux.measure.codes import in_order
 
@@ -32,7 +33,10 @@ _DIGITS = 10
 def mean_interval(
     values: np.ndarray, rng: np.random.Generator, bounds: tuple[float | None, float | None] = (None, None)
 ) -> Interval | None:
-    """The percentile bootstrap interval of a mean (Efron and Tibshirani 1993, chapter 13), whatever the order of the values.
+    """The interval of a mean that holds the percentile bootstrap's and Student's, whatever the order of the values.
+
+    The bootstrap (Efron and Tibshirani 1993, chapter 13) follows skewed values, and of ten values holds in 9 of 10 cases; the
+    variance of so few is too small by a tenth, which Student's interval allows for.
 
     Where all values are equal the bootstrap would claim certainty. With known bounds the interval then allows for the
     largest share of unlike values that n equal ones do not rule out, 1 - 0.025^(1/n); without them it is None.
@@ -50,7 +54,8 @@ def mean_interval(
     few = 4 * len(distinct) <= len(values)
     means = _resampled_counts(distinct, counts, rng) if few else _resampled(np.repeat(distinct, counts), rng)
     low, high = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return float(low), float(high)
+    every = np.repeat(distinct, counts)
+    return joined((float(low), float(high)), student(float(every.mean()), float(every.std(ddof=1)), len(every), bounds))
 
 
 def statistic_interval(statistic: Callable[[np.ndarray], float], rows: np.ndarray, rng: np.random.Generator) -> Interval | None:
@@ -86,6 +91,24 @@ def jackknife_interval(value: float, left_out: Sequence[float], bounds: Bounds =
     groups = len(values)
     error = float(np.sqrt((groups - 1) / groups * np.square(values - values.mean()).sum()))
     return student(value, error * math.sqrt(groups), groups, bounds)
+
+
+GROUPS = 20
+"""Groups of samples that the jackknife leaves out, one at a time."""
+
+
+def grouped_interval(statistic: Callable[..., float], *sets: np.ndarray, bounds: Bounds = (None, None)) -> Interval | None:
+    """The `jackknife_interval` of a smooth statistic of sets of rows (N, ...) around its value; whatever their order.
+
+    For divergences and other measures of dependence, which grow where samples come twice: all resamples of a bootstrap may lie
+    above the value. None for fewer than two rows in each group.
+    """
+    if min(map(len, sets)) < 2 * GROUPS:
+        return None
+    ordered = [in_order(rows) for rows in sets]
+    groups = [np.arange(len(rows)) % GROUPS for rows in ordered]
+    left_out = [statistic(*(rows[of != one] for rows, of in zip(ordered, groups, strict=True))) for one in range(GROUPS)]
+    return jackknife_interval(statistic(*ordered), left_out, bounds)
 
 
 def over_seeds(scores: Sequence[Score]) -> Score:

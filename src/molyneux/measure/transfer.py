@@ -25,13 +25,14 @@ from molyneux.core import (
     nearest,
     views,
 )
+from molyneux.core.intervals import difference_interval
 from molyneux.measure.coherence.answers import Answers, asked_factors, read, strict_chance, true_answers
 from molyneux.measure.coherence.controls import CONSTANT, MEAN, view_controls
 from molyneux.measure.coherence.scores import CEILING
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import Direction, Draw, check_draw, decoded
 from molyneux.measure.measures import Measure, Measurement
-from molyneux.measure.scores import Recorder, percent, statistic_interval
+from molyneux.measure.scores import Recorder, percent
 
 GROUPS = ("apart", "together")
 PERMUTED = "permuted pairing"
@@ -55,7 +56,7 @@ class Transfer(Measure):
     Scores, with `about` naming `source`, `target`, what lies between (`via`), and the `group`: `apart` or `together`:
 
     - `transfer.strict` %: all factors asked for are right. `transfer.accuracy` %: the same of each factor that `where` names.
-    - `transfer.gap`, in points: the accuracy of the samples together less that of those apart, with a bootstrap interval.
+    - `transfer.gap`, in points: the accuracy of the samples together less that of those apart, two independent shares.
 
     Chance is uniform guessing; `permuted pairing` compares what was read with the truth of another sample of either group, `judge
     ceiling` is the reader's own result on true views, and `mean view` and `mean of all views` are
@@ -201,9 +202,6 @@ def _gap(right: np.ndarray, apart: np.ndarray, recorder: Recorder) -> Score:
     if apart.all() or not apart.any():
         return recorder.score("gap", None, note="all samples are of one group", **fields)
 
-    def gap(rows: np.ndarray) -> float:
-        of = [rows[rows[:, 1] == group, 0] for group in (0, 1)]
-        return 100 * float(of[0].mean() - of[1].mean()) if all(map(len, of)) else float("nan")
-
-    rows = np.stack([right, apart], 1).astype(np.int64)
-    return recorder.score("gap", gap(rows), interval=statistic_interval(gap, rows, recorder.rng), chance=0.0, **fields)
+    together, alone = (recorder.share("gap", right[rows]) for rows in (~apart, apart))
+    value = percent(right[~apart]) - percent(right[apart])
+    return recorder.score("gap", value, interval=difference_interval(together, alone), chance=0.0, **fields)

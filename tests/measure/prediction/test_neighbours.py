@@ -6,11 +6,12 @@ import torch
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
-from molyneux.core import Posterior
-from molyneux.data import CdSprites
+from molyneux.core import Batch, Factor, Modality, Posterior, Spec
+from molyneux.data import ArraySource, CdSprites
 from molyneux.learn import MLD
 from molyneux.learn.nets import WhatWhere
-from molyneux.measure import LatentProbe
+from molyneux.learn.posteriors import DiagonalNormal
+from molyneux.measure import LatentProbe, evaluate
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.prediction.neighbours import code_neighbours, raw_neighbours, untrained_neighbours
 from molyneux.measure.prediction.probe import find_labels, split_samples
@@ -68,7 +69,7 @@ def test_what_a_net_measures_by_formula_needs_no_training():
 
     evaluation = Evaluation(make(), sources["test"], train=sources["train"], untrained=make)
     table, training = evaluation.table(("image",)), evaluation.training.table(("image",))
-    near = untrained_neighbours(evaluation, ("image",), 2000, lambda codes: codes.means)["shared"]
+    near = untrained_neighbours(evaluation, ("image",), table, training, lambda codes: codes.means)["shared"]
     raw = raw_neighbours(evaluation, ("image",), table, training)
     found = {}
     for label in find_labels(world.spec, ["position", "size", "background", "shape"]):
@@ -78,3 +79,61 @@ def test_what_a_net_measures_by_formula_needs_no_training():
         assert found[name][0] > 0.97, found
     assert found["position"][1] < 0.95
     assert found["shape"][1] < found["shape"][0] < 0.9
+
+
+@pytest.mark.parametrize("train", [None, 1200])
+def test_the_untrained_net_is_asked_for_the_samples_that_are_probed(tiny, train):
+    """A net that its training leaves as it was is its own control: what it says is that of the nearest of its codes."""
+    source, fitted = tiny.Source(tiny.rows(900)), None if train is None else tiny.Source(tiny.rows(train, seed=1))
+    measured = LatentProbe()(tiny.evaluation(tiny.Oracle(), source=source, train=fitted, untrained=tiny.Oracle))
+    for factor in ("shape", "size"):
+        for name in ("image", "text"):
+            score = tiny.find(measured, "latent_probe.accuracy", source=name, code="shared", factor=factor)
+            assert score.controls["untrained net"] == 100.0, (name, factor)
+
+
+def test_the_untrained_net_is_made_once_and_training_samples_are_read_once(tiny):
+    made, asked = [], []
+
+    class Counting(tiny.Source):
+        def batch(self, indices):
+            asked.append(len(indices))
+            return super().batch(indices)
+
+    def make():
+        made.append(tiny.Oracle())
+        return made[-1]
+
+    train = Counting(tiny.rows(500, seed=2))
+    same = {"train": train, "untrained": make}
+    model = tiny.Oracle()
+    conditions = [
+        tiny.evaluation(model, source=tiny.Source(tiny.rows(300, seed=one)), about={"of": str(one)}, **same) for one in (0, 1)
+    ]
+    evaluate([LatentProbe()], conditions)
+    assert len(made) == 1
+    # Codes of the net, and those of the untrained one, for each of three sets of modalities; the inputs once.
+    assert sum(asked) == 500 * (3 + 3 + 1)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e5])
+def test_inputs_far_from_0_have_the_same_neighbours(offset):
+    rng = np.random.default_rng(0)
+    fit = rng.normal(size=(300, 3))
+    near = fit[:60] + 1e-2 * rng.normal(size=(60, 3))
+    spec = Spec((Modality("numbers", "tabular", (3,)),), (Factor("row", tuple(map(str, range(300)))),))
+
+    def source(rows, codes):
+        return ArraySource(
+            spec, Batch({"numbers": torch.tensor(rows + offset, dtype=torch.float32)}, factors=torch.tensor(codes)[:, None])
+        )
+
+    class Nothing:
+        def encode(self, batch, observed=None):
+            return Posterior(DiagonalNormal(torch.zeros(len(batch), 1), torch.ones(len(batch), 1)))
+
+    evaluation = Evaluation(Nothing(), source(near, np.arange(60)), train=source(fit, np.arange(300)))
+    table, training = evaluation.table(("numbers",)), evaluation.training.table(("numbers",))
+    found = raw_neighbours(evaluation, ("numbers",), table, training)
+    rows = np.arange(300)
+    assert found.right(rows, rows, rows[:60], rows[:60]).all()

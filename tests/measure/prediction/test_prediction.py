@@ -1,6 +1,6 @@
 """Scores of predicted targets, against scikit-learn."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -9,8 +9,9 @@ from scipy import stats
 from sklearn import metrics
 from torch.distributions import Bernoulli, Categorical, Independent, Normal
 
-from molyneux.core import Batch, Modality, NotApplicableError, Spec, SpecError, Target
-from molyneux.measure import Evaluation, Prediction, evaluate
+from molyneux.core import Batch, DataError, Modality, NotApplicableError, Spec, SpecError, Target
+from molyneux.measure import Breakdown, Calibration, Emap, Evaluation, Prediction, Shapley, WrongAnswers, evaluate
+from molyneux.measure.prediction.answers import numbers_from
 from molyneux.measure.prediction.class_scores import class_scores, label_scores, ranking_score
 from molyneux.measure.prediction.number_scores import number_scores
 from molyneux.measure.scores import Recorder
@@ -257,3 +258,65 @@ def test_what_cannot_be_predicted_is_said():
     assert score.about == {"source": "left", "target": "kind"}
     with pytest.raises(NotApplicableError, match="prediction needs targets"):
         Prediction()(Evaluation(Reader([]), Samples(Spec(SPEC.modalities), samples().batch(np.arange(3)))))
+
+
+def test_numbers_that_do_not_vary_have_no_explained_variance():
+    """The mean of seven times 0.1 is not 0.1, by which squares would be divided."""
+    truth, given = np.full((7, 1), 0.1), np.random.default_rng(0).normal(size=(7, 1))
+    found = {score.name: score for score in number_scores(given, truth, truth, Recorder("x", np.random.default_rng(0)))}
+    assert (found["x.r2"].value, found["x.r2"].note) == (None, "the true values do not vary")
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+def test_intervals_of_numbers_far_from_0_are_the_same_in_any_order(offset):
+    rng = np.random.default_rng(0)
+    truth = offset + rng.normal(size=(60, 1))
+    given, order = truth + rng.normal(size=(60, 1)), rng.permutation(60)
+    pairs = ((given, truth), (given[order], truth[order]))
+    first, second = (number_scores(*pair, truth, Recorder("x", np.random.default_rng(0))) for pair in pairs)
+    assert [score.interval for score in first] == [score.interval for score in second]
+
+
+@pytest.mark.parametrize("made", [Bernoulli, Categorical])
+def test_confident_answers_are_ranked_by_their_log_odds(made):
+    """In single precision every log-odds above 17 is a probability of 1, and a ranking by it has ties alone."""
+    from sklearn.metrics import average_precision_score
+
+    rng = np.random.default_rng(0)
+    truth = rng.random(400) < 0.5
+    odds = torch.tensor(20 + 2 * rng.normal(size=400) + 2 * truth, dtype=torch.float32)
+    target = Target("a", "agreement") if made is Bernoulli else Target("a", "class", ("no", "yes"))
+    found = made(logits=odds if made is Bernoulli else torch.stack([torch.zeros(400), odds], 1))
+    score = ranking_score(numbers_from(target, found), truth.astype(int), Recorder("x", np.random.default_rng(0)))
+    assert score.value == pytest.approx(100 * average_precision_score(truth, odds.numpy()), abs=0.01)
+
+
+def test_probabilities_that_were_given_stay_as_they_are():
+    given = torch.tensor([0.0, 0.25, 1.0])
+    assert numbers_from(Target("a", "agreement"), Bernoulli(given)).tolist() == [[1, 0], [0.75, 0.25], [0, 1]]
+    assert numbers_from(Target("a", "class", ("x", "y")), Categorical(torch.tensor([[0.0, 2.0]]))).tolist() == [[0, 1]]
+    assert numbers_from(Target("a", "multilabel", ("x", "y")), Independent(Bernoulli(given[None, 1:]), 1)).tolist() == [[0.25, 1]]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@pytest.mark.parametrize("kind", ["class", "number"])
+@pytest.mark.parametrize(
+    "measure", [Breakdown(), Calibration(), Emap(), Prediction(), Shapley(), WrongAnswers()], ids=lambda one: one.name
+)
+def test_answers_that_are_no_numbers_are_refused(measure, kind, value, tiny):
+    """A NaN among probabilities would be the most probable class, and a false label."""
+    target = Target("shape", "class", tiny.spec.factor("shape").values) if kind == "class" else Target("shape", "number")
+    if kind == "number" and measure.name in ("breakdown", "wrong_answers"):
+        pytest.skip("it is about classes")
+
+    class Broken:
+        def predict(self, batch, observed=None):
+            values = torch.zeros(len(batch), 3)
+            values[2] = value
+            made = Categorical(logits=values, validate_args=False)
+            return {"shape": made if kind == "class" else Normal(values[:, 0], 1.0, validate_args=False)}
+
+    evaluation = tiny.evaluation(Broken(), source=tiny.Source(tiny.rows(40), spec=replace(tiny.spec, targets=(target,))))
+    what = "probabilities, got nan" if kind == "class" else f"finite numbers, got {value}"
+    with pytest.raises(DataError, match=rf"target shape: expected {what} for 1 of \d+ samples of a batch given image"):
+        measure(evaluation)

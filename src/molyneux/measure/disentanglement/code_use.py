@@ -17,7 +17,7 @@ from molyneux.measure.generation import within_lengths
 from molyneux.measure.measures import Measure, Measurement, not_applicable
 from molyneux.measure.posterior_gap import active_units
 from molyneux.measure.reconstruction import SymbolFrequencies
-from molyneux.measure.scores import Recorder, statistic_interval
+from molyneux.measure.scores import Recorder, grouped_interval, statistic_interval
 
 _FEW = "spreads of codes need at least two samples that have them"
 
@@ -119,7 +119,7 @@ def _scores(table: CodeTable, code: str, recorder: Recorder) -> Iterator[Score]:
     yield recorder.score(
         "total_correlation",
         correlation if finite else None,
-        interval=statistic_interval(gaussian_total_correlation, means, recorder.rng) if finite else None,
+        interval=grouped_interval(gaussian_total_correlation, means, bounds=(0.0, None)) if finite else None,
         n=len(means),
         unit="nats",
         bounds=(0.0, None),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, ClassVar, NamedTuple, final
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 import torch
@@ -13,6 +13,7 @@ from torch.distributions import Distribution
 from molyneux.core import Batch, ConfigError, Factor, NotApplicableError, Predicts, Score, Spec, Target, about_names
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.prediction.answers import numbers_from, predicted_of
 from molyneux.measure.prediction.rows import check_names, lowest
 from molyneux.measure.prediction.sets import share_of_sets
 from molyneux.measure.scores import Recorder
@@ -146,7 +147,7 @@ def _answers(evaluation: Evaluation, target: Target) -> _Answers:
             continue
         part = batch if len(rows) == len(batch) else batch[torch.from_numpy(rows).to(evaluation.device)]
         found, truth = (
-            _probabilities(predicted_of(evaluation, target, part), target),
+            numbers_from(target, predicted_of(evaluation, target, part)),
             part.targets[target.name].long().cpu().numpy(),
         )
         codes = part.factors if part.factors is not None else torch.empty(len(part), 0)
@@ -166,7 +167,7 @@ def probabilities_of(evaluation: Evaluation, target: Target) -> Iterator[tuple[n
     """Predicted probabilities (B, K), the true classes (B,) and factor codes (B, F) of samples whose target is known."""
     for part, found in distributions_of(evaluation, target):
         codes = part.factors if part.factors is not None else torch.empty(len(part), 0)
-        yield _probabilities(found, target), part.targets[target.name].long().cpu().numpy(), codes.cpu().numpy()
+        yield numbers_from(target, found), part.targets[target.name].long().cpu().numpy(), codes.cpu().numpy()
 
 
 def distributions_of(evaluation: Evaluation, target: Target) -> Iterator[tuple[Batch, Distribution]]:
@@ -177,18 +178,3 @@ def distributions_of(evaluation: Evaluation, target: Target) -> Iterator[tuple[B
         if not len(part):
             continue
         yield part, predicted_of(evaluation, target, part)
-
-
-def predicted_of(evaluation: Evaluation, target: Target, part: Batch) -> Distribution:
-    """What is predicted of a target of some samples, given all modalities; raises NotApplicableError if nothing is."""
-    found: Distribution | None = evaluation.model.predict(part, evaluation.available).get(target.name)
-    if found is None:
-        raise NotApplicableError(f"the model does not predict the target {target.name}: name others in `targets`")
-    return found
-
-
-def _probabilities(found: Distribution, target: Target) -> np.ndarray:
-    """Predicted probabilities (B, K) of classes, or of disagreement and agreement."""
-    distribution: Any = found
-    given = distribution.probs if target.task == "class" else torch.stack([1 - found.mean, found.mean], -1)
-    return np.asarray(given.double().cpu().numpy())

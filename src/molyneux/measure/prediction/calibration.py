@@ -14,6 +14,7 @@ from molyneux.core.intervals import Interval, joined, wilson_interval
 from molyneux.measure.codes import in_order
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.prediction.answers import numbers_from
 from molyneux.measure.prediction.breakdown import distributions_of, probabilities_of
 from molyneux.measure.scores import RESAMPLES, Recorder, percentiles
 
@@ -82,8 +83,9 @@ class Calibration(Measure):
         return [self._error(given.max(1), given.argmax(1) == truth, recorder), *_losses(losses, recorder)]
 
     def _labels(self, evaluation: Evaluation, target: Target, recorder: Recorder) -> list[Score]:
-        means = ((found.mean, part.targets[target.name]) for part, found in distributions_of(evaluation, target))
-        given, truth = _joined([(_array(mean), _array(one)) for mean, one in means], target)
+        said = distributions_of(evaluation, target)
+        pairs = [(numbers_from(target, found), _array(part.targets[target.name])) for part, found in said]
+        given, truth = _joined(pairs, target)
         prior = np.broadcast_to(truth.mean(0), truth.shape)
         losses = [((one - truth) ** 2, -np.log(np.maximum(np.where(truth, one, 1 - one), _TINY))) for one in (given, prior)]
         confidence, right = np.maximum(given, 1 - given).ravel(), ((given > 0.5) == truth).ravel()

@@ -10,11 +10,11 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 import torch
-from torch.distributions import Distribution
 
 from molyneux.core import Batch, ConfigError, NotApplicableError, Predicts, Score, Spec, Target, about_names
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.measures import Measure, Measurement
+from molyneux.measure.prediction.answers import numbers_from, predicted_of
 from molyneux.measure.prediction.class_scores import PERCENT
 from molyneux.measure.scores import Recorder
 
@@ -115,17 +115,15 @@ def _complete(batch: Batch, names: Sequence[str], target: Target) -> Batch:
 
 def _said(evaluation: Evaluation, target: Target, batch: Batch, observed: Collection[str]) -> np.ndarray:
     """Log-probabilities of classes (B, K), logits of agreement and labels (B, L), or means of numbers (B, V)."""
-    found: Distribution | None = evaluation.model.predict(batch, tuple(observed)).get(target.name)
-    if found is None:
-        raise NotApplicableError(f"the model does not predict the target {target.name}: name others in `targets`")
-    distribution: Any = found
+    found: Any = predicted_of(evaluation, target, batch, tuple(observed))
     if target.task == "class":
-        values = distribution.logits.log_softmax(-1)
-    elif target.task == "number":
-        values = distribution.mean
-    else:
-        values = torch.logit(distribution.mean.double(), eps=1e-12)
-    return np.asarray(values.double().reshape(len(batch), -1).cpu().numpy())
+        return np.asarray(found.logits.double().log_softmax(-1).cpu().numpy())
+    values = numbers_from(target, found)
+    if target.task == "agreement":
+        values = values[:, 1]
+    if target.task != "number":
+        values = torch.logit(torch.from_numpy(values), eps=1e-12).numpy()
+    return np.asarray(values.reshape(len(batch), -1))
 
 
 def _goodness(target: Target, said: np.ndarray, truth: np.ndarray) -> np.ndarray:

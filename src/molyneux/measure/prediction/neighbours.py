@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from molyneux.core import DataError, NotApplicableError, views
+from molyneux.core import Batch, DataError, NotApplicableError, Source, Spec, store, views
 from molyneux.measure.codes import CodeTable
 from molyneux.measure.evaluation import Evaluation
 
@@ -21,6 +21,8 @@ the values of the observed views."""
 
 _FITTED, _TESTED = 5000, 1000
 """Samples among which neighbours are searched, and for which."""
+_KEPT_BYTES = 2**28
+"""Of samples that are kept in memory for the next condition."""
 
 
 @dataclass(frozen=True)
@@ -55,31 +57,65 @@ def code_neighbours(fit: Mapping[str, np.ndarray], test: Mapping[str, np.ndarray
 
 
 def untrained_neighbours(
-    evaluation: Evaluation, observed: Sequence[str], samples: int, codes: Callable[[CodeTable], Mapping[str, np.ndarray]]
+    evaluation: Evaluation,
+    observed: Sequence[str],
+    table: CodeTable,
+    training: CodeTable | None,
+    codes: Callable[[CodeTable], Mapping[str, np.ndarray]],
 ) -> dict[str, Neighbours]:
     """Neighbours by the codes of the same net with the weights it starts with; none without it, or where it encodes nothing.
+
+    The net and its codes of training samples are made once for all conditions.
 
     Args:
         evaluation: has the net, `untrained`.
         observed: the observed modalities.
-        samples: at most so many.
+        table: codes of the test samples; the same samples are encoded.
+        training: codes of the training samples; those of the test samples without them.
         codes: chooses the codes of a table.
     """
-    untrained = evaluation.before_training
-    if untrained is None:
+    fitted = evaluation if training is None or evaluation.training is None else evaluation.training
+    start = fitted.before_training
+    if start is None:
         return {}
     with suppress(NotApplicableError, DataError):  # an untrained net may need what is fitted later
-        if isinstance(untrained.model, nn.Module):
-            untrained.model.eval()
-        few = min(samples, _FITTED)
-        test = codes(untrained.table(observed, few))
-        fit = test if untrained.training is None else codes(untrained.training.table(observed, few))
-        return code_neighbours(fit, test)
+        if isinstance(start.model, nn.Module):
+            start.model.eval()
+        rows = (table if training is None else training).rows[:_FITTED]
+        fit = fitted.once(f"untrained codes given {list(observed)}", lambda: _encoded(start, observed, rows))
+        test = fit if training is None else _encoded(replace(evaluation, model=start.model), observed, table.rows[:_TESTED])
+        return code_neighbours(codes(fit), codes(test))
     return {}
+
+
+def _encoded(evaluation: Evaluation, observed: Sequence[str], rows: np.ndarray) -> CodeTable:
+    """The codes of the samples at some places of the source, in their order."""
+    some = replace(evaluation, source=_Chosen(evaluation.source, rows), samples=len(rows), train=None, reference=None)
+    return some.table(observed)
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """The samples at some places of a source."""
+
+    whole: Source
+    places: np.ndarray
+
+    @property
+    def spec(self) -> Spec:
+        return self.whole.spec
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def batch(self, indices: np.ndarray) -> Batch:
+        return self.whole.batch(self.places[np.asarray(indices)])
 
 
 def raw_neighbours(evaluation: Evaluation, observed: Sequence[str], table: CodeTable, training: CodeTable | None) -> Neighbours:
     """Neighbours by the values of the observed views, as models compute with them; symbols differ or are the same.
+
+    Training samples are read once for all conditions and sets of modalities, as long as they are few bytes.
 
     Args:
         evaluation: has the samples.
@@ -89,16 +125,29 @@ def raw_neighbours(evaluation: Evaluation, observed: Sequence[str], table: CodeT
     """
     fitted = evaluation if training is None or evaluation.training is None else evaluation.training
     rows = (table if training is None else training).rows[:_FITTED]
-    tested = _points(evaluation, observed, table.rows[:_TESTED])
-    parts = [_squares(tested, _points(fitted, observed, some)) for some in np.array_split(rows, max(1, len(rows) // 500))]
+    tested = _points(evaluation.spec, observed, evaluation.source.batch(table.rows[:_TESTED]).to("cpu"))
+    centre = tested.mean(0)  # distances do not depend on it, their digits do
+    parts = [_squares(tested - centre, _points(fitted.spec, observed, some) - centre) for some in _inputs(fitted, rows)]
     return Neighbours(torch.cat(parts, 1))
 
 
-def _points(evaluation: Evaluation, observed: Sequence[str], rows: np.ndarray) -> Tensor:
+def _inputs(evaluation: Evaluation, rows: np.ndarray) -> Iterator[Batch]:
+    """The samples at some places of the source on the CPU, some hundreds at once."""
+    places = np.array_split(rows, max(1, len(rows) // 500))
+    if evaluation.spec.sample_bytes * len(rows) > _KEPT_BYTES:
+        yield from (evaluation.source.batch(some).to("cpu") for some in places)
+        return
+    kept = evaluation.once(
+        f"inputs {store.fingerprint(rows.tolist())}", lambda: [evaluation.source.batch(some).to("cpu") for some in places]
+    )
+    yield from kept
+
+
+def _points(spec: Spec, observed: Sequence[str], batch: Batch) -> Tensor:
     """The observed views of some samples as points (B, D)."""
-    batch, parts = evaluation.source.batch(rows), []
+    parts = []
     for name in observed:
-        modality, view = evaluation.spec.modality(name), batch.views[name].cpu()
+        modality, view = spec.modality(name), batch.views[name]
         ready = functional.one_hot(view.long(), len(modality.symbols)) if modality.symbols else views.to_model(modality, view)
         parts.append(ready.float().flatten(1))
     return torch.cat(parts, 1)

@@ -6,12 +6,13 @@ Errors and explained variance follow scikit-learn's `mean_absolute_error`, `mean
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from molyneux.core import Score, Target
-from molyneux.core.intervals import joined
+from molyneux.core.intervals import Interval, joined
 from molyneux.measure.codes import in_order
 from molyneux.measure.prediction.class_scores import PERCENT, accuracy, f1_interval, weighted_f1
 from molyneux.measure.scores import RESAMPLES, Recorder, percentiles
@@ -70,15 +71,18 @@ def _varying_scores(predicted: np.ndarray, truth: np.ndarray, mean: np.ndarray, 
         rows = (recorder.rng.integers(0, n, n) for _ in range(RESAMPLES))
         drawn = np.array([statistic(predicted[row], truth[row]) for row in rows])
         interval = percentiles(drawn)
+        if name == "correlation" and truth.shape[1] == 1 and interval is not None:
+            interval = joined(interval, fisher_interval(value, n))
         references = {"chance": usual, "controls": {"constant": usual}} if name == "r2" else {"chance": 0.0}
         scores.append(recorder.score(name, value, interval=interval, n=n, bounds=bounds, **references))
     return scores
 
 
 def r2(predicted: np.ndarray, truth: np.ndarray) -> float:
-    """Share of the variance that is explained, averaged over values; (N, V) each. Not finite where the truth does not vary."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        left = ((truth - predicted) ** 2).sum(0) / ((truth - truth.mean(0)) ** 2).sum(0)
+    """Share of the variance that is explained, averaged over values; (N, V) each. NaN where the truth does not vary."""
+    if (np.ptp(truth, axis=0) == 0).any():  # whose sum of squares need not be 0, since the mean of equal numbers is rounded
+        return float("nan")
+    left = ((truth - predicted) ** 2).sum(0) / ((truth - truth.mean(0)) ** 2).sum(0)
     return float(np.mean(1 - left))
 
 
@@ -87,7 +91,23 @@ def correlation(predicted: np.ndarray, truth: np.ndarray) -> float:
     both = [values - values.mean(0) for values in (predicted, truth)]
     if any((np.ptp(values, axis=0) == 0).any() for values in (predicted, truth)):
         return float("nan")
-    return float(((both[0] * both[1]).sum(0) / np.sqrt((both[0] ** 2).sum(0) * (both[1] ** 2).sum(0))).mean())
+    found = (both[0] * both[1]).sum(0) / np.sqrt((both[0] ** 2).sum(0) * (both[1] ** 2).sum(0))
+    return float(np.clip(found, -1.0, 1.0).mean())  # 1 up to rounding is 1
+
+
+def fisher_interval(value: float, n: int) -> Interval | None:
+    """The 95 % interval of a correlation by Fisher's z (Metron 1, 1921), which of few samples is wider than a bootstrap's.
+
+    None for fewer than four samples, or where all lie on a line.
+
+    >>> low, high = fisher_interval(0.8, 20)
+    >>> round(low, 3), round(high, 3)
+    (0.553, 0.918)
+    """
+    if n < 4 or abs(value) >= 1:
+        return None
+    half = 1.959964 / math.sqrt(n - 3)
+    return math.tanh(math.atanh(value) - half), math.tanh(math.atanh(value) + half)
 
 
 SIGNS: dict[str, Callable[[np.ndarray], np.ndarray]] = {

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, final
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 import torch
-from torch.distributions import Distribution
 
 from molyneux.core import Batch, NotApplicableError, Predicts, Score, Spec, Target, about_names
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.measures import Measure, Measurement, not_applicable
+from molyneux.measure.prediction.answers import found_for, numbers_from
 from molyneux.measure.prediction.class_scores import class_scores, label_scores, ranking_score
 from molyneux.measure.prediction.control_scores import above, with_controls
 from molyneux.measure.prediction.number_scores import number_scores
@@ -94,7 +94,7 @@ class _Answers(NamedTuple):
     Args:
         truth: (N, ...) values of the target.
         places: (N,) positions of the samples in the source.
-        predicted: (N, ...) as `_values` gives it.
+        predicted: (N, ...) as `numbers_from` gives it.
         controls: by name, what trained controls predict.
     """
 
@@ -115,12 +115,10 @@ def _predict(evaluation: Evaluation, observed: tuple[str, ...], targets: Sequenc
             continue
         found, places = evaluation.model.predict(part, observed), start + np.flatnonzero(present.cpu().numpy())
         for target, rows, truth in _known(part, targets):
-            if target.name not in found:
-                raise NotApplicableError(f"the model does not predict the target {target.name}: name others in `targets`")
-            pile = [truth, places[rows], _values(target, found[target.name])[rows]]
+            pile = [truth, places[rows], numbers_from(target, found_for(target, found, observed))[rows]]
             if controls[target]:
                 true = evaluation.true_batch(start, batch)[torch.from_numpy(places[rows] - start).to(evaluation.device)]
-                pile += [_values(target, control.predict(true)[target.name]) for control in controls[target].values()]
+                pile += [numbers_from(target, control.predict(true)[target.name]) for control in controls[target].values()]
             piles[target].append(pile)
     joined = {target: [np.concatenate(side) for side in zip(*parts, strict=True)] for target, parts in piles.items() if parts}
     return {
@@ -145,15 +143,6 @@ def _true_values(training: Evaluation, targets: Sequence[Target]) -> dict[str, n
         for target, _, truth in _known(batch, targets):
             piles[target.name].append(truth)
     return {name: np.concatenate(parts) for name, parts in piles.items()}
-
-
-def _values(target: Target, predicted: Distribution) -> np.ndarray:
-    """Probabilities of classes (B, K) or labels (B, L), or the mean of numbers (B, *shape)."""
-    if target.task == "class":
-        categorical: Any = predicted
-        return np.asarray(categorical.probs.double().cpu().numpy())
-    mean = predicted.mean.double().cpu().numpy()
-    return np.stack([1.0 - mean, mean], -1) if target.task == "agreement" else np.asarray(mean)
 
 
 def _scores(target: Target, answers: _Answers, known: np.ndarray, recorder: Recorder) -> list[Score]:

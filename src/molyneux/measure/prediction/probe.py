@@ -218,7 +218,7 @@ class LatentProbe(Measure):
         origin = {**evaluation.provenance(), "draw": self.draw, "fitted on": fitted}
         for observed, table, training in probed_tables(evaluation, self.samples):
             raw = raw_neighbours(evaluation, observed, table, training)
-            untrained = untrained_neighbours(evaluation, observed, self.samples, self._codes)
+            untrained = untrained_neighbours(evaluation, observed, table, training, self._codes)
             tested = self._codes(table)
             trained = tested if training is None else self._codes(training)
             for label in labels:
