@@ -73,6 +73,26 @@ def make_model(source):
     return lambda **settings: TinyModel(source.spec, **settings)
 
 
+@pytest.fixture
+def for_some_seed():
+    """A check of what a short training learns, which is repeated from other starts where it fails.
+
+    Rounding, and with it the processor, decides where one short training ends. What a model cannot learn it learns from no start.
+    """
+
+    def some(check, seeds=6):
+        for seed in range(seeds):
+            try:
+                check(seed)
+            except AssertionError:
+                if seed == seeds - 1:
+                    raise
+            else:
+                return
+
+    return some
+
+
 @pytest.fixture(autouse=True, scope="session")
 def one_thread():
     torch.set_num_threads(1)

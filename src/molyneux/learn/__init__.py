@@ -6,6 +6,7 @@ from molyneux.learn.fit_progress import FitProgress
 from molyneux.learn.hardware import keep_freed_memory, precision_of
 from molyneux.learn.judges import Judge, load_judge, shipped_judges, train_judge
 from molyneux.learn.outside import WrappedAutoencoder, WrappedEncoder, WrappedPredictor, load_state
+from molyneux.learn.post_fit import post_fit_precision
 from molyneux.learn.predictors import (
     MAC,
     MCTN,
@@ -127,6 +128,7 @@ __all__ = [
     "load_spec",
     "load_state",
     "load_weights",
+    "post_fit_precision",
     "precision_of",
     "save_batch",
     "save_model",

@@ -6,7 +6,7 @@ import inspect
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from torch import Tensor, nn
 
@@ -16,9 +16,18 @@ from molyneux.learn.fit_progress import FitProgress, ProgressClock
 from molyneux.learn.hardware import choose_device, on_device
 from molyneux.learn.training import Training
 
-__all__ = ["KeptFit", "post_fit", "require_post_fit"]
+__all__ = ["FitsInPrecision", "KeptFit", "post_fit", "post_fit_note", "post_fit_precision", "require_post_fit"]
 
 _STATE, _MARK = "post-fit.safetensors", "post-fit.json"
+
+
+@runtime_checkable
+class FitsInPrecision(Protocol):
+    """A model whose fit after training may be in bf16."""
+
+    def post_fit_precision(self, device: str) -> tuple[str, str] | None:
+        """What is asked for (`32`, `bf16` or `auto`) and what a device of this type uses (`32` or `bf16`); None without a fit."""
+        ...
 
 
 def post_fit(
@@ -44,8 +53,8 @@ def post_fit(
         CorruptFileError: the state of a fit was truncated or altered. StoreError: `folder` cannot be written.
     """
     assert isinstance(model, PostFit)
-    kept, device = KeptFit(folder / _STATE, training.checkpoint_seconds, progress), choose_device(training)
-    with on_device(model, "cpu" if device == "mps" else device):
+    kept = KeptFit(folder / _STATE, training.checkpoint_seconds, progress)
+    with on_device(model, _fit_device(training)):
         model.post_fit(source, seed=seed, kept=kept)
     weights, seconds = tensors_digest(model.state_dict()), kept.seconds()
     known = store.read_json(folder / _MARK) if store.is_file(folder / _MARK) else None
@@ -53,6 +62,32 @@ def post_fit(
         return known["seconds"]  # type: ignore[no-any-return]
     store.write_json(folder / _MARK, {"weights": weights, "seconds": seconds})
     return seconds
+
+
+def post_fit_precision(model: nn.Module, training: Training) -> str | None:
+    """In which arithmetic the fit after a training here is made, `32` or `bf16`; None where a model does not say."""
+    found = _arithmetic(model, training)
+    return None if found is None else found[1]
+
+
+def post_fit_note(model: nn.Module, training: Training) -> str:
+    """What to tell where the fit after training is asked for in bf16 and made in 32 bits, in one line; else empty."""
+    if _arithmetic(model, training) != ("bf16", "32"):
+        return ""
+    return (
+        f"precision of the fit after training: bf16 is asked for, and this device ({_fit_device(training)}) has no bf16 "
+        f"arithmetic: {type(model).__name__} is fitted in 32 bits, in which steps take up to about twice as long as in bf16 elsewhere"
+    )
+
+
+def _arithmetic(model: nn.Module, training: Training) -> tuple[str, str] | None:
+    """What is asked for, and what is used on the device of the fit."""
+    return model.post_fit_precision(_fit_device(training)) if isinstance(model, FitsInPrecision) else None
+
+
+def _fit_device(training: Training) -> str:
+    device = choose_device(training)
+    return "cpu" if device == "mps" else device
 
 
 def require_post_fit(model: nn.Module) -> None:

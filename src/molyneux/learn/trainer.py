@@ -42,7 +42,7 @@ from molyneux.learn.hardware import (
     use_channels_last,
 )
 from molyneux.learn.logs import Logs, require_packages
-from molyneux.learn.post_fit import post_fit, require_post_fit
+from molyneux.learn.post_fit import post_fit, post_fit_note, require_post_fit
 from molyneux.learn.stage_sources import Sources, StageSources
 from molyneux.learn.steps import Steps, trained_names
 from molyneux.learn.timed_steps import FitStep
@@ -127,7 +127,7 @@ def fit(
         state = checkpoints.resume(model) or State()
         fitting = _Fitting(model, training, samples, folder, checkpoints, state, seed, progress)
         if not fitting.complete():
-            if line := bf16_note(training, model):
+            for line in filter(None, (bf16_note(training, model), post_fit_note(model, training))):
                 tell_note(progress, line)
             fitting.run()
             train = samples.loaded or train

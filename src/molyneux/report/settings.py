@@ -77,16 +77,27 @@ def precision_of(runs: Iterable[tuple[Mapping[str, Any], Sequence[Score]]]) -> s
     """
     used: dict[Any, Counter[str]] = {}
     for settings, scores in runs:
-        for found in {score.origin.get("precision") for score in scores} - {None}:
-            used.setdefault(settings.get("learn.precision"), Counter())[str(found)] += 1
+        for found in {_arithmetic(score.origin) for score in scores} - {""}:
+            asked = settings.get("learn.precision"), settings.get(_AFTER)
+            used.setdefault(asked, Counter())[found] += 1
     mixed = Counter[str]()
     for counts in used.values():
         mixed += counts if len(counts) > 1 else Counter()
     if not mixed:
         return ""
-    names = {"32": "32 bits"}
-    told = " and ".join(f"{count} in {names.get(precision, precision)}" for precision, count in sorted(mixed.items()))
+    told = " and ".join(f"{count} in {arithmetic}" for arithmetic, count in sorted(mixed.items()))
     return f"Runs were trained in different arithmetic, as their devices had it: {told}; their losses are rounded differently."
+
+
+_AFTER = "learn.model.init_args.after.precision"
+"""The setting of the fit after training."""
+
+
+def _arithmetic(origin: Mapping[str, Any]) -> str:
+    """In which arithmetic the model of a score was trained, and fitted after that; empty where it is not recorded."""
+    names = {"32": "32 bits"}
+    used, after = (names.get(origin.get(key, ""), origin.get(key, "")) for key in ("precision", "post_fit_precision"))
+    return f"{used} and fitted after that in {after}" if used and after else str(used)
 
 
 def steps_of(settings: Mapping[str, Any]) -> int | None:

@@ -11,7 +11,7 @@ from molyneux.core import Condition, ConfigError, ConflictError, History, Score,
 from molyneux.core.chain import require_one_run
 from molyneux.data import Split, StoredSource, contact_sheet, generate
 from molyneux.data.dataset import SPLITS
-from molyneux.learn import FitProgress, fit, load_weights, precision_of, save_model
+from molyneux.learn import FitProgress, fit, load_weights, post_fit_precision, precision_of, save_model
 from molyneux.learn.timed_steps import FitStep
 from molyneux.measure import Evaluation, evaluate
 from molyneux.run.experiment import Experiment, make_model
@@ -239,7 +239,8 @@ def learn(run: Run) -> None:
     save_view_digests(train, stage.folder)
     parameters = sum(parameter.numel() for parameter in model.parameters())
     trained = {"parameters": parameters, "epochs": history.epochs, "steps": history.steps, "precision": precision}
-    stage.finish({**trained, "machine": machine()})
+    after = post_fit_precision(model, training)
+    stage.finish({**trained, **({} if after is None else {"post_fit_precision": after}), "machine": machine()})
 
 
 def measure(run: Run) -> None:
@@ -298,10 +299,10 @@ def _trained(run: Run) -> dict[str, float]:
 
 
 def _precision(run: Run) -> dict[str, str]:
-    """In which arithmetic the model was trained; nothing where an earlier version, which did not record it, trained it."""
+    """In which arithmetic the model was trained, and fitted after that where it was; nothing of what was not recorded."""
     stage = run.folder.model
-    found = stage.verify().get("precision") if stage.complete else None
-    return {} if found is None else {"precision": str(found)}
+    details = stage.verify() if stage.complete else {}
+    return {name: str(details[name]) for name in ("precision", "post_fit_precision") if details.get(name) is not None}
 
 
 def _under(condition: Condition, plain: Evaluation, run: Run) -> Evaluation:

@@ -435,3 +435,20 @@ def test_runs_trained_in_different_arithmetic_are_told_below_the_table(study_of,
     notes = [note for table in study_tables(runs) for note in table.notes if "different arithmetic" in note]
     assert len(notes) == bool(told)
     assert all(told in note for note in notes)
+
+
+def test_fits_after_training_in_different_arithmetic_are_told_too(study_of):
+    setting = "learn.model.init_args.after.precision"
+    runs = [
+        replace(
+            (run := study_of(seed=seed)),
+            settings={**run.settings, "learn.precision": "32", setting: asked},
+            scores=tuple(
+                replace(score, origin={**score.origin, "precision": "32", "post_fit_precision": used}) for score in run.scores
+            ),
+        )
+        for seed, (asked, used) in enumerate([("bf16", "bf16"), ("bf16", "32"), ("auto", "bf16")])
+    ]
+    told = "1 in 32 bits and fitted after that in 32 bits and 1 in 32 bits and fitted after that in bf16"
+    assert any(told in note for table in study_tables(runs) for note in table.notes)
+    assert not any("different arithmetic" in note for table in study_tables(runs[1:]) for note in table.notes)

@@ -192,6 +192,12 @@ class MLD(nn.Module):
         shares = {"share": self.given_share, "alone": self.alone_share}
         fit_denoiser(self.denoiser, codes, **shares, settings=self.after, seed=start, schedule=self.schedule, kept=kept)
 
+    def post_fit_precision(self, device: str) -> tuple[str, str] | None:
+        """What `after` asks for and what the fit uses on a device of this type; None without `after`."""
+        if self.after is None:
+            return None
+        return self.after.precision, "bf16" if self.after.uses_bf16(self.denoiser.width, device) else "32"
+
     @torch.no_grad()
     def start_epoch(self, epoch: Epoch) -> None:
         """Find the means and standard deviations that codes are standardised by; see `core.EpochStart`."""

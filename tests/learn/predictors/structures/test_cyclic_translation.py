@@ -102,8 +102,13 @@ def test_a_decoder_attends_to_the_steps_that_there_are_and_reads_the_truth_where
     torch.testing.assert_close(last[1], alone[1][0])
 
 
-def test_it_learns_to_translate_and_to_predict_from_the_source(build):
+def test_it_learns_to_translate_and_to_predict_from_the_source(build, for_some_seed):
     """The face repeats what the words say, and the number is their mean."""
+    for_some_seed(lambda seed: learns_to_translate(build, seed))
+
+
+def learns_to_translate(build, seed):
+    torch.manual_seed(seed)
     model = build(WORDS, FACE, hidden=16, translation=1.0, cycle=1.0).train()
     words = torch.randn(64, 1, 3).expand(64, 7, 3) + 0.1 * torch.randn(64, 7, 3)
     face = words[:, :5, :1].expand(64, 5, 4)
