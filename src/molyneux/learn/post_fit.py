@@ -76,7 +76,8 @@ def post_fit_note(model: nn.Module, training: Training) -> str:
         return ""
     return (
         f"precision of the fit after training: bf16 is asked for, and this device ({_fit_device(training)}) has no bf16 "
-        f"arithmetic: {type(model).__name__} is fitted in 32 bits, in which steps take up to about twice as long as in bf16 elsewhere"
+        f"arithmetic: {type(model).__name__} is fitted in 32 bits, in which steps take up to about twice as long as in bf16 "
+        "elsewhere"
     )
 
 
