@@ -25,7 +25,8 @@ def checks(record: Mapping[str, Any], what: str) -> str:
     numeric = [all(isinstance(row.get(column, 0), int | float) for row in rows) for column in columns]
     lines = [f"| {' | '.join(columns)} |", f"|{'|'.join('---:' if number else '---' for number in numeric)}|"]
     lines += [f"| {' | '.join(_cell(row.get(column, '')) for column in columns)} |" for row in rows]
-    note = f"seed {record['seed']}; {record['processor seconds']:,.0f} seconds of processor time; {record['machine']}"
+    world = record.get("world", "shapeworld-v1")  # records of the first version do not name it
+    note = f"{world}, seed {record['seed']}; {record['processor seconds']:,.0f} seconds of processor time; {record['machine']}"
     return f"{record['what']}.\n\n" + "\n".join(lines) + f"\n\n- Record: {note}.\n"
 
 

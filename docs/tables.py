@@ -16,6 +16,7 @@ from checks import checks
 from comparisons import FINANCE, against_constant, best_by, correlations, dci_together, top_three, trials
 from costs import cost_table, device_table
 from exploited import exploited
+from figure6 import said as figure6_said
 from missing_senses import rate_table
 from read import read_table
 from readers import accepted, close, of_benchmark, right
@@ -256,6 +257,12 @@ def unbound(names: str) -> str:
     return (beside_control(runs) if "+" in names else control_table(runs)) if runs else ""
 
 
+def said(name: str) -> str:
+    """Sentences about studies, such as `control.a+b`, whose numbers are those of the records."""
+    part, _, names = name.partition(".")
+    return figure6_said(part, runs) if (runs := runs_of(names)) else ""
+
+
 KINDS: dict[str, Callable[[str], str]] = {
     "benchmark": benchmark,
     "check": check,
@@ -275,6 +282,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "methods": methods,
     "relative": relative,
     "robust": robust,
+    "said": said,
     "situations": situations,
     "study": study,
     "tested": tested,

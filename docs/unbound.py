@@ -14,7 +14,7 @@ _PLACE = "data.world.init_args"
 
 def control_table(runs: Sequence[StudyRun]) -> str:
     """The accuracy of the control on the test split, a row for each kind and a column for each variant."""
-    found = {(_kind(run), _variant(run)): _accuracy(run) for run in runs if run.settings["name"] == CONTROL}
+    found = {(_kind(run), _variant(run)): accuracy_of(run) for run in runs if run.settings["name"] == CONTROL}
     kinds, variants = (list(dict.fromkeys(key[place] for key in found)) for place in (0, 1))
     lines = [f"| kind | {' | '.join(f'`{variant}`' for variant in variants)} |", f"|---|{'---:|' * len(variants)}"]
     lines += [f"| `{kind}` | {' | '.join(_cell(found.get((kind, variant))) for variant in variants)} |" for kind in kinds]
@@ -30,9 +30,9 @@ def beside_control(runs: Sequence[StudyRun]) -> str:
     for kind, variant in cells:
         chosen = {str(run.settings["name"]): run for run in runs if (_kind(run), _variant(run)) == (kind, variant)}
         title = f"{kind.upper()}, {variant}"
-        rows = {"all": {name: _accuracy(run) for name, run in chosen.items()}}
+        rows = {"all": {name: accuracy_of(run) for name, run in chosen.items()}}
         if variant == "balanced":
-            rows["equal counts"] = {name: _where_bound(run) for name, run in chosen.items()}
+            rows["equal counts"] = {name: where_bound(run) for name, run in chosen.items()}
         for what, values in rows.items():
             if any(value is not None for value in values.values()):
                 lines.append(f"| {title} | {what} | {' | '.join(_cell(values.get(name)) for name in columns)} |")
@@ -47,13 +47,13 @@ def _variant(run: StudyRun) -> str:
     return str(run.settings[f"{_PLACE}.variant"])
 
 
-def _accuracy(run: StudyRun) -> Score | None:
+def accuracy_of(run: StudyRun) -> Score | None:
     """The accuracy from all modalities on the split that the run is about."""
     known = [score for score in run.scores if score.name == "prediction.accuracy" and "split" not in score.about]
     return max(known, key=lambda score: len(score.about.get("source", "")) if isinstance(score.about["source"], tuple) else 0)
 
 
-def _where_bound(run: StudyRun) -> float | None:
+def where_bound(run: StudyRun) -> float | None:
     """The accuracy on sets whose scenes differ in nothing that counts tell, over all samples of them."""
     parts = [
         score

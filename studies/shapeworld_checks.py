@@ -25,6 +25,7 @@ import torch
 from shapeworld_parts import Part, Row, rounded
 
 from molyneux.core import store
+from molyneux.data import ShapeWorld
 from molyneux.run.provenance import machine
 
 RESULTS = Path(__file__).parent / "results" / "shapeworld-checks"
@@ -46,6 +47,7 @@ def run(part: Part, *, size: int, seed: int, quick: bool, out: Path) -> None:
     facts = machine()
     record = {
         "what": part.what,
+        "world": ShapeWorld.name,
         "machine": f"{facts['processor']}, {facts['cores']} cores, load before {load:.1f}",
         "versions": facts["versions"],
         "seed": seed,
