@@ -129,15 +129,15 @@ def beside_the_control(records: _Records) -> str:
         return f"{_range(_values(models(kind, names, variant)))} against {_whole(control(kind, variant).value or 0)}"
 
     equal = {kind: {name: records.bound(name, kind) for name in BOTH} for kind in KINDS[1:]}
-    product = models("spatial", [PRODUCT])[0]
+    product, spatial = models("spatial", [PRODUCT])[0], control("spatial")
     assert product.interval is not None
-    assert control("spatial").interval is not None
+    assert spatial.interval is not None
     _require(
         ("all models are below the control on QUANTIFICATION", _below(models("quantification"), control("quantification"))),
         ("none is above 52 on its equal counts", max(equal["quantification"].values()) < 52),
         ("both HCA models are below the control on SPATIAL", _below(models("spatial", ATTENTION), control("spatial"))),
         ("they are below 52 on its equal counts", max(equal["spatial"][name] for name in ATTENTION) < 52),
-        (f"{PRODUCT} is above it", product.interval[0] > control("spatial").interval[1]),
+        (f"{PRODUCT} is above it", product.interval[0] > spatial.interval[1]),
         ("it is above 80 on equal counts", equal["spatial"][PRODUCT] > 80),
         (
             "all are below it on published SPATIAL",
