@@ -30,7 +30,7 @@ def beside_control(runs: Sequence[StudyRun]) -> str:
     for kind, variant in cells:
         chosen = {str(run.settings["name"]): run for run in runs if (_kind(run), _variant(run)) == (kind, variant)}
         title = f"{kind.upper()}, {variant}"
-        rows = {"all": {name: accuracy_of(run) for name, run in chosen.items()}}
+        rows: dict[str, dict[str, Score | float | None]] = {"all": {name: accuracy_of(run) for name, run in chosen.items()}}
         if variant == "balanced":
             rows["equal counts"] = {name: where_bound(run) for name, run in chosen.items()}
         for what, values in rows.items():
