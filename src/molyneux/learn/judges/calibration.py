@@ -12,7 +12,7 @@ from molyneux.learn.judges.augmentation import jitter, soften
 from molyneux.learn.judges.labels import codes_of, recode
 from molyneux.learn.judges.net import JudgeNet
 
-REFUSED = 0.004
+REFUSED = 0.01
 """Share of true views of each level, put through what they are trained with, of which each factor is refused."""
 
 _MOST = 3.0
