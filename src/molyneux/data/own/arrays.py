@@ -15,6 +15,7 @@ from molyneux.data.mapped_files import let_go
 from molyneux.data.own.content import ArrayView, Content, drawn_notes
 from molyneux.data.own.dataset import OwnDataset
 from molyneux.data.own.labels import class_target, make_labels, number_target
+from molyneux.data.own.sounds import sound_form
 from molyneux.data.own.texts import text_view
 
 _CHANNELS = (1, 3, 4)
@@ -37,7 +38,9 @@ class ArrayDataset(OwnDataset):
     - images: uint8 or bool (N, H, W), (N, H, W, C) or (N, C, H, W) with 1, 3 or 4 channels; floats with 4 axes, from 0 to 1.
       uint8 images of which no level is above 1 are masks: their 1 is white, as True is;
     - texts: strings (N,);
-    - tabular: floats (N,) or (N, D); series: floats (N, T, D).
+    - tabular: floats (N,) or (N, D); series: floats (N, T, D);
+    - with `kinds: {sound: audio}`, sounds (N, T), (N, C, T) or (N, T, C): floats from -1 to 1, or integers of 8, 16 or 32
+      bits, which are divided by half of their range; with `kinds: {clip: video}`, videos (N, T, H, W, C) or (N, T, C, H, W).
 
     A sample whose numbers are all NaN lacks that modality. Labels are integers, where a negative one, such as -1, says that there
     is no label, whole numbers in floats, where NaN does, or strings, where an empty one does. Arrays of Python objects are
@@ -142,15 +145,22 @@ class ArrayDataset(OwnDataset):
         seen = kind in ("image", "video")
         bits = seen and array.dtype.kind in "bu" and array.dtype.itemsize == 1
         brightest = _largest(array) if bits and array.dtype.kind == "u" else 255
-        shape, change = _stored_form(array, kind, at, scale=255 if brightest == 1 or (seen and array.dtype.kind == "b") else 1)
+        if kind == "audio":
+            heard = sound_form(array, at)
+            shape, change, notes = heard.shape, heard.change, heard.notes
+        else:
+            scale = 255 if brightest == 1 or (seen and array.dtype.kind == "b") else 1
+            shape, change = _stored_form(array, kind, at, scale=scale)
+            notes = (*_levels(brightest, at), *(_either_axis(array.shape[-3:], at) if seen and array.ndim > 3 else ()))
         present = _present(array, at) if array.dtype.kind == "f" else None
         if not bits and array.dtype.kind in "biuf":
-            _require_range(array, at, unit=seen)
+            low, high = _require_range(array, at, unit=seen)
+            if kind == "series" and name not in self.kinds and low >= 0 and high <= 1 and array.dtype.kind == "f":
+                notes = (*notes, _maybe_images(array, name, at))
         try:
             modality = Modality(name, kind, shape, "uint8" if bits else "float32")
         except SpecError as error:
             raise DataError(f"{at}: {error}") from error
-        notes = (*_levels(brightest, at), *(_either_axis(array.shape[1:], at) if kind == "image" else ()))
         return ArrayView(modality, array, present, change, notes)
 
 
@@ -165,9 +175,18 @@ def _levels(brightest: int, at: str) -> tuple[str, ...]:
     return ()
 
 
+def _maybe_images(array: np.ndarray, name: str, at: str) -> str:
+    """What is to be said of floats from 0 to 1 with three axes, as grey images often are."""
+    steps, numbers = array.shape[1:]
+    return (
+        f"{at}: floats from 0 to 1 of shape ({steps}, {numbers}) were read as series of {steps} steps of {numbers} numbers: "
+        f"set kinds to {{{name}: image}} if they are grey images"
+    )
+
+
 def _either_axis(shape: tuple[int, ...], at: str) -> tuple[str, ...]:
-    """What is to be said of images whose channels may be the first or the last axis."""
-    if len(shape) != 3 or shape[0] not in _CHANNELS or shape[2] not in _CHANNELS:
+    """What is to be said of images, or frames, whose channels may be the first or the last axis."""
+    if shape[0] not in _CHANNELS or shape[2] not in _CHANNELS:
         return ()
     return (
         f"{at}: {shape} was read as {shape[0]} channels of {shape[1]} x {shape[2]} pixels: transpose them if the last axis "
@@ -185,8 +204,13 @@ def _largest(array: np.ndarray) -> int:
     return largest
 
 
-def _require_range(array: np.ndarray, at: str, *, unit: bool) -> None:
-    """Raise DataError for numbers that float32 does not hold, or for those of images outside of 0..1; NaN is passed over."""
+def _require_range(array: np.ndarray, at: str, *, unit: bool) -> tuple[float, float]:
+    """The least and the largest number, NaN passed over.
+
+    Raises:
+        DataError: numbers that float32 does not hold, or those of images outside of 0..1.
+    """
+    least, most = np.inf, -np.inf
     limits = (0.0, 1.0) if unit else (-float(np.finfo(np.float32).max), float(np.finfo(np.float32).max))
     for start in range(0, len(array), _CHUNK):
         rows = np.asarray(array[start : start + _CHUNK])
@@ -194,13 +218,17 @@ def _require_range(array: np.ndarray, at: str, *, unit: bool) -> None:
         if not known.size:
             continue
         low, high = float(known.min()), float(known.max())
+        least, most = min(least, low), max(most, high)
         if low >= limits[0] and high <= limits[1]:
             continue
         got = f"{array.dtype} from {low:g} to {high:g}"
         if unit:
             advice = "add 1 and divide by 2 if they are from -1 to 1" if low < 0 else "divide them by their largest value"
+            if array.dtype.kind in "iu":
+                advice = "store them as uint8" if low >= 0 and high <= 255 else "divide them by the largest value of their type"
             raise DataError(f"{at}: expected images as uint8, or as floats from 0 to 1, got {got}: {advice}")
         raise DataError(f"{at}: expected numbers up to 3.4e38, as float32 holds them, got {got}: correct or scale them")
+    return least, most
 
 
 def _row(array: np.ndarray, at: str) -> np.ndarray:
@@ -208,7 +236,10 @@ def _row(array: np.ndarray, at: str) -> np.ndarray:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise DataError(f"{at}: expected one value for each sample, got an array of shape {array.shape}")
+        raise DataError(
+            f"{at}: expected one value for each sample, got an array of shape {array.shape}: store one array for each column, or "
+            "argmax(1) where one place of each row is 1"
+        )
     try:
         return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else np.asarray(array)
     except UnicodeDecodeError as error:
@@ -261,13 +292,16 @@ def _stored_form(
         if not first:
             return (shape[2], *shape[:2]), lambda rows: plain(rows).transpose(0, 3, 1, 2)
         return shape, plain
+    if kind == "video" and len(shape) == 4 and shape[1] not in _CHANNELS:
+        if shape[3] not in _CHANNELS:
+            raise DataError(f"{at}: expected videos with 1, 3 or 4 channels, got shape {shape} of each")
+        return (shape[0], shape[3], *shape[1:3]), lambda rows: plain(rows).transpose(0, 1, 4, 2, 3)
     if kind == "tabular" and not shape:
         return (1,), lambda rows: plain(rows)[:, None]
     if kind == "tabular" and len(shape) > 1:
         return (int(np.prod(shape)),), lambda rows: plain(rows).reshape(len(rows), -1)
-    if kind in ("audio", "series") and len(shape) == 1:
-        wide = (1, *shape) if kind == "audio" else (*shape, 1)
-        return wide, lambda rows: plain(rows).reshape(len(rows), *wide)
+    if kind == "series" and len(shape) == 1:
+        return (*shape, 1), lambda rows: plain(rows)[..., None]
     return shape, plain
 
 

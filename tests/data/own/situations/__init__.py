@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from situations import arrays, columns, labels, pictures, tables, texts
+from situations import arrays, columns, labels, pictures, sounds, tables, texts
 from situations.situation import Situation, outcome_of
 
 GROUPS: Mapping[str, Sequence[Situation]] = {
@@ -12,6 +12,7 @@ GROUPS: Mapping[str, Sequence[Situation]] = {
     "texts": texts.SITUATIONS,
     "arrays": arrays.SITUATIONS,
     "images": pictures.SITUATIONS,
+    "sounds": sounds.SITUATIONS,
 }
 """The situations by their group, in the order of the page."""
 

@@ -126,6 +126,27 @@ SITUATIONS = [
     Situation("half floats", "read", npz(x=NUMBERS.astype(np.float16)), "as float32", seen(NUMBERS.astype(np.float16))),
     Situation("series (N, T, D)", "read", npz(x=NUMBERS[:, None]), "a series", seen(NUMBERS[:, None])),
     Situation(
+        "floats from 0 to 1 with three axes, as grey images have them",
+        "converted",
+        npz(x=SHARES[:, 0]),
+        "mine.npz, array 'x': floats from 0 to 1 of shape (6, 5) were read as series of 6 steps of 5 numbers: "
+        "set kinds to {x: image}",
+        seen(SHARES[:, 0]),
+    ),
+    Situation(
+        "the same with `kinds: {x: image}`",
+        "read",
+        npz(x=SHARES[:, 0], settings={"kinds": {"x": "image"}}),
+        "grey images",
+        seen(SHARES),
+    ),
+    Situation(
+        "integers from 0 to 255 of another type with `kinds: {x: image}`",
+        "refused",
+        npz(x=LEVELS.astype(np.int64), settings={"kinds": {"x": "image"}}),
+        "store them as uint8",
+    ),
+    Situation(
         "a sample whose numbers are all NaN", "read", npz(x=with_value(NUMBERS, 3, np.nan)), "a sample that lacks it", lacks(3)
     ),
     Situation(
