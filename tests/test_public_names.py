@@ -1,6 +1,7 @@
 """The public names are one sorted list, and everything in it can be imported; nothing heavy is imported before it is used."""
 
 import ast
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -65,3 +66,23 @@ def test_help_waits_for_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code.format(HEAVY)], capture_output=True, text=True, check=True)
     assert "molyneux" in done.stdout
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("room", ["core", "data", "learn", "report", "run"])
+def test_public_functions_take_paths_as_text_too(room: str) -> None:
+    """Who writes `open_evaluation("runs/mine")` is right. Constructors say `Path` in their schema, and convert."""
+    module = __import__(f"molyneux.{room}", fromlist=["__all__"])
+    found = [getattr(module, name) for name in module.__all__]
+    functions = {item.__name__: inspect.unwrap(item) for item in found if inspect.isfunction(item)}
+    own = {name: item for name, item in functions.items() if name not in INSIDE}
+    strict = [
+        f"{name}({argument})"
+        for name, item in own.items()
+        for argument, kind in item.__annotations__.items()
+        if argument != "return" and "Path" in str(kind) and "str" not in str(kind)
+    ]
+    assert strict == []
+
+
+INSIDE = ("realise_with_ace", "train_judge", "write_twin")
+"""Functions whose folders come from other functions of the package."""

@@ -87,6 +87,17 @@ def test_lists(molyneux: Run, kind: str, names: set[str]) -> None:
     assert set(json.loads(molyneux("list", kind, "--json").stdout)) == set(found)
 
 
+def test_without_a_kind_the_kinds_are_listed(molyneux: Run) -> None:
+    done = molyneux("list")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert found["configs"] == "none here"
+    assert found["datasets"] == "3, such as ArrayDataset"
+    told = json.loads(molyneux("list", "--json").stdout)
+    assert set(told) == set(found)
+    assert told["datasets"] == ["ArrayDataset", "ImageFolder", "TableDataset"]
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "said"),
     [

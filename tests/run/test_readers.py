@@ -5,16 +5,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from molyneux.cli.names import values
 from molyneux.cli.parser import parse
 from molyneux.core import ConfigError, ConflictError, Spec, SpecError
-from molyneux.data import CdSprites, write_twin
+from molyneux.data import ArrayDataset, CdSprites, write_twin
 from molyneux.learn.judges import Judge, file_digest, shipped_file
 from molyneux.run import judged_data, make_judge, parse_experiment, read_experiment, readers
 from molyneux.run.folder import RunFolder
-from molyneux.run.readers import feature_digests, find_features, find_readers, judge_digests, reader_versions
+from molyneux.run.readers import constant_accuracy, feature_digests, find_features, find_readers, judge_digests, reader_versions
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +150,29 @@ def test_the_data_of_an_experiment_may_be_a_benchmark(tmp_path: Path) -> None:
     (found,) = judged_data(path).values()
     assert found.settings == data.settings
     assert found.judge_material("image", "test", 5, seed=1).views.spec.names == ("image",)
+
+
+def labelled(folder: Path, **labels: np.ndarray) -> ArrayDataset:
+    """100 images for training and 20 for testing, with these labels."""
+    images = np.random.default_rng(0).integers(0, 256, (120, 8, 8), dtype=np.uint8)
+    split = np.where(np.arange(120) < 100, "train", "test")
+    np.savez(folder / "mine.npz", image=images, split=split, **labels)
+    return ArrayDataset(path=folder / "mine.npz", labels=tuple(labels), split="split")
+
+
+def test_the_accuracy_of_a_judge_stands_beside_that_of_the_commonest_value(tmp_path: Path) -> None:
+    data = labelled(tmp_path, kind=np.arange(120) % 2, rare=(np.arange(120) % 4 == 0).astype(int))
+    assert constant_accuracy({"": data}, "image", seed=1) == {"": {"kind": 0.5, "rare": 0.75}}
+    shares = constant_accuracy({"1": CdSprites(level=1)}, "image", seed=1)["1"]
+    assert round(shares["shape"], 1) == 0.3
+    assert {"size", "shape"} <= set(shares)
+
+
+def test_a_label_that_no_test_sample_has_is_told_before_a_judge_is_trained(tmp_path: Path) -> None:
+    data = labelled(tmp_path, kind=np.arange(120) % 2, late=np.where(np.arange(120) < 90, np.arange(120) % 2, -1))
+    with pytest.raises(ConfigError, match="labels: expected test samples with a label 'late' to validate the judge on, got none"):
+        make_judge({"": data}, "image", tmp_path / "judge.safetensors", samples=100, seed=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.npz"]
 
 
 def test_features_come_from_files(tmp_path: Path) -> None:

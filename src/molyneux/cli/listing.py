@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from molyneux.cli import index
 from molyneux.cli.formulas import formula
-from molyneux.cli.parser import Arguments, say, say_json
+from molyneux.cli.parser import KINDS, Arguments, say, say_json
 from molyneux.core.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
@@ -20,19 +20,26 @@ _GIVEN = {"spec"}
 
 
 def list_things(arguments: Arguments) -> int:
-    """`molyneux list KIND` and `molyneux list KIND NAME`."""
+    """`molyneux list`, `molyneux list KIND` and `molyneux list KIND NAME`."""
     kind, name = arguments.options.kind, arguments.options.name
     if name is not None:
         _print_about(about(kind, name), json=arguments.json)
         return 0
-    lines = listing(kind)
+    found = {kind: listing(kind) for kind in KINDS} if kind is None else {}
+    lines = listing(kind) if kind is not None else {kind: _counted(names) for kind, names in found.items()}
     if arguments.json:
-        say_json(lines)
+        say_json(lines if kind is not None else {kind: list(names) for kind, names in found.items()})
         return 0
     width = max((len(name) for name in lines), default=0)
     for name, summary in lines.items():
         say(f"{name:<{width}}  {summary}".rstrip())
     return 0
+
+
+def _counted(names: Iterable[str]) -> str:
+    """How many there are, and one of them."""
+    known = list(names)
+    return f"{len(known)}, such as {known[0]}" if known else "none here"
 
 
 def listing(kind: str, *, configs: Path = Path("configs")) -> dict[str, str]:

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from molyneux.version import __version__
 
 _GOES_ON = "the same command goes on where this stopped"
-_KINDS = (
+KINDS = (
     "auxiliary-objectives",
     "benchmarks",
     "configs",
@@ -153,7 +153,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
             _add_trust(command)
     _add_sweep(add("sweep", "Run a study: many experiments over settings and seeds; goes on where it stopped."))
     listing = add("list", "What there is, one line each; with a name, all that can be said of it.")
-    listing.add_argument("kind", choices=_KINDS, metavar="KIND", help=", ".join(_KINDS))
+    listing.add_argument("kind", nargs="?", choices=KINDS, metavar="KIND", help=f"{', '.join(KINDS)} (default: how many of each)")
     one = "one of them, such as CdSprites: what it does and its settings"
     _completed(listing.add_argument("name", nargs="?", metavar="NAME", help=one), _names)
     _add_judge(

@@ -28,7 +28,7 @@ from molyneux.data import (
     is_contact_sheet,
 )
 from molyneux.data.worlds.sentences import SentenceWorld
-from molyneux.run import judged_data, make_judge
+from molyneux.run import constant_accuracy, judged_data, make_judge
 
 _SENTENCES = "sentences"
 _WRITERS: dict[str, Callable[..., object]] = {
@@ -121,14 +121,23 @@ def judge(arguments: Arguments) -> int:
             named=Path(options.world).name if is_document(options.world) else "",
             progress=progress,
         )
+    constant = constant_accuracy(worlds, options.modality, seed=options.seed)
     if arguments.json:
-        record = {"accuracy": made.record.accuracy, "abstention": made.record.abstention, "samples": made.record.samples}
+        record = {
+            "constant": constant,
+            "accuracy": made.record.accuracy,
+            "abstention": made.record.abstention,
+            "samples": made.record.samples,
+        }
         say_json({"judge": str(options.out), "digest": file_digest(options.out), **record})
         return 0
     for level, accuracy in made.record.accuracy.items():
-        rates = {"accuracy": accuracy, **made.abstention(tuple(accuracy))}
+        same = {factor: share for factor, share in constant[level].items() if factor in accuracy}
+        rates = {"accuracy": accuracy, "of the commonest value alone": same, **made.abstention(tuple(accuracy))}
         rows = (f"{title}: {', '.join(f'{factor} {share:.2%}' for factor, share in row.items())}" for title, row in rates.items())
         say(f"{f'level {level}: ' if level else ''}{'; '.join(rows)}")
+        for factor in [factor for factor, share in same.items() if accuracy[factor] <= share]:
+            say(f"Note: {factor} is read no better than by a constant answer; scores that this judge reads say nothing of it")
     say(f"Judge: {options.out}")
     return 0
 

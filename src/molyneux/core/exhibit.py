@@ -66,8 +66,9 @@ class Scatter:
 Exhibit = Gallery | Scatter
 
 
-def save_exhibits(folder: Path, exhibits: Sequence[Exhibit]) -> None:
+def save_exhibits(folder: Path | str, exhibits: Sequence[Exhibit]) -> None:
     """Write exhibits into `folder`: `exhibits.json` and numbered arrays, whose file names do not depend on any given name."""
+    folder = Path(folder)
     index = []
     for number, item in enumerate(exhibits):
         stem = f"exhibit{number}"
@@ -75,12 +76,13 @@ def save_exhibits(folder: Path, exhibits: Sequence[Exhibit]) -> None:
     store.write_json(folder / "exhibits.json", index)
 
 
-def load_exhibits(folder: Path) -> list[Exhibit]:
+def load_exhibits(folder: Path | str) -> list[Exhibit]:
     """Read what `save_exhibits` wrote; an absent index gives an empty list.
 
     Raises:
         CorruptFileError: the index does not describe exhibits.
     """
+    folder = Path(folder)
     path = files.inside(folder, "exhibits.json")
     if not path.exists():
         return []

@@ -98,8 +98,9 @@ class History:
         names = dict.fromkeys(name for row in self.rows for name in row)
         return {name: tuple(row.get(name, math.nan) for row in self.rows) for name in names}
 
-    def write_csv(self, path: Path) -> None:
+    def write_csv(self, path: Path | str) -> None:
         """Write all rows atomically; a term that a row lacks is left empty."""
+        path = Path(path)
         text = io.StringIO()
         writer = csv.DictWriter(text, list(self.columns()), lineterminator="\n")
         writer.writeheader()
@@ -107,13 +108,14 @@ class History:
         store.write_text(path, text.getvalue())
 
     @classmethod
-    def read_csv(cls, path: Path) -> History:
+    def read_csv(cls, path: Path | str) -> History:
         """Read what `write_csv` wrote.
 
         Raises:
             StoreError: the file is not there.
             CorruptFileError: an entry is not a number, or a row is longer or shorter than the header.
         """
+        path = Path(path)
         try:
             text = io.StringIO(files.read_plain(path).decode(), newline="")
             names, *rows = list(csv.reader(text, strict=True)) or [[]]

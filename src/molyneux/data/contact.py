@@ -23,7 +23,7 @@ _MARK, _MAKER = "Software", "molyneux contact sheet"
 _PAPER, _INK, _PANEL, _FRAME, _ACCENT = (255, 255, 255), (30, 30, 30), (240, 240, 240), (205, 205, 205), (200, 60, 20)
 
 
-def contact_sheet(source: Source, path: Path, *, rows: int = 6, columns: int = 8) -> None:
+def contact_sheet(source: Source, path: Path | str, *, rows: int = 6, columns: int = 8) -> None:
     """Draw the first `rows * columns` samples into one PNG picture; a picture that stands there is replaced.
 
     Images are shown as they are, videos by their first frame, series of contact points as the closed contour (with its first
@@ -33,6 +33,7 @@ def contact_sheet(source: Source, path: Path, *, rows: int = 6, columns: int = 8
     Raises:
         ConfigError: `rows` or `columns` below 1. StoreError: the picture cannot be written.
     """
+    path = Path(path)
     if rows < 1 or columns < 1:
         raise ConfigError(f"expected at least 1 row and 1 column, got {rows} and {columns}")
     count = min(rows * columns, len(source))
@@ -43,8 +44,9 @@ def contact_sheet(source: Source, path: Path, *, rows: int = 6, columns: int = 8
     store.write_bytes(path, stream.getvalue())
 
 
-def is_contact_sheet(path: Path) -> bool:
+def is_contact_sheet(path: Path | str) -> bool:
     """Whether a file is a picture that `contact_sheet` drew; such a one may be replaced."""
+    path = Path(path)
     try:
         with open_image(path, str(path)) as picture:
             return picture.info.get(_MARK) == _MAKER

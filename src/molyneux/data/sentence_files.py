@@ -33,7 +33,9 @@ _FILES: Mapping[Split, str] = {"train": "train.txt", "validation": "valid.txt", 
 _ROOTS, _STRUCTURES, _VOCABULARY = "root.txt", "structure.txt", "vocab.txt"
 
 
-def load_sentences(folder: Path, *, factors: Definition = "ordered", nuisances: Sequence[str] = ()) -> dict[Split, ArraySource]:
+def load_sentences(
+    folder: Path | str, *, factors: Definition = "ordered", nuisances: Sequence[str] = ()
+) -> dict[Split, ArraySource]:
     """The sentences of `train.txt`, `valid.txt` and `test.txt`, as far as these files are there, in memory and in their order.
 
     Words are numbered as in `vocab.txt`, from 3, after the special symbols; views, factors and absence are those of
@@ -52,6 +54,7 @@ def load_sentences(folder: Path, *, factors: Definition = "ordered", nuisances: 
         ConfigError: unknown `factors` or `nuisances`. StoreError: a file is missing or cannot be read.
         DataError: names file and line of a word that `vocab.txt` does not have, and of a sentence that no structure fits.
     """
+    folder = Path(folder)
     folder = Path(folder)
     structured = store.is_file(folder / _STRUCTURES)
     problems = choice_problems(factors=(factors, ("ordered", "positions")))
@@ -194,7 +197,7 @@ def _source(path: Path, ids: np.ndarray, reader: SentenceReader, language: Langu
 
 def export_sentences(
     world: SentenceWorld,
-    folder: Path,
+    folder: Path | str,
     *,
     seed: int = 0,
     chunk: int = 65_536,
@@ -219,6 +222,7 @@ def export_sentences(
         ConfigError: `chunk` below 1. ConflictError: something stands at `folder`.
         StoreError: no space, no permission; nothing is left behind.
     """
+    folder = Path(folder)
     require_positive(chunk=chunk)
     with appearing_folder(folder) as part:
         for split, name in _FILES.items():

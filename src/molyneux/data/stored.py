@@ -28,7 +28,7 @@ _UNWRITTEN = 1 << 27
 
 def generate(
     source: Source,
-    folder: Path,
+    folder: Path | str,
     *,
     chunk: int = 4096,
     threads: int = 1,
@@ -54,6 +54,7 @@ def generate(
         DataError: a value is NaN, infinite or out of bounds; names modality and sample.
         StoreError: no space, which is asked for before anything is made, or no permission; nothing is left behind.
     """
+    folder = Path(folder)
     require_positive(chunk=chunk, threads=threads)
     origin = origin_of(source)
     if _is_stored(folder, origin):

@@ -80,7 +80,7 @@ def assign(module: nn.Module, tensors: Mapping[str, Tensor], origin: str) -> Non
             own[name].copy_(tensor)
 
 
-def save_model(model: nn.Module, folder: Path, config: Mapping[str, Any]) -> None:
+def save_model(model: nn.Module, folder: Path | str, config: Mapping[str, Any]) -> None:
     """Write a model into `folder`.
 
     Args:
@@ -92,6 +92,7 @@ def save_model(model: nn.Module, folder: Path, config: Mapping[str, Any]) -> Non
         SpecError: the model has no `spec`.
         StoreError: the folder cannot be written.
     """
+    folder = Path(folder)
     spec = getattr(model, "spec", None)
     if not isinstance(spec, Spec):
         raise SpecError(f"expected a model with the Spec it was built for in `spec`, got a {type(model).__name__} without")
@@ -100,12 +101,13 @@ def save_model(model: nn.Module, folder: Path, config: Mapping[str, Any]) -> Non
     store.write_text(folder / _CONFIG, dump_document(config))
 
 
-def load_config(folder: Path) -> dict[str, Any]:
+def load_config(folder: Path | str) -> dict[str, Any]:
     """How to build the model of `folder` again.
 
     Raises:
         StoreError: there is none. CorruptFileError: it cannot be read.
     """
+    folder = Path(folder)
     path = folder / _CONFIG
     if not store.is_file(path):
         raise StoreError(f"expected the file {path}, which is not there")
@@ -115,12 +117,13 @@ def load_config(folder: Path) -> dict[str, Any]:
         raise CorruptFileError(f"{path} is damaged ({error}): restore it from a copy, or train again") from error
 
 
-def load_spec(folder: Path) -> Spec:
+def load_spec(folder: Path | str) -> Spec:
     """The Spec that the model of `folder` was built for; errors as `store.read_json`, and SpecError."""
+    folder = Path(folder)
     return Spec.from_json(store.read_json(folder / _SPEC))
 
 
-def load_weights(model: nn.Module, folder: Path) -> None:
+def load_weights(model: nn.Module, folder: Path | str) -> None:
     """Copy the weights in `folder` into a model built by its settings.
 
     Raises:
@@ -128,17 +131,20 @@ def load_weights(model: nn.Module, folder: Path) -> None:
         CorruptFileError: the file was truncated or altered.
         StoreError: there is none.
     """
+    folder = Path(folder)
     path = folder / _WEIGHTS
     assign(model, load_tensors(path)[0], str(path))
 
 
-def save_batch(batch: Batch, path: Path) -> None:
+def save_batch(batch: Batch, path: Path | str) -> None:
     """Write a batch into one safetensors file, by the names of `Batch.tensors`."""
+    path = Path(path)
     save_tensors(path, batch.tensors())
 
 
-def load_batch(path: Path) -> Batch:
+def load_batch(path: Path | str) -> Batch:
     """Read what `save_batch` wrote; errors as `load_tensors`."""
+    path = Path(path)
     return Batch.from_tensors(load_tensors(path)[0])
 
 

@@ -228,7 +228,7 @@ class WrappedPredictor(nn.Module):
         return Independent(Bernoulli(logits=raw, validate_args=False), len(event), validate_args=False)
 
 
-def load_state(module: nn.Module, path: Path, *, key: str = "") -> nn.Module:
+def load_state(module: nn.Module, path: Path | str, *, key: str = "") -> nn.Module:
     """Copy weights of a file into a module; nothing is unpickled but tensors and plain containers.
 
     Args:
@@ -243,6 +243,7 @@ def load_state(module: nn.Module, path: Path, *, key: str = "") -> nn.Module:
         StoreError: the file is not there. CorruptFileError: it holds no weights, or more than weights.
         SpecError: names or shapes differ; names both sides.
     """
+    path = Path(path)
     if not store.is_file(path):
         raise store.read_error(FileNotFoundError(2, "no such file"), path)
     try:

@@ -57,7 +57,7 @@ def fit(
     train: Source | Dataset,
     validation: Source | None = None,
     training: Training | None = None,
-    folder: Path | None = None,
+    folder: Path | str | None = None,
     *,
     seed: int = 0,
     progress: FitProgress | None = None,
@@ -100,6 +100,7 @@ def fit(
             (`needs_views`). TrainingError: the loss or its gradient do.
         StoreError: `folder` cannot be written.
     """
+    folder = None if folder is None else Path(folder)
     training = training or Training()
     problems = instance_problems(nn.Module, model=model)
     if problems := problems if isinstance(train, Dataset) else problems + instance_problems(Source, train=train):

@@ -55,13 +55,14 @@ class RunRecords:
     parameters: int = 0
 
 
-def read_run(folder: Path) -> RunRecords:
+def read_run(folder: Path | str) -> RunRecords:
     """Read the folder of a run. Only `config.yaml` and `measure/scores.jsonl` are required; samples and weights are not read.
 
     Raises:
         StoreError: the folder, its `config.yaml` or its `measure/scores.jsonl` does not exist.
         CorruptFileError: a file cannot be parsed. ConflictError: a stage is of another run.
     """
+    folder = Path(folder)
     if not folder.is_dir():
         raise StoreError(f"expected the folder of a run, got {folder}, which is not one: name a folder made by molyneux run")
     text, config = _config(files.inside(folder, "config.yaml"))
@@ -93,20 +94,22 @@ def _parameters(model: Path) -> int:
     return found if type(found) is int else 0
 
 
-def study_run(folder: Path) -> StudyRun:
+def study_run(folder: Path | str) -> StudyRun:
     """The record of a finished run, in which absolute paths are cut to their last part; errors as `read_run`."""
+    folder = Path(folder)
     run = read_run(folder)
     scores = [replace(score, origin=portable(score.origin)) for score in run.scores]
     return StudyRun(portable(flatten(run.config)), tuple(scores))
 
 
-def save_study(path: Path, runs: Sequence[StudyRun]) -> None:
+def save_study(path: Path | str, runs: Sequence[StudyRun]) -> None:
     """Write `records.jsonl` anew, in the order of settings, so that the same runs give the same bytes; see `record_lines`."""
+    path = Path(path)
     lines = RecordLines(path)
     store.write_text(path, "".join(f"{line}\n" for run in sorted(runs, key=_by_settings) for line in lines.write(run)))
 
 
-def append_study(path: Path, run: StudyRun) -> None:
+def append_study(path: Path | str, run: StudyRun) -> None:
     """Add the lines of a run below those of a file, which stay as they are; the file is made where it is not there.
 
     The file is replaced at once, so a process that is killed leaves what was there. Of two processes that append at the same
@@ -115,6 +118,7 @@ def append_study(path: Path, run: StudyRun) -> None:
     Raises:
         StoreError: the file cannot be read or written. CorruptFileError: it does not hold the records of runs.
     """
+    path = Path(path)
     lines, before = RecordLines(path), ""
     if store.is_file(path):
         list(lines.read(store.read_lines(path, most=files.MOST_TEXT)))
@@ -124,7 +128,7 @@ def append_study(path: Path, run: StudyRun) -> None:
         store.write_text(path, before + ("" if before.endswith("\n") or not before else "\n") + new)
 
 
-def load_study(path: Path) -> list[StudyRun]:
+def load_study(path: Path | str) -> list[StudyRun]:
     """Read what `save_study` and `append_study` wrote, in the order of the lines, and the costs in `costs.jsonl` beside it.
 
     Args:
@@ -134,6 +138,7 @@ def load_study(path: Path) -> list[StudyRun]:
         StoreError: it does not exist, holds no record, or has another format. CorruptFileError: it does not hold the records of
             runs, or a line is not what its checksum says.
     """
+    path = Path(path)
     path = path / FILE if path.is_dir() else path
     runs = list(RecordLines(path).read(store.read_lines(path, most=files.MOST_TEXT)))
     if not runs:

@@ -91,7 +91,7 @@ _GENERATES = {
 _NOUNS = {"audio": "a sound", "image": "a picture", "label": "a label", "text": "a {text}"}
 
 
-def write_run(run_folder: Path, formats: Sequence[str] = ("markdown", "html")) -> list[Path]:
+def write_run(run_folder: Path | str, formats: Sequence[str] = ("markdown", "html")) -> list[Path]:
     """Write the report of a run into its folder, and return the files: `report/report.md` and `report/report.html`.
 
     Args:
@@ -101,6 +101,7 @@ def write_run(run_folder: Path, formats: Sequence[str] = ("markdown", "html")) -
     Raises:
         ConfigError: an unknown format. StoreError, CorruptFileError: as `read_run`.
     """
+    run_folder = Path(run_folder)
     check_formats(formats)
     run, folder = read_run(run_folder), run_folder / "report"
     written = write_page(run_page(run), folder, "report", formats)

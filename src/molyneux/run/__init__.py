@@ -12,7 +12,7 @@ from molyneux.run.launch import Finished, SweepProgress
 from molyneux.run.leaderboard import make_leaderboard
 from molyneux.run.model_report import ModelReport, evaluate_model, usual_imperfections
 from molyneux.run.outside import measure_model, read_data
-from molyneux.run.readers import make_judge
+from molyneux.run.readers import constant_accuracy, make_judge
 from molyneux.run.schema import experiment_schema, study_schema
 from molyneux.run.sections import ConditionSettings, DataSettings, LearnSettings, MeasureSettings, ReportSettings
 from molyneux.run.steps import Outcome, RunProgress, Silent, Step, open_evaluation, report_run, run_experiment
@@ -42,6 +42,7 @@ __all__ = [
     "SweepProgress",
     "check_study",
     "compare_models",
+    "constant_accuracy",
     "default_folder",
     "evaluate_model",
     "experiment_schema",

@@ -30,7 +30,7 @@ class Repeated:
     changed: tuple[str, ...]
 
 
-def measure_again(folder: Path, *, trust: bool = False, progress: RunProgress | None = None) -> Repeated:
+def measure_again(folder: Path | str, *, trust: bool = False, progress: RunProgress | None = None) -> Repeated:
     """Measure the model of a run again and compare; nothing is written.
 
     With as many threads as before, since how many share a sum decides its last digits, and resampling makes more of these.
@@ -44,6 +44,7 @@ def measure_again(folder: Path, *, trust: bool = False, progress: RunProgress | 
         StoreError: it is no folder of a run, was not measured, or data that it needs are not there.
         CorruptFileError: a file was truncated, altered or removed.
     """
+    folder = Path(folder)
     experiment, told = open_experiment(folder, trust=trust), progress or Silent()
     run = Run(RunFolder(folder, experiment), told)
     if not run.folder.model.complete:

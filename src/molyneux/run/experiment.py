@@ -86,7 +86,7 @@ class Experiment:
         return Samples(self.data, self.seed)
 
 
-def load_experiment(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> Experiment:
+def load_experiment(path: Path | str, overrides: Sequence[tuple[str, Any]] = ()) -> Experiment:
     """The experiment of a YAML file, checked as a whole; it is called after the file.
 
     Args:
@@ -96,6 +96,7 @@ def load_experiment(path: Path, overrides: Sequence[tuple[str, Any]] = ()) -> Ex
     Raises:
         ConfigError: with every problem of the file and the overrides.
     """
+    path = Path(path)
     return read_experiment({"name": path.stem, **read_document(path)}, overrides)
 
 
@@ -153,7 +154,7 @@ def parse_experiment(tree: Mapping[str, Any], *, known_data: dict[str, DataSetti
 
 
 def judged_data(
-    path: Path, overrides: Sequence[tuple[str, Any]] = ()
+    path: Path | str, overrides: Sequence[tuple[str, Any]] = ()
 ) -> Mapping[str, World] | Mapping[str, OwnDataset | Benchmark]:
     """The data of an experiment file by an empty name, for `make_judge`: a world, a benchmark, or the user's own data.
 
@@ -164,6 +165,7 @@ def judged_data(
     Raises:
         ConfigError: the file cannot be read, its data are settings that cannot be used, or nothing tells their labels.
     """
+    path = Path(path)
     tree: dict[str, Any] = read_document(path)
     for name, value in overrides:
         tree = override(tree, name, value)

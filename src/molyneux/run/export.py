@@ -57,7 +57,7 @@ class ExportSettings:
     include_data: bool = False
 
 
-def export_run(folder: Path, out: Path, settings: ExportSettings | None = None) -> None:
+def export_run(folder: Path | str, out: Path | str, settings: ExportSettings | None = None) -> None:
     """Write a folder that holds the trained model of a run with its scores, and that measures it again by itself.
 
     `molyneux measure OUT` reads nothing outside `out`, except published data sets, which are not copied, and the user's own data
@@ -72,6 +72,8 @@ def export_run(folder: Path, out: Path, settings: ExportSettings | None = None) 
         StoreError: it is no folder of a run, or was not measured yet. CorruptFileError: a file of it was altered.
         ConflictError: something stands at `out`. ConfigError: the data lie where they cannot be included from.
     """
+    out = Path(out)
+    folder = Path(folder)
     settings = settings or ExportSettings()
     require_trained_here(folder)
     resolved = stored_settings(folder)
@@ -93,7 +95,7 @@ def export_run(folder: Path, out: Path, settings: ExportSettings | None = None) 
         _seal(part, "run")
 
 
-def export_samples(folder: Path, out: Path, settings: ExportSettings | None = None) -> None:
+def export_samples(folder: Path | str, out: Path | str, settings: ExportSettings | None = None) -> None:
     """Write stored samples as Parquet files and WebDataset shards with a data card.
 
     Args:
@@ -105,6 +107,8 @@ def export_samples(folder: Path, out: Path, settings: ExportSettings | None = No
         StoreError: there are no stored samples. CorruptFileError: they were altered. ConflictError: something stands at `out`.
         SpecError: images that PNG cannot hold.
     """
+    out = Path(out)
+    folder = Path(folder)
     from molyneux.report import portable  # with what draws; takes a second to import
 
     settings = settings or ExportSettings()
@@ -118,7 +122,7 @@ def export_samples(folder: Path, out: Path, settings: ExportSettings | None = No
 
 
 @contextlib.contextmanager
-def opened_export(folder: Path) -> Iterator[Path]:
+def opened_export(folder: Path | str) -> Iterator[Path]:
     """Work inside an export, whose paths and modules begin at its folder; its files are checked first.
 
     The working directory of the process is the export as long as the context lasts; modules in it are imported where the run is
@@ -127,6 +131,7 @@ def opened_export(folder: Path) -> Iterator[Path]:
     Raises:
         CorruptFileError: a file was truncated, altered or removed since the export.
     """
+    folder = Path(folder)
     if not store.is_file(folder / _RECORD):
         yield folder
         return
@@ -136,12 +141,13 @@ def opened_export(folder: Path) -> Iterator[Path]:
         yield here
 
 
-def verify_export(folder: Path) -> None:
+def verify_export(folder: Path | str) -> None:
     """Compare the files of an export with their checksums.
 
     Raises:
         StoreError: it is no export. CorruptFileError: names the file that was truncated, altered or removed.
     """
+    folder = Path(folder)
     record = store.read_json(files.inside(folder, _RECORD))
     advice = "get the export again, or export the run again"
     if not isinstance(record, dict) or record.get("checksum") != store.fingerprint({**record, "checksum": ""}):
@@ -382,8 +388,9 @@ def _details(folder: Path) -> dict[str, Any]:
     return dict(store.read_stage(folder / "model")["details"])
 
 
-def is_run(folder: Path) -> bool:
+def is_run(folder: Path | str) -> bool:
     """Whether a folder is that of a run."""
+    folder = Path(folder)
     return store.is_file(folder / "config.yaml")
 
 

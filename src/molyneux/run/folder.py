@@ -188,7 +188,7 @@ def stored_settings(path: Path) -> dict[str, Any]:
     return parse_document(body, str(config))
 
 
-def open_experiment(path: Path, *, trust: bool = False) -> Experiment:
+def open_experiment(path: Path | str, *, trust: bool = False) -> Experiment:
     """The experiment whose folder this is: no model is built, no sample read and no judge loaded.
 
     Args:
@@ -199,6 +199,7 @@ def open_experiment(path: Path, *, trust: bool = False) -> Experiment:
         StoreError: it is no folder of a run, or one of the scores of a model from outside. CorruptFileError: `config.yaml` is
             missing or was altered. ConfigError: its settings are no longer valid, or name a class that is not of this package.
     """
+    path = Path(path)
     require_trained_here(path)
     with package_alone(trust=trust):
         return parse_experiment(stored_settings(path))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from molyneux.report import Leaderboard
 
 
-def make_leaderboard(results: Sequence[Path], *, add: Sequence[Path] = (), scores: Sequence[str] = ()) -> Leaderboard:
+def make_leaderboard(results: Sequence[Path | str], *, add: Sequence[Path | str] = (), scores: Sequence[str] = ()) -> Leaderboard:
     """Rank the models in records of studies.
 
     Args:
@@ -27,7 +27,7 @@ def make_leaderboard(results: Sequence[Path], *, add: Sequence[Path] = (), score
     """
     from molyneux.report import Leaderboard, load_study, make_boards, read_foreign  # draws: takes a second to import
 
-    runs = [run for path in sorted({path for place in results for path in _files(place)}) for run in load_study(path)]
+    runs = [run for path in sorted({path for place in results for path in _files(Path(place))}) for run in load_study(path)]
     foreign = [record for path in add for record in read_foreign(path)]
     boards, left = make_boards(runs, foreign, scores)
     apart = {id(run) for run in left}

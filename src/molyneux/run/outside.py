@@ -37,7 +37,7 @@ def measure_model(
     data: Mapping[str, Any],
     *,
     overrides: Sequence[tuple[str, Any]] = (),
-    out: Path | None = None,
+    out: Path | str | None = None,
     progress: RunProgress | None = None,
 ) -> Outcome:
     """Measure a model that a function of the user's own loads, or one in a folder of `transformers`.
@@ -57,6 +57,7 @@ def measure_model(
         ConfigError: settings that cannot be used, a function that is not there or fails, or a folder that no class takes.
         ConflictError: something stands at `out`. StoreError, DataError: samples are not there, or are not what they should be.
     """
+    out = None if out is None else Path(out)
     told = progress or Silent()
     if out is not None:
         require_free(out)
@@ -80,8 +81,9 @@ def measure_model(
     return report_run(out, progress=told)
 
 
-def read_data(path: Path) -> dict[str, Any]:
+def read_data(path: Path | str) -> dict[str, Any]:
     """The sections of an experiment file; its section `learn` may be missing."""
+    path = Path(path)
     tree: dict[str, Any] = read_document(path)
     return {"name": path.stem, **tree}
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from molyneux.core import (
     ConfigError,
     ConflictError,
@@ -33,6 +35,8 @@ from molyneux.measure import TrainedControl
 
 VALIDATED = 10_000
 """Fresh samples of each level on which a judge is validated."""
+_READ = 500
+"""Samples that are read at once."""
 _FEWEST = 64
 """Training samples that a judge of the user's own data needs."""
 
@@ -139,7 +143,7 @@ def reader_versions(dataset: Dataset | None) -> dict[str, str]:
 def make_judge(
     worlds: Mapping[str, World] | Mapping[str, OwnDataset | Benchmark],
     modality: str,
-    out: Path,
+    out: Path | str,
     *,
     samples: int,
     seed: int,
@@ -163,10 +167,12 @@ def make_judge(
         progress: receives the progress of the training.
 
     Raises:
-        ConfigError: `samples` below 1 or fewer than a batch, or data in files without labels or with too few samples.
+        ConfigError: `samples` below 1 or fewer than a batch, or data in files without labels, with a label that no test sample
+            has, or with too few samples.
         SpecError: the worlds have no such modality.
         ConflictError: `out` is there already.
     """
+    out = Path(out)
     if samples < 1:
         raise ConfigError(f"expected samples of at least 1, got {samples}")
     if out.exists():
@@ -176,6 +182,8 @@ def make_judge(
     if samples < training.batch_size:
         raise ConfigError(f"expected samples of at least {training.batch_size}, a batch of the training, got {samples}")
     name = first.name
+    if not isinstance(first, World):
+        constant_accuracy(worlds, modality, seed=seed)  # a label that no test sample has is said before the training
     work = out.with_name(f".{out.name}.training")
     judge = train_judge(
         {level: world.judge_material(modality, "train", samples, seed=seed) for level, world in worlds.items()},
@@ -193,6 +201,32 @@ def make_judge(
     judge.save(out)
     shutil.rmtree(work)
     return judge
+
+
+def constant_accuracy(
+    worlds: Mapping[str, World] | Mapping[str, OwnDataset | Benchmark], modality: str, *, seed: int
+) -> dict[str, dict[str, float]]:
+    """By level and factor, what always saying the most common value reaches on the samples that validate a judge, 0..1.
+
+    Raises:
+        ConfigError: a label is known in none of these samples.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for level, world in worlds.items():
+        source = world.judge_material(modality, "test", VALIDATED, seed=seed).views
+        numbers = np.arange(min(VALIDATED, len(source)))
+        batches = (source.batch(numbers[start : start + _READ]).factors for start in range(0, len(numbers), _READ))
+        codes = np.concatenate([factors.numpy() for factors in batches if factors is not None])
+        found[level] = {}
+        for place, factor in enumerate(source.spec.factors):
+            known = codes[codes[:, place] >= 0, place]
+            if not known.size:
+                raise ConfigError(
+                    f"labels: expected test samples with a label {factor.name!r} to validate the judge on, got none: leave it "
+                    "out of labels, or give some to the split test"
+                )
+            found[level][factor.name] = float(np.bincount(known).max() / known.size)
+    return found
 
 
 def _command(world: str, modality: str, settings: Mapping[str, Any]) -> str:

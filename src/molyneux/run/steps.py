@@ -86,7 +86,7 @@ class Outcome:
 
 
 def run_experiment(
-    experiment: Experiment, folder: Path, *, steps: Sequence[Step] = _ALL, progress: RunProgress | None = None
+    experiment: Experiment, folder: Path | str, *, steps: Sequence[Step] = _ALL, progress: RunProgress | None = None
 ) -> Outcome:
     """Run an experiment, or go on where an earlier call with the same folder stopped, also after a crash, a kill or Ctrl-C.
 
@@ -105,6 +105,7 @@ def run_experiment(
         StoreError: the folder cannot be written, or a step is asked for whose samples, model or scores are not there.
         DataError, TrainingError: samples or losses hold NaN.
     """
+    folder = Path(folder)
     unknown = [f"unknown step {step!r}; {nearest(str(step), _ALL)}" for step in steps if step not in _ALL]
     if unknown:
         raise ConfigError(unknown)
@@ -116,7 +117,7 @@ def run_experiment(
         return _outcome(folder, experiment.resolved)
 
 
-def report_run(folder: Path, *, progress: RunProgress | None = None) -> Outcome:
+def report_run(folder: Path | str, *, progress: RunProgress | None = None) -> Outcome:
     """Write the report of a stored run again, from its scores and records alone: no samples, model or judges.
 
     Raises:
@@ -124,6 +125,7 @@ def report_run(folder: Path, *, progress: RunProgress | None = None) -> Outcome:
         CorruptFileError: a file that the report uses was truncated, altered or removed.
         StoreError: it is no folder of a run, cannot be written, or nothing was measured yet.
     """
+    folder = Path(folder)
     settings = stored_settings(folder)
     with opened(folder):
         record_machine(folder)
@@ -131,7 +133,7 @@ def report_run(folder: Path, *, progress: RunProgress | None = None) -> Outcome:
         return _outcome(folder, settings)
 
 
-def open_evaluation(folder: Path, *, trust: bool = False) -> Evaluation:
+def open_evaluation(folder: Path | str, *, trust: bool = False) -> Evaluation:
     """The trained model of a run in evaluation mode, with the samples and the readers: what its measures are given.
 
     `evaluate([...], open_evaluation(folder))` measures the model with anything; `.model.encode(batch)` gives its codes of the
@@ -145,6 +147,7 @@ def open_evaluation(folder: Path, *, trust: bool = False) -> Evaluation:
         StoreError: it is no folder of a run, or its model is not trained yet. ConfigError: as `open_experiment`.
         CorruptFileError: a file of the model or the samples was truncated, altered or removed.
     """
+    folder = Path(folder)
     run = Run(RunFolder(folder, open_experiment(folder, trust=trust)), Silent())
     if not run.folder.model.complete:
         raise StoreError(f"expected a trained model in {folder}, got none: run molyneux learn {folder} first")

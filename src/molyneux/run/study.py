@@ -151,12 +151,13 @@ class Study:
         return [first, *(parse_experiment({**first.resolved, "seed": seed}, known_data=known) for seed in self.seeds[1:])]
 
 
-def load_study(path: Path) -> Study:
+def load_study(path: Path | str) -> Study:
     """The study in a YAML file; it is called after the file.
 
     Raises:
         ConfigError: with every problem of the file.
     """
+    path = Path(path)
     tree = {"name": path.stem, **read_document(path)}
     if isinstance(tree.get("base"), str):
         tree["base"] = str(path.parent / tree["base"])
@@ -164,8 +165,9 @@ def load_study(path: Path) -> Study:
     return study
 
 
-def check_study(path: Path) -> int:
+def check_study(path: Path | str) -> int:
     """Check every point of the study in a file; how many runs it has. Errors as `load_study` and `Study.experiments`."""
+    path = Path(path)
     study = load_study(path)
     runs = [experiment for experiments in check_points(study) for experiment in experiments]
     return len(runs) if study.search == "grid" else study.trials * len(study.seeds)

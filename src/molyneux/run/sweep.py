@@ -35,7 +35,14 @@ class SweepOutcome:
 
 
 def run_study(
-    study: Study, folder: Path, results: Path, *, jobs: int = 1, on: str = "local", storage: str = "", progress: SweepProgress
+    study: Study,
+    folder: Path | str,
+    results: Path | str,
+    *,
+    jobs: int = 1,
+    on: str = "local",
+    storage: str = "",
+    progress: SweepProgress,
 ) -> SweepOutcome:
     """Run a study, or go on where an earlier call stopped: complete runs, and in a grid those on record, are not run again.
 
@@ -59,6 +66,8 @@ def run_study(
             records of runs that are no part of this grid.
         StoreError: a folder cannot be written.
     """
+    results = Path(results)
+    folder = Path(folder)
     if jobs < 1:
         raise ConfigError(f"expected jobs of at least 1, got {jobs}")
     if storage and study.search == "grid":

@@ -20,7 +20,7 @@ _ORDERS = ("bgr", "rgb")
 
 def export_hdf5(
     source: Source,
-    path: Path,
+    path: Path | str,
     *,
     channel_order: Literal["bgr", "rgb"] = "rgb",
     chunk: int = 4096,
@@ -39,6 +39,7 @@ def export_hdf5(
         ConfigError: an unknown channel order, or h5py is not installed. ConflictError: something stands at `path`.
         StoreError: no space, no permission; nothing is left behind.
     """
+    path = Path(path)
     if channel_order not in _ORDERS:
         raise ConfigError(f"unknown channel_order {channel_order!r}; {nearest(str(channel_order), _ORDERS)}")
     h5py = require_h5py()

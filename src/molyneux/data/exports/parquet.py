@@ -34,7 +34,7 @@ class _Column(NamedTuple):
 
 def export_parquet(
     source: Source,
-    path: Path,
+    path: Path | str,
     *,
     chunk: int = 1000,
     threads: int = 2,
@@ -52,6 +52,7 @@ def export_parquet(
         SpecError: an image that PNG cannot hold. ConflictError: something stands at `path`.
         StoreError: no space, no permission; nothing is left behind.
     """
+    path = Path(path)
     spec = filled_spec(source)
     images_of(spec)
     lengths = [column.name.partition(".")[2] for column in columns_of(source) if column.name.startswith("length.")]

@@ -19,7 +19,7 @@ from molyneux.data.folders import appearing_folder
 
 def export_png(
     source: Source,
-    folder: Path,
+    folder: Path | str,
     *,
     chunk: int = 1024,
     threads: int = 2,
@@ -35,6 +35,7 @@ def export_png(
         SpecError: an image modality that PNG cannot hold. ConflictError: something stands at `folder`.
         StoreError: no space, no permission; nothing is left behind.
     """
+    folder = Path(folder)
     spec = filled_spec(source)
     images = images_of(spec)
     digits = len(str(max(0, len(source) - 1)))

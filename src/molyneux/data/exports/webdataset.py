@@ -24,7 +24,7 @@ File = tuple[str, bytes]
 
 def export_webdataset(
     source: Source,
-    folder: Path,
+    folder: Path | str,
     *,
     prefix: str = "samples",
     shard: int = 10_000,
@@ -51,6 +51,7 @@ def export_webdataset(
         ConfigError: `shard` below 1. SpecError: an image modality that PNG cannot hold.
         ConflictError: something stands at `folder`. StoreError: no space, no permission; nothing is left behind.
     """
+    folder = Path(folder)
     if shard < 1:
         raise ConfigError(f"expected shard of at least 1, got {shard}")
     spec = filled_spec(source)

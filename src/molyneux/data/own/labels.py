@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,6 +16,9 @@ _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 MOST_VALUES = 10_000
 """Different values that a label may have."""
+
+_FEW_VALUES = 10
+"""Different values that are taken for classes in however few samples; more are names or dates if they hardly repeat."""
 
 
 def make_labels(
@@ -57,12 +61,14 @@ def make_labels(
     if words and all(re.fullmatch(r"-*[0-9]{1,18}", word) for word in shown):  # 2 before 10
         order = np.argsort([int(word) for word in shown], kind="stable")
         shown, inverse = [shown[place] for place in order], np.argsort(order)[inverse]
+        if same := next(((one, other) for one, other in pairwise(shown) if int(one) == int(other)), None):
+            notes.append(f"label {name!r}: {same[0]!r} and {same[1]!r} are one number in two spellings and different values")
     if len(shown) < 2:
         got = f"only {shown[0]!r}" if shown else "none"
         if not words and not known.all():
             got += f" and {values[~known][0]}, which says that there is no label"
         raise DataError(f"{where(0)}, label {name!r}: expected at least two different values, got {got}: leave it out of labels")
-    if len(shown) > MOST_VALUES or (len(shown) > 100 and len(shown) > 0.9 * known.sum()):
+    if len(shown) > MOST_VALUES or len(shown) > max(_FEW_VALUES, 0.9 * known.sum()):
         raise DataError(
             f"{where(0)}, label {name!r}: expected values that repeat, got {len(shown):,} different ones in {len(values):,} "
             "samples: leave it out of labels"

@@ -55,6 +55,11 @@ class TableDataset(OwnDataset):
     image_channels: int | None = None
     root: Path | None = None
 
+    def __post_init__(self) -> None:
+        if self.root is not None:
+            object.__setattr__(self, "root", Path(self.root))
+        super().__post_init__()
+
     def _problems(self) -> list[str]:
         found = super()._problems()
         if not self.texts and not self.images and not self.tabular:
@@ -62,6 +67,13 @@ class TableDataset(OwnDataset):
         found += text_problems(texts=self.texts, images=self.images, tabular=self.tabular)
         if isinstance(self.tabular, Mapping):
             found += text_problems(**{f"tabular.{name}": columns for name, columns in self.tabular.items()})
+        if not found:
+            tabular = {
+                "tabular" if isinstance(self.tabular, tuple) else f"tabular.{key}": each for key, each in self._groups.items()
+            }
+            for setting, columns in {"texts": self.texts, "images": self.images, **tabular}.items():
+                if twice := next((name for name in columns if columns.count(name) > 1), None):
+                    found.append(f"{setting}: expected each column once, got {twice!r} twice")
         inputs = {*self.texts, *self.images, *(column for columns in self._groups.values() for column in columns)}
         if not found:
             found += [

@@ -147,18 +147,20 @@ class Judge:
         levels = self.record.accuracy
         return [level for level in levels if set(levels[level]) == set(factors)] or list(levels)
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path | str) -> None:
         """Write one safetensors file; weights in 16 bits, statistics and biases in 32."""
+        path = Path(path)
         tensors = {name: tensor.half() if tensor.ndim > 1 else tensor for name, tensor in self.net.state_dict().items()}
         save_tensors(path, tensors, {"judge": json.dumps(self.record.to_json(), sort_keys=True, ensure_ascii=False)})
 
     @classmethod
-    def load(cls, path: Path) -> Judge:
+    def load(cls, path: Path | str) -> Judge:
         """Read what `save` wrote.
 
         Raises:
             StoreError: there is none. CorruptFileError: it was truncated or altered, or is no judge.
         """
+        path = Path(path)
         tensors, metadata = load_tensors(path)
         try:
             record = Record.from_json(json.loads(metadata["judge"]))

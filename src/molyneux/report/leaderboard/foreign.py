@@ -84,13 +84,14 @@ class ForeignRecord:
         return task.key == self.key and task.place == stated and all(details.get(name) == value for name, value in said.items())
 
 
-def read_foreign(path: Path) -> list[ForeignRecord]:
+def read_foreign(path: Path | str) -> list[ForeignRecord]:
     """The records in a file of JSON lines.
 
     Raises:
         StoreError: the file is not there. CorruptFileError: it cannot be read as text.
         ConfigError: with every problem of every line, such as one that is not JSON.
     """
+    path = Path(path)
     found, problems = list[ForeignRecord](), list[str]()
     for number, line in enumerate(store.read_text(path).splitlines(), start=1):
         if not line.strip():

@@ -60,12 +60,13 @@ class Leaderboard:
         }
 
 
-def write_leaderboard(leaderboard: Leaderboard, folder: Path, *, title: str = "Leaderboard") -> list[Path]:
+def write_leaderboard(leaderboard: Leaderboard, folder: Path | str, *, title: str = "Leaderboard") -> list[Path]:
     """Write `leaderboard.md`, `leaderboard.html` and `leaderboard.json`, and return them.
 
     Raises:
         StoreError: the folder cannot be written.
     """
+    folder = Path(folder)
     page = _page(leaderboard, title)
     files = {folder / "leaderboard.md": render_markdown(page), folder / "leaderboard.html": render_html(page)}
     for path, text in files.items():

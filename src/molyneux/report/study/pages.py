@@ -64,7 +64,7 @@ _SPREAD = (
 )
 
 
-def write_study(runs: Sequence[StudyRun], out: Path, *, name: str = "", formats: Sequence[str] = FORMATS) -> list[Path]:
+def write_study(runs: Sequence[StudyRun], out: Path | str, *, name: str = "", formats: Sequence[str] = FORMATS) -> list[Path]:
     """Write the page of a study, and return the files: `study.md`, `study.html`, every table as CSV and LaTeX in `tables/`.
 
     Args:
@@ -77,6 +77,7 @@ def write_study(runs: Sequence[StudyRun], out: Path, *, name: str = "", formats:
     Raises:
         DataError: there are no runs. ConfigError: an unknown format. StoreError: the folder cannot be written.
     """
+    out = Path(out)
     names = {str(run.settings.get("name", "")) for run in runs}
     return write_page(
         study_page(runs, name or (names.pop() if len(names) == 1 else "") or out.resolve().name), out, "study", formats

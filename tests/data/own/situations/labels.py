@@ -124,6 +124,19 @@ SITUATIONS = [
         "expected values that repeat, got 200 different ones in 200 samples",
     ),
     Situation(
+        "a name, a number or a date that no other row has",
+        "refused",
+        parquet([f"2024-03-{day + 1:02d}" for day in range(24)]),
+        "expected values that repeat, got 24 different ones in 24 samples",
+    ),
+    Situation(
+        "one number in two spellings, '1' and '01'",
+        "converted",
+        numbered("1", "01", "2"),
+        "label 'kind': '01' and '1' are one number in two spellings and different values",
+        values("01", "1", "2"),
+    ),
+    Situation(
         "a class that no training sample has",
         "converted",
         arrow(

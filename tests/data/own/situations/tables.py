@@ -194,6 +194,9 @@ SITUATIONS = [
         table(text(titles=("weight", "kind", "kind"))),
         "expected titles that differ in the first row, got 'kind' twice",
     ),
+    Situation(
+        "a column that a setting names twice", "refused", table(text(), tabular=("weight", "weight")), "got 'weight' twice"
+    ),
     Situation("titles alone", "refused", table(text(rows=[])), "expected at least 3 samples, one for each split, got 0"),
     Situation("nothing", "refused", table(""), "expected a table in delimited text with titles"),
     Situation("one row", "refused", table(text(rows=ROWS[:1])), "expected at least 3 samples, one for each split, got 1"),

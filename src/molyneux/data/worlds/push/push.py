@@ -164,7 +164,7 @@ class SimulatedPush(World):
 
 
 def export_push(
-    world: SimulatedPush, folder: Path, *, seed: int = 0, progress: Callable[[int], None] | None = None
+    world: SimulatedPush, folder: Path | str, *, seed: int = 0, progress: Callable[[int], None] | None = None
 ) -> dict[Split, Path]:
     """Write all trajectories in the published layout, a file for each split, and give their paths.
 
@@ -183,6 +183,7 @@ def export_push(
         ConfigError: h5py is not installed, or two splits have as many trajectories, and so the same name.
         ConflictError: a file stands there. StoreError: no space, no permission.
     """
+    folder = Path(folder)
     try:
         import h5py
     except ImportError as error:
