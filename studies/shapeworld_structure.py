@@ -10,14 +10,15 @@ training captions of that structure are, whatever the picture. The record goes t
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch.distributions import Bernoulli, Distribution
 
-from molyneux.core import Batch, Spec
-from molyneux.data import ShapeWorld, SplitSource
+from molyneux.core import Batch, Predicts, Spec
+from molyneux.data import ShapeWorld, Split, SplitSource
 from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS
 from molyneux.measure import Breakdown, Evaluation, Prediction, evaluate
 from molyneux.report import StudyRun, save_study
@@ -25,7 +26,7 @@ from molyneux.report import StudyRun, save_study
 RESULTS = Path(__file__).parent / "results" / "shapeworld-structure" / "records.jsonl"
 KINDS = ("oneshape", "multishape", "spatial", "quantification")
 VARIANTS = ("published", "balanced")
-SPLITS = ("test", "train", "validation")
+SPLITS: tuple[Split, ...] = ("test", "train", "validation")
 CHUNK = 4096
 
 
@@ -80,24 +81,49 @@ def study_run(kind: str, variant: str, *, train: int, test: int, seed: int) -> S
     model = StructureTable(world.spec)
     for start in range(0, train, CHUNK):
         model.fit(source.batch(np.arange(start, min(start + CHUNK, train))))
+    return measured("captions' structure", model, world, SPLITS, train=train, test=test, seed=seed, chunk=CHUNK)
+
+
+def measured(
+    name: str,
+    model: Predicts,
+    world: ShapeWorld,
+    splits: Sequence[Split],
+    *,
+    train: int,
+    test: int,
+    seed: int,
+    chunk: int,
+) -> StudyRun:
+    """The record of a model that was trained on the first `train` samples, on `test` others of each split."""
     origin = {"world": world.name, "settings": dict(world.settings), "seed": seed}
     evaluations = [
         Evaluation(
             model,
-            Unseen(source, test) if split == "train" else world.source(split, test, seed=seed),
-            about={} if split == SPLITS[0] else {"split": split},
+            Unseen(world.source("train", train + test, seed=seed), test)
+            if split == "train"
+            else world.source(split, test, seed=seed),
+            about={} if split == splits[0] else {"split": split},
             seed=seed,
             samples=test,
-            batch_size=CHUNK,
+            batch_size=chunk,
             origin={**origin, "split": split},
         )
-        for split in SPLITS
+        for split in splits
     ]
     crossed = (("truth", "nouns"), ("truth", "symbol"))
     found = evaluate([Prediction(alone=False), Breakdown(crossed=crossed)], evaluations)
     place = "data.world.init_args"
-    settings = {"name": "captions' structure", "seed": seed, "data.world.class_path": "molyneux.data.ShapeWorld"}
-    return StudyRun({**settings, f"{place}.kind": kind, f"{place}.variant": variant, "data.train": train}, found.scores)
+    settings = {"name": name, "seed": seed, "data.world.class_path": "molyneux.data.ShapeWorld"}
+    made = {f"{place}.kind": world.settings["kind"][0], f"{place}.variant": world.settings["variant"], "data.train": train}
+    return StudyRun({**settings, **made}, found.scores)
+
+
+def print_accuracy(run: StudyRun, kind: str, variant: str) -> None:
+    """Print the accuracy on each split."""
+    for score in run.scores:
+        if score.name == "prediction.accuracy":
+            print(kind, variant, score.about.get("split", SPLITS[0]), round(score.value or 0.0, 2), flush=True)
 
 
 def main() -> None:
@@ -114,9 +140,7 @@ def main() -> None:
     for kind in KINDS:
         for variant in VARIANTS:
             runs.append(study_run(kind, variant, train=options.train, test=options.test, seed=options.seed))
-            for score in runs[-1].scores:
-                if score.name == "prediction.accuracy":
-                    print(kind, variant, score.about.get("split", SPLITS[0]), round(score.value or 0.0, 2), flush=True)
+            print_accuracy(runs[-1], kind, variant)
     save_study(options.out, runs)
 
 

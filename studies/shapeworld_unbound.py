@@ -15,11 +15,11 @@ import argparse
 from pathlib import Path
 
 from shapeworld_structure import KINDS as PAPER
-from shapeworld_structure import SPLITS, Unseen
+from shapeworld_structure import SPLITS, measured, print_accuracy
 
-from molyneux.data import ShapeWorld
+from molyneux.data import ShapeWorld, Split
 from molyneux.data.worlds.shapeworld.kinds import KINDS
-from molyneux.measure import Breakdown, Evaluation, Prediction, TrainedControl, evaluate
+from molyneux.measure import TrainedControl
 from molyneux.report import StudyRun, save_study
 
 RESULTS = Path(__file__).parent / "results"
@@ -27,30 +27,11 @@ VARIANTS = ("balanced", "bound", "foils")
 CHUNK = 2000
 
 
-def study_run(kind: str, variant: str, *, splits: tuple[str, ...], train: int, test: int, seed: int) -> StudyRun:
+def study_run(kind: str, variant: str, *, splits: tuple[Split, ...], train: int, test: int, seed: int) -> StudyRun:
     """Train the control of a kind and a variant, and measure it on some splits."""
     world = ShapeWorld(kind=kind, variant=variant, views=("meaning",))  # type: ignore[arg-type]
     model = TrainedControl(world.controls()["unbound"], seed=seed, samples=train)
-    origin = {"world": world.name, "settings": dict(world.settings), "seed": seed}
-    evaluations = [
-        Evaluation(
-            model,
-            Unseen(world.source("train", train + test, seed=seed), test)
-            if split == "train"
-            else world.source(split, test, seed=seed),
-            about={} if split == splits[0] else {"split": split},
-            seed=seed,
-            samples=test,
-            batch_size=CHUNK,
-            origin={**origin, "split": split},
-        )
-        for split in splits
-    ]
-    crossed = (("truth", "nouns"), ("truth", "symbol"))
-    found = evaluate([Prediction(alone=False), Breakdown(crossed=crossed)], evaluations)
-    place = "data.world.init_args"
-    settings = {"name": "unbound counts", "seed": seed, "data.world.class_path": "molyneux.data.ShapeWorld"}
-    return StudyRun({**settings, f"{place}.kind": kind, f"{place}.variant": variant, "data.train": train}, found.scores)
+    return measured("unbound counts", model, world, splits, train=train, test=test, seed=seed, chunk=CHUNK)
 
 
 def main() -> None:
@@ -75,9 +56,7 @@ def main() -> None:
                 continue  # one entity, so there is nothing to bind
             sizes = {"train": options.train, "test": options.test}
             runs.append(study_run(kind, variant, splits=splits, seed=options.seed, **sizes))
-            for score in runs[-1].scores:
-                if score.name == "prediction.accuracy":
-                    print(kind, variant, score.about.get("split", SPLITS[0]), round(score.value or 0.0, 2), flush=True)
+            print_accuracy(runs[-1], kind, variant)
             save_study(out, runs)
 
 
