@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -81,16 +81,35 @@ class Affect(FileBenchmark):
         words: int = WORDS,
         length: int | None = None,
         text_file: str | None = None,
-        segments_file: str | None = None,
-        settings: Mapping[str, Any] | None = None,
-        problems: list[str] | None = None,
     ) -> None:
-        own = {"file": file or self.default_file, "standardise": standardise, **(settings or {})}
+        own = {"file": file, "standardise": standardise}
+        self._begin(folder, own, text, words=words, length=length, text_file=text_file)
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "default_file" in vars(cls):
+            cls.files = (cls.default_file,)
+            features = f"the features {cls.default_file} of MultiBench (https://github.com/pliang279/MultiBench)"
+            cls.published_as = f"{features} for {cls.page}"
+
+    def _begin(
+        self,
+        folder: Path | None,
+        own: Mapping[str, Any],
+        text: TextUnit,
+        *,
+        words: int,
+        length: int | None,
+        text_file: str | None,
+        segments_file: str | None = None,
+        problems: Sequence[str] = (),
+    ) -> None:
+        """What every constructor does: check the settings, its own and those of raw texts."""
         cut = {} if segments_file is None else {"segments_file": segments_file}
         found = raw_text_problems(text, words=words, length=length, text_file=text_file, **cut)
         named = {"text_file": text_file or self.default_text_file, **cut}
         raw = raw_text_settings(text, words=words, length=length, **named)
-        super().__init__(folder, {**own, **raw}, [*(problems or []), *found])
+        FileBenchmark.__init__(self, folder, {**own, "file": own["file"] or self.default_file, **raw}, [*problems, *found])
 
     @property
     def expected(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 
@@ -18,6 +18,10 @@ Neutral = Literal["unknown", "negative"]
 
 class _Sentiment(Affect):
     """Sentiment from -3 to 3, and its sign."""
+
+    metric = "accuracy of the sign without zeros, MAE"
+    licence = "of the CMU Multimodal SDK, for research"
+    widths: ClassVar[Mapping[str, int]] = {"vision": 35, "audio": 74, "text": 300}
 
     def __init__(
         self,
@@ -33,18 +37,9 @@ class _Sentiment(Affect):
         segments_file: str | None = None,
     ) -> None:
         problems = choice_problems(neutral=(neutral, ("unknown", "negative")))
-        super().__init__(
-            folder,
-            file=file,
-            standardise=standardise,
-            text=text,
-            words=words,
-            length=length,
-            text_file=text_file,
-            segments_file=segments_file,
-            settings={"neutral": neutral},
-            problems=problems,
-        )
+        own = {"file": file, "standardise": standardise, "neutral": neutral}
+        raw: dict[str, Any] = {"words": words, "length": length, "text_file": text_file, "segments_file": segments_file}
+        self._begin(folder, own, text, problems=problems, **raw)
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -70,20 +65,9 @@ class _Sentiment(Affect):
 class _Classified(Affect):
     """One of two classes."""
 
+    metric = "accuracy"
+    widths: ClassVar[Mapping[str, int]] = {"vision": 371, "audio": 81, "text": 300}
     target: ClassVar[Target]
-
-    def __init__(
-        self,
-        folder: Path | None = None,
-        *,
-        file: str | None = None,
-        standardise: bool = False,
-        text: TextUnit = "features",
-        words: int = WORDS,
-        length: int | None = None,
-        text_file: str | None = None,
-    ) -> None:
-        super().__init__(folder, file=file, standardise=standardise, text=text, words=words, length=length, text_file=text_file)
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -116,14 +100,10 @@ class MUStARD(_Classified):
     licence = "MIT"
     origin = "Castro, Hazarika, Pérez-Rosas, Zimmermann, Mihalcea and Poria (ACL 2019)"
     page = "https://github.com/soujanyaporia/MUStARD"
-    metric = "accuracy"
     sizes = "414 / 138 / 138"
     folders = ("mustard", "sarcasm")
     default_file = "sarcasm.pkl"
     default_text_file = "sarcasm_raw_text.pkl"
-    files = (default_file,)
-    published_as = f"the features sarcasm.pkl of MultiBench (https://github.com/pliang279/MultiBench) for {page}"
-    widths: ClassVar[Mapping[str, int]] = {"vision": 371, "audio": 81, "text": 300}
     target = Target("sarcasm", "class", ("sincere", "sarcastic"))
 
 
@@ -139,14 +119,10 @@ class URFunny(_Classified):
     licence = "none stated; ask its authors"
     origin = "Hasan, Rahman, Zadeh, Zhong, Tanveer, Morency and Hoque (EMNLP 2019)"
     page = "https://github.com/ROC-HCI/UR-FUNNY"
-    metric = "accuracy"
     sizes = "10,598 / 2,626 / 3,290"
     folders = ("ur-funny", "humor")
     default_file = "humor.pkl"
     default_text_file = "humor_raw_text.pkl"
-    files = (default_file,)
-    published_as = f"the features humor.pkl of MultiBench (https://github.com/pliang279/MultiBench) for {page}"
-    widths: ClassVar[Mapping[str, int]] = {"vision": 371, "audio": 81, "text": 300}
     target = Target("humour", "class", ("serious", "funny"))
 
 
@@ -176,17 +152,12 @@ class CMUMOSI(_Sentiment):
     """
 
     name = "cmu-mosi-v1"
-    licence = "of the CMU Multimodal SDK, for research"
     origin = "Zadeh, Zellers, Pincus and Morency (IEEE Intelligent Systems 31, 2016)"
     page = "http://multicomp.cs.cmu.edu/resources/cmu-mosi-dataset/"
-    metric = "accuracy of the sign without zeros, MAE"
     sizes = "1,284 / 229 / 686"
     folders = ("cmu-mosi", "mosi")
     default_file = "mosi_raw.pkl"
     default_text_file = "mosi.hdf5"
-    files = (default_file,)
-    published_as = f"the features mosi_raw.pkl of MultiBench (https://github.com/pliang279/MultiBench) for {page}"
-    widths: ClassVar[Mapping[str, int]] = {"vision": 35, "audio": 74, "text": 300}
 
 
 @final
@@ -210,14 +181,9 @@ class CMUMOSEI(_Sentiment):
     """
 
     name = "cmu-mosei-v1"
-    licence = "of the CMU Multimodal SDK, for research"
     origin = "Zadeh, Liang, Poria, Cambria and Morency (ACL 2018)"
     page = "http://multicomp.cs.cmu.edu/resources/cmu-mosei-dataset/"
-    metric = "accuracy of the sign without zeros, MAE"
     sizes = "16,265 / 1,869 / 4,643"
     folders = ("cmu-mosei", "mosei")
     default_file = "mosei_raw.pkl"
     default_text_file = "mosei.hdf5"
-    files = (default_file,)
-    published_as = f"the features mosei_raw.pkl of MultiBench (https://github.com/pliang279/MultiBench) for {page}"
-    widths: ClassVar[Mapping[str, int]] = {"vision": 35, "audio": 74, "text": 300}
