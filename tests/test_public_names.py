@@ -84,5 +84,5 @@ def test_public_functions_take_paths_as_text_too(room: str) -> None:
     assert strict == []
 
 
-INSIDE = ("realise_with_ace", "train_judge", "write_twin")
+INSIDE = ("realise_with_ace", "train_judge")
 """Functions whose folders come from other functions of the package."""

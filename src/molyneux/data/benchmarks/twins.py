@@ -12,14 +12,14 @@ _FEWEST = 30
 """Samples of a twin."""
 
 
-def write_twin(name: str, folder: Path, *, size: int = 60, seed: int = 0) -> FileBenchmark:
+def write_twin(name: str | type[FileBenchmark], folder: Path | str, *, size: int = 60, seed: int = 0) -> FileBenchmark:
     """Write random files in the published layout of a data set, and give the data set that reads them.
 
     A twin has the names, shapes, types and splits of the published files, fewer samples, and values that depend a little on the
     target, so that a model can learn something. It is not the data set: no score on it says anything about that.
 
     Args:
-        name: of the data set or its class, such as `mimic-v1`, `mimic` or `MIMIC`.
+        name: of the data set or its class, such as `mimic-v1`, `mimic` or `MIMIC`; or the class.
         folder: a new or an empty one.
         size: samples in all splits together, about; at least 30.
         seed: of the values.
@@ -28,6 +28,7 @@ def write_twin(name: str, folder: Path, *, size: int = 60, seed: int = 0) -> Fil
         ConfigError: no such data set, too few samples, or something is in the folder.
         StoreError: the folder cannot be written.
     """
+    name = name if isinstance(name, str) else name.__name__
     kinds = twin_kinds()
     known = {alias: kind for kind in kinds for alias in (kind.__name__, kind.name, kind.name.rpartition("-v")[0])}
     problems = [] if name in known else [f"name: no data set {name!r}; {nearest(name, [kind.__name__ for kind in kinds])}"]

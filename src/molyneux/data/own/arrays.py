@@ -15,6 +15,7 @@ from molyneux.data.mapped_files import let_go
 from molyneux.data.own.content import ArrayView, Content, drawn_notes
 from molyneux.data.own.dataset import OwnDataset
 from molyneux.data.own.labels import class_target, make_labels, number_target
+from molyneux.data.own.multilabels import array_target
 from molyneux.data.own.sounds import sound_form
 from molyneux.data.own.texts import text_view
 
@@ -32,8 +33,8 @@ _DARK = 32
 class ArrayDataset(OwnDataset):
     """Arrays of a `.npz` file, or of the `.npy` files of a folder: one for each modality, label and target, all of N samples.
 
-    An array that `labels`, `targets`, `number_targets`, `split` and `ignore` do not name is a modality. Its kind follows from its
-    type and shape, unless `kinds` says it:
+    An array that `labels`, `targets`, `number_targets`, `multilabel_targets`, `split` and `ignore` do not name is a modality. Its
+    kind follows from its type and shape, unless `kinds` says it:
 
     - images: uint8 or bool (N, H, W), (N, H, W, C) or (N, C, H, W) with 1, 3 or 4 channels; floats with 4 axes, from 0 to 1.
       uint8 images of which no level is above 1 are masks: their 1 is white, as True is;
@@ -48,7 +49,7 @@ class ArrayDataset(OwnDataset):
 
     Args:
         kinds: kinds of modalities by the name of the array.
-        names: names of the values 0, 1, ... of a label, by the name of the array.
+        names: names of the values 0, 1, ... of a label, or of the labels of a target of several, by the name of the array.
         ignore: names of arrays that are not used.
     """
 
@@ -75,7 +76,13 @@ class ArrayDataset(OwnDataset):
 
     def _read(self) -> Content:
         arrays = self._arrays()
-        roles = {*self.labels, *self.targets, *self.number_targets, *([self.split] if self.split else [])}
+        roles = {
+            *self.labels,
+            *self.targets,
+            *self.number_targets,
+            *self.multilabel_targets,
+            *([self.split] if self.split else []),
+        }
         for name in sorted({*roles, *self.kinds, *self.names} - arrays.keys()):
             ignored = f"which is under ignore: leave it out of {'ignore' if name in self.ignore else name}"
             raise DataError(f"{self.path}: no array {name!r}; {ignored if name in self.ignore else nearest(name, arrays)}")
@@ -102,6 +109,8 @@ class ArrayDataset(OwnDataset):
         answers = [class_target(labels[name]) for name in self.targets]
         for name in self.number_targets:
             answers.append(number_target(name, _numbers(_row(arrays[name], self._at(name)), self._at(name)), self._where))
+        for name in self.multilabel_targets:
+            answers.append(array_target(name, arrays[name], self._at(name), names=self.names.get(name, ())))
         views = tuple(self._view(name, array, rows["train"]) for name, array in arrays.items() if name not in roles)
         if not views:
             raise DataError(f"{self.path}: expected an array that is a modality, got labels alone: add images, texts or numbers")
@@ -237,8 +246,8 @@ def _row(array: np.ndarray, at: str) -> np.ndarray:
         array = array[:, 0]
     if array.ndim != 1:
         raise DataError(
-            f"{at}: expected one value for each sample, got an array of shape {array.shape}: store one array for each column, or "
-            "argmax(1) where one place of each row is 1"
+            f"{at}: expected one value for each sample, got an array of shape {array.shape}: store argmax(1) where one place of "
+            "each row is 1, name it under multilabel_targets where several are, or store an array for each column"
         )
     try:
         return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else np.asarray(array)

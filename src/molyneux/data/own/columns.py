@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -13,6 +14,9 @@ from molyneux.data.own.spelling import MISSING_NUMBERS
 
 _DECIMAL_COMMA = r"^[-+]?[0-9]*,[0-9]+([eE][-+]?[0-9]+)?$"
 _THOUSANDS = r"^[-+]?[0-9]{1,3}(,[0-9]{3})+$"
+
+_WITH_UNIT = re.compile(r"[$€£¥]\s*[-+]?[0-9.]+|[-+]?[0-9.]+\s*([%°$€£¥]\w{0,2}|[^\W\d_]{1,4})")
+"""A number with a sign or a short word before or behind it."""
 
 At = Callable[[int], str]
 """Says where a row of the column stands, such as `items.csv, row 7, column 'size'`."""
@@ -128,6 +132,8 @@ def _no_number(column: pa.ChunkedArray, at: At) -> DataError:
             advice = "correct it, or leave it empty"
             if "," in str(value):
                 advice = "write it with a decimal point, without signs between thousands"
+            elif _WITH_UNIT.fullmatch(str(value).strip()):
+                advice = "write the number alone, without its unit"
             elif str(value).startswith("["):
                 advice = "store lists in Parquet, or one number in each column"
             return DataError(f"{at(row)}: expected a number, got {str(value)[:100]!r}: {advice}")

@@ -33,6 +33,8 @@ class OwnDataset(SplitDataset):
         labels: names of what becomes factors, which coherence, probes and judges ask for.
         targets: names of what becomes class targets, which supervised models predict; may be labels too.
         number_targets: names of what becomes targets that are numbers.
+        multilabel_targets: names of what becomes targets of any number of labels: arrays (N, labels) of 0 and 1; columns of
+            lists, or of words with `|`, `;` or `,` between them.
         split: name of what says which split a sample is in; by default splits are drawn.
         fractions: shares of the samples that train, validate and test; a split that `split` does not name is drawn from the
             training samples.
@@ -54,6 +56,7 @@ class OwnDataset(SplitDataset):
     labels: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     number_targets: tuple[str, ...] = ()
+    multilabel_targets: tuple[str, ...] = ()
     split: str | None = None
     fractions: Fractions = (0.8, 0.1, 0.1)
     split_seed: int = 0
@@ -145,11 +148,17 @@ class OwnDataset(SplitDataset):
             value = getattr(self, name)
             if value is not None and value < least:
                 found.append(f"{name}: expected at least {least}, got {value}")
-        letters = text_problems(labels=self.labels, targets=self.targets, number_targets=self.number_targets)
+        letters = text_problems(
+            labels=self.labels,
+            targets=self.targets,
+            number_targets=self.number_targets,
+            multilabel_targets=self.multilabel_targets,
+        )
         letters += text_problems(missing=self.missing) if self.missing is not None else []
-        named = [*self.labels, *self.number_targets, *([self.split] if self.split else [])]
+        named = [*self.labels, *self.number_targets, *self.multilabel_targets, *([self.split] if self.split else [])]
         if not letters and (repeated := sorted({name for name in named if named.count(name) > 1})):
-            found.append(f"labels: expected each name once in labels, number_targets and split, got {repeated[0]!r} twice")
+            places = "labels, number_targets, multilabel_targets and split"
+            found.append(f"labels: expected each name once in {places}, got {repeated[0]!r} twice")
         return found + letters
 
     def _split_rows(self, size: int, given: Sequence[str | None] | np.ndarray | None, where: Where) -> dict[Split, np.ndarray]:

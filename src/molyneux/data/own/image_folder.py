@@ -30,7 +30,7 @@ class ImageFolder(OwnDataset):
 
     Args:
         captions: a table (CSV, TSV, JSON Lines, Parquet or Arrow) with the column `file` or `file_name` and those that `texts`,
-            `labels`, `targets`, `number_targets` and `split` name; relative paths begin at `path`.
+            `labels`, `targets`, `number_targets`, `multilabel_targets` and `split` name; relative paths begin at `path`.
         texts: columns of `captions` that are text modalities.
         class_label: name of the factor that the folders say; null for none.
         class_target: whether the class is a target too.
@@ -49,7 +49,8 @@ class ImageFolder(OwnDataset):
 
     def _problems(self) -> list[str]:
         found = super()._problems() + image_problems(self.image_size, self.image_channels)
-        named = [*self.texts, *self.labels, *self.targets, *self.number_targets, *([self.split] if self.split else [])]
+        targets = (*self.targets, *self.number_targets, *self.multilabel_targets)
+        named = [*self.texts, *self.labels, *targets, *([self.split] if self.split else [])]
         if named and self.captions is None:
             found.append(f"captions: is missing: name the table with the columns {', '.join(named)}")
         if self.class_label is not None and self.class_label in named:

@@ -16,6 +16,7 @@ from molyneux.data.dataset import Split
 from molyneux.data.own.content import SPLIT_WORDS, Answers, ArrayView, Content, Labels, View, drawn_notes
 from molyneux.data.own.dataset import OwnDataset
 from molyneux.data.own.labels import class_target, make_labels, number_target
+from molyneux.data.own.multilabels import column_target
 from molyneux.data.own.pictures import Pictures
 from molyneux.data.own.table_files import TableRows, read_tables, table_files
 from molyneux.data.own.texts import text_view
@@ -29,8 +30,9 @@ class TableDataset(OwnDataset):
     `path` is a file, or a folder of files with the same columns. In a folder, files or sub-folders in whose names the word
     `train`, `validation` (`valid`, `val`, `dev`) or `test` stands are these splits, unless `split` names a column.
 
-    A column is used where `texts`, `images`, `tabular`, `labels`, `targets`, `number_targets` or `split` names it. A row without
-    a text, an image or one of the numbers lacks that modality; one without a label or a target is left out where it is asked for.
+    A column is used where `texts`, `images`, `tabular`, `labels`, `targets`, `number_targets`, `multilabel_targets` or `split`
+    names it. A row without a text, an image or one of the numbers lacks that modality; one without a label or a target is left
+    out where it is asked for.
     Labels are words or integers from 0; there is none where a field is empty, in a column of integers where it is a negative
     number such as -1, and in a column of floats where it is NaN. Numbers have to be finite.
 
@@ -78,7 +80,7 @@ class TableDataset(OwnDataset):
         if not found:
             found += [
                 f"targets: {name!r} is a modality too, which would tell the answer: leave it out of texts, images or tabular"
-                for name in dict.fromkeys([*self.targets, *self.number_targets])
+                for name in dict.fromkeys([*self.targets, *self.number_targets, *self.multilabel_targets])
                 if name in inputs
             ]
         return found + image_problems(self.image_size, self.image_channels)
@@ -165,6 +167,10 @@ def table_labels(data: OwnDataset, table: TableRows) -> tuple[tuple[Labels, ...]
     }
     answers = [class_target(found[name]) for name in data.targets]
     answers += [number_target(name, _one_number(table, name), table.where) for name in data.number_targets]
+    for name in data.multilabel_targets:
+        answer, notes = column_target(name, table.column(name), table.at(name))
+        answers.append(answer)
+        table.notes.extend(note for note in notes if note not in table.notes)
     return tuple(found[name] for name in data.labels), tuple(answers)
 
 

@@ -186,3 +186,7 @@ def test_mapped_arrays(tmp_path):
         map_array(tmp_path / "objects.npy")
     with pytest.raises(MolyneuxError):
         MappedFile(tmp_path / "absent")
+
+
+def test_a_twin_is_named_by_its_class_too(tmp_path):
+    assert write_twin(type(write_twin("MIMIC", tmp_path / "a")), str(tmp_path / "b")).name == "mimic-v1"

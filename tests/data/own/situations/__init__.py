@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from situations import arrays, columns, labels, pictures, sounds, tables, texts
+from situations import arrays, columns, labels, multilabels, pictures, sounds, tables, texts
 from situations.situation import Situation, outcome_of
 
 GROUPS: Mapping[str, Sequence[Situation]] = {
     "tables": tables.SITUATIONS,
     "columns": columns.SITUATIONS,
     "labels": labels.SITUATIONS,
+    "multilabels": multilabels.SITUATIONS,
     "texts": texts.SITUATIONS,
     "arrays": arrays.SITUATIONS,
     "images": pictures.SITUATIONS,

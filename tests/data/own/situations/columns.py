@@ -64,7 +64,11 @@ SITUATIONS = [
     ),
     *(
         Situation(f"a number written {value!r}", "refused", number(value), "items.csv, row 4, column 'weight': expected a number")
-        for value in ("inf", "-Infinity", "1e39", "12%", "$3", "1_000", "3 kg", "?", "true", "0x1F", "3;4", '"1,234.5"', "[1 2]")
+        for value in ("inf", "-Infinity", "1e39", "1_000", "?", "true", "0x1F", "3;4", '"1,234.5"', "[1 2]")
+    ),
+    *(
+        Situation(f"a number written {value!r}", "refused", number(value), "write the number alone, without its unit")
+        for value in ("12%", "$3", "3 kg", "20 °C")
     ),
     Situation(
         "numbers that are all missing in the training rows",
