@@ -77,11 +77,9 @@ def write_study(runs: Sequence[StudyRun], out: Path | str, *, name: str = "", fo
     Raises:
         DataError: there are no runs. ConfigError: an unknown format. StoreError: the folder cannot be written.
     """
-    out = Path(out)
-    names = {str(run.settings.get("name", "")) for run in runs}
-    return write_page(
-        study_page(runs, name or (names.pop() if len(names) == 1 else "") or out.resolve().name), out, "study", formats
-    )
+    out, names = Path(out), {str(run.settings.get("name", "")) for run in runs}
+    page = study_page(runs, name or (names.pop() if len(names) == 1 else "") or out.resolve().name)
+    return write_page(page, out, "study", formats)
 
 
 def study_tables(runs: Sequence[StudyRun]) -> list[Table]:
