@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from molyneux.core import DataError, SpecError, Target
+from molyneux.core.characters import composed
 from molyneux.data.own.columns import is_list, is_number, is_text
 from molyneux.data.own.content import Answers, Where
 from molyneux.data.own.labels import MOST_VALUES
-from molyneux.data.own.spelling import composed
 
 _SEPARATORS = ("|", ";", ",")
 """What may stand between the labels of a field, the first one that any field has."""
