@@ -7,11 +7,12 @@ of it, and so is a name that leads out of the folder; no call waits for another 
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
 from molyneux.core.errors import StoreError
 
@@ -100,6 +101,11 @@ def read_plain(path: Path, *, most: int = MOST_TEXT) -> bytes:
     if len(content) > most:
         raise StoreError(f"expected at most {most:,} bytes in {path}, got more: name another file")
     return content
+
+
+def open_text(path: Path, *, newline: str | None = None) -> TextIO:
+    """Open a plain file of UTF-8, with its mark or without one, for reading lines; errors as `open_plain`."""
+    return io.TextIOWrapper(open_plain(path), encoding="utf-8-sig", newline=newline)
 
 
 def require_plain_file(path: Path, *, most: int | None = None) -> Path:

@@ -14,7 +14,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from molyneux.core import DataError, store
+from molyneux.core import DataError, files, store
 from molyneux.data.limits import require_unpacked, short, told
 from molyneux.data.mapped_files import MappedFile, is_shape
 
@@ -88,7 +88,7 @@ def map_array(path: Path) -> tuple[MappedFile, np.ndarray]:
         StoreError: the file cannot be read. DataError: it is no `.npy` file, holds other values than numbers and texts, or was
             cut.
     """
-    with _reading(path, "an array of numbers or texts as numpy.save writes it"), path.open("rb") as stream:
+    with _reading(path, "an array of numbers or texts as numpy.save writes it"), files.open_plain(path) as stream:
         head = read_array_header(stream)
     mapped = MappedFile(path)
     return mapped, mapped.array(head.start, head.shape, head.dtype, fortran=head.fortran)
@@ -96,7 +96,7 @@ def map_array(path: Path) -> tuple[MappedFile, np.ndarray]:
 
 def array_names(path: Path) -> list[str]:
     """The names of the arrays of a `.npz` file; errors as `read_arrays`."""
-    with _reading(path, _SAVED), path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
+    with _reading(path, _SAVED), files.open_plain(path) as stream, zipfile.ZipFile(stream) as archive:
         return [name.removesuffix(".npy") for name in archive.namelist()]
 
 
@@ -107,16 +107,16 @@ def read_arrays(path: Path, *, without: Collection[str] = ()) -> dict[str, np.nd
         StoreError: the file cannot be read. DataError: it is no `.npz` file, holds other values than numbers and texts, is
             damaged, or unpacks to more than its size allows.
     """
-    with _reading(path, _SAVED), path.open("rb") as stream:
+    with _reading(path, _SAVED), files.open_plain(path) as stream:
         size = stream.seek(0, 2)
         with zipfile.ZipFile(stream) as archive:
-            files = [file for file in archive.infolist() if file.filename.removesuffix(".npy") not in without]
-            if len(files) > _MOST_ARRAYS:
-                raise ValueError(f"it holds {len(files):,} files, where at most {_MOST_ARRAYS:,} are read")
-            if odd := next((file.filename for file in files if not file.filename.endswith(".npy")), None):
+            parts = [file for file in archive.infolist() if file.filename.removesuffix(".npy") not in without]
+            if len(parts) > _MOST_ARRAYS:
+                raise ValueError(f"it holds {len(parts):,} files, where at most {_MOST_ARRAYS:,} are read")
+            if odd := next((file.filename for file in parts if not file.filename.endswith(".npy")), None):
                 raise ValueError(f"it holds {short(odd)}, which is no array")
-            require_unpacked(path, size, sum(file.file_size for file in files))
-            return {file.filename.removesuffix(".npy"): unpack_array(archive, file) for file in files}
+            require_unpacked(path, size, sum(file.file_size for file in parts))
+            return {file.filename.removesuffix(".npy"): unpack_array(archive, file) for file in parts}
 
 
 def is_archive(path: Path) -> bool:

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import ipc
 
-from molyneux.core import DataError, store
+from molyneux.core import DataError, files, store
 from molyneux.data.limits import MOST_LEVELS, require_unpacked, short
 from molyneux.data.parquet_promises import Promised
 
@@ -228,6 +228,7 @@ def _require_names(fields: list[pa.Field], level: int = 0) -> None:
 @contextmanager
 def _reading(path: Path, kind: str) -> Iterator[None]:
     try:
+        files.require_plain_file(path)
         yield
     except (pa.ArrowException, ValueError, EOFError, struct.error, MemoryError, OverflowError) as error:
         raise DataError(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import math
+import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,11 +15,14 @@ from typing import Any
 import numpy as np
 
 from molyneux.core import ConfigError, DataError, files, nearest, store
+from molyneux.data.folders import appearing_file
 from molyneux.data.limits import require_unpacked, short
 from molyneux.data.mapped_files import MappedFile
 
 _SYSTEM = (errno.ENOENT, errno.EACCES, errno.EISDIR, errno.ENOTDIR, errno.EIO)
 """Errors of the system; the library has numbers of its own, and none for damaged files."""
+
+_SYSTEM_NUMBER = re.compile(r"\berrno = (\d+)")
 
 _TEXTS = 64
 """Texts that are read at once: each of them may be as long as the file."""
@@ -61,38 +66,71 @@ def open_hdf5(path: Path) -> Iterator[Any]:
         ) from error
 
 
+@contextmanager
+def appearing_hdf5(path: Path) -> Iterator[Any]:
+    """An HDF5 file, open for writing, which appears at `path` whole or not at all.
+
+    Raises:
+        ConfigError: h5py is not installed. ConflictError: something stands there. StoreError: no space, no permission.
+    """
+    h5py = require_h5py()
+    with appearing_file(path) as part:
+        try:
+            with h5py.File(part, "w") as file:
+                yield file
+        except RuntimeError as error:  # of the library, in whose words an error of the system may stand
+            number = _SYSTEM_NUMBER.search(str(error))
+            if number is None:
+                raise
+            raise OSError(int(number[1]), os.strerror(int(number[1]))) from error
+
+
 def _require_own(path: Path, version: tuple[int, ...], file: Any) -> None:
     """Raise DataError where something in a file refers to others; a file that stays the same is searched once."""
     if _known.get(path) == version:
         return
-    total, seen, left, h5py = 0, set[int](), [file], require_h5py()
+    h5py = require_h5py()
+    total, seen, left = 0, set[int](), [(b"", file.id)]
     while left:
-        group = left.pop()
-        for name in group:
-            where, link = f"{path}, {short(f'{group.name}/{name}'.lstrip('/'))}", group.get(name, getlink=True)
-            if isinstance(link, h5py.SoftLink):  # stands for an object of this file, which hard links lead to
+        above, group = left.pop()
+        links = list[tuple[bytes, Any]]()
+        # the library's own walk through groups in groups would end the process where there are very many in each other
+        group.links.iterate(lambda name, about, links=links: links.append((name, (about.type, about.u))), info=True)
+        for name, (kind, address) in links:
+            if kind == h5py.h5l.TYPE_SOFT:  # stands for an object of this file, which hard links lead to
                 continue
-            if not isinstance(link, h5py.HardLink):
+            inner = above + b"/" * bool(above) + name
+            if kind != h5py.h5l.TYPE_HARD:
                 raise DataError(
-                    f"{where}: expected data in this file, got a link to another one, which is not followed: copy them"
+                    f"{_where(path, inner)}: expected data in this file, got a link to another one, which is not followed: copy "
+                    "them"
                 )
-            found = group[name]
-            if (address := h5py.h5o.get_info(found.id).addr) in seen:
+            if address in seen:
                 continue
             seen.add(address)
-            if isinstance(found, h5py.Group):
-                left.append(found)
-            elif isinstance(found, h5py.Dataset):
-                total += _own_bytes(found, where)
+            found = h5py.h5o.open(group, name)
+            if isinstance(found, h5py.h5g.GroupID):
+                left.append((inner, found))
+            elif isinstance(found, h5py.h5d.DatasetID):
+                total += _own_bytes(found, path, inner)
                 require_unpacked(path, version[1], total)
     _known[path] = version
 
 
-def _own_bytes(found: Any, where: str) -> int:
+def _own_bytes(found: Any, path: Path, name: bytes) -> int:
     """The bytes of a data set when it is read, or of a part of it that is unpacked at once; DataError where others hold it."""
-    if found.is_virtual or found.external:
-        raise DataError(f"{where}: expected data in this file, got some that lie in others, which are not opened: copy them")
-    return int(found.dtype.itemsize) * max(math.prod(found.shape or ()), math.prod(found.chunks or ()))
+    h5py, how = require_h5py(), found.get_create_plist()
+    layout = how.get_layout()
+    if layout == h5py.h5d.VIRTUAL or how.get_external_count():
+        raise DataError(
+            f"{_where(path, name)}: expected data in this file, got some that lie in others, which are not opened: copy them"
+        )
+    chunk = how.get_chunk() if layout == h5py.h5d.CHUNKED else ()
+    return int(found.get_type().get_size()) * max(math.prod(found.shape or ()), math.prod(chunk))
+
+
+def _where(path: Path, name: bytes) -> str:
+    return f"{path}, {short(name.decode(errors='replace'))}"
 
 
 def find_dataset(group: Any, name: str, shape: Sequence[int | None], where: str) -> Any:

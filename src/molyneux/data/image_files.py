@@ -16,7 +16,7 @@ from typing import IO, TypeVar
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from molyneux.core import DataError
+from molyneux.core import DataError, files
 from molyneux.data.limits import short
 
 FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
@@ -115,7 +115,7 @@ def _stream(content: Path | bytes, where: str) -> IO[bytes]:
     if isinstance(content, bytes):
         return BytesIO(content)
     try:
-        return content.open("rb")
+        return files.open_plain(content)
     except FileNotFoundError as error:
         raise DataError(f"{where}: expected the image {content!s}, which is not there") from error
     except (OSError, ValueError) as error:

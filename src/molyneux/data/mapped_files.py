@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from molyneux.core import DataError, store
+from molyneux.core import DataError, files, store
 from molyneux.data.limits import short, told
 
 _LARGE = 1 << 26
@@ -43,7 +43,7 @@ class MappedFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            with path.open("rb") as stream:
+            with files.open_plain(path) as stream:
                 self._map = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
         except OSError as error:
             raise store.read_error(error, path) from error

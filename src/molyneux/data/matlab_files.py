@@ -12,7 +12,7 @@ from typing import Any
 import scipy.io
 from scipy.io.matlab import MatReadError
 
-from molyneux.core import DataError, store
+from molyneux.core import DataError, files, store
 from molyneux.data.limits import require_unpacked, short
 
 _HEAD, _TAG, _COMPRESSED = 128, 8, 15
@@ -64,7 +64,7 @@ def _error(path: Path, error: Exception) -> DataError:
 def _require_unpacked(path: Path) -> None:
     """Raise DataError where the parts of a file unpack to too much: a compressed one says in its first bytes to how much."""
     total = 0
-    with path.open("rb") as stream:
+    with files.open_plain(path) as stream:
         size, place = stream.seek(0, 2), _HEAD
         stream.seek(_HEAD - 2)
         order = ">" if stream.read(2) == b"MI" else "<"

@@ -6,6 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import IO, Any
 
+from molyneux.core import files
+
 _MAGIC, _TAIL, _LARGEST = b"PAR1", 8, 1 << 24
 _MOST_LEVELS = 20
 
@@ -40,7 +42,7 @@ class Promised:
         """Bytes to which all pages unpack."""
         self.widest = 1
         """Bytes of a value, as the mean of the page where it is largest."""
-        with path.open("rb") as stream:
+        with files.open_plain(path) as stream:
             footer = _footer(stream)
             for group in _structs(footer.get(_GROUPS)):
                 self.rows += _whole(group.get(_GROUP_ROWS))

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
-from molyneux.core import DataError, StoreError, store
+from molyneux.core import DataError, StoreError, files, store
 from molyneux.data.limits import short
 from molyneux.data.mapped_files import MappedFile
 from molyneux.data.pickled_values import Budget, LargeBytes, PickledArray, PickledClass, PickledScalar, PickledType, plain
@@ -211,7 +211,7 @@ def read_pickle(path: Path, *, offset: int = 0) -> tuple[MappedFile, Any]:
     budget = Budget(mapped.size)
     with damaged_pickle(path, "a pickle of arrays and plain containers"):
         try:
-            with path.open("rb") as stream:
+            with files.open_plain(path) as stream:
                 stream.seek(offset)
                 return mapped, plain(PickleReader(stream, mapped.size, budget).load(), mapped, budget)
         except RefusedError as error:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import torch
 
-from molyneux.core import Batch, ConfigError, DataError, Spec, StoreError, choice_problems, nearest, store
+from molyneux.core import Batch, ConfigError, DataError, Spec, StoreError, choice_problems, files, nearest, store
 from molyneux.data.dataset import Split
 from molyneux.data.folders import appearing_folder
 from molyneux.data.sources import ArraySource, require_positive
@@ -106,7 +106,7 @@ def text_lines(path: Path) -> list[str]:
         StoreError: the file cannot be read. DataError: it is no text in UTF-8.
     """
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = files.read_plain(path, most=store.MOST_LINES).decode("utf-8-sig")
     except OSError as error:
         raise store.read_error(error, path) from error
     except UnicodeDecodeError as error:

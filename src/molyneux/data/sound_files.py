@@ -10,7 +10,7 @@ from typing import BinaryIO
 import numpy as np
 from scipy.io import wavfile
 
-from molyneux.core import CorruptFileError, store
+from molyneux.core import CorruptFileError, files, store
 
 _MAGIC = {b"RIFF": "<", b"RIFX": ">"}
 """What a WAV file begins with, and its byte order."""
@@ -23,7 +23,7 @@ def read_wav(path: Path) -> tuple[int, np.ndarray]:
         CorruptFileError: it is no WAV file, holds no samples, or ends before its header says. StoreError: it cannot be read.
     """
     try:
-        with path.open("rb") as stream:
+        with files.open_plain(path) as stream:
             _require_whole(stream, path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", wavfile.WavFileWarning)  # parts beside the samples, such as titles

@@ -19,7 +19,7 @@ from typing import IO, Any, ClassVar, NamedTuple
 
 import torch
 
-from molyneux.core import StoreError
+from molyneux.core import StoreError, files
 from molyneux.data.array_files import is_archive
 from molyneux.data.limits import short, told, unpacked_limit
 from molyneux.data.mapped_files import MappedFile, is_shape
@@ -129,7 +129,7 @@ def read_tensors(path: Path, expected: str, *, mapped_only: bool = False) -> Any
     """
     mapped, since = MappedFile(path), " since version 1.6" if mapped_only else ""
     budget = Budget(mapped.size)
-    with damaged_pickle(path, f"{expected} that torch.save wrote{since}"), path.open("rb") as stream:
+    with damaged_pickle(path, f"{expected} that torch.save wrote{since}"), files.open_plain(path) as stream:
         try:
             zipped = is_archive(path)
             if not zipped and mapped_only:

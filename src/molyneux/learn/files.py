@@ -41,7 +41,7 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         StoreError: the file is not there.
         CorruptFileError: it was truncated or altered since it was written.
     """
-    if not path.exists():
+    if not store.is_file(path):
         raise StoreError(f"expected the file {path}, which is not there")
     try:
         with safe_open(path, framework="pt") as file:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from molyneux.core import Batch, ConfigError, JudgeMaterial, StoreError, seeds, store
+from molyneux.core import Batch, ConfigError, JudgeMaterial, StoreError, files, seeds, store
 from molyneux.data.dataset import Split, SplitDataset
 from molyneux.data.sources import Views
 
@@ -127,7 +127,7 @@ def _digest_of(path: Path) -> str:
 
 @lru_cache(maxsize=128)
 def _digest(path: Path, size: int, changed: int) -> str:
-    with path.open("rb") as stream:
+    with files.open_plain(path) as stream:
         return hashlib.file_digest(stream, partial(hashlib.blake2b, digest_size=8)).hexdigest()
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 
-from molyneux.core import DataError, StoreError, Target, choice_problems, store
+from molyneux.core import DataError, StoreError, Target, choice_problems, files, store
 from molyneux.data.benchmarks.json_files import Record, read_document
 from molyneux.data.benchmarks.picture_texts import Content, Numbering, PictureTexts, Records, coded_together
 
@@ -206,7 +206,7 @@ def _rows(path: Path) -> Iterator[tuple[str, Record]]:
         yield from ((f"{path}, object {number}", item) for number, item in enumerate(found))
         return
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
+        with files.open_text(path, newline="") as stream:
             for number, row in enumerate(csv.DictReader(stream, strict=True), 1):
                 yield f"{path}, row {number}", row
     except OSError as error:

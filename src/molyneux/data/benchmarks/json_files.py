@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from molyneux.core import DataError, store
+from molyneux.core import DataError, files, store
 from molyneux.core.characters import whole_characters
 from molyneux.data.limits import short
 
@@ -35,7 +35,7 @@ def read_document(path: Path) -> Any:
         StoreError: it cannot be read. DataError: it is no JSON.
     """
     with _reading(path):
-        return json.loads(path.read_text(encoding="utf-8-sig"))
+        return json.loads(files.read_plain(path, most=store.MOST_LINES).decode("utf-8-sig"))
 
 
 def read_lines(path: Path) -> Iterator[tuple[str, Record]]:
@@ -44,7 +44,7 @@ def read_lines(path: Path) -> Iterator[tuple[str, Record]]:
     Raises:
         StoreError: it cannot be read. DataError: a line is no object in JSON.
     """
-    with _reading(path), path.open(encoding="utf-8-sig") as stream:
+    with _reading(path), files.open_text(path) as stream:
         for number, line in enumerate(stream, 1):
             if line.strip():
                 where = f"{path}, line {number}"
@@ -61,7 +61,7 @@ def read_items(path: Path, key: str) -> Iterator[tuple[str, Record]]:
         StoreError: it cannot be read. DataError: there is no such list, it holds something else, or the file was cut.
     """
     decoder, head = json.JSONDecoder(), re.compile(rf'"{re.escape(key)}"\s*:\s*\[')
-    with _reading(path), path.open(encoding="utf-8-sig") as stream:
+    with _reading(path), files.open_text(path) as stream:
         text = stream.read(_BLOCK)
         while (found := head.search(text)) is None:
             if not (block := stream.read(_BLOCK)):

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from molyneux.core import DataError, store
+from molyneux.core import DataError, files, store
 from molyneux.core.compiled import compiled
 
 _CLASS = "class"
@@ -65,7 +65,7 @@ def _batches(path: Path, fields: Sequence[str], wanted: Sequence[str]) -> Iterat
     names, start = [_CLASS, *fields], 0
     with _reading(path):
         reader = csv.open_csv(
-            path,
+            files.require_plain_file(path),
             read_options=csv.ReadOptions(column_names=names, block_size=_BLOCK),
             parse_options=csv.ParseOptions(newlines_in_values=True),
             convert_options=csv.ConvertOptions(include_columns=list(wanted), column_types=dict.fromkeys(names, pa.string())),
@@ -91,7 +91,7 @@ def require_closed(path: Path, separator: str = ",") -> None:
     A quote opens a field only where the field begins, and two of them inside it stand for one, as Arrow reads them.
     """
     state = np.array([_START, 1, 0], np.int64)
-    with path.open("rb") as stream:
+    with files.open_plain(path) as stream:
         while block := stream.read(_SCANNED):
             _follow(np.frombuffer(block, np.uint8), state, ord(separator))
     if state[0] == _QUOTED:

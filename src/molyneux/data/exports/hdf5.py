@@ -11,8 +11,7 @@ import numpy as np
 
 from molyneux.core import Batch, ConfigError, Source, Spec, nearest
 from molyneux.data.exports.samples import batches, filled_spec, strings
-from molyneux.data.folders import appearing_file
-from molyneux.data.hdf5_files import require_h5py
+from molyneux.data.hdf5_files import appearing_hdf5, require_h5py
 from molyneux.data.layout import Column, columns_of, to_arrays
 
 _ORDERS = ("bgr", "rgb")
@@ -45,7 +44,7 @@ def export_hdf5(
     h5py = require_h5py()
     columns, spec = columns_of(source), filled_spec(source)
     names = _names(columns)
-    with appearing_file(path) as part, h5py.File(part, "w") as file:
+    with appearing_hdf5(path) as file:
         file.attrs["channel_order"], file.attrs["spec"] = channel_order, json.dumps(spec.to_json())
         for column in columns:
             shape, dtype = _stored_form(column, spec, h5py)

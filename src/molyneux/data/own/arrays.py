@@ -60,7 +60,7 @@ class ArrayDataset(OwnDataset):
     ignore: tuple[str, ...] = ()
 
     def _files(self) -> Sequence[Path]:
-        if self.path.is_dir():
+        if store.is_folder(self.path):
             items = sorted(item for item in self.path.iterdir() if not item.name.startswith("."))
             found = [item for item in items if item.suffix.lower() == ".npy"]
             if not found:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from molyneux.core import Batch, ConfigError, DataError, JudgeMaterial, Reader, Spec, seeds, store, text_problems
+from molyneux.core import Batch, ConfigError, DataError, JudgeMaterial, Reader, Spec, files, seeds, store, text_problems
 from molyneux.data.dataset import Split, SplitDataset
 from molyneux.data.own.content import FEWEST, ArrayView, Content, Fractions, Where, split_rows
 from molyneux.data.own.texts import Unit, lookup_reader
@@ -188,7 +188,7 @@ class OwnDataset(SplitDataset):
             name = path.relative_to(self.path).as_posix() if path.is_relative_to(self.path) else path.name
             digest.update(f"{name if path != self.path else path.suffix}\n".encode())
             try:
-                with path.open("rb") as stream:
+                with files.open_plain(path) as stream:
                     while block := stream.read(_BLOCK):
                         digest.update(block)
             except OSError as error:

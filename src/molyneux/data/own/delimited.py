@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv
 
-from molyneux.core import DataError, store
+from molyneux.core import DataError, files, store
 from molyneux.data.benchmarks.text_files import require_closed
 
 _HEAD = 1 << 20
@@ -34,7 +34,7 @@ def read_delimited(path: Path) -> tuple[pa.Table, str, list[str]]:
     """
     notes: list[str] = []
     source: Any = path
-    with path.open("rb") as stream:
+    with files.open_plain(path) as stream:
         head = stream.read(_HEAD)
     if head.startswith(_UTF_16):
         text = _decoded(path)
@@ -60,7 +60,7 @@ def read_delimited(path: Path) -> tuple[pa.Table, str, list[str]]:
 def _decoded(path: Path) -> bytes:
     """A file of UTF-16 with its mark, in UTF-8."""
     try:
-        return path.read_bytes().decode("utf-16").encode("utf-8")
+        return files.read_plain(path, most=store.MOST_LINES).decode("utf-16").encode("utf-8")
     except UnicodeError as error:
         raise DataError(f"{path}: expected text in UTF-16, as its mark says: {error}: save it as UTF-8") from error
 
@@ -68,7 +68,7 @@ def _decoded(path: Path) -> bytes:
 def _require_utf8(path: Path) -> None:
     """Raise DataError, with line and byte, for text that is not in UTF-8."""
     decoder, line = codecs.getincrementaldecoder("utf-8")(), 1
-    with path.open("rb") as stream:
+    with files.open_plain(path) as stream:
         while True:
             block = stream.read(_BLOCK)
             held = decoder.getstate()[0]

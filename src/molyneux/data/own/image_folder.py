@@ -9,7 +9,7 @@ from typing import final
 
 import numpy as np
 
-from molyneux.core import DataError, StoreError
+from molyneux.core import DataError, StoreError, store
 from molyneux.core.characters import composed
 from molyneux.data.own.content import SPLIT_WORDS, Content, View, drawn_notes
 from molyneux.data.own.dataset import OwnDataset
@@ -62,7 +62,7 @@ class ImageFolder(OwnDataset):
         return None if self.captions is None else self.path / self.captions
 
     def _images(self) -> list[Path]:
-        if not self.path.is_dir():
+        if not store.is_folder(self.path):
             raise StoreError(f"expected a folder of images in {self.path}, which is not there: name one")
         items = sorted(item for item in self.path.rglob("*") if not self._hidden(item))
         found = [item for item in items if item.suffix.lower() in SUFFIXES]

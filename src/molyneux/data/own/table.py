@@ -11,7 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
-from molyneux.core import DataError, Modality, text_problems
+from molyneux.core import DataError, Modality, store, text_problems
 from molyneux.data.dataset import Split
 from molyneux.data.own.content import SPLIT_WORDS, Answers, ArrayView, Content, Labels, View, drawn_notes
 from molyneux.data.own.dataset import OwnDataset
@@ -100,7 +100,7 @@ class TableDataset(OwnDataset):
 
     @property
     def _root(self) -> Path:
-        return self.root or (self.path if self.path.is_dir() else self.path.parent)
+        return self.root or (self.path if store.is_folder(self.path) else self.path.parent)
 
     def _read(self) -> Content:
         table = self._table
@@ -120,7 +120,7 @@ class TableDataset(OwnDataset):
         """The split of each row, by its column or by the name of its file; None where they are drawn."""
         if self.split is not None:
             return table.strings(self.split)
-        if not self.path.is_dir():
+        if not store.is_folder(self.path):
             return None
         named = [_split_of(path.relative_to(self.path)) for path, _ in table.files]
         if not any(named):

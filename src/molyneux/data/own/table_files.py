@@ -135,7 +135,7 @@ class TableRows:
         try:
             features = json.loads((self.table.schema.metadata or {}).get(b"huggingface", b"{}"))["info"]["features"]
             return tuple(map(str, features[name].get("names") or ()))
-        except (KeyError, TypeError, AttributeError, ValueError):
+        except (KeyError, TypeError, AttributeError, ValueError, RecursionError):
             return ()
 
 
@@ -210,7 +210,7 @@ def table_files(path: Path) -> list[Path]:
         StoreError: there are none. DataError: a folder holds a table in another format too, or a file named after a split that is
             none of these formats.
     """
-    if path.is_dir():
+    if store.is_folder(path):
         visible = [item for item in path.rglob("*") if not any(part.startswith(".") for part in item.relative_to(path).parts)]
         found = sorted(item for item in visible if item.suffix.lower() in SUFFIXES)
         if not found:

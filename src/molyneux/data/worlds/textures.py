@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from molyneux.core import StoreError, seeds
+from molyneux.core import StoreError, files, seeds
 from molyneux.core.compiled import compiled
 from molyneux.data.image_files import decoded, open_image
 
@@ -94,11 +94,11 @@ def folder_digest(path: Path) -> str:
 
 
 @lru_cache(maxsize=8)
-def _digest(path: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
+def _digest(path: Path, found: tuple[tuple[Path, int, int], ...]) -> str:
     digest = hashlib.blake2b(digest_size=8)
-    for file, size, _ in files:
+    for file, size, _ in found:
         digest.update(f"{file.relative_to(path).as_posix()}:{size}\n".encode())
-        digest.update(file.read_bytes())
+        digest.update(files.read_plain(file, most=1 << 29))
     return digest.hexdigest()
 
 

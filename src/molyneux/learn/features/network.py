@@ -10,7 +10,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from molyneux.core import CorruptFileError, Features, Modality, Spec, SpecError, StoreError, views
+from molyneux.core import CorruptFileError, Features, Modality, Spec, SpecError, StoreError, store, views
 from molyneux.learn.features.inception import WIDTH, Inception
 from molyneux.learn.judges import Judge, file_digest
 
@@ -78,7 +78,7 @@ def load_features(path: Path, spec: Spec, modality: str) -> Features:
 
 def _read(path: Path) -> tuple[dict[str, Tensor], bool]:
     """The tensors of a file, which may have no checksum, and whether they are those of a judge, which are not read here."""
-    if not path.is_file():
+    if not store.is_file(path):
         raise StoreError(f"expected the file {path}, which is not there")
     try:
         with safe_open(path, framework="pt") as file:

@@ -13,7 +13,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from molyneux.core import UNREADABLE, CorruptFileError, Factor, Modality, Reading, Spec, SpecError, StoreError, nearest, views
+from molyneux.core import (
+    UNREADABLE,
+    CorruptFileError,
+    Factor,
+    Modality,
+    Reading,
+    Spec,
+    SpecError,
+    StoreError,
+    files,
+    nearest,
+    store,
+    views,
+)
 from molyneux.learn.files import assign, load_tensors, save_tensors
 from molyneux.learn.judges.net import WIDTH, JudgeNet, width_of
 
@@ -165,7 +178,7 @@ class Judge:
         try:
             record = Record.from_json(json.loads(metadata["judge"]))
             width = width_of(tensors)
-        except (KeyError, TypeError, json.JSONDecodeError, SpecError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError, SpecError) as error:
             raise CorruptFileError(f"{path} is no judge ({error!r}): train it again with `molyneux judge`") from error
         factors = {factor.name: len(factor.values) for factor in record.factors}
         net = JudgeNet(record.modality, factors, width)
@@ -174,8 +187,12 @@ class Judge:
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a judge's file: another judge has another."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """SHA-256 of a judge's file: another judge has another. Raises StoreError where it cannot be read."""
+    try:
+        with files.open_plain(path) as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise store.read_error(error, path) from error
 
 
 class JudgeReader:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from molyneux.core import ConfigError, DataError, NotApplicableError, store
+from molyneux.core import ConfigError, DataError, NotApplicableError, files, store
 from molyneux.measure.codes import finite_codes
 
 
@@ -240,7 +240,7 @@ def read_codes(path: Path) -> np.ndarray:
 
     path = Path(path)
     try:
-        table = csv.read_csv(path)
+        table = csv.read_csv(files.require_plain_file(path))
         names = table.column_names  # decoded when they are asked for
     except OSError as error:
         raise store.read_error(error, path) from error

@@ -11,7 +11,20 @@ from typing import Any, ClassVar, Literal, NamedTuple, final, get_args
 import numpy as np
 import torch
 
-from molyneux.core import Batch, ConfigError, DataError, Factor, Modality, Spec, StoreError, Target, choice_problems, seeds
+from molyneux.core import (
+    Batch,
+    ConfigError,
+    DataError,
+    Factor,
+    Modality,
+    Spec,
+    StoreError,
+    Target,
+    choice_problems,
+    files,
+    seeds,
+    store,
+)
 from molyneux.data.benchmarks.av_mnist import digits, sounds
 from molyneux.data.benchmarks.benchmark import Benchmark
 from molyneux.data.dataset import SPLITS, Split
@@ -259,7 +272,7 @@ def _digest(paths: list[Path]) -> str:
     """The BLAKE2b hash of names and contents of files, 16 hex digits."""
     digest = hashlib.blake2b(digest_size=8)
     for path in paths:
-        content = path.read_bytes()
+        content = files.read_plain(path, most=store.MOST_LINES)
         digest.update(f"{path.parent.name}/{path.name}\x1f{len(content)}\x1f".encode())
         digest.update(content)
     return digest.hexdigest()

@@ -12,7 +12,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from molyneux.core import CorruptFileError
+from molyneux.core import CorruptFileError, files
 from molyneux.core.store import is_file, read_error
 from molyneux.data.limits import require_unpacked
 
@@ -111,7 +111,7 @@ def _components(training: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
 def _read_idx(path: Path, *, axes: int) -> np.ndarray:
     """The unsigned bytes of an IDX file, compressed where its name ends in `.gz`; no more is unpacked than its head says."""
     try:
-        with path.open("rb") as file, gzip.open(file) if path.suffix == ".gz" else file as stream:
+        with files.open_plain(path) as file, gzip.open(file) if path.suffix == ".gz" else file as stream:
             size = file.seek(0, 2)
             file.seek(0)
             magic, *shape = struct.unpack(f">{1 + axes}I", stream.read(4 * (1 + axes)))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.fft import rfft
 
-from molyneux.core import ConfigError, CorruptFileError
+from molyneux.core import ConfigError, CorruptFileError, files
 from molyneux.core.compiled import compiled
 from molyneux.data.limits import require_unpacked, short
 from molyneux.data.sound_files import read_wav
@@ -195,7 +195,7 @@ def _read_clip(path: Path) -> np.ndarray:
             "which mixes none in"
         ) from error
     try:
-        with path.open("rb") as stream:
+        with files.open_plain(path) as stream:
             if stream.read(len(_OGG)) != _OGG:  # soundfile would decide by the content, and read other formats too
                 raise CorruptFileError(f"{path}: expected a sound as Ogg Vorbis, got a file of another kind: restore it")
             size = stream.seek(0, 2)

@@ -10,7 +10,7 @@ from typing import Literal, Self, final, get_args
 import numpy as np
 import torch
 
-from molyneux.core import Batch, Factor, Modality, Reader, Spec, StoreError, Target, choice_problems, store
+from molyneux.core import Batch, Factor, Modality, Reader, Spec, StoreError, Target, choice_problems, files, store
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
 from molyneux.data.benchmarks.generative.attributes import AttributeReader, attribute_modality
 from molyneux.data.dataset import SPLITS
@@ -135,7 +135,7 @@ class CelebA(FileBenchmark):
 
     def _lines(self, path: Path) -> list[str]:
         try:
-            return path.read_text(encoding="utf-8").splitlines()
+            return files.read_plain(path, most=store.MOST_LINES).decode("utf-8").splitlines()
         except OSError as error:
             raise store.read_error(error, path) from error
         except UnicodeDecodeError as error:

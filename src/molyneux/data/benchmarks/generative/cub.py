@@ -10,7 +10,7 @@ from typing import Any, Self, final
 import numpy as np
 import torch
 
-from molyneux.core import Batch, Factor, Modality, Spec, StoreError, Target, store
+from molyneux.core import Batch, Factor, Modality, Spec, StoreError, Target, files, store
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
 from molyneux.data.benchmarks.generative.divisions import last_twelfth_of_classes
 from molyneux.data.benchmarks.text_samples import word_view
@@ -134,7 +134,7 @@ class CUB(FileBenchmark):
 
     def _text(self, path: Path) -> str:
         try:
-            return path.read_text(encoding="utf-8", errors="replace")
+            return files.read_plain(path).decode("utf-8", "replace")
         except OSError as error:
             raise store.read_error(error, path) from error
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 
-from molyneux.core import Batch, DataError, Modality, Spec, seeds
+from molyneux.core import Batch, DataError, Modality, Spec, files, seeds
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
 from molyneux.data.restricted_pickle import read_pickle
 from molyneux.data.sources import require_positive
@@ -114,7 +114,7 @@ class Clotho(FileBenchmark):
     def _record(self, path: Path) -> Any:
         """The record of a file, whose objects are arrays."""
         try:
-            with path.open("rb") as stream:
+            with files.open_plain(path) as stream:
                 version = np.lib.format.read_magic(stream)
                 read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
                 dtype, start = read(stream)[2], stream.tell()

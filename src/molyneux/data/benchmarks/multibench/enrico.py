@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from molyneux.core import Batch, DataError, Modality, Spec, StoreError, Target, store
+from molyneux.core import Batch, DataError, Modality, Spec, StoreError, Target, files, store
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, shuffled, tensors
 from molyneux.data.image_files import in_threads, read_image
 
@@ -58,7 +58,7 @@ class ENRICO(FileBenchmark):
         path = paths[_TABLE]
         try:
             text = pa.csv.ConvertOptions(column_types={"screen_id": pa.string(), "topic": pa.string()})
-            table = pa.csv.read_csv(path, convert_options=text)
+            table = pa.csv.read_csv(files.require_plain_file(path), convert_options=text)
         except (pa.ArrowInvalid, OSError) as error:
             raise DataError(f"{path}: expected a table with columns screen_id and topic, got none ({error})") from error
         if missing := [name for name in ("screen_id", "topic") if name not in table.column_names]:

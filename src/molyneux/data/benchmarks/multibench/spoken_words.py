@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from molyneux.core import DataError, store
+from molyneux.core import DataError, files, store
 from molyneux.data.hdf5_files import Hdf5Texts, find_dataset, open_hdf5, require_h5py
 from molyneux.data.limits import require_unpacked, short
 from molyneux.data.restricted_pickle import read_pickle
@@ -74,7 +74,7 @@ def spoken_words(path: Path, ids: Sequence[Segment], *, segments: Path | None = 
         StoreError: a file cannot be read. DataError: it holds something else, or not the words of a single segment.
     """
     try:
-        with path.open("rb") as stream:
+        with files.open_plain(path) as stream:
             hierarchical = stream.read(len(_SIGNATURE)) == _SIGNATURE
     except OSError as error:
         raise store.read_error(error, path) from error

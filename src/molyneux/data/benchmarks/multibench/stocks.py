@@ -11,7 +11,19 @@ import pyarrow as pa
 import pyarrow.csv
 from pyarrow import compute
 
-from molyneux.core import Batch, ConfigError, DataError, Modality, Spec, StoreError, Target, choice_problems, nearest, store
+from molyneux.core import (
+    Batch,
+    ConfigError,
+    DataError,
+    Modality,
+    Spec,
+    StoreError,
+    Target,
+    choice_problems,
+    files,
+    nearest,
+    store,
+)
 from molyneux.core.elementary import log
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, in_order, tensors
 from molyneux.data.sources import require_positive
@@ -146,7 +158,7 @@ class Stocks(FileBenchmark):
     def _prices(self, path: Path) -> tuple[np.ndarray, np.ndarray]:
         """Days, as text, and opening prices of a file, without those that are missing."""
         try:
-            table = pa.csv.read_csv(path)
+            table = pa.csv.read_csv(files.require_plain_file(path))
         except FileNotFoundError as error:
             raise StoreError(f"expected the file {path}, which is not there") from error
         except (pa.ArrowInvalid, OSError) as error:

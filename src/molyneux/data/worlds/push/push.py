@@ -13,7 +13,7 @@ import torch
 
 from molyneux.core import Batch, ConfigError, Modality, Quantity, Spec, Target, choice_problems, seeds
 from molyneux.data.dataset import SPLITS, Split, World
-from molyneux.data.folders import appearing_file
+from molyneux.data.hdf5_files import appearing_hdf5, require_h5py
 from molyneux.data.worlds.push.simulation import FRICTIONS, MASSES, SIDE, STEPS, Trajectories, pictures, simulate
 
 LENGTH = 16
@@ -184,16 +184,13 @@ def export_push(
         ConflictError: a file stands there. StoreError: no space, no permission.
     """
     folder = Path(folder)
-    try:
-        import h5py
-    except ImportError as error:
-        raise ConfigError("the published layout needs h5py: install molyneux[hdf5]") from error
+    require_h5py()
     counts = dict(zip(SPLITS, world.settings["trajectories"], strict=True))
     if len(set(counts.values())) < len(counts):
         raise ConfigError(f"trajectories: files are named by their number, so expected three different ones, got {counts}")
     paths = {split: Path(folder) / f"gentle_push_{count}.hdf5" for split, count in counts.items()}
     for split, path in paths.items():
-        with appearing_file(path) as part, h5py.File(part, "w") as file:
+        with appearing_hdf5(path) as file:
             for start in range(0, counts[split], 64):
                 numbers = np.arange(start, min(start + 64, counts[split]))
                 found = world.trajectories(numbers, split=split, seed=seed)
