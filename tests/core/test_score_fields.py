@@ -28,3 +28,25 @@ def test_a_field_of_a_wrong_type_is_named(field, odd):
 
 def test_what_was_written_is_read():
     assert Score.from_json(json.loads(json.dumps(WHOLE.to_json()))) == WHOLE
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        {"train_overlap": 5},
+        {"train_overlap": {"image": "x"}},
+        {"seen": {"image": None}},
+        {"readers": ["x"]},
+        {"second_readers": "x"},
+        {"split": ["test"]},
+        {"world": {}},
+        {"precision": []},
+        {"changed": "x"},
+    ],
+    ids=repr,
+)
+def test_parts_of_an_origin_that_pages_are_made_from(origin):
+    record = {**json.loads(json.dumps(WHOLE.to_json())), "origin": origin}
+    with pytest.raises(DataError, match="whose origin cannot be read"):
+        Score.from_json(record)
+    assert Score.from_json({**record, "origin": dict.fromkeys(origin)}).name == "a.b"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from molyneux.core import ConflictError, CorruptFileError, StoreError, store
+from molyneux.core.differences import differences
 
 
 def test_a_failed_write_leaves_nothing(tmp_path):
@@ -222,8 +223,8 @@ def test_checksum_of_a_file_and_of_its_content(tmp_path):
 
 
 def test_what_only_one_record_has_is_a_difference():
-    assert store.differences({"a": 1}, {"a": 1, "b": None}) == "b: not there -> None"
-    assert store.differences({"a": {"b": 2}}, {}) == "a: {'b': 2} -> not there"
+    assert differences({"a": 1}, {"a": 1, "b": None}) == "b: not there -> None"
+    assert differences({"a": {"b": 2}}, {}) == "a: {'b': 2} -> not there"
 
 
 @pytest.mark.parametrize("option", ["--out", "--results"])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from molyneux.core import files, store
+from molyneux.core.differences import differences
 from molyneux.core.errors import ConflictError
 
 _SECTIONS = {"samples": ("seed", "data"), "model": ("seed", "learn"), "measure": ("measure",)}
@@ -33,7 +34,7 @@ def require_one_run(folder: Path, settings: Mapping[str, Any]) -> None:
         recorded = {part: made[name][part] for part in sections if part in made[name]}
         wanted = {part: settings.get(part) for part in recorded}
         if store.fingerprint(recorded) != store.fingerprint(wanted):
-            _refuse(folder, name, store.differences(recorded, wanted))
+            _refuse(folder, name, differences(recorded, wanted))
     before = samples_key(folder, settings, made["samples"])
     if before is not None and made["model"].get("samples", before) != before:
         _refuse(folder, "model", "its samples are others")

@@ -153,6 +153,18 @@ def _pair(value: Any) -> bool:
     return isinstance(value, list | tuple) and len(value) == 2 and all(map(_optional, value))
 
 
+def _origin(value: Mapping[str, Any]) -> bool:
+    """Whether those parts of an origin that tables and pages are made from are what they should be, where they are there."""
+    return all(fits(value[name]) for name, fits in _ORIGIN.items() if value.get(name) is not None)
+
+
+_ORIGIN: Mapping[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("split", "world", "model", "experiment", "precision"), lambda value: isinstance(value, str)),
+    **dict.fromkeys(("train_overlap", "seen"), lambda value: _mapping(value, _number)),
+    **dict.fromkeys(("readers", "second_readers"), lambda value: _mapping(value, lambda item: True)),
+    "changed": lambda value: isinstance(value, list | tuple),
+}
+
 _FIELDS: Mapping[str, Callable[[Any], bool]] = {
     "name": lambda value: isinstance(value, str),
     "value": _optional,
@@ -164,7 +176,7 @@ _FIELDS: Mapping[str, Callable[[Any], bool]] = {
     "bounds": _pair,
     "chance": _optional,
     "controls": lambda value: _mapping(value, _number),
-    "origin": lambda value: _mapping(value, lambda item: True),
+    "origin": lambda value: _mapping(value, lambda item: True) and _origin(value),
     "note": lambda value: isinstance(value, str),
 }
 """By field, whether a value that was read can be it."""

@@ -26,6 +26,7 @@ from typing import IO, Any
 import numpy as np
 
 from molyneux.core import files
+from molyneux.core.differences import differences
 from molyneux.core.errors import ConflictError, CorruptFileError, StoreError
 
 BLOCK = 1 << 22
@@ -34,7 +35,7 @@ BLOCK = 1 << 22
 MOST_LINES = 1 << 29
 """Bytes of a file of JSON lines that are read; larger ones are refused."""
 
-_RECORD = "stage.json"
+_RECORD, _SHOWN = "stage.json", 500
 _LONGEST = 100
 """Characters of a name that its file name keeps."""
 _RESTORE = "restore it from a copy, or repeat the step that wrote it"
@@ -131,11 +132,25 @@ def require_space(path: Path, needed: int) -> None:
 
 def is_file(path: Path) -> bool:
     """Whether a file stands there; StoreError where that cannot be seen, such as in a folder that may not be entered."""
-    try:
+    with _looking(path):
         return path.is_file()
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder stands there; errors as `is_file`."""
+    with _looking(path):
+        return path.is_dir()
+
+
+@contextmanager
+def _looking(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise StoreError(f"cannot look at {path}: {reason}: name another place, or change its permissions") from error
+        raise StoreError(
+            f"cannot look at {str(path)[:_SHOWN]}: {reason}: name another place, or change its permissions"
+        ) from error
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -379,19 +394,3 @@ def locked(folder: Path, option: str = "--out") -> Iterator[None]:
                     for empty in made:
                         empty.rmdir()
             raise
-
-
-def differences(old: Any, new: Any, at: str = "") -> str:
-    """The first few places where two plain records differ, as `path: old -> new`."""
-    found, missing = list[str](), object()
-
-    def walk(a: Any, b: Any, path: str) -> None:
-        if isinstance(a, dict) and isinstance(b, dict):
-            for name in sorted({*a, *b}):
-                walk(a.get(name, missing), b.get(name, missing), f"{path}.{name}" if path else str(name))
-        elif a != b:
-            shown = ["not there" if value is missing else repr(value) for value in (a, b)]
-            found.append(f"{path}: {shown[0]} -> {shown[1]}")
-
-    walk(old, new, at)
-    return "; ".join(found[:3]) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")

@@ -23,6 +23,7 @@ from typing import Any
 
 from molyneux.core import ConflictError, CorruptFileError, StoreError, files, store
 from molyneux.core.config import dump_document, package_alone, parse_document
+from molyneux.core.differences import differences
 from molyneux.run.experiment import Experiment, parse_experiment
 from molyneux.run.provenance import machine
 from molyneux.run.readers import feature_digests, judge_digests, reader_versions
@@ -226,7 +227,7 @@ def _require_same(path: Path, experiment: Experiment) -> dict[str, Any] | None:
     theirs = _identity(path)
     if theirs is not None:
         if _lasting(theirs) != _lasting(experiment.identity):
-            changed = store.differences(_lasting(theirs), _lasting(experiment.identity))
+            changed = differences(_lasting(theirs), _lasting(experiment.identity))
             raise ConflictError(f"{path} was made by another configuration ({changed}): choose another folder with --out")
     elif path.is_dir() and any(not item.name.startswith(".") for item in path.iterdir()):
         raise ConflictError(f"{path} is no folder of a run, and is not empty: choose another folder with --out")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from molyneux.core import ConflictError, History, store
+from molyneux.core.differences import differences
 from molyneux.report import StudyRun, append_study, flatten, load_study, portable, save_study, study_run
 from molyneux.run.experiment import Experiment
 from molyneux.run.folder import record_machine, remedy
@@ -63,7 +64,7 @@ class Records:
         wanted = {_key(identity): identity for identity in map(_identity, experiments)}
         foreign = [_identity_of(run) for key, run in self._runs.items() if key not in wanted]
         if foreign:
-            shown = min((store.differences(foreign[0], identity) for identity in wanted.values()), key=len)
+            shown = min((differences(foreign[0], identity) for identity in wanted.values()), key=len)
             raise ConflictError(
                 f"{self.path} holds {len(foreign)} records of runs that are no part of this study ({shown}): "
                 f"choose another folder with --results, or move the file away"
@@ -78,7 +79,7 @@ class Records:
         record_machine(folder)
         run, wanted = study_run(folder), _identity(experiment)
         if _key(_identity_of(run)) != _key(wanted):
-            shown = store.differences(_identity_of(run), wanted)
+            shown = differences(_identity_of(run), wanted)
             raise ConflictError(
                 f"{folder} was not made as it would be now ({shown}): move it away, and the study runs it again, "
                 f"or use the version of the package and the files it was made with"

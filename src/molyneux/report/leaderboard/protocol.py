@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from molyneux.core import Score, store
+from molyneux.core.differences import differences as where_different
 from molyneux.core.reader import read_by, read_earlier
 from molyneux.report import wording
 from molyneux.report.aggregate import headline_predictions
@@ -121,7 +122,7 @@ def _versions(task: Task) -> dict[tuple[str, str], int]:
 
 def differences(task: Task, other: Task) -> str:
     """The first few places where the protocols of two tasks differ."""
-    return store.differences(task.details, other.details)
+    return where_different(task.details, other.details)
 
 
 def protocol_words(details: Mapping[str, Any]) -> str:
