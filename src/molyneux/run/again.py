@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from molyneux.core import Score, StoreError, store
 from molyneux.core.chain import require_one_run
 from molyneux.learn.hardware import threads
 from molyneux.measure import evaluate
 from molyneux.run.folder import RunFolder, open_experiment, stored_settings
+from molyneux.run.same_samples import require_same_samples
 from molyneux.run.steps import Outcome, Run, RunProgress, Silent, evaluations, read_scores
 
 Key = tuple[str, tuple[tuple[str, str | tuple[str, ...]], ...]]
@@ -42,6 +44,7 @@ def measure_again(folder: Path | str, *, trust: bool = False, progress: RunProgr
 
     Raises:
         StoreError: it is no folder of a run, was not measured, or data that it needs are not there.
+        ConflictError: its samples are no longer those that it was made with.
         CorruptFileError: a file was truncated, altered or removed.
     """
     folder = Path(folder)
@@ -52,10 +55,18 @@ def measure_again(folder: Path | str, *, trust: bool = False, progress: RunProgr
     run.folder.model.verify()
     require_one_run(folder, stored_settings(folder))
     stored = read_scores(folder)
+    if details := _of_samples(folder):
+        require_same_samples(details, experiment.data, run.source, folder, (experiment.measure.split,))
     told.begin("measure", "measuring again")
     with threads(_threads(folder)):
         found = evaluate(experiment.measure.measures, evaluations(run), progress=told.advance).scores
     return Repeated(Outcome(folder, found, (), experiment.resolved), tuple(_changes(stored, found)))
+
+
+def _of_samples(folder: Path) -> Mapping[str, Any]:
+    """What the record of the samples says; nothing where the run has none."""
+    stage = folder / "samples"
+    return store.read_stage(stage)["details"] if store.is_file(stage / "stage.json") else {}  # type: ignore[no-any-return]
 
 
 def _threads(folder: Path) -> int | None:

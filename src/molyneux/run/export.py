@@ -33,6 +33,7 @@ from molyneux.data.folders import appearing_folder
 from molyneux.learn.judges import file_digest
 from molyneux.run.card import data_card, model_card
 from molyneux.run.folder import remedy, require_trained_here, stored_settings, write_settings
+from molyneux.run.same_samples import require_same_samples
 from molyneux.run.samples import Samples
 from molyneux.run.sections import DataSettings
 from molyneux.run.steps import read_scores
@@ -346,9 +347,14 @@ def _samples(folder: Path, data: DataSettings | None, seed: int) -> dict[str, So
     """The samples of a run by split: kept ones, stored ones, or those of the user's files."""
     kept = folder / "samples"
     if any(files.inside(kept, split).is_dir() for split in SPLITS):
+        store.verify(kept, remedy=remedy(kept))
         return _stored(kept)
     if data is not None and (data.stored is not None or data.own is not None):
-        return {split: Samples(data, seed).whole(split) for split in SPLITS}
+        found: dict[str, Source] = {split: Samples(data, seed).whole(split) for split in SPLITS}
+        if store.is_file(files.inside(folder, "samples/stage.json")):
+            details = store.read_stage(kept, remedy=remedy(kept))["details"]
+            require_same_samples(details, data, Samples(data, seed).source, folder)
+        return found
     return {}
 
 

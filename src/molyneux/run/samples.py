@@ -8,7 +8,19 @@ from pathlib import Path
 
 import numpy as np
 
-from molyneux.core import About, Condition, ConfigError, DataError, Source, Spec, SpecError, StoreError, about_names, store
+from molyneux.core import (
+    About,
+    Condition,
+    ConfigError,
+    CorruptFileError,
+    DataError,
+    Source,
+    Spec,
+    SpecError,
+    StoreError,
+    about_names,
+    store,
+)
 from molyneux.core.config import Factory
 from molyneux.data import Apart, Lacking, Missing, Split, StoredSource, Subset, Views, World
 from molyneux.data.dataset import SPLITS
@@ -282,9 +294,12 @@ def train_overlap(source: Source, folder: Path, samples: int) -> dict[str, float
         source: what is measured on.
         folder: where `save_view_digests` wrote; modalities of which it holds nothing are left out.
         samples: only the first so many are compared.
+
+    Raises:
+        CorruptFileError: what is stored of a modality holds no digests.
     """
     paths = {name: folder / _DIGESTS.format(store.file_name(name)) for name in source.spec.names}
-    known = {name: store.read_array(path) for name, path in paths.items() if store.is_file(path)}
+    known = {name: _stored_digests(path) for name, path in paths.items() if store.is_file(path)}
     met = dict.fromkeys(known, 0)
     total = dict.fromkeys(known, 0)
     for digests in _view_digests(source, min(samples, len(source))) if known else ():
@@ -293,6 +308,17 @@ def train_overlap(source: Source, folder: Path, samples: int) -> dict[str, float
             met[name] += int((first < last).sum())
             total[name] += len(digests[name])
     return {name: round(100 * met[name] / total[name], 2) for name in known if total[name]}
+
+
+def _stored_digests(path: Path) -> np.ndarray:
+    """The digests that `save_view_digests` wrote for a modality; CorruptFileError where there are none."""
+    found = store.read_array(path)
+    if found.dtype != np.uint64 or found.ndim != 1:
+        raise CorruptFileError(
+            f"{path}: expected digests of views, uint64 of shape (n,), got {found.dtype} {found.shape}: restore the file, or "
+            "train again"
+        )
+    return found
 
 
 def _view_digests(source: Source, size: int) -> Iterator[dict[str, np.ndarray]]:

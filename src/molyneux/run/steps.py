@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
-from molyneux.core import Condition, ConfigError, ConflictError, History, Score, Source, StoreError, nearest, save_exhibits, store
+from molyneux.core import Condition, ConfigError, History, Score, Source, StoreError, nearest, save_exhibits, store
 from molyneux.core.chain import require_one_run
 from molyneux.data import Split, StoredSource, contact_sheet, generate
 from molyneux.data.dataset import SPLITS
@@ -28,7 +28,8 @@ from molyneux.run.folder import (
 )
 from molyneux.run.provenance import machine, provenance
 from molyneux.run.readers import Readers, find_controls, find_features, find_readers
-from molyneux.run.samples import conditions, digest, save_view_digests, train_overlap
+from molyneux.run.same_samples import require_same_samples, sample_digests
+from molyneux.run.samples import conditions, save_view_digests, train_overlap
 
 Step = Literal["data", "learn", "measure", "report"]
 """The steps of a run, in order."""
@@ -206,7 +207,7 @@ def make_samples(run: Run) -> None:
     """Step `data`: look at the samples, which must be those that the folder was made with; store them if `data.keep` is set."""
     stage, data = run.folder.samples, run.experiment.data
     if run.done(stage, "data"):
-        _require_same(stage, run)
+        require_same_samples(stage.verify(), data, run.source, run.folder.path)
         return
     run.progress.begin("data", "making the samples" if data.keep else "looking at the samples")
     if data.keep:
@@ -216,13 +217,14 @@ def make_samples(run: Run) -> None:
         store.require_space(stage.folder, sum(len(source) * source.spec.sample_bytes for source in left.values()))
         for split, source in left.items():
             _keep(run, split, source)
-    recipe = {"checksums": _digests(run), "settings": run.experiment.resolved["data"], "seed": run.experiment.seed}
+    sums = sample_digests(data, run.source)
+    recipe = {"checksums": sums, "settings": run.experiment.resolved["data"], "seed": run.experiment.seed}
     if data.own is not None and data.own.notes:
         recipe["notes"] = list(data.own.notes)
     contact_sheet(run.source("train"), stage.folder / "contact_sheet.png")
     store.write_json(stage.folder / "spec.json", run.source("test").spec.to_json())
     store.write_json(stage.folder / "recipe.json", recipe)
-    stage.finish({"checksums": recipe["checksums"], "machine": machine()})
+    stage.finish({"checksums": sums, "machine": machine()})
     record_machine(run.folder.path)
 
 
@@ -384,17 +386,3 @@ def _require(stage: store.Stage, step: Step, before: Step) -> None:
         run = stage.folder.parent
         raise StoreError(f"expected {stage.folder} to be complete before step {step}: run molyneux {before} {run} first")
     stage.verify()
-
-
-def _digests(run: Run) -> dict[str, str]:
-    return {split: digest(run.source(split)) for split in SPLITS}
-
-
-def _require_same(stage: store.Stage, run: Run) -> None:
-    recorded = stage.verify()["checksums"]
-    for split, found in _digests(run).items():
-        if recorded.get(split) != found:
-            raise ConflictError(
-                f"the {split} samples are no longer those that {run.folder.path} was made with: restore the version of the "
-                f"package or the files it was made with, or choose another folder with --out"
-            )
