@@ -123,7 +123,7 @@ class Checkpoints:
         return store.made_by(paths[-1]) if paths else {}
 
     def resume(self, model: nn.Module) -> State | None:
-        """Where the last checkpoint stands, its weights in `model`; None where there is no checkpoint.
+        """Where the last checkpoint stands, its weights in `model`; None where there is no checkpoint. Earlier ones are removed.
 
         Raises:
             ConflictError: it was made by other settings; the message names them.
@@ -147,6 +147,8 @@ class Checkpoints:
             state.best = load_tensors(path / _BEST)[0]
         elif state.validated and state.best_is_last:
             state.best = copy_of(model)
+        for earlier in paths[:-1]:  # a kill came before they were removed
+            shutil.rmtree(earlier, ignore_errors=True)
         return state
 
     def _paths(self) -> list[Path]:
