@@ -9,12 +9,35 @@ from __future__ import annotations
 import errno
 import io
 import os
+import pickle
 import stat
+import struct
+import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from molyneux.core.errors import StoreError
+
+DAMAGED = (
+    OSError,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    pickle.UnpicklingError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What libraries raise for the content of damaged files, beside errors of their own; OSError may also be one of the system."""
 
 MOST_TEXT = 1 << 26
 """Bytes of a text (JSON, JSON lines, YAML) that are read at once; larger ones are refused, for they take 20 times the memory."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import struct
 import warnings
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -28,23 +26,7 @@ MOST_PIXELS = 89_478_485
 
 _THREADS = 4
 
-_BROKEN = (
-    OSError,
-    SyntaxError,
-    ValueError,
-    TypeError,
-    KeyError,
-    IndexError,
-    AttributeError,
-    EOFError,
-    OverflowError,
-    MemoryError,
-    NotImplementedError,
-    RuntimeError,
-    struct.error,
-    zlib.error,
-    Image.DecompressionBombError,
-)
+_BROKEN = (*files.DAMAGED, Image.DecompressionBombError)
 """What Pillow raises for damaged files."""
 
 

@@ -18,22 +18,7 @@ from molyneux.data.limits import require_unpacked, short
 _HEAD, _TAG, _COMPRESSED = 128, 8, 15
 """Bytes of the head of a file and of what stands before each part of it, and the type of a compressed part."""
 
-_BROKEN = (
-    ValueError,
-    TypeError,
-    KeyError,
-    IndexError,
-    AttributeError,
-    AssertionError,
-    EOFError,
-    OverflowError,
-    MemoryError,
-    NotImplementedError,
-    RuntimeError,
-    struct.error,
-    zlib.error,
-    MatReadError,
-)
+_BROKEN = (*files.DAMAGED, MatReadError)
 """What SciPy raises for damaged files."""
 
 

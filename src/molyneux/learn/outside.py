@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
-import struct
 import warnings
-import zipfile
-import zlib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +25,7 @@ from molyneux.core import (
     Spec,
     SpecError,
     Target,
+    files,
     store,
     views,
 )
@@ -37,24 +34,7 @@ from molyneux.learn.files import assign
 from molyneux.learn.likelihoods import ViewDistribution, ViewLikelihood, default_likelihood
 from molyneux.learn.posteriors import DiagonalNormal, Point, product_of_experts
 
-_UNREADABLE = (
-    SafetensorError,
-    pickle.UnpicklingError,
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    OSError,
-    RuntimeError,
-    EOFError,
-    ValueError,
-    TypeError,
-    KeyError,
-    IndexError,
-    AttributeError,
-    AssertionError,
-    OverflowError,
-    MemoryError,
-)
+_UNREADABLE = (*files.DAMAGED, SafetensorError)
 """What torch and safetensors raise for damaged files."""
 
 
