@@ -7,7 +7,7 @@ import sys
 import pytest
 import torch
 
-from molyneux.core import ConfigError, CorruptFileError, DataError, Modality, Spec
+from molyneux.core import ConfigError, CorruptFileError, DataError, Modality, MolyneuxError, Spec
 from molyneux.learn import Answerer, DualEncoder, ImageTextMatcher
 from molyneux.learn.pretrained import pretrained_class
 
@@ -148,3 +148,23 @@ def test_pictures_of_one_channel_are_grey_and_half_precision_computes(tiny, fold
     assert half.dtype == torch.float32
     assert torch.allclose(half, full, atol=1.0)
     assert not torch.equal(half, full)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"text_config": {"num_attention_heads": 0}}, "cannot be loaded by transformers: ZeroDivisionError"),
+        ({"text_config": {"num_hidden_layers": 10_000_000}}, "expected num_hidden_layers of at most 1,000"),
+        ({"attn_implementation": "somebody/kernels"}, "expected attn_implementation of transformers, got 'somebody/kernels'"),
+        ({"vision_config": {"_attn_implementation": "a/b@c:d"}}, "expected _attn_implementation of transformers"),
+        ({"architectures": 5}, "names no architectures"),
+    ],
+)
+def test_configurations_that_ask_for_too_much_or_for_code_are_refused(copy, change, told):
+    path = copy("clip")
+    config = json.loads((path / "config.json").read_text())
+    for name, value in change.items():
+        config[name] = {**config[name], **value} if isinstance(value, dict) else value
+    (path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(MolyneuxError, match=told):
+        DualEncoder(SPEC, path)

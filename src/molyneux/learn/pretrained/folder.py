@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from safetensors import SafetensorError
+from safetensors import safe_open
 
-from molyneux.core import ConfigError, CorruptFileError, store
+from molyneux.core import ConfigError, CorruptFileError, MolyneuxError, files, store
 
 DType = Literal["auto", "bfloat16", "float16", "float32"]
 """The arithmetic of a model; `auto` is that of its stored weights."""
@@ -26,8 +26,8 @@ _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "vocab.json", "vocab.txt")
 _PROCESSORS = ("preprocessor_config.json", "processor_config.json")
 _LOCAL = {"local_files_only": True, "trust_remote_code": False}
-_UNREADABLE = (OSError, ValueError, RuntimeError, KeyError, TypeError, AttributeError, ImportError, SafetensorError)
-"""What `transformers` raises for files that it cannot use."""
+_MOST_LAYERS = 1_000
+"""Layers that a configuration may ask for without weights of as many; many more take longer to make than anybody waits."""
 
 
 def transformers() -> Any:
@@ -56,7 +56,7 @@ def read_architecture(folder: Path) -> type:
     config = _read(folder / _CONFIG)
     problems = [*_weight_problems(folder), *_processor_problems(folder)]
     named = config.get("architectures") or ()
-    name = named if isinstance(named, str) else next(iter(named), None)
+    name = named if isinstance(named, str) else next(iter(named), None) if isinstance(named, list | tuple) else None
     kind = None if name is None else getattr(transformers(), str(name), None)
     if name is None:
         problems.append(f"{folder / _CONFIG} names no architectures: save the model with save_pretrained")
@@ -83,6 +83,7 @@ def load_model(folder: Path, kind: type, *, dtype: DType, device: str) -> Any:
     """
     made: Any = kind
     with _silent(), _readable(folder):
+        _require_sound(folder)
         model, found = made.from_pretrained(folder, use_safetensors=True, output_loading_info=True, dtype=dtype, **_LOCAL)
     if bad := sorted(map(str, (*found["missing_keys"], *found["mismatched_keys"]))):
         raise CorruptFileError(
@@ -136,8 +137,8 @@ def set_padding(tokenizer: Any, folder: Path) -> str:
 
 def fingerprint(folder: Path) -> str:
     """A checksum of the configuration and the weights of a folder, 64 hex digits: which model was measured."""
-    files = [folder / _CONFIG, *sorted(folder.glob("*.safetensors"))]
-    return store.content_checksum("".join(store.checksum(path) for path in files).encode())
+    paths = [folder / _CONFIG, *sorted(folder.glob("*.safetensors"))]
+    return store.content_checksum("".join(store.checksum(path) for path in paths).encode())
 
 
 def _processor_class(folder: Path) -> Any:
@@ -191,9 +192,36 @@ def _processor_problems(folder: Path) -> list[str]:
     return found
 
 
+def _require_sound(folder: Path) -> None:
+    """Raise CorruptFileError where the configuration asks for many more layers than there are weights, or for code of others.
+
+    As the name of an implementation of attention, the library takes that of a package of kernels, which it downloads and runs.
+    """
+    most, left = max(_MOST_LAYERS, sum(map(_tensors_in, folder.glob("*.safetensors")))), [_read(folder / _CONFIG)]
+    while left:
+        for name, value in left.pop().items():
+            if isinstance(value, Mapping):
+                left.append(value)
+            elif "layer" in name and type(value) is int and value > most:
+                raise CorruptFileError(
+                    f"{folder / _CONFIG}: expected {name} of at most {most:,}, as many as there are weights, got {value:,}: "
+                    "restore it from a copy"
+                )
+            elif name.endswith("_implementation") and isinstance(value, str) and not value.replace("_", "").isalnum():
+                raise CorruptFileError(
+                    f"{folder / _CONFIG}: expected {name} of transformers, got {value[:100]!r}, which may be code from elsewhere "
+                    "and is never run: remove it"
+                )
+
+
+def _tensors_in(path: Path) -> int:
+    with safe_open(files.require_plain_file(path), framework="pt") as file:
+        return len(file.keys())
+
+
 def _read(path: Path) -> Mapping[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(files.read_plain(path).decode())
     except (OSError, ValueError, RecursionError) as error:
         raise CorruptFileError(f"{path} is no JSON file that can be read ({error}): restore it from a copy") from error
     if not isinstance(found, Mapping):
@@ -206,7 +234,9 @@ def _readable(folder: Path) -> Iterator[None]:
     """Errors of `transformers` as one of ours."""
     try:
         yield
-    except _UNREADABLE as error:
+    except MolyneuxError:
+        raise
+    except Exception as error:  # of files that it cannot use the library raises anything, such as ZeroDivisionError
         first = str(error).strip().partition("\n")[0]
         raise CorruptFileError(f"{folder} cannot be loaded by transformers: {type(error).__name__}: {first}") from error
 
