@@ -1,5 +1,6 @@
 """Streams, working folders and names that commands are given by a shell, by other programs or by mistake."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from molyneux.cli.parser import complain
 
 Done = "subprocess.CompletedProcess[str]"
 Shell = Callable[..., Done]
@@ -160,3 +163,20 @@ def test_every_file_has_the_permissions_of_new_files(tmp_path: Path, environment
             mode = path.stat().st_mode & 0o777
             wanted = 0o777 & ~umask if path.is_dir() else 0o666 & ~umask
             assert mode == wanted, f"{path.relative_to(tmp_path)}: {mode:o} under {umask:o}"
+
+
+def test_what_a_terminal_obeys_is_escaped(shell: Shell, finished: Path, tmp_path: Path) -> None:
+    name = "a\x1b[2J\x9b1m\u202eb"
+    done = shell(f"$M report '{name}'")
+    assert done.returncode == 1
+    assert "got a\\x1b[2J\\x9b1m\\u202eb, which is not there" in done.stderr
+    shutil.copytree(finished, tmp_path / name)
+    done = shell(f"$M report '{name}'")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\nRun: a\\x1b[2J" in f"\n{done.stdout}"
+    assert json.loads(shell(f"$M report '{name}' --json").stdout)["folder"] == name
+
+
+def test_a_complaint_is_bounded(capsys: pytest.CaptureFixture[str]) -> None:
+    complain("x" * 100_000)
+    assert len(capsys.readouterr().err) < 5_000

@@ -9,6 +9,7 @@ import argparse
 import difflib
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -38,6 +39,9 @@ KINDS = (
 )
 _FORMATS = ("hdf5", "native", "parquet", "png", "sentences", "webdataset")
 _SHELLS = ("bash", "fish", "zsh")
+_OBEYED = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]")
+_LONGEST = 4_000
+"""Characters of a complaint that are shown."""
 
 
 @dataclass(frozen=True)
@@ -85,19 +89,35 @@ def answering() -> Iterator[None]:
 
 def say(text: str) -> None:
     """One line of an answer."""
-    with answering():
-        sys.stdout.write(text + "\n")
+    _write(visible(text))
 
 
 def say_json(record: Any) -> None:
     """An answer for machines."""
-    say(json.dumps(record, ensure_ascii=False, allow_nan=False))
+    _write(json.dumps(record, ensure_ascii=False, allow_nan=False))
+
+
+def _write(text: str) -> None:
+    with answering():
+        sys.stdout.write(text + "\n")
+
+
+def visible(text: str) -> str:
+    r"""A text in which characters that a terminal obeys are escaped: of control, but for line ends and tabs, and of direction.
+
+    Names in files of strangers could otherwise move the cursor, recolour what follows, or read as other names.
+
+    >>> visible("a" + chr(27) + "[2J" + chr(0x202E) + "b") == r"a\x1b[2J\u202eb"
+    True
+    """
+    return _OBEYED.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def complain(text: str) -> None:
     """One line about what went wrong."""
     with suppress(OSError):  # then nobody reads it
-        sys.stderr.write(text + "\n")
+        told = visible(text)
+        sys.stderr.write((told if len(told) <= _LONGEST else f"{told[:_LONGEST]} ...") + "\n")
         sys.stderr.flush()
 
 
