@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from threading import Lock
 from typing import IO, TypeVar
 
 import numpy as np
+import PIL
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from molyneux.core import DataError, files
@@ -79,6 +82,7 @@ def open_image(content: Path | bytes, where: str, *, still: bool = False) -> Ite
         try:
             with _QUIET:
                 image = Image.open(stream, formats=FORMATS)
+                _mute_libtiff() if image.format == "TIFF" else None
                 frames = _frames(image) if still else 1
         except UnidentifiedImageError as error:
             kinds = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
@@ -188,6 +192,19 @@ def in_threads(do: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
     """The results for all items in their order, several made at a time: decoding leaves other threads free to run."""
     with ThreadPoolExecutor(_THREADS) as pool:
         yield from pool.map(do, items)
+
+
+@cache
+def _mute_libtiff() -> None:
+    """Tell libtiff, where Pillow brings it along, to write no remarks on damaged files to standard error, past Python."""
+    package = Path(PIL.__file__).parent
+    for path in (*package.parent.glob("pillow.libs/libtiff*"), *package.glob(".dylibs/libtiff*")):
+        with suppress(OSError, AttributeError):
+            library = ctypes.CDLL(str(path))
+            for name in ("TIFFSetErrorHandler", "TIFFSetWarningHandler"):
+                handler = getattr(library, name)
+                handler.argtypes, handler.restype = [ctypes.c_void_p], ctypes.c_void_p
+                handler(None)
 
 
 def _frames(image: Image.Image) -> int:
