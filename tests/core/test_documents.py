@@ -6,6 +6,7 @@ import pytest
 
 from molyneux.core import ConfigError
 from molyneux.core.config import dump_document, parse_document, parse_value, read_document
+from molyneux.core.documents import MOST_VALUES
 
 
 @pytest.mark.parametrize(
@@ -85,3 +86,10 @@ def test_files(tmp_path: Path) -> None:
     tree = {"z": 1e-3, "a": {"words": "off", "e": "1e3", "date": "2026-01-31", "n": None, "f": 2.0}, "l": ["é", True]}
     (tmp_path / "good.yaml").write_text(dump_document(tree), encoding="utf-8")
     assert read_document(tmp_path / "good.yaml") == tree
+
+
+def test_a_document_of_too_many_names_is_refused_before_it_is_read_to_its_end() -> None:
+    names = "".join(f"k{number}: 1\n" for number in range(2 * MOST_VALUES))
+    with pytest.raises(ConfigError, match="expected at most 20000 values"):
+        parse_document(f"{names}]", "bomb")  # the end is no YAML
+    assert len(parse_document("".join(f"k{number}: 1\n" for number in range(MOST_VALUES - 1)), "large")) == MOST_VALUES - 1

@@ -160,7 +160,9 @@ def test_remarks_of_the_library_do_not_reach_the_user(tmp_path):
 @pytest.mark.parametrize("compression", ["packbits", "tiff_lzw", "tiff_adobe_deflate"])
 def test_remarks_of_libtiff_on_damaged_files_do_not_reach_the_user(compression, capfd):
     stream = BytesIO()
-    Image.fromarray(np.arange(900, dtype=np.uint16).astype(np.uint8).reshape(30, 30)).save(stream, "TIFF", compression=compression)
+    Image.fromarray(np.arange(900, dtype=np.uint16).astype(np.uint8).reshape(30, 30)).save(
+        stream, "TIFF", compression=compression
+    )
     refused = 0
     for place in range(8, len(stream.getvalue())):
         content = bytearray(stream.getvalue())

@@ -32,11 +32,14 @@ _WORDS = {
 class _Loader(yaml.SafeLoader):
     """Safe YAML with the rules of this module."""
 
-    depth = 0
+    depth = count = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """A node, unless it lies too deep."""
+        """A node, unless it lies too deep or comes after too many: names and values are nodes."""
         self.depth += 1
+        self.count += 1
+        if self.count > 2 * MOST_VALUES:
+            raise ConfigError(_TOO_MANY)
         if self.depth > MOST_LEVELS:
             raise ConfigError(_TOO_DEEP)
         node = super().compose_node(parent, index)

@@ -16,7 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import TextIO
 
 from molyneux.core.errors import StoreError
 
@@ -87,7 +87,7 @@ def inside(folder: Path, name: str | os.PathLike[str]) -> Path:
     return path
 
 
-def open_plain(path: Path, *, most: int | None = None) -> BinaryIO:
+def open_plain(path: Path, *, most: int | None = None) -> io.BufferedReader:
     """Open a plain file for reading, without ever waiting; a link to a plain file is followed (see `inside`).
 
     Args:
