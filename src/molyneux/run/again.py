@@ -66,7 +66,7 @@ def measure_again(folder: Path | str, *, trust: bool = False, progress: RunProgr
 def _of_samples(folder: Path) -> Mapping[str, Any]:
     """What the record of the samples says; nothing where the run has none."""
     stage = folder / "samples"
-    return store.read_stage(stage)["details"] if store.is_file(stage / "stage.json") else {}  # type: ignore[no-any-return]
+    return store.read_stage(stage)["details"] if store.is_file(stage / "stage.json") else {}
 
 
 def _threads(folder: Path) -> int | None:
