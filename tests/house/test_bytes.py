@@ -16,6 +16,7 @@ KNOWN = {
     "worlds/binary_channels.py": "what noise leaves of bits: numbers beside scores",
     "worlds/rendering_reader.py": "reads views",
     "worlds/rendering_colours.py": "reads views",
+    "worlds/rendering_cover.py": "reads views",
     "worlds/renderings.py": "reads views",
     "worlds/altered_colours.py": "what judges learn from; bytes of today's are in processors.json",
     "worlds/altered_contours.py": "what judges learn from; bytes of today's are in processors.json",
