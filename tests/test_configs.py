@@ -17,6 +17,7 @@ CONFIGS = Path(__file__).parents[1] / "configs"
 READS_FILES = (
     "ag-news",
     "av-mnist",
+    "av-mnist-recipes",
     "fashion-mnist",
     "missing-senses-av-mnist",
     "polymnist",

@@ -10,6 +10,12 @@ _LONGEST = 500
 
 def differences(old: Any, new: Any, at: str = "") -> str:
     """The first few places where two plain records differ, as `path: old -> new`; long values are cut."""
+    found = places(old, new, at)
+    return "; ".join(found[:3]) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")
+
+
+def places(old: Any, new: Any, at: str = "") -> list[str]:
+    """All places where two plain records differ, told as in `differences`."""
     found, missing = list[str](), object()
 
     def walk(a: Any, b: Any, path: str) -> None:
@@ -21,7 +27,7 @@ def differences(old: Any, new: Any, at: str = "") -> str:
             found.append(f"{path[:_LONGEST]}: {shown[0]} -> {shown[1]}")
 
     walk(old, new, at)
-    return "; ".join(found[:3]) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")
+    return found
 
 
 def _brief(value: Any) -> str:

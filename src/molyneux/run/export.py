@@ -3,10 +3,8 @@
 README.md           the card: what it is, scores, how to load it, licence
 export.json         a checksum of every file but the card and what is written later
 config.yaml         the resolved settings; paths begin at the folder
-model/              config.yaml, spec.json, weights.safetensors, history.csv
-measure/            scores.jsonl
-judges/             the judges that were named
-features/           the networks of features that were named
+model/, measure/    config.yaml, spec.json, weights.safetensors, history.csv; scores.jsonl
+judges/, features/  the judges and the networks of features that were named
 files/              the user's own data, where they are included
 data/               the samples as Parquet and as WebDataset shards with a card, where they are included
 *.py                modules with the user's own classes
@@ -91,7 +89,9 @@ def export_run(folder: Path | str, out: Path | str, settings: ExportSettings | N
         _copy_stages(folder, part, copied, scores)
         if sources:
             _write_samples(sources, part / "data", _about(data), settings.licence)
-        card = model_card(copied.resolved, scores, copied.notes, licence=settings.licence, details=_details(folder))
+        card = model_card(
+            copied.resolved, scores, copied.notes, licence=settings.licence, details=store.read_stage(folder / "model")["details"]
+        )
         store.write_text(part / _CARD, card)
         _seal(part, "run")
 
@@ -389,15 +389,9 @@ def _about(data: DataSettings | None) -> dict[str, Any]:
     return {"name": dataset.name, "origin": portable(dict(dataset.settings)), "source": dataset.origin}
 
 
-def _details(folder: Path) -> dict[str, Any]:
-    """What the record of a training says."""
-    return dict(store.read_stage(folder / "model")["details"])
-
-
 def is_run(folder: Path | str) -> bool:
     """Whether a folder is that of a run."""
-    folder = Path(folder)
-    return store.is_file(folder / "config.yaml")
+    return store.is_file(Path(folder, "config.yaml"))
 
 
 def _refuse_inside(folder: Path, out: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from molyneux.core import ConflictError, History, store
-from molyneux.core.differences import differences
+from molyneux.core.differences import differences, places
 from molyneux.report import StudyRun, append_study, flatten, load_study, portable, save_study, study_run
 from molyneux.run.experiment import Experiment
 from molyneux.run.folder import record_machine, remedy
@@ -64,7 +64,8 @@ class Records:
         wanted = {_key(identity): identity for identity in map(_identity, experiments)}
         foreign = [_identity_of(run) for key, run in self._runs.items() if key not in wanted]
         if foreign:
-            shown = min((differences(foreign[0], identity) for identity in wanted.values()), key=len)
+            nearest = min(wanted.values(), key=lambda identity: len(places(foreign[0], identity)))
+            shown = differences(foreign[0], nearest)
             raise ConflictError(
                 f"{self.path} holds {len(foreign)} records of runs that are no part of this study ({shown}): "
                 f"choose another folder with --results, or move the file away"

@@ -43,7 +43,8 @@ def test_colours_at_half_of_the_resolution_are_noticed_and_their_borders_are_fou
     found = covers(halved(view), COLOURS)
     assert found.halved.all()
     error = [(part - cover).flatten(1).norm(dim=1) for part in (found.projected, found.sharpened)]
-    assert (error[1] < 0.5 * error[0]).double().mean() > 0.9
+    assert (error[1] < 0.5 * error[0])[torch.arange(12) % 3 < 2].all()  # the third colour is about as bright as the ground
+    assert (error[1] < 1.1 * error[0]).all()
 
 
 def test_no_pictures_have_no_covers():

@@ -287,8 +287,9 @@ class _Search:
         codes = torch.where(
             (other.values > torch.lerp(true.values + MARGIN, true.values + MARGIN_CRISP, crisp))[:, None], wrong, forced
         )
+        codes = codes.where((codes < 0).any(1, keepdim=True) | (soft <= BLURRED)[:, None], -1)  # means of figures have a size
         best = torch.maximum(true.values, other.values)
-        return _Nearest(best, (best >= LEAST + (LEAST_CRISP - LEAST) * crisp) & (soft <= BLURRED), codes, forced)
+        return _Nearest(best, best >= LEAST + (LEAST_CRISP - LEAST) * crisp, codes, forced)
 
 
 @lru_cache(maxsize=2)  # seconds to make, and every reader of a world needs the same
