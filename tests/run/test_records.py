@@ -146,8 +146,15 @@ def test_a_process_that_is_killed_while_it_appends_leaves_what_was_there(finishe
 EARLIER_READERS = ("cdsprites", "cdsprites-codes", "limits")
 """Studies whose pictures were read by readers that accepted more: their records are shown and no run is added to them."""
 
+EARLIER_JUDGE = (
+    *("broken-senses", "generative", "generative-4-5", "generative-convolutional", "generative-search", "image-nets"),
+    *("incomplete", "molyneux-question"),
+)
+"""Studies whose pictures of CdSprites+ were read by the judge before today's."""
+
 REFUSED = {
     **dict.fromkeys(EARLIER_READERS, r"origin.judges: None -> .*--results"),
+    **dict.fromkeys(EARLIER_JUDGE, r"origin.judges.image: .*--results"),
     **dict.fromkeys(
         ("latent-diffusion", "latent-diffusion-ablations", "latent-diffusion-levels", "latent-diffusion-touch"),
         r"precision: .*--results",
