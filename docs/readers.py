@@ -31,6 +31,39 @@ def accepted(runs: Sequence[StudyRun], before: Sequence[StudyRun], *, world: str
     return "\n".join([table, "", *notes, ""])
 
 
+_MOST, _LEAST = {"exact": 1.0, "judge": 2.0}, 98.0
+"""Largest share in % of each kind of wrong views that a reader should accept, and smallest share of true ones."""
+
+
+def beyond(runs: Sequence[StudyRun], *, world: str, modality: str) -> str:
+    """One line for each reader: the kinds of wrong views of which it accepts more than it should, and true views that it refuses.
+
+    The share of a kind is that of the level at which the reader does worst.
+    """
+    lines = []
+    for reader, most in _MOST.items():
+        shares: dict[str, list[float]] = {}
+        for run in of(runs, world, modality):
+            kind = run.settings["kind"]
+            if run.settings["reader"] == reader and kind != "near" and ":" not in kind:
+                shares.setdefault(kind, []).append(run.scores[0].value or 0.0)
+        wrong = {kind: max(found) for kind, found in shares.items() if kind not in _TRUE and max(found) > most}
+        true = {kind: 100 - min(found) for kind, found in shares.items() if kind in _TRUE and min(found) < _LEAST}
+        parts = [
+            f"accepts more than {most:g} % of {_ranked(wrong)}" if wrong else f"accepts at most {most:g} % of every kind",
+            f"refuses more than {100 - _LEAST:g} % of {_ranked(true)}"
+            if true
+            else f"reads at least {_LEAST:g} % of all true views",
+        ]
+        if shares:
+            lines.append(f"- **{reader.capitalize()}**: {'; '.join(parts)}.")
+    return "\n".join([*lines, ""]) if lines else ""
+
+
+def _ranked(shares: Mapping[str, float]) -> str:
+    return ", ".join(f"{kind} ({shares[kind]:.1f})" for kind in sorted(shares, key=lambda kind: -shares[kind]))
+
+
 def close(runs: Sequence[StudyRun], *, world: str, modality: str, prefix: str) -> str:
     """Share of pictures of kinds `prefix: NAME` that were accepted, by reader and level; and which shape most were read as."""
     runs = [run for run in of(runs, world, modality) if run.settings["kind"].startswith(f"{prefix}: ")]

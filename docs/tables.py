@@ -19,7 +19,7 @@ from exploited import exploited
 from figure6 import said as figure6_said
 from missing_senses import rate_table
 from read import read_table
-from readers import accepted, close, of_benchmark, right
+from readers import accepted, beyond, close, of_benchmark, right
 from robust import differences, over_data_sets, robustness_table
 from shapeworld_kinds import table as kinds_table
 from shown import LEADING, SHOWN
@@ -168,12 +168,14 @@ def tried(names: str) -> str:
 def readers(name: str) -> str:
     """What readers accept, for `cdsprites-v1.image`, or read correctly, for `cdsprites-v1.image.right`; empty without records.
 
-    `cdsprites-v1.image.sizes` and `.near` are of sizes and shapes that are close to the world's.
+    `.sizes` and `.near` are of sizes and shapes that are close to the world's; `.beyond` says what exceeds limits.
     """
     world, modality, *what = name.split(".")
     if not records_of("readers").exists():
         return ""
     found = load_study(records_of("readers"))
+    if what == ["beyond"]:
+        return beyond(found, world=world, modality=modality)
     if what == ["right"]:
         return right(found, world=world, modality=modality)
     if what:

@@ -1,4 +1,4 @@
-"""What readers accept, on record, within the limits that the documentation names; what exceeds them is listed here."""
+"""What readers accept, on record, within the limits that the documentation names; kinds that exceed them are listed here."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,41 +13,36 @@ SHOWN = ("true", "soft", "plain", "jpeg", "blocks")
 """Kinds that show figures of the world; all others but near shapes and sizes are wrong."""
 MOST = {"exact": 1.0, "judge": 2.0}
 """Largest share in % of each kind of wrong views that a reader may accept."""
-LEAST = {"exact": 99.9, "judge": 99.5}
+LEAST = 98.0
+"""Smallest share in % of true views, also softened, without texture, with errors of blocks and as JPEG, that is accepted."""
+RIGHT = {"exact": 99.9, "judge": 97.5}
 """Smallest share in % of true views of which it reads everything correctly."""
 PLAIN = 95.0
 """Smallest share in % of scenes without texture of which it reads a factor correctly."""
 
 TOLD = {
-    ("cdsprites-v1", "image", "exact", "blends", 4): 1.3,
-    ("cdsprites-v1", "image", "exact", "blurs of 3 pixels", 3): 1.3,
-    ("cdsprites-v1", "image", "exact", "blurs of 3 pixels", 4): 2.0,
-    ("cdsprites-v1", "image", "exact", "blurs of 3 pixels", 5): 2.5,
-    ("cdsprites-v1", "image", "exact", "halves of two", 1): 3.8,
-    ("cdsprites-v1", "image", "exact", "halves of two", 2): 9.7,
-    ("cdsprites-v1", "image", "exact", "halves of two", 3): 8.5,
-    ("cdsprites-v1", "image", "exact", "halves of two", 4): 9.3,
-    ("cdsprites-v1", "image", "exact", "halves of two", 5): 8.9,
-    ("cdsprites-v1", "image", "exact", "parallelograms", 2): 1.6,
-    ("cdsprites-v1", "image", "exact", "parallelograms", 4): 1.1,
-    ("cdsprites-v1", "image", "exact", "parallelograms", 5): 1.3,
-    ("cdsprites-v1", "image", "exact", "trapeziums", 3): 1.8,
-    ("cdsprites-v1", "image", "exact", "trapeziums", 5): 1.3,
-    ("cdsprites-v1", "image", "exact", "jpeg", 5): 80.9,
-    ("cdsprites-v1", "image", "judge", "foreign", 3): 3.8,
-    ("cdsprites-v1", "image", "judge", "foreign", 4): 4.2,
-    ("cdsprites-v1", "image", "judge", "foreign", 5): 3.0,
-    ("gebid-v1", "image", "judge", "sizes", 1): 3.0,
-    ("gebid-v1", "image", "judge", "sizes", 3): 4.1,
-    ("gebid-v1", "image", "judge", "sizes", 4): 3.6,
-    ("cdsprites-v1", "image", "judge", "true", 3): 98.6,
-    ("cdsprites-v1", "image", "judge", "true", 4): 99.4,
+    ("cdsprites-v1", "image", "exact"): {"halves of two": 4.5, "jpeg": 92.0},
+    ("cdsprites-v1", "image", "judge"): {
+
+            "foreign": 11,
+            "averages": 9,
+            "rectangles": 16,
+            "rhombi": 22,
+            "crosses": 24,
+            "quarter discs": 11,
+            "parallelograms": 29
+        ,
+        "trapeziums": 10, "hexagons": 5, "cuts": 3, "kites": 25, "striped": 22, "stretched": 12, "sheared": 10, "doubled": 4,
+        "warped": 11, "letters": 3, "halves of two": 26, "bitten": 13, "brown": 5, "pale": 3, "between": 3.5,
+        "jpeg": 97, "blocks": 94, "plain": 96, "true": 97.5,
+    },
+    ("gebid-v1", "image", "judge"): {"sizes": 4.5},
 }
-"""What exceeds a limit, with its share in %."""
+"""Kinds that exceed a limit, with a number in % that their largest share is below; true kinds, with one that it is not below."""
 
 SIZES = {
     "big": {0.86: (0, 1), 0.89: (0, 1), 0.95: (99, 100), 1.05: (99, 100), 1.12: (0, 1), 1.16: (0, 1), 1.2: (0, 1)},
-    "small": {0.86: (0, 1), 0.89: (0, 4), 0.95: (97, 100), 1.05: (99, 100), 1.12: (0, 24), 1.16: (0, 17), 1.2: (0, 2)},
+    "small": {0.86: (0, 1), 0.89: (0, 4), 0.95: (94, 100), 1.05: (99, 100), 1.12: (0, 14), 1.16: (0, 8), 1.2: (0, 1)},
 }
 """Least and largest share in % of figures that the exact reader accepts, by size in those of the world."""
 
@@ -60,24 +55,25 @@ def share(run: StudyRun, name: str) -> Iterator[float]:
     return (score.value for score in run.scores if score.name == name and score.value is not None)
 
 
-def beyond() -> Iterator[tuple[tuple[object, ...], float]]:
-    """Views that exceed the limits of their kind."""
-    for run in RUNS:
-        reader, kind = run.settings["reader"], run.settings["kind"]
-        (accepted,) = share(run, "reading.accepted")
-        wrong = kind not in SHOWN and kind != "near" and ": " not in kind
-        if wrong and accepted > MOST[reader]:
-            yield place(run), accepted
-        if kind == "jpeg" and accepted < 98:
-            yield place(run), accepted
-        if kind == "true" and min(share(run, "reading.correct")) < LEAST[reader]:
-            yield place(run), accepted
-
-
 def test_what_exceeds_a_limit_is_told() -> None:
-    found = dict(beyond())
-    assert found.keys() == TOLD.keys()
-    assert [found[key] for key in TOLD] == pytest.approx(list(TOLD.values()), abs=0.051)
+    shares: dict[tuple[object, ...], dict[str, list[float]]] = {}
+    for run in RUNS:
+        *where, kind, _ = place(run)
+        if kind != "near" and ": " not in str(kind):
+            shares.setdefault(tuple(where), {}).setdefault(str(kind), []).append(next(share(run, "reading.accepted")))
+    for where, kinds in shares.items():
+        told = TOLD.get(where, {})
+        wrong = {kind: max(found) for kind, found in kinds.items() if kind not in SHOWN and max(found) > MOST[str(where[2])]}
+        true = {kind: min(found) for kind, found in kinds.items() if kind in SHOWN and min(found) < LEAST}
+        assert {*wrong, *true} == {*told}, where
+        assert all(most <= told[kind] for kind, most in wrong.items()), where
+        assert all(least >= told[kind] for kind, least in true.items()), where
+
+
+def test_true_views_are_read_correctly() -> None:
+    for run in RUNS:
+        if run.settings["kind"] == "true":
+            assert min(share(run, "reading.correct")) >= RIGHT[run.settings["reader"]], place(run)
 
 
 def test_the_record_has_every_kind_at_every_level() -> None:
