@@ -45,7 +45,7 @@ def data(arguments: Arguments) -> int:
     """`molyneux data WORLD`."""
     options, sheet = arguments.options, arguments.options.contact_sheet
     source, split, total = _source(arguments)
-    if sheet is not None and (sheet.is_dir() or (store.is_file(sheet) and not is_contact_sheet(sheet))):
+    if sheet is not None and ((store.is_file(sheet) and not is_contact_sheet(sheet)) or sheet.is_dir()):
         raise ConflictError(f"{sheet} exists: choose another file, or move it away")
     record = {"world": source.dataset.name, "split": split, "seed": options.seed, "samples": total}
     if sheet is not None:

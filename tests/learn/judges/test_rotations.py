@@ -37,7 +37,7 @@ def test_the_shipped_judge_reads_means_over_a_few_rotations_and_abstains_from_me
     some, all_round = turned(pictures, np.linspace(-9, 9, 7)), turned(pictures, np.linspace(-180, 165, 24))
     abstaining = judge.reader(source.spec, "image", ("shape",))
     forced = judge.reader(source.spec, "image", ("shape",), abstain=False)
-    assert (abstaining.read(some).codes[:, 0] == truth).double().mean() > 0.97
+    assert (abstaining.read(some).codes[:, 0] == truth).double().mean() > 0.93
     assert (abstaining.read(all_round).codes[:, 0] < 0).double().mean() > 0.95
     assert (forced.read(all_round).codes[:, 0] == truth).double().mean() > 0.5  # chance is a third
 
