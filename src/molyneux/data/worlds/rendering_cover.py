@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -17,24 +15,11 @@ HALVED = 0.35
 between neighbouring pixels (both in the root of the sum of squares)."""
 
 _LUMA = (0.299, 0.587, 0.114)
+"""Brightness of red, green and blue as JPEG stores it (ITU-R BT.601)."""
 
 _REACH, _NEAR, _ALIKE = 2, 1.6, 0.05
 """Joint bilateral upsampling: neighbours along each axis at half of the resolution, and standard deviations of the Gaussian
 weights by distance in pixels and by difference in brightness."""
-
-
-class Covers(NamedTuple):
-    """Covers of pictures, times their brightness, 0 where there is no figure.
-
-    Args:
-        projected: (n, S, S) the part of each pixel's colour that is of the colour of the figure.
-        sharpened: (n, S, S) the same with the borders that brightness, which is stored at full resolution, has nearby.
-        halved: (n,) whether colours were stored at half of the resolution.
-    """
-
-    projected: Tensor
-    sharpened: Tensor
-    halved: Tensor
 
 
 def on_black(view: Tensor, colours: Tensor) -> Tensor:
@@ -49,23 +34,36 @@ def on_black(view: Tensor, colours: Tensor) -> Tensor:
     return saturated + share[:, :, None, None] * span
 
 
-def covers(view: Tensor, colours: Tensor) -> Covers:
-    """How far figures in one of the colours (C, 3) of the world cover the pixels of pictures (n, 3, S, S) on grey ground.
+def projected(view: Tensor, colours: Tensor) -> Tensor:
+    """(n, S, S) covers of pictures (n, 3, S, S), times their brightness: how much of each pixel's colour is that of the figure.
 
-    The cover at half of the resolution is made sharp again by joint bilateral upsampling (Kopf et al. 2007, section 3), with
-    brightness as the guide.
+    The figure has the one of the world's colours (C, 3) that what is not grey is most like.
     """
     saturated = view - view.amin(1, keepdim=True)
     hues = colours / colours.amax(1, keepdim=True)
     hues = hues - hues.mean(1, keepdim=True)
     hue = hues[_likest(saturated, saturated.amax(1, keepdim=True), colours)]
-    projected = ((view - view.mean(1, keepdim=True)) * (hue / hue.square().sum(1, keepdim=True))[:, :, None, None]).sum(1)
-    half = functional.avg_pool2d(projected[:, None], 2)
-    again = functional.interpolate(half, projected.shape[1:], mode="bilinear", align_corners=False)[:, 0]
-    steps = sum(projected.diff(dim=axis).square().sum((1, 2)) for axis in (1, 2))
-    halved = (projected - again).square().sum((1, 2)) <= HALVED**2 * steps
-    light = torch.einsum("c,nchw->nhw", view.new_tensor(_LUMA), view)
-    return Covers(projected.clamp(min=0), _upsampled(half[:, 0], light).clamp(min=0), halved)
+    return ((view - view.mean(1, keepdim=True)) * (hue / hue.square().sum(1, keepdim=True))[:, :, None, None]).sum(1)
+
+
+def halved(cover: Tensor) -> Tensor:
+    """(n,) whether covers (n, S, S) were stored at half of the resolution."""
+    again = functional.interpolate(_half(cover)[:, None], cover.shape[1:], mode="bilinear", align_corners=False)[:, 0]
+    down, across = (cover.diff(dim=axis).square().sum((1, 2)) for axis in (1, 2))
+    return (cover - again).square().sum((1, 2)) <= HALVED**2 * (down + across)
+
+
+def sharpened(cover: Tensor, view: Tensor) -> Tensor:
+    """(n, S, S) covers with the borders that brightness, which is stored at full resolution, has nearby in pictures (n, 3, S, S).
+
+    Joint bilateral upsampling (Kopf et al. 2007, section 3) of the cover at half of the resolution, with brightness as the guide.
+    """
+    return _upsampled(_half(cover), torch.einsum("c,nchw->nhw", view.new_tensor(_LUMA), view))
+
+
+def _half(part: Tensor) -> Tensor:
+    """Means (n, h, h) over 2 x 2 pixels of parts (n, S, S); of what is there at the end of an odd number of pixels."""
+    return functional.avg_pool2d(part[:, None], 2, ceil_mode=True)[:, 0]
 
 
 def _likest(saturated: Tensor, span: Tensor, colours: Tensor) -> Tensor:
@@ -79,12 +77,12 @@ def _upsampled(half: Tensor, light: Tensor) -> Tensor:
     size, side = light.shape[-1], half.shape[-1]
     padded = (_REACH,) * 4
     values = functional.pad(half[:, None], padded, mode="replicate")[:, 0]
-    guides = functional.pad(functional.avg_pool2d(light[:, None], 2), padded, mode="replicate")[:, 0]
+    guides = functional.pad(_half(light)[:, None], padded, mode="replicate")[:, 0]
     places = torch.arange(size)
     total, weights = torch.zeros_like(light), torch.full_like(light, 1e-8)
     for down in range(2 * _REACH + 1):
         for across in range(2 * _REACH + 1):
-            value, guide = (_doubled(part[:, down : down + side, across : across + side]) for part in (values, guides))
+            value, guide = (_doubled(part[:, down : down + side, across : across + side], size) for part in (values, guides))
             away_y, away_x = (2 * (places // 2 + step - _REACH) + 0.5 - places for step in (down, across))
             distance = away_y[:, None].square() + away_x.square()
             weight = (-distance / (2 * _NEAR**2) - (guide - light).square() / (2 * _ALIKE**2)).exp()
@@ -92,5 +90,5 @@ def _upsampled(half: Tensor, light: Tensor) -> Tensor:
     return total / weights
 
 
-def _doubled(part: Tensor) -> Tensor:
-    return part.repeat_interleave(2, 1).repeat_interleave(2, 2)
+def _doubled(part: Tensor, size: int) -> Tensor:
+    return part.repeat_interleave(2, 1).repeat_interleave(2, 2)[:, :size, :size]

@@ -18,7 +18,7 @@ from molyneux.data.worlds.dsprites import PLACES
 from molyneux.data.worlds.painting import BRIGHTEN, DARK_CLEAN
 from molyneux.data.worlds.raster import SHAPES
 from molyneux.data.worlds.rendering_colours import ALIKE, SHIFT, WITHIN, deep_inside, nearest_colour
-from molyneux.data.worlds.rendering_cover import covers, on_black
+from molyneux.data.worlds.rendering_cover import halved, on_black, projected, sharpened
 from molyneux.data.worlds.renderings import (
     INSIDE,
     SMOOTHING,
@@ -232,10 +232,11 @@ class RenderingReader:
         It is the first answer but where no figure was read and colours were stored at half of the resolution, as JPEG does it.
         """
         rows = torch.nonzero(~first.read).flatten()
-        cover = covers(view[rows], torch.from_numpy(self._colours).float())
-        rows, found = rows[cover.halved], [part.clone() for part in first]
-        for light in (cover.projected[cover.halved], cover.sharpened[cover.halved]):
-            flat, _ = evened(light.flatten(1).numpy(), self._level)
+        cover = projected(view[rows], torch.from_numpy(self._colours).float())
+        coarse = halved(cover)
+        rows, cover, found = rows[coarse], cover[coarse], [part.clone() for part in first]
+        for light in (cover, sharpened(cover, view[rows])):
+            flat, _ = evened(light.clamp(min=0).flatten(1).numpy(), self._level)
             even = torch.from_numpy(flat).view_as(light)
             again = self._search.nearest(even, centroid(even))
             for part, other in zip(found, again, strict=True):
