@@ -119,6 +119,55 @@ def test_the_storage_is_that_of_optuna_with_readable_values(base: dict[str, Any]
         assert point["learn.model.latent_dim"] == {"small": 2, "large": 8}[trial.params["variant"]]
 
 
+def drawn_apart(base: dict[str, Any], folder: Path, *, other: float) -> dict[str, list[float]]:
+    """The rates that a search drew for each of two variants; one reaches its rate, the other a number that this names."""
+    variants = {"small": {"learn.model.latent_dim": 2}, "large": {"learn.model.latent_dim": 8}}
+    trials = Trials(study_of(base, variants=variants, apart=True), folder)
+    found: dict[str, list[float]] = {name: [] for name in variants}
+    while drawn := trials.draw(1):
+        (trial,) = drawn
+        rate, name = trial.params["learn.learning_rate"], trial.params["variant"]
+        found[name].append(rate)
+        trials.tell(trial, TrialState.COMPLETE, rate if name == "small" else other * rate)
+    return found
+
+
+def test_variants_that_are_searched_apart_have_as_many_trials_each_and_learn_from_their_own(
+    base: dict[str, Any], tmp_path: Path
+) -> None:
+    found = drawn_apart(base, tmp_path / "one", other=1.0)
+    opposite = drawn_apart(base, tmp_path / "two", other=-1.0)
+    assert {name: len(rates) for name, rates in found.items()} == {"small": 8, "large": 8}
+    assert found["small"] == opposite["small"]
+    assert found["large"] != opposite["large"]
+
+
+def test_the_goal_may_be_a_mean_of_several_scores(base: dict[str, Any], tmp_path: Path, here: None) -> None:
+    back = Goal(score="coherence.strict", about={"source": "point", "target": "word"})
+    study = replace(study_of(base), goal=(GOAL, back), trials=1)
+    swept(study, tmp_path, 1)
+    (run,) = load_records(tmp_path / "results")
+    strict = {
+        (score.about["source"], score.about["target"]): score.value
+        for score in run.scores
+        if score.name == "coherence.strict"
+    }
+    (trial,) = Trials(study, tmp_path / "runs").counted()
+    assert trial.value == pytest.approx(((strict["word", "point"] or 0) + (strict["point", "word"] or 0)) / 2)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"apart": True}, "apart: there are no variants to search apart"),
+        ({"goal": (GOAL, replace(GOAL, direction="minimize"))}, "goal: expected one direction of all scores"),
+    ],
+)
+def test_a_search_that_cannot_be_meant_is_refused(base: dict[str, Any], changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        replace(study_of(base), **changed)
+
+
 def test_several_processes_on_one_storage_run_no_trial_twice(base: dict[str, Any], tmp_path: Path) -> None:
     study = Study(
         base=base, name="mine", search="random", trials=12, ranges={"learn.learning_rate": Range(low=1e-4, high=1e-1, log=True)}

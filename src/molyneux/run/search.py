@@ -21,7 +21,7 @@ Told = Callable[[Sequence[dict[str, Any]]], None]
 
 
 def search(study: Study, folder: Path, pool: Pool, *, storage: str = "", told: Told | None = None) -> list[Finished]:
-    """Try `study.trials` points, as many at a time as the pool has jobs; the storage has those of earlier calls.
+    """Try `study.drawn` points, as many at a time as the pool has jobs; the storage has those of earlier calls.
 
     Args:
         study: what is searched.
@@ -83,14 +83,14 @@ def _first_runs(trials: Trials, tried: Sequence[FrozenTrial], firsts: Sequence[A
 
 
 def _tell(trials: Trials, trial: FrozenTrial, group: Sequence[Finished]) -> None:
-    first, goal = group[0], trials.study.goal
+    first, goals = group[0], trials.study.goals
     if first.pruned:
         return trials.tell(trial, TrialState.PRUNED, losses=first.losses)
     if any(item.error for item in group):
         return trials.tell(trial, TrialState.FAIL)
     history = first.folder / "model" / "history.csv"
     losses = losses_of(history) if trials.study.pruning != "none" else ()
-    value = statistics.fmean(_reached(goal, item.folder) for item in group) if goal else 0.0
+    value = statistics.fmean(_reached(goal, item.folder) for item in group for goal in goals) if goals else 0.0
     return trials.tell(trial, TrialState.COMPLETE, value, losses)
 
 

@@ -68,7 +68,9 @@ class Study:
         ranges: numbers by the dotted path of a setting, for a search.
         search: `grid` runs every combination of variants and grid; `random` and `tpe` (Bergstra et al., 2011) try `trials`.
         trials: how many settings a search tries.
-        goal: what a `tpe` search improves.
+        apart: whether a search tries `trials` settings of each variant, each drawn from what that variant reached alone; without
+            it, the variant is one of the settings that are drawn.
+        goal: what a `tpe` search improves; of several scores, their mean.
         pruning: whether runs of a search are stopped whose validation loss is worse than that of earlier ones: `median` or
             `halving` (successive halving). Losses must be comparable: a search over a setting that is part of the loss, such
             as beta, is better not pruned.
@@ -84,7 +86,8 @@ class Study:
     ranges: Mapping[str, Range] = field(default_factory=dict)
     search: Literal["grid", "random", "tpe"] = "grid"
     trials: int = 20
-    goal: Goal | None = None
+    apart: bool = False
+    goal: Goal | tuple[Goal, ...] | None = None
     pruning: Literal["none", "median", "halving"] = "none"
     storage: str = ""
     name: str = "study"
@@ -99,13 +102,27 @@ class Study:
             problems.append(f"trials: expected at least 1, got {self.trials}")
         if self.search == "grid" and self.ranges:
             problems.append("ranges: a grid needs lists of values: move them to grid, or set search to random or tpe")
-        if self.search == "tpe" and self.goal is None:
+        if self.search == "tpe" and not self.goals:
             problems.append("goal: is missing: a tpe search needs the name of a score, such as coherence.strict")
-        for what in ("pruning", "storage") if self.search == "grid" else ():
-            if getattr(self, what) not in ("", "none"):
+        if len({goal.direction for goal in self.goals}) > 1:
+            problems.append("goal: expected one direction of all scores, got maximize and minimize: no mean of these says what is better")
+        if self.apart and not self.variants:
+            problems.append("apart: there are no variants to search apart: leave it out, or add variants")
+        for what in ("pruning", "storage", "apart") if self.search == "grid" else ():
+            if getattr(self, what) not in ("", "none", False):
                 problems.append(f"{what}: a grid has no trials: leave it out, or set search to random or tpe")
         if problems:
             raise ConfigError(problems)
+
+    @property
+    def goals(self) -> tuple[Goal, ...]:
+        """The scores whose mean a `tpe` search improves."""
+        return self.goal if isinstance(self.goal, tuple) else () if self.goal is None else (self.goal,)
+
+    @property
+    def drawn(self) -> int:
+        """How many trials a search has in all."""
+        return self.trials * (len(self.variants) if self.apart else 1)
 
     def points(self) -> list[Overrides]:
         """Every combination of variants and grid, in the order of the file."""
@@ -170,7 +187,7 @@ def check_study(path: Path | str) -> int:
     path = Path(path)
     study = load_study(path)
     runs = [experiment for experiments in check_points(study) for experiment in experiments]
-    return len(runs) if study.search == "grid" else study.trials * len(study.seeds)
+    return len(runs) if study.search == "grid" else study.drawn * len(study.seeds)
 
 
 def check_points(study: Study) -> list[list[Experiment]]:

@@ -45,7 +45,7 @@ class Trials:
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self.study, self._shared = study, bool(storage)
         self._owner = _owner(folder)
-        self._sign = -1.0 if study.goal is None or study.goal.direction == "maximize" else 1.0
+        self._sign = -1.0 if _direction(study) == "maximize" else 1.0
         self._trials = _open(study, storage or f"sqlite:///{_made(folder / 'search.sqlite3')}")
 
     def counted(self) -> list[FrozenTrial]:
@@ -63,7 +63,7 @@ class Trials:
         """
         drawn = list[FrozenTrial]()
         # Both from one look: where another process adds a trial after it, this one gets a later number and does not count.
-        while len(self._counted(known := self._all())) < self.study.trials:
+        while len(self._counted(known := self._all())) < self.study.drawn:
             number = len(known)
             if drawn and number % size == 0:
                 break
@@ -91,6 +91,8 @@ class Trials:
             return None
         after = int(trial.user_attrs.get(_AFTER, trial.number))
         known = [other for other in self.counted() if other.number < after and other.state.is_finished()]
+        if self.study.apart:
+            known = [other for other in known if other.params[VARIANT] == trial.params[VARIANT]]
         earlier = tuple(
             Earlier(
                 tuple((step, self._sign * value) for step, value in sorted(other.intermediate_values.items())),
@@ -123,7 +125,7 @@ class Trials:
         ]
 
     def _counted(self, trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
-        return [trial for trial in trials if _counts(trial)][: self.study.trials]
+        return [trial for trial in trials if _counts(trial)][: self.study.drawn]
 
     def _all(self) -> list[FrozenTrial]:
         found: list[FrozenTrial] = self._trials.get_trials(deepcopy=False)
@@ -133,8 +135,12 @@ class Trials:
         """A trial with values that depend on its number and the trials before `after`; those between count as under way."""
         seed = int(seeds.generator(self.study.seeds[0], "search", number).integers(2**32))
         memory = optuna.create_study(direction=self._trials.direction, sampler=sampler(self.study, seed))
-        earlier = self._all()[:number]
-        memory.add_trials([*earlier[:after], *map(_under_way, earlier[after:])])
+        earlier = list(enumerate(self._all()[:number]))
+        if self.study.apart:  # variants take turns, and each learns from its own trials
+            turn = list(self.study.variants)[number % len(self.study.variants)]
+            memory.enqueue_trial({VARIANT: turn})
+            earlier = [(place, trial) for place, trial in earlier if trial.params[VARIANT] == turn]
+        memory.add_trials([trial if place < after else _under_way(trial) for place, trial in earlier])
         trial = memory.ask()
         if self.study.variants:
             trial.suggest_categorical(VARIANT, list(self.study.variants))
@@ -160,6 +166,10 @@ def sampler(study: Study, seed: int) -> optuna.samplers.BaseSampler:
     return optuna.samplers.TPESampler(seed=seed, n_startup_trials=min(10, max(2, study.trials // 3)))
 
 
+def _direction(study: Study) -> str:
+    return study.goals[0].direction if study.goals else "maximize"
+
+
 def _open(study: Study, url: str) -> optuna.Study:
     """The trials of this very study; more of them may be asked for later."""
     from sqlalchemy.exc import ArgumentError, DBAPIError
@@ -170,16 +180,17 @@ def _open(study: Study, url: str) -> optuna.Study:
         "grid": {path: list(values) for path, values in study.grid.items()},
         "ranges": {path: vars(item) for path, item in study.ranges.items()},
         "variants": {name: dict(values) for name, values in study.variants.items()},
-        "goal": None if study.goal is None else {**vars(study.goal), "about": dict(study.goal.about)},
+        "goal": [{**vars(goal), "about": dict(goal.about)} for goal in study.goals],
         "seeds": list(study.seeds),
         "search": study.search,
         "pruning": study.pruning,
+        "apart": study.apart,
     }
     try:
         return optuna.create_study(
             storage=_with_driver(url),
             study_name=f"{study.name}-{store.fingerprint(settings)}",
-            direction=study.goal.direction if study.goal else "maximize",
+            direction=_direction(study),
             load_if_exists=True,
         )
     except (ImportError, ModuleNotFoundError) as error:
