@@ -148,13 +148,15 @@ EARLIER_READERS = ("cdsprites", "cdsprites-codes", "limits")
 
 EARLIER_JUDGE = (
     *("broken-senses", "generative", "generative-4-5", "generative-convolutional", "generative-search", "image-nets"),
-    *("incomplete", "molyneux-question"),
+    *("incomplete", "molyneux-question", "generative-gebid"),
 )
-"""Studies whose pictures of CdSprites+ were read by the judge before today's."""
+"""Studies whose pictures of CdSprites+ or GeBiD were read by the judge before today's."""
 
 REFUSED = {
     **dict.fromkeys(EARLIER_READERS, r"origin.judges: None -> .*--results"),
     **dict.fromkeys(EARLIER_JUDGE, r"origin.judges.image: .*--results"),
+    "polymnist": r"origin.judges.m0: .*--results",
+    "spoken-digits": r"origin.judges.(audio|image): .*--results",
     **dict.fromkeys(
         ("latent-diffusion", "latent-diffusion-ablations", "latent-diffusion-levels", "latent-diffusion-touch"),
         r"precision: .*--results",

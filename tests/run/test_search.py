@@ -148,9 +148,7 @@ def test_the_goal_may_be_a_mean_of_several_scores(base: dict[str, Any], tmp_path
     swept(study, tmp_path, 1)
     (run,) = load_records(tmp_path / "results")
     strict = {
-        (score.about["source"], score.about["target"]): score.value
-        for score in run.scores
-        if score.name == "coherence.strict"
+        (score.about["source"], score.about["target"]): score.value for score in run.scores if score.name == "coherence.strict"
     }
     (trial,) = Trials(study, tmp_path / "runs").counted()
     assert trial.value == pytest.approx(((strict["word", "point"] or 0) + (strict["point", "word"] or 0)) / 2)

@@ -105,7 +105,9 @@ class Study:
         if self.search == "tpe" and not self.goals:
             problems.append("goal: is missing: a tpe search needs the name of a score, such as coherence.strict")
         if len({goal.direction for goal in self.goals}) > 1:
-            problems.append("goal: expected one direction of all scores, got maximize and minimize: no mean of these says what is better")
+            problems.append(
+                "goal: expected one direction of all scores, got maximize and minimize: no mean of these says what is better"
+            )
         if self.apart and not self.variants:
             problems.append("apart: there are no variants to search apart: leave it out, or add variants")
         for what in ("pruning", "storage", "apart") if self.search == "grid" else ():
