@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from molyneux.core import DataError, Score
+from molyneux.core import DataError, Score, store
 
 WHOLE = Score("a.b", 1.0, about={"source": ("x", "y"), "target": "z"}, interval=(0.0, 2.0), n=3, controls={"constant": 0.5})
 ODD = (5, "x", [], [1], {"a": []}, {"a": {}}, [None, "x"], [1, 2, 3], True, float("inf"), {"a": None})
@@ -50,3 +50,13 @@ def test_parts_of_an_origin_that_pages_are_made_from(origin):
     with pytest.raises(DataError, match="whose origin cannot be read"):
         Score.from_json(record)
     assert Score.from_json({**record, "origin": dict.fromkeys(origin)}).name == "a.b"
+
+
+def test_a_file_with_a_line_that_is_no_score_is_named_with_the_line(tmp_path):
+    path = tmp_path / "scores.jsonl"
+    good = Score("a", 1.0).to_json()
+    store.write_lines(path, [good, {**good, "value": "many"}])
+    with pytest.raises(DataError, match=r"scores.jsonl, line 2: .* whose value cannot be read"):
+        Score.load_lines(path)
+    store.write_lines(path, [good])
+    assert Score.load_lines(path) == [Score("a", 1.0)]

@@ -6,8 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
+from molyneux.core import store
 from molyneux.core.errors import DataError
 
 About = Mapping[str, str | tuple[str, ...]]
@@ -131,6 +133,21 @@ class Score:
             )
         except (TypeError, KeyError, IndexError, AttributeError) as error:
             raise DataError(f"expected the record of a Score, got one that cannot be read: {error}") from error
+
+    @classmethod
+    def load_lines(cls, path: Path) -> list[Score]:
+        """The scores of a run from its `scores.jsonl`.
+
+        Raises:
+            DataError: a line is no score; names the file and the line. CorruptFileError: the file holds no lines of JSON.
+        """
+        scores = []
+        for number, record in enumerate(store.read_lines(path), 1):
+            try:
+                scores.append(cls.from_json(record))
+            except DataError as error:
+                raise DataError(f"{path}, line {number}: {error}") from error
+        return scores
 
 
 def _number(value: Any) -> bool:

@@ -78,7 +78,7 @@ def read_run(folder: Path | str) -> RunRecords:
         name=folder.resolve().name,
         config=config,
         config_text=text,
-        scores=tuple(Score.from_json(record) for record in store.read_lines(scores)),
+        scores=tuple(Score.load_lines(scores)),
         exhibits=tuple(load_exhibits(folder / "measure")),
         history=History.read_csv(history).columns() if store.is_file(history) else {},
         machine=store.read_json(machine) if store.is_file(machine) else {},

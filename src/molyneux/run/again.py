@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,8 +48,12 @@ def measure_again(folder: Path | str, *, trust: bool = False, progress: RunProgr
         ConflictError: its samples are no longer those that it was made with.
         CorruptFileError: a file was truncated, altered or removed.
     """
-    folder = Path(folder)
-    experiment, told = open_experiment(folder, trust=trust), progress or Silent()
+    with _told_what_was_left_out(Path(folder)):
+        return _measure_again(Path(folder), trust, progress or Silent())
+
+
+def _measure_again(folder: Path, trust: bool, told: RunProgress) -> Repeated:
+    experiment = open_experiment(folder, trust=trust)
     run = Run(RunFolder(folder, experiment), told)
     if not run.folder.model.complete:
         raise StoreError(f"expected a trained model in {folder}, got none: run molyneux learn {folder} first")
@@ -61,6 +66,18 @@ def measure_again(folder: Path | str, *, trust: bool = False, progress: RunProgr
     with threads(_threads(folder)):
         found = evaluate(experiment.measure.measures, evaluations(run), progress=told.advance).scores
     return Repeated(Outcome(folder, found, (), experiment.resolved), tuple(_changes(stored, found)))
+
+
+@contextmanager
+def _told_what_was_left_out(folder: Path) -> Iterator[None]:
+    """Errors about the user's files in an export without them, with what to do."""
+    try:
+        yield
+    except StoreError as error:
+        if not (folder / "files").exists() and "files/" in str(error):
+            advice = "the data are not part of this export: put them there, or export the run anew with --include-data"
+            raise StoreError(f"{error} ({advice})") from error
+        raise
 
 
 def _of_samples(folder: Path) -> Mapping[str, Any]:

@@ -165,7 +165,7 @@ def read_scores(folder: Path) -> list[Score]:
         StoreError: it has none yet. CorruptFileError: they were truncated or altered. DataError: they cannot be read.
     """
     store.verify(folder / "measure", ["scores.jsonl"], remedy=remedy(folder / "measure"))
-    return [Score.from_json(record) for record in store.read_lines(folder / "measure" / "scores.jsonl")]
+    return Score.load_lines(folder / "measure" / "scores.jsonl")
 
 
 @dataclass(frozen=True)
