@@ -23,7 +23,7 @@ from training import Plain, Step, calls
 
 from molyneux.core import Batch, Modality, Spec
 from molyneux.learn import MVAE, vaes
-from molyneux.learn.nets import Dense, Net
+from molyneux.learn.encoders.nets import Dense, Net
 
 WHAT = (
     "Milliseconds of processor time of one training step of every model by number of modalities (32 numbers each, fully "

@@ -24,13 +24,12 @@ from training import Step
 
 from molyneux.core import Batch, Modality, Spec, Target
 from molyneux.learn import keep_freed_memory
+from molyneux.learn.encoders import BagOfWords, Encoding
 from molyneux.learn.predictors import (
     MAC,
     Attention,
-    BagOfWords,
     CoAttention,
     CompactBilinear,
-    Encoding,
     FiLM,
     JoinedVectors,
     JointTransformer,

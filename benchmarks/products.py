@@ -25,9 +25,9 @@ from training import Step
 
 from molyneux.core import Batch, Modality, Progress, Spec
 from molyneux.learn import keep_freed_memory, vaes
+from molyneux.learn.encoders.nets import Dense, Net
+from molyneux.learn.encoders.nets.net import Reshape
 from molyneux.learn.likelihoods import Laplace
-from molyneux.learn.nets import Dense, Net
-from molyneux.learn.nets.net import Reshape
 from molyneux.learn.objectives import DReG
 
 WHAT = (

@@ -30,10 +30,10 @@ from molyneux.core.views import counted_positions, to_model
 from molyneux.data import PartsOfSpeech, Ynoc, load
 from molyneux.data.worlds.sentences import SentenceWorld
 from molyneux.learn import VAE, Training, fit
-from molyneux.learn.hardware import computes_lstm_in_bf16, keep_freed_memory
-from molyneux.learn.nets import CausalTransformer, Net, Recurrent, Slots
-from molyneux.learn.nets.recurrent import RecurrentLayers
+from molyneux.learn.encoders.nets import CausalTransformer, Net, Recurrent, Slots
+from molyneux.learn.encoders.nets.recurrent import RecurrentLayers
 from molyneux.learn.posteriors import expert_parameters
+from molyneux.learn.training.hardware import computes_lstm_in_bf16, keep_freed_memory
 
 WHAT = (
     "VAEs of sentences as published, 32 bits unless said: median milliseconds by the clock and of processor time of a training "

@@ -115,7 +115,7 @@ def by_hand(name: str, source: ArraySource, epochs: int) -> None:
     """The loop that one would write by hand, with the guards that one would wish for."""
     from molyneux.core import seeds
     from molyneux.learn import keep_freed_memory
-    from molyneux.learn.batches import Reader, training_order
+    from molyneux.learn.training.batches import Reader, training_order
 
     keep_freed_memory()
     model = MODELS[name]()

@@ -24,7 +24,7 @@ from molyneux.core import Batch, Loss, Progress, Spec, Trainable
 from molyneux.core.views import to_model
 from molyneux.data import CdSprites
 from molyneux.learn import DMVAE, MMVAE, MVAE, MoPoE
-from molyneux.learn.nets import CharacterTransformer, Convolutional, Net
+from molyneux.learn.encoders.nets import CharacterTransformer, Convolutional, Net
 from molyneux.learn.posteriors import expert_parameters
 
 WHAT = (

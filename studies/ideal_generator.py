@@ -23,8 +23,8 @@ from torch import Tensor, nn
 from molyneux.core import Modality, seeds
 from molyneux.data import Letters, ideal_codes, load
 from molyneux.learn import AE, Training, fit
+from molyneux.learn.encoders.nets import Recurrent
 from molyneux.learn.likelihoods import ViewLikelihood
-from molyneux.learn.nets import Recurrent
 from molyneux.measure import CodeUse, Evaluation, Homotopy, evaluate
 from molyneux.report import StudyRun, save_study
 

@@ -17,8 +17,8 @@ from molyneux.core import Batch, Source
 from molyneux.data import ShapeWorld
 from molyneux.data.worlds.shapeworld.kinds import KINDS
 from molyneux.learn import Training, fit
-from molyneux.learn.batches import Reader
 from molyneux.learn.predictors import JoinedVectors
+from molyneux.learn.training.batches import Reader
 
 GOALS = {
     "oneshape": 10_000, "spatial": 8_000, "multishape": 5_000, "existential": 5_000, "quantification": 3_000,

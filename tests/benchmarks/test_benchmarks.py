@@ -17,8 +17,8 @@ import torch
 from molyneux.core import Batch, Modality, Progress, Spec
 from molyneux.core.config import read_document
 from molyneux.learn import MVAE
-from molyneux.learn.hardware import has_bf16
-from molyneux.learn.nets import Dense
+from molyneux.learn.encoders.nets import Dense
+from molyneux.learn.training.hardware import has_bf16
 from molyneux.run import read_experiment, run_experiment
 from molyneux.run.launch import LocalLauncher
 

@@ -19,7 +19,7 @@ from molyneux.cli import index
 from molyneux.core import Trainable
 from molyneux.core.config import arguments, short_names
 from molyneux.data import Benchmark, StoredSource, World
-from molyneux.learn.nets import Net
+from molyneux.learn.encoders.nets import Net
 from molyneux.learn.objectives import Objective
 from molyneux.learn.predictors import AuxiliaryObjective
 from molyneux.measure import Measure

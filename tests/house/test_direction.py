@@ -1,4 +1,4 @@
-"""Rooms import only core, never each other; no file imports another in a circle; sizes stay within their budgets."""
+"""Rooms import only core, never each other; no file or folder imports another in a circle; sizes stay within their budgets."""
 
 import ast
 from pathlib import Path
@@ -40,7 +40,8 @@ def test_room_imports_only_core_and_itself(path):
     assert wrong == []
 
 
-def test_no_circles():
+def graph_of_files():
+    """By file, the other files of the package that it imports; what an `__init__` exports counts as imported from there."""
     names = {name_of(path): path for path in FILES}
     graph = {name: set() for name in names}
     for name, path in names.items():
@@ -48,6 +49,10 @@ def test_no_circles():
             owner = target if target in names else target.rpartition(".")[0]
             if owner in names and owner != name and not name.startswith(owner + "."):
                 graph[name].add(owner)
+    return graph
+
+
+def require_no_circle(graph):
     done, path = set(), []
 
     def visit(name):
@@ -55,13 +60,31 @@ def test_no_circles():
         if name in done:
             return
         path.append(name)
-        for target in sorted(graph[name]):
+        for target in sorted(graph.get(name, ())):
             visit(target)
         path.pop()
         done.add(name)
 
     for name in sorted(graph):
         visit(name)
+
+
+def test_no_circles():
+    require_no_circle(graph_of_files())
+
+
+@pytest.mark.parametrize("room", ["core", *ROOMS, "run", "cli"])
+def test_folders_import_each_other_one_way(room):
+    """Neighbours (files and folders of one folder) form no circle: each folder is above or below another one."""
+    folders = {}
+    for name, targets in graph_of_files().items():
+        for target in targets:
+            both = list(zip(name.split("."), target.split("."), strict=False))
+            depth = next((depth for depth, (one, other) in enumerate(both) if one != other), 0)
+            if depth >= 2 and name.split(".")[1] == room:
+                ends = (".".join(path.split(".")[: depth + 1]) for path in (name, target))
+                folders.setdefault(next(ends), set()).add(next(ends))
+    require_no_circle(folders)
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)

@@ -12,7 +12,7 @@ from numba.core import config
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 from threadpoolctl import threadpool_info
 
-from molyneux.learn.hardware import has_bf16
+from molyneux.learn.training.hardware import has_bf16
 
 OWN = os.environ.get("MOLYNEUX_KERNELS") == "own"
 pytestmark = [

@@ -7,7 +7,7 @@ import torch
 from molyneux import measure
 from molyneux.core import Batch, Modality, Spec
 from molyneux.learn import MVAE
-from molyneux.learn.nets import Dense
+from molyneux.learn.encoders.nets import Dense
 from molyneux.measure.evaluation import Evaluation
 
 SPEC = Spec((Modality("a", "series", (6, 3)), Modality("b", "tabular", (4,))))

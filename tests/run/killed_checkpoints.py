@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from molyneux.learn.checkpoints import Checkpoints, State
+from molyneux.learn.training.checkpoints import Checkpoints, State
 from molyneux.run.folder import opened
 
 EVENTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree")

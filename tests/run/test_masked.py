@@ -13,8 +13,8 @@ from molyneux.core import Batch, Source, Spec, Target
 from molyneux.core.config import Factory
 from molyneux.data import ArraySource, CdSprites, Missing, load
 from molyneux.learn import MVAE, FusionPredictor, JoinedVectors, Training, fit
-from molyneux.learn.imputations import VAEImputation
-from molyneux.learn.predictors import BagOfWords
+from molyneux.learn.encoders import BagOfWords
+from molyneux.learn.predictors.imputations import VAEImputation
 from molyneux.measure import Calibration, Emap, Evaluation, Prediction, Reconstruction, Shapley, evaluate
 
 WORLD = CdSprites(level=2, image_size=32)

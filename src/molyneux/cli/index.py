@@ -19,9 +19,9 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "benchmarks": ("molyneux.data", "molyneux.data.Benchmark"),
     "corruptions": ("molyneux.data.imperfections", "molyneux.data.imperfections.Corruption"),
     "datasets": ("molyneux.data", "molyneux.data.OwnDataset"),
-    "encoders": ("molyneux.learn.predictors.encoders", "molyneux.learn.predictors.encoders.ViewEncoder"),
+    "encoders": ("molyneux.learn.encoders", "molyneux.learn.encoders.ViewEncoder"),
     "fusions": ("molyneux.learn.fusion", "molyneux.learn.fusion.Fusion"),
-    "imputations": ("molyneux.learn.imputations", "molyneux.learn.imputations.Imputation"),
+    "imputations": ("molyneux.learn.predictors.imputations", "molyneux.learn.predictors.imputations.Imputation"),
     "measures": ("molyneux.measure", "molyneux.measure.Measure"),
     "models": (
         "molyneux.learn",
@@ -30,7 +30,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         "molyneux.learn.CVAE",
         "molyneux.learn.MLD",
     ),
-    "nets": ("molyneux.learn.nets", "molyneux.learn.nets.Net"),
+    "nets": ("molyneux.learn.encoders.nets", "molyneux.learn.encoders.nets.Net"),
     "objectives": ("molyneux.learn.objectives", "molyneux.learn.objectives.Objective"),
     "worlds": ("molyneux.data", "molyneux.data.World"),
 }

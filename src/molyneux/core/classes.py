@@ -140,17 +140,20 @@ def short_names(base: type, *, package: str = "") -> dict[str, type]:
 
 @functools.cache
 def public_path(found: type) -> str:
-    """The shortest dotted path of a package that exports a class: how resolved settings name it.
+    """How resolved settings name a class: the shortest dotted path of a package that exports it, or the path that it keeps.
+
+    Keys of runs and of records depend on settings, so a class keeps its path when its file moves: `PUBLIC_PATHS` of a room maps
+    the paths that its classes keep, or those of their packages, to where they are.
 
     >>> from molyneux.core.spec import Spec
     >>> public_path(Spec)
     'molyneux.core.Spec'
     """
     parts = found.__module__.split(".")
-    for package in (".".join(parts[:length]) for length in range(2, len(parts))):
-        if dict(_exported(package)).get(found.__name__) is found:
-            return f"{package}.{found.__name__}"
-    return f"{found.__module__}.{found.__qualname__}"
+    packages = (".".join(parts[:length]) for length in range(2, len(parts)))
+    exported = (f"{package}.{found.__name__}" for package in packages if dict(_exported(package)).get(found.__name__) is found)
+    path = next(exported, f"{found.__module__}.{found.__qualname__}")
+    return _changed(path, {place: kept for kept, place in _public_paths(path).items()})
 
 
 def class_in_words(base: type) -> str:
@@ -205,7 +208,7 @@ def _default(item: dataclasses.Field[Any]) -> Any:
 
 
 def _imported(path: str) -> type:
-    module, _, name = path.rpartition(".")
+    module, _, name = _changed(path, _public_paths(path)).rpartition(".")
     if is_foreign(path) and not _FOREIGN.get():
         raise ConfigError(
             f"expected a class of this package, got {path}, whose code would run: "
@@ -222,6 +225,28 @@ def _imported(path: str) -> type:
     if not isinstance(found, type):
         raise ConfigError(f"the module {module} has no class {name!r}")
     return found
+
+
+def _public_paths(path: str) -> Mapping[str, str]:
+    """`PUBLIC_PATHS` of the room in which a path is; none for paths that lead out of this package."""
+    parts = path.split(".")
+    if is_foreign(path) or len(parts) < 3:
+        return {}
+    try:
+        room = importlib.import_module(".".join(parts[:2]))
+    except ImportError:  # what imports the class says so
+        return {}
+    paths: Mapping[str, str] = getattr(room, "PUBLIC_PATHS", {})
+    return paths
+
+
+def _changed(path: str, places: Mapping[str, str]) -> str:
+    """A dotted path whose longest beginning that `places` has is replaced."""
+    parts = path.split(".")
+    for end in range(len(parts), 2, -1):
+        if (beginning := ".".join(parts[:end])) in places:
+            return ".".join([places[beginning], *parts[end:]])
+    return path
 
 
 def _exported(package: str) -> Iterator[tuple[str, Any]]:

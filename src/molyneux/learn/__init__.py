@@ -2,11 +2,8 @@
 
 from molyneux.core import History
 from molyneux.learn.files import load_batch, load_config, load_spec, load_weights, save_batch, save_model
-from molyneux.learn.fit_progress import FitProgress
-from molyneux.learn.hardware import keep_freed_memory, precision_of
 from molyneux.learn.judges import Judge, load_judge, shipped_judges, train_judge
 from molyneux.learn.outside import WrappedAutoencoder, WrappedEncoder, WrappedPredictor, load_state
-from molyneux.learn.post_fit import post_fit_precision
 from molyneux.learn.predictors import (
     MAC,
     MCTN,
@@ -31,8 +28,11 @@ from molyneux.learn.predictors import (
     VAEAgreement,
 )
 from molyneux.learn.pretrained import Answerer, DualEncoder, ImageTextMatcher, PictureTextModel
-from molyneux.learn.trainer import fit
 from molyneux.learn.training import Stage, Training
+from molyneux.learn.training.fit_progress import FitProgress
+from molyneux.learn.training.hardware import keep_freed_memory, precision_of
+from molyneux.learn.training.post_fit import post_fit_precision
+from molyneux.learn.training.trainer import fit
 from molyneux.learn.vaes import (
     AE,
     CMVAE,
@@ -135,3 +135,23 @@ __all__ = [
     "shipped_judges",
     "train_judge",
 ]
+
+PUBLIC_PATHS = {
+    "molyneux.learn.diffusion_fit.ExPostDiffusion": "molyneux.learn.diffusion.ExPostDiffusion",
+    "molyneux.learn.flow_priors.ExPostFlow": "molyneux.learn.priors.ExPostFlow",
+    "molyneux.learn.imputations": "molyneux.learn.predictors.imputations",
+    "molyneux.learn.nets": "molyneux.learn.encoders.nets",
+    "molyneux.learn.predictors.BagOfWords": "molyneux.learn.encoders.BagOfWords",
+    "molyneux.learn.predictors.NetVector": "molyneux.learn.encoders.NetVector",
+    "molyneux.learn.predictors.OutlinesAndColours": "molyneux.learn.encoders.OutlinesAndColours",
+    "molyneux.learn.predictors.PaperCNN": "molyneux.learn.encoders.PaperCNN",
+    "molyneux.learn.predictors.PixelPatches": "molyneux.learn.encoders.PixelPatches",
+    "molyneux.learn.predictors.RecurrentWords": "molyneux.learn.encoders.RecurrentWords",
+    "molyneux.learn.predictors.StridedCNN": "molyneux.learn.encoders.StridedCNN",
+    "molyneux.learn.predictors.SymbolTrees": "molyneux.learn.encoders.SymbolTrees",
+    "molyneux.learn.predictors.encoders": "molyneux.learn.encoders",
+    "molyneux.learn.private_priors.ConditionalFlow": "molyneux.learn.priors.ConditionalFlow",
+    "molyneux.learn.private_priors.ConditionalMixture": "molyneux.learn.priors.ConditionalMixture",
+    "molyneux.learn.private_priors.ConditionalNormal": "molyneux.learn.priors.ConditionalNormal",
+}
+"""Paths by which settings, runs and records name classes, and where these are: see `core.classes.public_path`."""

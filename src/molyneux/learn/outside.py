@@ -29,7 +29,7 @@ from molyneux.core import (
     store,
     views,
 )
-from molyneux.learn.by_modality import ModalityDict
+from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.files import assign
 from molyneux.learn.likelihoods import ViewDistribution, ViewLikelihood, default_likelihood
 from molyneux.learn.posteriors import DiagonalNormal, Point, product_of_experts

@@ -10,7 +10,7 @@ from typing import Any
 
 from molyneux.core import Score, StoreError, store
 from molyneux.core.chain import require_one_run
-from molyneux.learn.hardware import threads
+from molyneux.learn.training.hardware import threads
 from molyneux.measure import evaluate
 from molyneux.run.folder import RunFolder, open_experiment, stored_settings
 from molyneux.run.same_samples import require_same_samples

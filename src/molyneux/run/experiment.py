@@ -26,8 +26,8 @@ from torch.overrides import TorchFunctionMode
 from molyneux.core import ConfigError, MolyneuxError, Source, Spec, seeds, store
 from molyneux.core.config import build, override, read_document
 from molyneux.data import Benchmark, OwnDataset, Split, World
-from molyneux.learn.hardware import choose_device
-from molyneux.learn.stage_sources import StageSources
+from molyneux.learn.training.hardware import choose_device
+from molyneux.learn.training.stage_sources import StageSources
 from molyneux.run.readers import find_features, find_readers
 from molyneux.run.samples import Samples, conditions
 from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings

@@ -12,7 +12,7 @@ from molyneux.core.chain import require_one_run
 from molyneux.data import Split, StoredSource, contact_sheet, generate
 from molyneux.data.dataset import SPLITS
 from molyneux.learn import FitProgress, fit, load_weights, post_fit_precision, precision_of, save_model
-from molyneux.learn.timed_steps import FitStep
+from molyneux.learn.training.timed_steps import FitStep
 from molyneux.measure import Evaluation, evaluate
 from molyneux.run.experiment import Experiment, make_model
 from molyneux.run.folder import (

@@ -7,8 +7,8 @@ import torch
 
 from molyneux.core import Batch, Modality, Spec, Target
 from molyneux.learn import FusionPredictor, fusion
+from molyneux.learn.encoders import MLP, ResNet
 from molyneux.learn.predictors import Head
-from molyneux.learn.predictors.encoders import MLP, ResNet
 
 WORDS = ("", "red", "square", "moves")
 MODALITIES = (

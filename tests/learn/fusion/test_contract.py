@@ -8,8 +8,8 @@ import torch
 
 from molyneux.core import Batch, Modality, Progress, Spec, SpecError, Target
 from molyneux.learn import FusionPredictor, load_weights, save_model
+from molyneux.learn.encoders import MLP
 from molyneux.learn.fusion import AtEachStep, EarlyFusion, KalmanFilter
-from molyneux.learn.predictors.encoders import MLP
 
 START = Progress(0, 10)
 

@@ -9,6 +9,8 @@ import torch
 from torch import nn
 
 from molyneux.core import ConfigError, Modality, SpecError
+from molyneux.learn.encoders import MLP, Encoding, EncodingSpec, Identity
+from molyneux.learn.encoders.general import MaxoutUnits
 from molyneux.learn.fusion import (
     MFAS,
     BottleneckAttention,
@@ -27,8 +29,6 @@ from molyneux.learn.fusion import (
     TensorFusion,
 )
 from molyneux.learn.fusion.kalman import Prediction, update
-from molyneux.learn.predictors.encoders import MLP, Encoding, EncodingSpec, Identity
-from molyneux.learn.predictors.encoders.general import MaxoutUnits
 
 A, B = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0]])
 

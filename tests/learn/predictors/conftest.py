@@ -7,20 +7,17 @@ import torch
 
 from molyneux.core import Batch, Modality, Spec, Target
 from molyneux.learn import predictors
+from molyneux.learn.encoders import BagOfWords, PixelPatches, RecurrentWords, StridedCNN
 from molyneux.learn.predictors import (
     MAC,
     MCTN,
     Attention,
-    BagOfWords,
     CoAttention,
     Constant,
     JoinedVectors,
     JointTransformer,
     PictureInLSTM,
-    PixelPatches,
     Predictor,
-    RecurrentWords,
-    StridedCNN,
     SubsetPredictors,
     TextOnly,
     VAEAgreement,

@@ -9,7 +9,8 @@ import torch
 from tests.learn.predictors.test_neural_modules import ARITIES, PICTURE, SYMBOLS, TEXT, argument_places, random_texts
 
 from molyneux.core import ConfigError, Modality, SpecError
-from molyneux.learn.predictors import BagOfWords, ConceptModules, OutlinesAndColours, StridedCNN, SymbolTrees
+from molyneux.learn.encoders import BagOfWords, OutlinesAndColours, StridedCNN, SymbolTrees
+from molyneux.learn.predictors import ConceptModules
 from molyneux.learn.predictors.concept_modules import GATE, NOWHERE
 
 

@@ -8,8 +8,8 @@ from torch.distributions import Bernoulli, Categorical
 
 from molyneux.core import Batch, DataError, Modality, Predicts, Progress, Representation, Spec, SpecError, Trainable
 from molyneux.learn import Training, load_weights, precision_of, save_model
-from molyneux.learn.hardware import lacks_lstm
 from molyneux.learn.predictors import CompactBilinear, Constant, FusionPredictor, PictureTextPredictor
+from molyneux.learn.training.hardware import lacks_lstm
 
 START = Progress(0, 10)
 TEXT, PICTURE = "caption 2", "scene.1"

@@ -7,22 +7,20 @@ import pytest
 import torch
 
 from molyneux.core import Batch
-from molyneux.learn.nets.recurrent import RecurrentLayers
+from molyneux.learn.encoders import BagOfWords, Encoding, RecurrentWords
+from molyneux.learn.encoders.encoding import attention_weights
+from molyneux.learn.encoders.nets.recurrent import RecurrentLayers
 from molyneux.learn.predictors import (
     MAC,
     Attention,
-    BagOfWords,
     CoAttention,
-    Encoding,
     FiLM,
     JointTransformer,
     PictureInLSTM,
-    RecurrentWords,
     RelationNetwork,
     StackedAttention,
 )
 from molyneux.learn.predictors.compact_bilinear import CountSketch, circular_convolution
-from molyneux.learn.predictors.encoders.encoding import attention_weights
 
 TEXT, PICTURE = "caption 2", "scene.1"
 

@@ -12,9 +12,9 @@ from molyneux.core import Batch, ConfigError, Loss, Modality, Progress, Spec, Sp
 from molyneux.core.config import Factory, Supplied, build, plain
 from molyneux.data import ArrayDataset
 from molyneux.learn import FusionPredictor, Training, fit
+from molyneux.learn.encoders import MLP, Identity, RecurrentSteps, ResNet, TransformerSteps
 from molyneux.learn.fusion import AtEachStep, Concatenation, LowRank, MulT, TensorFusion
 from molyneux.learn.predictors import AuxiliaryLoss, AuxiliaryObjective, Head, UnimodalHeads
-from molyneux.learn.predictors.encoders import MLP, Identity, RecurrentSteps, ResNet, TransformerSteps
 from molyneux.learn.predictors.objectives import InStages
 from molyneux.measure import Evaluation, Prediction, evaluate
 

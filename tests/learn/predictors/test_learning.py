@@ -9,10 +9,10 @@ import torch
 from molyneux.core import Batch, ConfigError, Modality, Progress, Spec, Target, Trainable
 from molyneux.core.config import Factory, Supplied, build
 from molyneux.learn import Training, fit
+from molyneux.learn.encoders import BagOfWords, NetVector, RecurrentWords, StridedCNN
 from molyneux.learn.predictors import (
     MAC,
     Attention,
-    BagOfWords,
     CoAttention,
     CompactBilinear,
     Constant,
@@ -21,12 +21,9 @@ from molyneux.learn.predictors import (
     JoinedVectors,
     JoiningPredictor,
     JointTransformer,
-    NetVector,
     PictureOnly,
-    RecurrentWords,
     RelationNetwork,
     StackedAttention,
-    StridedCNN,
     TextOnly,
 )
 

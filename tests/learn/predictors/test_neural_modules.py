@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from molyneux.core import Batch, ConfigError, Modality, Progress, Spec, SpecError, Target
-from molyneux.learn.predictors import BagOfWords, NeuralModules, StridedCNN, SymbolTrees
-from molyneux.learn.predictors.encoders.symbol_trees import trees
+from molyneux.learn.encoders import BagOfWords, StridedCNN, SymbolTrees
+from molyneux.learn.encoders.symbol_trees import trees
+from molyneux.learn.predictors import NeuralModules
 
 TEXT, PICTURE = "caption 2", "scene.1"
 SYMBOLS = ("", "red", "green", "square", "cross", "both", "not", "exists", "all", "and", "more")

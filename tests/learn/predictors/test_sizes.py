@@ -6,20 +6,18 @@ import pytest
 import torch
 
 from molyneux.core import Progress
+from molyneux.learn.encoders import BagOfWords, PaperCNN, RecurrentWords
 from molyneux.learn.predictors import (
     MAC,
     Attention,
-    BagOfWords,
     CoAttention,
     Constant,
     FiLM,
     JoinedVectors,
     JointTransformer,
     NeuralModules,
-    PaperCNN,
     PictureInLSTM,
     PictureOnly,
-    RecurrentWords,
     RelationNetwork,
     StackedAttention,
     TextOnly,

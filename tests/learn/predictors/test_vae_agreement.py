@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from molyneux.core import Batch, ConfigError, Modality, Predicts, Progress, Representation, Spec, SpecError, Target, Trainable
 from molyneux.core.config import Factory
 from molyneux.learn import DMVAE, MMVAE, MVAE, MoPoE, Training, fit, load_weights, save_model
-from molyneux.learn.nets import Recurrent
+from molyneux.learn.encoders.nets import Recurrent
 from molyneux.learn.predictors import VAEAgreement
 from molyneux.learn.predictors.vae_agreement import logistic_fit
 from molyneux.learn.priors import ExPostMixture

@@ -12,7 +12,7 @@ from molyneux.core import Batch, Modality, Spec
 from molyneux.learn import vaes
 from molyneux.learn.objectives import CCI, DIP, ELBO, IWAE, MAT, BetaTCVAE, BetaVAE, DReG, FactorVAE
 from molyneux.learn.priors import ExPostMixture
-from molyneux.learn.private_priors import ConditionalMixture
+from molyneux.learn.priors.conditional import ConditionalMixture
 from molyneux.learn.vaes import (
     AE,
     CMVAE,

@@ -7,9 +7,9 @@ from torch import nn
 from torch.distributions import MultivariateNormal
 
 from molyneux.core import Modality, Spec
+from molyneux.learn.encoders.nets import Net
+from molyneux.learn.encoders.nets.net import Reshape
 from molyneux.learn.likelihoods import Normal
-from molyneux.learn.nets import Net
-from molyneux.learn.nets.net import Reshape
 
 SCALE, DIM, SIZES = 0.7, 2, (3, 4, 5, 3, 4)
 

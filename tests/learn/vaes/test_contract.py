@@ -10,7 +10,7 @@ from safetensors.torch import load, save
 from molyneux.core import ConfigError, DataError, Decodes, Encodes, Likelihood, Progress, Representation, SpecError, Trainable
 from molyneux.data import ArraySource
 from molyneux.learn import Training, fit
-from molyneux.learn.nets import CharacterTransformer, Dense, Patches
+from molyneux.learn.encoders.nets import CharacterTransformer, Dense, Patches
 from molyneux.learn.vaes import AE, CMVAE, CVAE, DMVAE, HSVAE, IDMVAE, JNF, MHVAE, MLD, MMVAE, VAE, MMVAEPlus, Nexus
 
 START = Progress(0, 10)

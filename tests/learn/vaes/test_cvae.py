@@ -24,10 +24,10 @@ from molyneux.core import (
     Spec,
     Trainable,
 )
+from molyneux.learn.encoders.nets import Net
+from molyneux.learn.encoders.nets.net import Reshape
 from molyneux.learn.likelihoods import Normal
-from molyneux.learn.nets import Net
-from molyneux.learn.nets.net import Reshape
-from molyneux.learn.private_priors import ConditionalFlow, ConditionalMixture, ConditionalNormal
+from molyneux.learn.priors.conditional import ConditionalFlow, ConditionalMixture, ConditionalNormal
 from molyneux.learn.vaes import CVAE
 
 SCALE, SIZES, BETA = 0.7, {"y": 3, "a": 2, "b": 4}, 1.3

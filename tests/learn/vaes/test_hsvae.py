@@ -6,9 +6,9 @@ from torch import nn
 from torch.distributions import Normal
 
 from molyneux.core import Batch, ConfigError, Modality, Progress, Spec
+from molyneux.learn.encoders.nets import Net
+from molyneux.learn.encoders.nets.net import Reshape
 from molyneux.learn.likelihoods import Normal as NormalLikelihood
-from molyneux.learn.nets import Net
-from molyneux.learn.nets.net import Reshape
 from molyneux.learn.posteriors import SpikePrior
 from molyneux.learn.vaes import HSVAE
 

@@ -5,8 +5,8 @@ import torch
 from torch.nn import functional
 
 from molyneux.core import Batch, Modality, Progress, Spec
+from molyneux.learn.encoders.nets import Dense
 from molyneux.learn.likelihoods import Normal
-from molyneux.learn.nets import Dense
 from molyneux.learn.posteriors import DiagonalNormal
 from molyneux.learn.vaes import IDMVAE, MMVAEPlus
 from molyneux.learn.vaes.idmvae import nt_xent

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from molyneux.core import Batch, ConfigError, Modality, Progress, Spec
+from molyneux.learn.encoders.nets import Dense
 from molyneux.learn.likelihoods import Normal
-from molyneux.learn.nets import Dense
 from molyneux.learn.objectives import IWAE, DReG
 from molyneux.learn.vaes import DMVAE, MMVAE, MVAE, VAE, MoPoE, stacked
 

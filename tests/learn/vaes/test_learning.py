@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from molyneux.core import Batch, Modality, Progress, Spec
-from molyneux.learn.nets import Dense
+from molyneux.learn.encoders.nets import Dense
 from molyneux.learn.objectives import Warmup
 from molyneux.learn.vaes import CMVAE, DMVAE, HELVAE, IDMVAE, MMJSD, MMVAE, MMVM, MVAE, MVTCAE, CoDEVAE, GPoE, MMVAEPlus, MoPoE
 

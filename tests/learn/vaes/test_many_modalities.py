@@ -8,7 +8,7 @@ from safetensors.torch import load, save
 
 from molyneux.core import Batch, Modality, Progress, Spec
 from molyneux.data import ArraySource
-from molyneux.learn.nets import Dense
+from molyneux.learn.encoders.nets import Dense
 from molyneux.learn.objectives import IWAE, DReG
 from molyneux.learn.posteriors import consensus_of_experts
 from molyneux.learn.priors import ExPostMixture

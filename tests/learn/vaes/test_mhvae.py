@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from molyneux.core import Batch, ConfigError, Modality, NotApplicableError, Progress, Spec
+from molyneux.learn.encoders.nets import Dense
 from molyneux.learn.likelihoods import Normal
-from molyneux.learn.nets import Dense
 from molyneux.learn.vaes import MHVAE
 from molyneux.learn.vaes.mhvae import drawn_subsets
 

@@ -30,13 +30,14 @@ from molyneux.core import (
     TrainingError,
 )
 from molyneux.data import ArraySource
-from molyneux.learn import Stage, Training, fit, hardware, post_fit_precision
-from molyneux.learn.diffusion_fit import CodePosteriors, ExPostDiffusion, fit_denoiser
+from molyneux.learn import Stage, Training, fit, post_fit_precision
+from molyneux.learn.diffusion.fit import CodePosteriors, ExPostDiffusion, fit_denoiser
+from molyneux.learn.diffusion.multitime import DiffusedCodes, MultiTimeDenoiser, multitime_loss, signal_and_noise
+from molyneux.learn.encoders.nets import Dense, WhatWhere
 from molyneux.learn.likelihoods import Normal
-from molyneux.learn.multitime_diffusion import DiffusedCodes, MultiTimeDenoiser, multitime_loss, signal_and_noise
-from molyneux.learn.nets import Dense, WhatWhere
-from molyneux.learn.post_fit import KeptFit, post_fit, post_fit_note
 from molyneux.learn.priors import ExPostMixture
+from molyneux.learn.training import hardware
+from molyneux.learn.training.post_fit import KeptFit, post_fit, post_fit_note
 from molyneux.learn.vaes import CVAE, DMVAE, MLD, MVAE
 
 SIZES = {"a": 3, "b": 4, "c": 2}
@@ -345,8 +346,8 @@ def test_fitted_after_the_training_it_learns_one_modality_given_the_other(rate):
 @pytest.mark.parametrize(("chosen", "used"), [("cpu", "cpu"), ("cuda", "cuda"), ("mps", "cpu")])
 def test_the_fit_is_on_the_device_of_the_training_where_that_has_double_precision(monkeypatch, tmp_path, chosen, used):
     devices = []
-    monkeypatch.setattr("molyneux.learn.post_fit.choose_device", lambda training: chosen)
-    monkeypatch.setattr("molyneux.learn.post_fit.on_device", lambda model, device: nullcontext(devices.append(device)))
+    monkeypatch.setattr("molyneux.learn.training.post_fit.choose_device", lambda training: chosen)
+    monkeypatch.setattr("molyneux.learn.training.post_fit.on_device", lambda model, device: nullcontext(devices.append(device)))
     post_fit(build(), ArraySource(SPEC, batch_of(8)), tmp_path, Training(), seed=1)
     assert devices == [used]
 
@@ -420,7 +421,7 @@ def fit_with(folder, progress=None, seed=0, every=0.0, device="cpu", **after):
 @pytest.mark.kernels
 @pytest.mark.parametrize("device", DEVICES)
 def test_a_fit_that_was_killed_goes_on_where_it_stood(tmp_path, monkeypatch, device):
-    monkeypatch.setattr("molyneux.learn.fit_progress._TOLD_EVERY", 0.0)
+    monkeypatch.setattr("molyneux.learn.training.fit_progress._TOLD_EVERY", 0.0)
     whole, _ = fit_with(tmp_path / "whole", device=device)
     for at in (1, 17, 41):
         with pytest.raises(KilledError):
@@ -469,7 +470,7 @@ def test_a_step_after_training_that_cannot_be_called_is_refused_before_it(monkey
 
 
 def test_nothing_is_written_before_it_is_time(tmp_path, monkeypatch):
-    monkeypatch.setattr("molyneux.learn.fit_progress._TOLD_EVERY", 0.0)
+    monkeypatch.setattr("molyneux.learn.training.fit_progress._TOLD_EVERY", 0.0)
     with pytest.raises(KilledError):
         fit_with(tmp_path, Dying(41), every=60.0)
     assert not (tmp_path / "checkpoints" / "post-fit.safetensors").exists()

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from molyneux.core import Batch, ConfigError, Modality, Progress, Spec
-from molyneux.learn.nets import Dense
+from molyneux.learn.encoders.nets import Dense
 from molyneux.learn.vaes import MVAE
 from molyneux.learn.vaes.subsets import drawn_members, subset_members
 

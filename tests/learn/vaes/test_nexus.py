@@ -9,8 +9,8 @@ from torch import nn
 
 from molyneux.core import Batch, ConfigError, Modality, Progress, Spec
 from molyneux.data import ArraySource
+from molyneux.learn.encoders.nets import Dense
 from molyneux.learn.likelihoods import Normal
-from molyneux.learn.nets import Dense
 from molyneux.learn.priors import ExPostMixture
 from molyneux.learn.vaes import Nexus
 from molyneux.learn.vaes.nexus import forced_perceptual_dropout

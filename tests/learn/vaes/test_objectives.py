@@ -10,7 +10,7 @@ import torch
 
 from molyneux.core import ConfigError, Modality, Progress, Spec, Trainable, TrainingError, config
 from molyneux.data import Ynoc
-from molyneux.learn.nets import Recurrent
+from molyneux.learn.encoders.nets import Recurrent
 from molyneux.learn.objectives import CCI, DIP, ELBO, MAT, BetaTCVAE, BetaVAE, FactorVAE, Warmup, WarmupSteps
 from molyneux.learn.posteriors import SparseNormal
 from molyneux.learn.priors import ExPostMixture

@@ -13,8 +13,8 @@ from molyneux.core import Batch, ConfigError, Modality, Spec, Target
 from molyneux.core.config import override
 from molyneux.data import ArraySource
 from molyneux.learn import MVAE, FusionPredictor, Training, fit
-from molyneux.learn.nets import Dense
-from molyneux.learn.timed_steps import FitStep
+from molyneux.learn.encoders.nets import Dense
+from molyneux.learn.training.timed_steps import FitStep
 from molyneux.measure import Complexity, Evaluation, evaluate
 from molyneux.measure.complexity.process import Energy, Job, Reads, count_operations, measured
 from molyneux.run import load_study

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from molyneux.core import Batch, Factor, Modality, Posterior, Spec
 from molyneux.data import ArraySource, CdSprites
 from molyneux.learn import MLD
-from molyneux.learn.nets import WhatWhere
+from molyneux.learn.encoders.nets import WhatWhere
 from molyneux.learn.posteriors import DiagonalNormal
 from molyneux.measure import LatentProbe, evaluate
 from molyneux.measure.evaluation import Evaluation

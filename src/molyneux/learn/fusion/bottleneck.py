@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import dropout_problems, head_problems, refuse, too_small
+from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.encoding import Encoding, EncodingSpec
+from molyneux.learn.encoders.sequences import unattended
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer, Projections, part_widths, presence
-from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
-from molyneux.learn.predictors.encoders.sequences import unattended
 
 SCALE = 0.02
 """Standard deviation that learned tokens and positions start with, as in ViT."""

@@ -10,12 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import Modality, SpecError, choice_problems
-from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import dropout_problems, head_problems, refuse, too_small
+from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.encoding import Encoding, EncodingSpec, ViewEncoder
+from molyneux.learn.encoders.general import Identity
+from molyneux.learn.encoders.sequences import positions_of, unattended
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer, Projections, part_widths
-from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec, ViewEncoder
-from molyneux.learn.predictors.encoders.general import Identity
-from molyneux.learn.predictors.encoders.sequences import positions_of, unattended
 
 Readout = Literal["last", "mean"]
 

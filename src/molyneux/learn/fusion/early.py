@@ -10,12 +10,12 @@ from torch import Tensor
 
 from molyneux.core import Modality, SpecError
 from molyneux.learn.checks import refuse
+from molyneux.learn.encoders.encoding import Encoder, Encoding, EncodingSpec, ViewEncoder, unfit
+from molyneux.learn.encoders.general import MLP, Identity
+from molyneux.learn.encoders.nets.net import zeros_beyond
+from molyneux.learn.encoders.sequences import RecurrentSteps
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer, StepsOfModalities
 from molyneux.learn.fusion.pooled import Concatenation
-from molyneux.learn.nets.net import zeros_beyond
-from molyneux.learn.predictors.encoders.encoding import Encoder, Encoding, EncodingSpec, ViewEncoder, unfit
-from molyneux.learn.predictors.encoders.general import MLP, Identity
-from molyneux.learn.predictors.encoders.sequences import RecurrentSteps
 
 STATIC, SEQUENCE, SIDE_BY_SIDE = MLP((256,), 128, last=True), RecurrentSteps(), Concatenation()
 

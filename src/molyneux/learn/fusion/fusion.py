@@ -15,9 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import Modality, SpecError
-from molyneux.learn.by_modality import ModalityDict
-from molyneux.learn.predictors.encoders.defaults import default_encoder
-from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec, ViewEncoder
+from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.defaults import default_encoder
+from molyneux.learn.encoders.encoding import Encoding, EncodingSpec, ViewEncoder
 
 LARGEST = 500_000_000
 """Weights that a single layer of a fusion may have; more are refused, for they come from widths that multiply."""

@@ -10,12 +10,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from molyneux.core import SpecError
-from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import not_positive, refuse, too_small
+from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.encoding import Encoding, EncodingSpec
+from molyneux.learn.encoders.layers import he_normal
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer, Projections, presence, vector_widths
 from molyneux.learn.posteriors import DiagonalNormal, expert_parameters, product_of_experts
-from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
-from molyneux.learn.predictors.head import he_normal
 
 _WIDEST = 40.0
 """Largest absolute log-variance that a vector may give; sums of precisions then stay within 32 bits."""

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import Modality
-from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import refuse, too_small
+from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.encoding import Encoding, EncodingSpec, ViewEncoder
+from molyneux.learn.encoders.general import MLP
+from molyneux.learn.encoders.layers import he_normal
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer, StepsOfModalities
-from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec, ViewEncoder
-from molyneux.learn.predictors.encoders.general import MLP
-from molyneux.learn.predictors.head import he_normal
 
 STEPWISE = MLP((64,), 64, last=True, stepwise=True)
 

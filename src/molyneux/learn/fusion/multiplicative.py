@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from molyneux.core import choice_problems
 from molyneux.learn.checks import refuse, too_small
+from molyneux.learn.encoders.encoding import Encoding, EncodingSpec
+from molyneux.learn.encoders.layers import he_normal
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer, chosen_modality, refuse_size, vector_widths
-from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
-from molyneux.learn.predictors.head import he_normal
 
 Form = Literal["matrix", "vector", "scalar"]
 

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import SpecError, choice_problems
-from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import refuse, too_small
+from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.encoding import Encoding, EncodingSpec, attention_weights
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer, chosen_modality
-from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec, attention_weights
 
 Readout = Literal["mean", "all"]
 

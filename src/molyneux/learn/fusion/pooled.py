@@ -11,9 +11,9 @@ from torch import Tensor
 
 from molyneux.core import ConfigError, choice_problems
 from molyneux.learn.checks import refuse, too_small
+from molyneux.learn.encoders.encoding import Encoding, EncodingSpec
+from molyneux.learn.encoders.layers import perceptron
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer, Projections, presence, vector_widths
-from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
-from molyneux.learn.predictors.head import perceptron
 
 Pool = Literal["mean", "sum", "max"]  # in the order of `DeepSets`: Python takes literals of one set for the same
 

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from molyneux.core import SpecError, seeds
 from molyneux.learn.checks import refuse, too_small
+from molyneux.learn.encoders.encoding import Encoding, EncodingSpec
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer
-from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
 
 Nonlinearity = Literal["relu", "sigmoid", "leaky_relu"]
 Layers = tuple[tuple[Any, ...], ...]

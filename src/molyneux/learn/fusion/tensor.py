@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import refuse, too_small
+from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.encoding import Encoding, EncodingSpec
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer, Projections, refuse_size, vector_widths
-from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,6 @@ from molyneux.core import (
     seeds,
     views,
 )
-from molyneux.learn.fit_progress import FitProgress
 from molyneux.learn.judges.augmentation import jitter, soften
 from molyneux.learn.judges.calibration import calibrate
 from molyneux.learn.judges.judge import Judge, Record
@@ -33,8 +32,9 @@ from molyneux.learn.judges.labels import codes_of, recode, union
 from molyneux.learn.judges.negatives import Negatives
 from molyneux.learn.judges.net import JudgeNet
 from molyneux.learn.judges.validation import validate_abstention, validate_accuracy
-from molyneux.learn.trainer import fit
-from molyneux.learn.training import Training
+from molyneux.learn.training.fit_progress import FitProgress
+from molyneux.learn.training.settings import Training
+from molyneux.learn.training.trainer import fit
 
 TRAINING = Training(
     epochs=1, batch_size=64, optimizer="adamw", learning_rate=2e-3, weight_decay=0.01, warmup_steps=200, tensorboard=False

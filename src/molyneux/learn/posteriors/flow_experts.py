@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from molyneux.core import NotApplicableError
-from molyneux.learn.flows import Flow, fixed_noise
 from molyneux.learn.posteriors.combinations import draw_component
 from molyneux.learn.posteriors.diagonal import DiagonalNormal
+from molyneux.learn.posteriors.flows import Flow, fixed_noise
 
 _FIXED_DRAWS = 32
 """Draws of each expert that the mean of a product is estimated with; always the same ones."""

@@ -5,11 +5,6 @@ from molyneux.learn.predictors.co_attention import CoAttention
 from molyneux.learn.predictors.compact_bilinear import CompactBilinear
 from molyneux.learn.predictors.concept_modules import ConceptModules
 from molyneux.learn.predictors.constant import Constant
-from molyneux.learn.predictors.encoders.encoding import Encoder, Encoding, NetVector, ViewEncoder, attended, attention_weights
-from molyneux.learn.predictors.encoders.pictures import PaperCNN, PixelPatches, StridedCNN
-from molyneux.learn.predictors.encoders.symbol_trees import SymbolTrees
-from molyneux.learn.predictors.encoders.texts import BagOfWords, RecurrentWords
-from molyneux.learn.predictors.encoders.two_streams import OutlinesAndColours
 from molyneux.learn.predictors.film import FiLM
 from molyneux.learn.predictors.fusion_predictor import FusionPredictor
 from molyneux.learn.predictors.head import PAPER_HEAD, Answers, Head
@@ -45,15 +40,12 @@ __all__ = [
     "Attention",
     "AuxiliaryLoss",
     "AuxiliaryObjective",
-    "BagOfWords",
     "Blending",
     "CanonicalCorrelation",
     "CoAttention",
     "CompactBilinear",
     "ConceptModules",
     "Constant",
-    "Encoder",
-    "Encoding",
     "FiLM",
     "FusionPredictor",
     "GradientBlending",
@@ -62,28 +54,18 @@ __all__ = [
     "JoinedVectors",
     "JoiningPredictor",
     "JointTransformer",
-    "NetVector",
     "NeuralModules",
-    "OutlinesAndColours",
-    "PaperCNN",
     "PictureInLSTM",
     "PictureOnly",
     "PictureTextPredictor",
-    "PixelPatches",
     "Predictor",
-    "RecurrentWords",
     "RelationNetwork",
     "StackedAttention",
-    "StridedCNN",
     "SubsetPredictors",
-    "SymbolTrees",
     "TextOnly",
     "TrainingStep",
     "UnimodalHeads",
     "VAEAgreement",
-    "ViewEncoder",
-    "attended",
-    "attention_weights",
     "initialise",
     "multizoo",
 ]

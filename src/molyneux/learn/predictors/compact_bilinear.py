@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from molyneux.core import Spec, seeds
 from molyneux.learn.checks import refuse
-from molyneux.learn.predictors.encoders.encoding import Encoding, ViewEncoder
+from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.predictors.head import PAPER_HEAD, Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 from molyneux.learn.predictors.published import Initialisation, initialise

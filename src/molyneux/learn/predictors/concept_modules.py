@@ -9,10 +9,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from molyneux.core import Spec
-from molyneux.learn.predictors.encoders.encoding import Encoding, ViewEncoder
-from molyneux.learn.predictors.encoders.pictures import grid_coordinates
-from molyneux.learn.predictors.encoders.symbol_trees import SymbolTrees, SymbolTreesEncoder, TreeEncoding
-from molyneux.learn.predictors.encoders.two_streams import OutlinesAndColours
+from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
+from molyneux.learn.encoders.pictures import grid_coordinates
+from molyneux.learn.encoders.symbol_trees import SymbolTrees, SymbolTreesEncoder, TreeEncoding
+from molyneux.learn.encoders.two_streams import OutlinesAndColours
 from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.neural_modules import chosen, nodes_of, tree_inputs
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor

@@ -8,10 +8,11 @@ from torch import Tensor, nn
 
 from molyneux.core import Spec
 from molyneux.learn.checks import refuse
-from molyneux.learn.predictors.encoders.encoding import Encoding, ViewEncoder
-from molyneux.learn.predictors.encoders.pictures import StridedCNN, grid_coordinates
-from molyneux.learn.predictors.encoders.texts import RecurrentWords
-from molyneux.learn.predictors.head import Head, he_normal
+from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
+from molyneux.learn.encoders.layers import he_normal
+from molyneux.learn.encoders.pictures import StridedCNN, grid_coordinates
+from molyneux.learn.encoders.texts import RecurrentWords
+from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 
 TRUNK, WORDS, HEAD = StridedCNN(coordinates=False), RecurrentWords("gru", width=128), Head(256)

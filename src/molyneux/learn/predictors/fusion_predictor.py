@@ -23,12 +23,12 @@ from molyneux.core import (
     text_problems,
 )
 from molyneux.learn.checks import dropout_problems, refuse
+from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.fusion.fusion import Fusion
 from molyneux.learn.fusion.pooled import Concatenation
-from molyneux.learn.imputations.imputation import Imputation, drop_modalities
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
-from molyneux.learn.predictors.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.predictors.head import Head, stepwise
+from molyneux.learn.predictors.imputations.imputation import Imputation, drop_modalities
 from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryObjective, TrainingStep, UnimodalLoss
 from molyneux.learn.predictors.predictor import JoiningPredictor, target_loss
 

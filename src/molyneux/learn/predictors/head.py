@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch.distributions import Bernoulli, Categorical, Distribution, Independent, Normal
 
 from molyneux.core import Target
-from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import dropout_problems, not_positive, refuse, too_small
-
-L = TypeVar("L", nn.Linear, nn.Conv2d)
+from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.layers import he_normal
 
 
 @dataclass(frozen=True)
@@ -113,17 +111,3 @@ class Output(nn.Module):
 def stepwise(target: Target, steps: int | None) -> bool:
     """Whether a target has a value, or several, for each of so many steps."""
     return steps is not None and target.task == "number" and target.shape[:1] == (steps,)
-
-
-def he_normal(layer: L) -> L:
-    """A layer before a ReLU: normal weights of variance `2 / inputs`, biases 0; He et al., Delving Deep (ICCV 2015), eq. 10."""
-    nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
-    if layer.bias is not None:
-        nn.init.zeros_(layer.bias)
-    return layer
-
-
-def perceptron(sizes: Sequence[int]) -> nn.Sequential:
-    """Linear layers between these widths, with ReLU between them; of one width, none."""
-    hidden = [part for a, b in pairwise(sizes[:-1]) for part in (he_normal(nn.Linear(a, b)), nn.ReLU())]
-    return nn.Sequential(*hidden, *(nn.Linear(a, b) for a, b in [*pairwise(sizes)][-1:]))

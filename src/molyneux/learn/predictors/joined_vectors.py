@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from molyneux.core import Spec, choice_problems
 from molyneux.learn.checks import refuse
-from molyneux.learn.predictors.encoders.encoding import Encoding, ViewEncoder
+from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.predictors.head import PAPER_HEAD, Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 from molyneux.learn.predictors.published import Initialisation, initialise

@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 from molyneux.core import Spec
 from molyneux.learn.checks import dropout_problems, refuse
-from molyneux.learn.nets.transformer import time_positions
-from molyneux.learn.predictors.encoders.encoding import Encoding, ViewEncoder
-from molyneux.learn.predictors.encoders.pictures import StridedCNN
-from molyneux.learn.predictors.encoders.texts import BagOfWords
+from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
+from molyneux.learn.encoders.nets.transformer import time_positions
+from molyneux.learn.encoders.pictures import StridedCNN
+from molyneux.learn.encoders.texts import BagOfWords
 from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 

@@ -17,6 +17,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from molyneux.core import ConfigError, Spec, SpecError, nearest
+from molyneux.learn.encoders.convolutional import CAMERA, DEPTH, VGG11, LeNet, PushLayers
+from molyneux.learn.encoders.encoding import ViewEncoder
+from molyneux.learn.encoders.general import MLP, Identity, Maxout
+from molyneux.learn.encoders.nets import Dense, MirroredLeNet, Net, RecurrentSeries
+from molyneux.learn.encoders.projected import Projected
+from molyneux.learn.encoders.sequences import RecurrentSteps, TransformerSteps
+from molyneux.learn.encoders.sounds import ForceConvolution
+from molyneux.learn.encoders.videos import Stepwise
 from molyneux.learn.fusion.crossmodal import MulT
 from molyneux.learn.fusion.early import AtEachStep, EarlyFusion
 from molyneux.learn.fusion.fusion import Fusion
@@ -25,14 +33,6 @@ from molyneux.learn.fusion.multiplicative import MultiplicativeInteractions
 from molyneux.learn.fusion.nonlocal_gate import NLGate
 from molyneux.learn.fusion.pooled import Concatenation
 from molyneux.learn.fusion.tensor import LowRank, TensorFusion
-from molyneux.learn.nets import Dense, MirroredLeNet, Net, RecurrentSeries
-from molyneux.learn.predictors.encoders.convolutional import CAMERA, DEPTH, VGG11, LeNet, PushLayers
-from molyneux.learn.predictors.encoders.encoding import ViewEncoder
-from molyneux.learn.predictors.encoders.general import MLP, Identity, Maxout
-from molyneux.learn.predictors.encoders.projected import Projected
-from molyneux.learn.predictors.encoders.sequences import RecurrentSteps, TransformerSteps
-from molyneux.learn.predictors.encoders.sounds import ForceConvolution
-from molyneux.learn.predictors.encoders.videos import Stepwise
 from molyneux.learn.predictors.fusion_predictor import FusionPredictor
 from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.objectives import (

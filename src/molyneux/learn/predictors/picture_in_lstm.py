@@ -10,9 +10,9 @@ from torch.nn import functional
 
 from molyneux.core import Spec, choice_problems
 from molyneux.learn.checks import refuse
-from molyneux.learn.nets.recurrent import RecurrentLayers
-from molyneux.learn.predictors.encoders.encoding import Encoding, ViewEncoder
-from molyneux.learn.predictors.encoders.texts import BagOfWords, Readout, states_at
+from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
+from molyneux.learn.encoders.nets.recurrent import RecurrentLayers
+from molyneux.learn.encoders.texts import BagOfWords, Readout, states_at
 from molyneux.learn.predictors.head import PAPER_HEAD, Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 from molyneux.learn.predictors.published import Initialisation, initialise

@@ -15,11 +15,11 @@ from torch import Tensor, nn
 from torch.distributions import Distribution
 
 from molyneux.core import Batch, ConfigError, DataError, Loss, Progress, Spec, SpecError, Target, nearest
-from molyneux.learn.by_modality import ModalityDict
-from molyneux.learn.predictors.encoders.encoding import Encoder, Encoding, ViewEncoder
+from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.encoding import Encoder, Encoding, ViewEncoder
+from molyneux.learn.encoders.reading import read_view
 from molyneux.learn.predictors.head import Answers, Head
 from molyneux.learn.predictors.repeats import draws_noise, repeats_of
-from molyneux.learn.reading import read_view
 
 
 class Predictor(nn.Module, ABC):

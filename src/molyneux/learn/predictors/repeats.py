@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import Batch, Target
-from molyneux.learn.predictors.encoders.encoding import Encoding
+from molyneux.learn.encoders.encoding import Encoding
 
 
 @dataclass(frozen=True)

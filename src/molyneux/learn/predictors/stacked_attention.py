@@ -8,9 +8,9 @@ from torch import Tensor, nn
 
 from molyneux.core import Spec
 from molyneux.learn.checks import refuse
-from molyneux.learn.predictors.encoders.encoding import Encoding, ViewEncoder, attended, attention_weights
-from molyneux.learn.predictors.encoders.pictures import StridedCNN
-from molyneux.learn.predictors.encoders.texts import RecurrentWords
+from molyneux.learn.encoders.encoding import Encoding, ViewEncoder, attended, attention_weights
+from molyneux.learn.encoders.pictures import StridedCNN
+from molyneux.learn.encoders.texts import RecurrentWords
 from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 

@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from torch.distributions import Bernoulli, Categorical, Distribution, Independent, Normal
 
 from molyneux.core import Batch, ConfigError, Loss, Progress, Spec
+from molyneux.learn.encoders.encoding import ViewEncoder
 from molyneux.learn.fusion.fusion import Fusion
 from molyneux.learn.fusion.pooled import Concatenation
 from molyneux.learn.predictors.constant import Constant
-from molyneux.learn.predictors.encoders.encoding import ViewEncoder
 from molyneux.learn.predictors.fusion_predictor import FusionPredictor
 from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Predictor, target_loss

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from torch import Tensor
 
 from molyneux.core import Spec
-from molyneux.learn.predictors.encoders.encoding import Encoding, ViewEncoder
-from molyneux.learn.predictors.encoders.pictures import PaperCNN
-from molyneux.learn.predictors.encoders.texts import RecurrentWords
+from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
+from molyneux.learn.encoders.pictures import PaperCNN
+from molyneux.learn.encoders.texts import RecurrentWords
 from molyneux.learn.predictors.head import PAPER_HEAD, Head
 from molyneux.learn.predictors.predictor import JoiningPredictor, modality_names
 from molyneux.learn.predictors.published import Initialisation, initialise

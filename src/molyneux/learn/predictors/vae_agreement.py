@@ -26,10 +26,10 @@ from molyneux.core import (
 )
 from molyneux.core.config import Factory, Supplied
 from molyneux.learn.checks import refuse
+from molyneux.learn.encoders.reading import read_view
 from molyneux.learn.posteriors import Diagonal, Mixture
 from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Predictor, modality_names
-from molyneux.learn.reading import read_view
 from molyneux.learn.vaes import MultimodalVAE
 
 HEAD = Head(layers=0)

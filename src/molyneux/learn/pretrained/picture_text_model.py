@@ -27,7 +27,6 @@ from molyneux.core import (
     choice_problems,
 )
 from molyneux.core.errors import collected
-from molyneux.learn.hardware import choose_device
 from molyneux.learn.predictors.predictor import modality_names
 from molyneux.learn.pretrained.folder import (
     DType,
@@ -39,7 +38,8 @@ from molyneux.learn.pretrained.folder import (
     transformers,
 )
 from molyneux.learn.pretrained.pairs import Pairs, mean_picture, read_pairs
-from molyneux.learn.training import Device, Training
+from molyneux.learn.training.hardware import choose_device
+from molyneux.learn.training.settings import Device, Training
 
 Threshold = float | Literal["fitted"]
 """A logit from which on a model says yes; `fitted` is the one that is right most often on training samples."""

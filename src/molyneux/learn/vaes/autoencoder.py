@@ -29,13 +29,13 @@ from molyneux.core import (
     Spec,
     SpecError,
 )
-from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import refuse
-from molyneux.learn.flow_priors import ExPostFlow
+from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.nets import Net
 from molyneux.learn.likelihoods import Scales, ViewLikelihood
-from molyneux.learn.nets import Net
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, WhereConditional, WhereDistribution, expert_parameters
 from molyneux.learn.priors import ExPostMixture, FittedPrior, IndependentPrior, LatentDims, Prior
+from molyneux.learn.priors.fitted_flow import ExPostFlow
 from molyneux.learn.vaes.networks import Networks, Observation, unknown_names
 
 ROWS, _ROWS = 1024, {"cpu": 160}

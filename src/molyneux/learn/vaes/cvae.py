@@ -12,12 +12,12 @@ from torch.distributions import Distribution
 
 from molyneux.core import Batch, Codes, DataError, Loss, NotApplicableError, Posterior, Progress, Spec, nearest
 from molyneux.learn.checks import refuse
+from molyneux.learn.encoders.nets import Net, default_net
+from molyneux.learn.encoders.reading import read_view
 from molyneux.learn.likelihoods import ViewDistribution, ViewLikelihood
-from molyneux.learn.nets import Net, default_net
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
 from molyneux.learn.posteriors import DiagonalNormal, Point, WhereConditional, expert_parameters
-from molyneux.learn.private_priors import ConditionalNormal, PrivateDensity, PrivatePrior
-from molyneux.learn.reading import read_view
+from molyneux.learn.priors.conditional import ConditionalNormal, PrivateDensity, PrivatePrior
 from molyneux.learn.vaes.joint_encoder import JointEncoder
 from molyneux.learn.vaes.networks import unknown_names
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from molyneux.core import Posterior, Spec
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, product_of_experts
 from molyneux.learn.priors import FittedPrior, LatentDims
-from molyneux.learn.private_priors import PrivatePrior
+from molyneux.learn.priors.conditional import PrivatePrior
 from molyneux.learn.vaes.autoencoder import reporting
 from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
 from molyneux.learn.vaes.networks import Observation

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from molyneux.core import Batch, CodeDistribution, Loss, Posterior, Progress, Spec
-from molyneux.learn.by_modality import ModalityDict
-from molyneux.learn.flows import Flow, FlowDistribution
+from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal
 from molyneux.learn.posteriors.flow_experts import FlowMixture, FlowProduct
+from molyneux.learn.posteriors.flows import Flow, FlowDistribution
 from molyneux.learn.vaes.autoencoder import reporting
 from molyneux.learn.vaes.joint_encoder import JointEncoderVAE, stage_of
 from molyneux.learn.vaes.multimodal import MultimodalSettings

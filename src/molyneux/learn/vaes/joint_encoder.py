@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import Batch, CodeDistribution, ConfigError, Loss, Progress, Spec, nearest
-from molyneux.learn.by_modality import ModalityDict
-from molyneux.learn.nets import Net, default_net
+from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.nets import Net, default_net
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, WhereDistribution, product_of_experts
 from molyneux.learn.vaes.autoencoder import reporting
 from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import Batch, CodeDistribution, Loss, NotApplicableError, Posterior, Progress, Spec, choice_problems
-from molyneux.learn.by_modality import ModalityDict
+from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
 from molyneux.learn.posteriors import Diagonal, Point, subsets_of
 from molyneux.learn.posteriors.hierarchy import HierarchicalNormal, Levels

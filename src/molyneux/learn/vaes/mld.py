@@ -26,14 +26,14 @@ from molyneux.core import (
     seeds,
 )
 from molyneux.learn.checks import levels_below_zero, refuse
-from molyneux.learn.diffusion_fit import CodePosteriors, ExPostDiffusion, fit_denoiser
-from molyneux.learn.flow_priors import ExPostFlow
-from molyneux.learn.grid_diffusion import GridLayers
+from molyneux.learn.diffusion.fit import CodePosteriors, ExPostDiffusion, fit_denoiser
+from molyneux.learn.diffusion.grid import GridLayers
+from molyneux.learn.diffusion.multitime import DiffusedCodes, MultiTimeDenoiser, Schedule, multitime_loss
+from molyneux.learn.encoders.nets import Net
 from molyneux.learn.likelihoods import Scales, ViewLikelihood
-from molyneux.learn.multitime_diffusion import DiffusedCodes, MultiTimeDenoiser, Schedule, multitime_loss
-from molyneux.learn.nets import Net
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, Point, expert_parameters
 from molyneux.learn.priors import ExPostMixture, FittedPrior, LatentDims
+from molyneux.learn.priors.fitted_flow import ExPostFlow
 from molyneux.learn.vaes.joint_encoder import stage_of
 from molyneux.learn.vaes.networks import Networks, Observation, unknown_names
 

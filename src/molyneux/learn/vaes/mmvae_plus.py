@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import Spec, choice_problems
-from molyneux.learn.by_modality import module_key
+from molyneux.learn.encoders.by_modality import module_key
 from molyneux.learn.posteriors import Diagonal, DiagonalLaplace, DiagonalNormal, Mixture, mixture_of_experts
 from molyneux.learn.priors import IndependentPrior, LatentDims
 from molyneux.learn.vaes.autoencoder import reporting

@@ -9,9 +9,9 @@ from typing import ClassVar, Unpack
 import torch
 
 from molyneux.core import Batch, Loss, Progress, Spec
-from molyneux.learn.by_modality import ModalityDict
+from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.objectives import ELBO, Bound, Weight, weight_problems
-from molyneux.learn.private_priors import PrivateDensity
+from molyneux.learn.priors.conditional import PrivateDensity
 from molyneux.learn.vaes.autoencoder import (
     Autoencoder,
     SharedSettings,

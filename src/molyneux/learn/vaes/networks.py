@@ -9,12 +9,12 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import Batch, Spec, SpecError, nearest
-from molyneux.learn.by_modality import ModalityDict
+from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.nets import Net, default_net
+from molyneux.learn.encoders.reading import read_view
 from molyneux.learn.likelihoods import Scales, ViewDistribution, ViewLikelihood, likelihood_scales
-from molyneux.learn.nets import Net, default_net
 from molyneux.learn.posteriors import Diagonal
 from molyneux.learn.priors import LatentDims
-from molyneux.learn.reading import read_view
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import Batch, CodeDistribution, Loss, NotApplicableError, Posterior, Progress, Spec
-from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import levels_below_zero
+from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, expert_parameters
 from molyneux.learn.priors import FittedPrior, LatentDims
-from molyneux.learn.private_priors import PrivateDensity
+from molyneux.learn.priors.conditional import PrivateDensity
 from molyneux.learn.vaes.autoencoder import Autoencoder, SharedSettings, importance_log_likelihood, reporting
 from molyneux.learn.vaes.networks import Observation
 

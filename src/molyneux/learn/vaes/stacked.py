@@ -11,10 +11,10 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from molyneux.core import CodeDistribution, NotApplicableError, Progress
-from molyneux.learn.by_modality import ModalityDict
+from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.objectives import ElboTerms, Estimates, LogWeights, Sampled
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, Mixture, WhereDistribution, draw_component
-from molyneux.learn.private_priors import PrivateDensity
+from molyneux.learn.priors.conditional import PrivateDensity
 from molyneux.learn.vaes.networks import Networks, Observation
 
 ROWS = 1024

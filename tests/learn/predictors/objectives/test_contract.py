@@ -10,10 +10,10 @@ from molyneux.core import Batch, Modality, Progress, Spec, Target
 from molyneux.core.config import build as from_plain
 from molyneux.core.config import plain
 from molyneux.learn import FusionPredictor, load_weights, save_model
+from molyneux.learn.encoders import MLP, RecurrentSteps
+from molyneux.learn.encoders.nets import Dense
 from molyneux.learn.fusion import AtEachStep, Concatenation, ProductOfExperts
-from molyneux.learn.nets import Dense
 from molyneux.learn.predictors import Head, objectives
-from molyneux.learn.predictors.encoders import MLP, RecurrentSteps
 from molyneux.learn.predictors.objectives import (
     MFM,
     Contrastive,

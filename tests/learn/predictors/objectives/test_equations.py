@@ -12,13 +12,12 @@ from torch.nn import functional
 
 from molyneux.core import Batch, ConfigError, Modality, Progress, Spec, SpecError, Target
 from molyneux.learn import FusionPredictor
+from molyneux.learn.encoders import MLP, Encoding, EncodingSpec, Identity
+from molyneux.learn.encoders.nets import Dense
 from molyneux.learn.fusion import ProductOfExperts
-from molyneux.learn.imputations import MeanImputation
-from molyneux.learn.nets import Dense
 from molyneux.learn.objectives import Warmup
 from molyneux.learn.posteriors import DiagonalNormal
-from molyneux.learn.predictors import Encoding
-from molyneux.learn.predictors.encoders import MLP, EncodingSpec, Identity
+from molyneux.learn.predictors.imputations import MeanImputation
 from molyneux.learn.predictors.objectives import (
     MFM,
     Contrastive,

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from molyneux.core import Batch, Modality, Spec, Target
-from molyneux.learn.predictors.encoders import MLP, RecurrentSteps
+from molyneux.learn.encoders import MLP, RecurrentSteps
 
 MODALITIES = (
     Modality("force.1", "series", (6, 3)),

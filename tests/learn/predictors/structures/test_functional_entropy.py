@@ -8,9 +8,9 @@ from torch import nn
 
 from molyneux.core import Batch, ConfigError, Modality, Progress, Spec, Target
 from molyneux.learn import FusionPredictor
+from molyneux.learn.encoders import MLP, Identity, RecurrentSteps
 from molyneux.learn.fusion import BottleneckAttention, EarlyFusion, KalmanFilter, LowRank, MulT, NLGate
 from molyneux.learn.predictors import RMFE, Head
-from molyneux.learn.predictors.encoders import MLP, Identity, RecurrentSteps
 from molyneux.learn.predictors.objectives.functional_entropy import divergences, repeat
 
 START, LINEAR = Progress(0, 10), Head(layers=0)

@@ -9,9 +9,9 @@ from torch.distributions import Bernoulli, Categorical, Independent, Normal
 
 from molyneux.core import Batch, ConfigError, EpochStart, Modality, Progress, Spec, Target
 from molyneux.learn import GradientBlending, Stage, Training, fit
+from molyneux.learn.encoders import MLP, RecurrentSteps
 from molyneux.learn.fusion import EarlyFusion, LowRank
 from molyneux.learn.predictors import Blending, Head, UnimodalHeads
-from molyneux.learn.predictors.encoders import MLP, RecurrentSteps
 from molyneux.learn.predictors.structures.gradient_blending import opinion_pool
 
 START = Progress(0, 10)

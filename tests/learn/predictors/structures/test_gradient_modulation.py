@@ -9,10 +9,10 @@ import torch
 
 from molyneux.core import Batch, ConfigError, Modality, Progress, Spec, Target
 from molyneux.learn import FusionPredictor
+from molyneux.learn.encoders import MLP, Identity
 from molyneux.learn.fusion import Concatenation, LowRank
-from molyneux.learn.imputations import ShaSpec
 from molyneux.learn.predictors import OGMGE, Head
-from molyneux.learn.predictors.encoders import MLP, Identity
+from molyneux.learn.predictors.imputations import ShaSpec
 from molyneux.learn.predictors.objectives.gradient_modulation import alone, discrepancy_ratios, modulation
 
 START, LINEAR = Progress(2, 10), Head(layers=0)

@@ -12,10 +12,10 @@ from torch.distributions import Distribution
 from torch.nn import functional
 
 from molyneux.core import Batch, ConfigError, Loss, Progress, Spec, instance_problems, text_problems
-from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import levels_below_zero, refuse
+from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.encoding import Encoding, EncodingSpec
 from molyneux.learn.fusion.fusion import FusionLayer
-from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
 from molyneux.learn.predictors.head import Answers, Head
 from molyneux.learn.predictors.predictor import JoiningPredictor, target_loss
 

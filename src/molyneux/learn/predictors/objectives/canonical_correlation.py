@@ -11,7 +11,7 @@ from torch import Tensor
 
 from molyneux.core import Loss, Spec
 from molyneux.learn.checks import levels_below_zero, not_positive, refuse
-from molyneux.learn.predictors.encoders.encoding import EncodingSpec
+from molyneux.learn.encoders.encoding import EncodingSpec
 from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep, refuse_few
 
 

@@ -13,10 +13,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from molyneux.core import ConfigError, Loss, Spec, nearest
-from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import levels_below_zero, not_positive, refuse, too_small
+from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.encoding import EncodingSpec
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
-from molyneux.learn.predictors.encoders.encoding import EncodingSpec
 from molyneux.learn.predictors.objectives.auxiliary import (
     AuxiliaryLoss,
     AuxiliaryObjective,

@@ -15,9 +15,9 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from molyneux.core import ConfigError, Loss, Spec, choice_problems
 from molyneux.learn.checks import levels_below_zero, not_positive, refuse, too_small
-from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
+from molyneux.learn.encoders.encoding import Encoding, EncodingSpec
+from molyneux.learn.encoders.reading import read_view
 from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep
-from molyneux.learn.reading import read_view
 
 Perturbed = Literal["encodings", "inputs"]
 TINY = 1e-12

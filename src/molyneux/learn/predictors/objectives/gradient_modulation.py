@@ -15,8 +15,8 @@ from torch.utils.hooks import RemovableHandle
 
 from molyneux.core import ConfigError, Loss, Spec, choice_problems
 from molyneux.learn.checks import not_positive, refuse
+from molyneux.learn.encoders.encoding import Encoding, EncodingSpec
 from molyneux.learn.fusion.pooled import ConcatenationLayer
-from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec
 from molyneux.learn.predictors.head import Output
 from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep
 from molyneux.learn.predictors.objectives.functional_entropy import without_dropout

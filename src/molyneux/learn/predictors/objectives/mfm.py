@@ -11,13 +11,13 @@ import torch
 from torch import Tensor
 
 from molyneux.core import Loss, Spec, choice_problems
-from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import refuse, too_small
+from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.encoding import EncodingSpec
+from molyneux.learn.encoders.layers import perceptron
+from molyneux.learn.encoders.nets import Net
 from molyneux.learn.likelihoods import Scales, likelihood_scales
-from molyneux.learn.nets import Net
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
-from molyneux.learn.predictors.encoders.encoding import EncodingSpec
-from molyneux.learn.predictors.head import perceptron
 from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep, mean_of
 from molyneux.learn.predictors.objectives.reconstruction import Reconstruction, Reconstructions
 from molyneux.learn.predictors.objectives.refnet import hidden_problems

@@ -10,13 +10,13 @@ import torch
 
 from molyneux.core import Loss, Spec, SpecError, TrainingError, choice_problems
 from molyneux.learn.checks import refuse
+from molyneux.learn.encoders.encoding import EncodingSpec
+from molyneux.learn.encoders.nets import Net
 from molyneux.learn.fusion.fusion import FusionLayer
 from molyneux.learn.fusion.gated import ProductLayer
 from molyneux.learn.likelihoods import Scales, likelihood_scales
-from molyneux.learn.nets import Net
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
 from molyneux.learn.posteriors import DiagonalNormal, product_of_experts
-from molyneux.learn.predictors.encoders.encoding import EncodingSpec
 from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep, mean_of
 from molyneux.learn.predictors.objectives.reconstruction import Reconstruction, Reconstructions
 

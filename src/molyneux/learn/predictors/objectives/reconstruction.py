@@ -9,12 +9,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from molyneux.core import Batch, Kind, Modality, Spec, nearest
-from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import refuse
+from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.nets import Net, default_net
+from molyneux.learn.encoders.reading import read_view
 from molyneux.learn.likelihoods import default_likelihood
-from molyneux.learn.nets import Net, default_net
 from molyneux.learn.predictors.objectives.auxiliary import TrainingStep
-from molyneux.learn.reading import read_view
 
 Reconstruction = Literal["likelihood", "mse", "sigmoid"]
 """What a reconstruction costs.

@@ -9,12 +9,13 @@ from typing import Literal, get_args
 from torch import nn
 
 from molyneux.core import Loss, Spec, choice_problems
-from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import not_positive, refuse
+from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.encoding import EncodingSpec
+from molyneux.learn.encoders.layers import perceptron
+from molyneux.learn.encoders.reading import read_view
+from molyneux.learn.encoders.steps import Steps, step_mask
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
-from molyneux.learn.predictors.encoders.encoding import EncodingSpec
-from molyneux.learn.predictors.encoders.steps import Steps, step_mask
-from molyneux.learn.predictors.head import perceptron
 from molyneux.learn.predictors.objectives.auxiliary import (
     AuxiliaryLoss,
     AuxiliaryObjective,
@@ -24,7 +25,6 @@ from molyneux.learn.predictors.objectives.auxiliary import (
     weighted,
 )
 from molyneux.learn.predictors.objectives.contrastive import info_nce
-from molyneux.learn.reading import read_view
 
 Refined = Literal["features", "encodings"]
 

@@ -10,12 +10,12 @@ from torch.nn import functional
 
 from molyneux.core import Batch, Kind, Loss, Modality, Progress, Spec, nearest
 from molyneux.learn.checks import levels_below_zero, refuse
-from molyneux.learn.predictors.encoders.encoding import attended, attention_weights
-from molyneux.learn.predictors.encoders.sequences import RecurrentSteps
-from molyneux.learn.predictors.encoders.steps import as_steps, step_counts, step_mask, step_sizes
+from molyneux.learn.encoders.encoding import attended, attention_weights
+from molyneux.learn.encoders.reading import read_view
+from molyneux.learn.encoders.sequences import RecurrentSteps
+from molyneux.learn.encoders.steps import as_steps, step_counts, step_mask, step_sizes
 from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Predictor, target_loss
-from molyneux.learn.reading import read_view
 
 SEQUENCES: frozenset[Kind] = frozenset({"audio", "series", "video"})
 """Kinds of sequences of numbers, whose squared errors can be told."""

@@ -13,12 +13,12 @@ from torch import Tensor, nn
 from torch.distributions import Bernoulli, Categorical, Distribution, Independent, Normal
 
 from molyneux.core import Batch, ConfigError, Epoch, Loss, Progress, Spec, choice_problems, nearest, seeds
-from molyneux.learn.by_modality import ModalityDict
 from molyneux.learn.checks import levels_below_zero, refuse, shares_out_of_range, too_small
+from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.encoding import Encoding, EncodingSpec, ViewEncoder
 from molyneux.learn.fusion.early import EarlyFusion
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer
 from molyneux.learn.fusion.pooled import Concatenation
-from molyneux.learn.predictors.encoders.encoding import Encoding, EncodingSpec, ViewEncoder
 from molyneux.learn.predictors.fusion_predictor import FUSION, HEAD, FusionPredictor
 from molyneux.learn.predictors.head import Answers, Head
 from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryObjective, known_where

@@ -1,0 +1,5 @@
+"""Diffusion models of codes, which are fitted after the autoencoders that give the codes."""
+
+from molyneux.learn.diffusion.fit import ExPostDiffusion
+
+__all__ = ["ExPostDiffusion"]

@@ -1,0 +1,312 @@
+"""A diffusion model of the codes of several modalities, each at a time of its own: any of them given any others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from molyneux.core import NotApplicableError
+from molyneux.learn.diffusion.grid import GridFeatures, GridLayers, GridPredictor, GridReader
+from molyneux.learn.encoders.by_modality import ModalityDict
+
+BETA_MIN, BETA_MAX = 0.1, 20.0
+"""Rates of the noise at time 0 and 1, those of Song et al. (2021)."""
+
+_END = 0.999
+"""The share of a cosine that is run through, so that something is left of the codes in the end."""
+
+_LAST = 1e-3
+"""Time of the last step, after which what is left of the noise is taken off at once."""
+
+Denoiser = Callable[[Tensor, Tensor], Tensor]
+"""From noisy codes (N, D) and the times of their modalities (N, M) to the velocity (N, D)."""
+
+
+Schedule = Literal["linear", "cosine"]
+"""How noise grows with time, see `signal_and_noise`."""
+
+
+def signal_and_noise(time: Tensor, schedule: Schedule = "linear") -> tuple[Tensor, Tensor]:
+    """Factors `a` and `s` of codes and noise at times in 0..1: `z_t = a z + s noise`, with `a^2 + s^2 = 1`.
+
+    `linear`: Song et al., Score-Based Generative Modeling through Stochastic Differential Equations (ICLR 2021), equation 33: the
+    variance preserving process, whose rate of noise rises linearly. `cosine`: Nichol & Dhariwal, Improved Denoising Diffusion
+    Probabilistic Models (ICML 2021), section 3.2, `a = cos(pi t / 2)`, up to t = 0.999: more of the time lies where codes of many
+    numbers are decided.
+    """
+    if schedule == "cosine":
+        angle = _END * 0.5 * math.pi * time
+        return angle.cos(), angle.sin()
+    log_signal = -0.25 * time.square() * (BETA_MAX - BETA_MIN) - 0.5 * time * BETA_MIN
+    return log_signal.exp(), (-torch.expm1(2 * log_signal)).sqrt()
+
+
+class MultiTimeDenoiser(nn.Module):
+    """A net that predicts the velocity `a noise - s z` (Salimans & Ho, ICLR 2022) of codes that have a time for each modality.
+
+    The codes of each modality enter with features of their time; what they give is added up, as in a layer over all codes side by
+    side. Residual blocks follow.
+
+    Codes on a grid are read by convolutions, steered by the times of all modalities and the codes without a grid; features of
+    the whole grid then join those of the others. After the residual blocks, convolutions predict the velocities: together they
+    are a U-net (Ho et al., Denoising Diffusion Probabilistic Models, NeurIPS 2020, appendix B) of two grids, whose middle all
+    modalities share.
+
+    Args:
+        sizes: dimensions of the codes by modality, in the order of the codes.
+        width: units of each layer.
+        blocks: residual blocks, and as many before the convolutions where there are any.
+        frequencies: sines and cosines of a time.
+        grids: rows and columns of the codes that lie on a grid, (channels, rows, columns) flattened.
+        layers: of the convolutions.
+    """
+
+    frequencies: Tensor
+
+    def __init__(
+        self,
+        sizes: Mapping[str, int],
+        *,
+        width: int,
+        blocks: int,
+        frequencies: int = 16,
+        grids: Mapping[str, tuple[int, int]] | None = None,
+        layers: GridLayers = GridLayers(),  # noqa: B008 - frozen
+    ) -> None:
+        super().__init__()
+        self.sizes, self.width = dict(sizes), width
+        grids = grids or {}
+        self.register_buffer("frequencies", math.pi * 2.0 ** torch.linspace(-1, 6, frequencies), persistent=False)
+        self.inputs, self.outputs = ModalityDict[nn.Module](), ModalityDict[nn.Module]()
+        self.readers = ModalityDict[nn.Module]()
+        for name, size in sizes.items():
+            self.inputs[name] = nn.Linear((0 if name in grids else size) + 2 * frequencies, width)
+            if name in grids:
+                shape = (size // math.prod(grids[name]), *grids[name])
+                self.readers[name] = GridReader(shape, width=width, layers=layers)
+                self.outputs[name] = GridPredictor(shape, width=width, layers=layers)
+            else:
+                self.outputs[name] = nn.Linear(width, size)
+        self.before = nn.Sequential(*(_Block(width) for _ in range(blocks if grids else 0)))
+        self.blocks = nn.Sequential(*(_Block(width) for _ in range(blocks)))
+
+    def forward(self, codes: Tensor, times: Tensor) -> Tensor:
+        """Velocities (N, D) of noisy codes (N, D) at times (N, M) in 0..1."""
+        parts = dict(zip(self.sizes, torch.split(codes, list(self.sizes.values()), -1), strict=True))
+        angles = times.unsqueeze(-1) * self.frequencies
+        features = torch.cat([angles.sin(), angles.cos()], -1)
+        entering = [
+            layer(features[:, number] if name in self.readers else torch.cat([parts[name], features[:, number]], -1))
+            for number, (name, layer) in enumerate(self.inputs.items())
+        ]
+        hidden = self.before(torch.stack(entering).sum(0))
+        context, grids = functional.silu(hidden), dict[str, GridFeatures]()
+        for name, reader in self.readers.items():
+            grids[name], whole = reader(parts[name], context)
+            hidden = hidden + whole
+        hidden = self.blocks(hidden)
+        predicted = [layer(grids[name], hidden) if name in grids else layer(hidden) for name, layer in self.outputs.items()]
+        return torch.cat([numbers.float() for numbers in predicted], -1)
+
+
+class _Block(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width), nn.SiLU(), nn.Linear(width, width))
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """The sum of the input and what the layers make of it."""
+        added: Tensor = hidden + self.layers(hidden)
+        return added
+
+
+class DiffusedCodes:
+    """Codes (B, D) of which some modalities are known and a diffusion model draws the others. Satisfies `core.CodeDistribution`.
+
+    It has no density: `log_prob` raises NotApplicableError.
+
+    Args:
+        denoiser: predicts velocities of standardised codes.
+        codes: standardised, (B, D); what is not known is not read.
+        known: which modalities are, (B, M) bool.
+        sizes: dimensions of the codes of each modality.
+        steps: of a draw; each runs the net once.
+        centre: added to standardised codes after they were multiplied by `spread`, (D,).
+        spread: see `centre`, (D,).
+        schedule: of the noise.
+        redrawn: numbers of modalities that are drawn a second time, one after the other, given all others; see `rsample`.
+        alone: whether each modality is drawn given those that are known alone, where any is, and not together with the others.
+    """
+
+    def __init__(
+        self,
+        denoiser: Denoiser,
+        codes: Tensor,
+        known: Tensor,
+        sizes: tuple[int, ...],
+        *,
+        steps: int,
+        centre: Tensor,
+        spread: Tensor,
+        schedule: Schedule = "linear",
+        redrawn: tuple[int, ...] = (),
+        alone: bool = False,
+    ) -> None:
+        self.alone = alone
+        self.denoiser, self.steps, self.centre, self.spread, self.schedule = denoiser, steps, centre, spread, schedule
+        self.sizes, self.redrawn = sizes, redrawn
+        self.known, self.fixed = known, self._wide(known)
+        self.codes = torch.where(self.fixed, codes, 0.0)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean, (B, D), as the net knows it: what it predicts of codes that are noise alone."""
+        if bool(self.fixed.all()):
+            return self.codes * self.spread + self.centre
+        times = self._times(torch.ones((), device=self.codes.device))
+        signal, noise = signal_and_noise(times.new_ones(()), self.schedule)
+        found = signal * self.codes - noise * self.denoiser(self.codes, times)
+        return torch.where(self.fixed, self.codes, found) * self.spread + self.centre
+
+    def rsample(self, sample_shape: torch.Size | tuple[int, ...] = (), generator: torch.Generator | None = None) -> Tensor:
+        """Samples, (*sample_shape, B, D), without gradient where something is drawn.
+
+        From noise at time 1 along the probability flow: Lu et al., DPM-Solver++ (2022), algorithm 2 (second order, multistep).
+        Times are the squares of equal steps to 0: what is left of the noise in the end decides on the last digits of a code. What
+        is `redrawn` is then drawn anew given what was drawn of the others, a step of Gibbs sampling, where more than one modality
+        was not known. An exact joint distribution stays as it is; one that is not moves towards the conditional ones.
+
+        Where modalities are drawn `alone`, the others that are not known stay noise at time 1, and nothing is drawn anew.
+        """
+        shape = (*sample_shape, *self.codes.shape)
+        if bool(self.fixed.all()):
+            return (self.codes * self.spread + self.centre).expand(shape)
+        with torch.no_grad():
+            noise = torch.randn(shape, generator=generator, device=self.codes.device)
+            some = self.known.any(-1, keepdim=True) & self.alone
+            drawn = noise if bool(some.all()) else self._solve(noise)
+            wanted = ~self.known & some
+            for spans in torch.eye(len(self.sizes), dtype=torch.bool, device=noise.device):
+                if bool((wanted & spans).any()):
+                    drawn = torch.where(self._wide(wanted & spans), self._solve(noise, left_out=wanted & ~spans), drawn)
+            drawn = torch.where(self.fixed, self.codes, drawn)
+            for number in () if bool(some.any()) else self.redrawn:
+                drawn = self._drawn_again(drawn, number, generator)
+        return drawn * self.spread + self.centre
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Raises NotApplicableError: the density of what a diffusion model draws is not known."""
+        raise NotApplicableError("codes that a diffusion model draws have no known density: use a variational autoencoder")
+
+    def _solve(self, noise: Tensor, left_out: Tensor | None = None) -> Tensor:
+        """The codes at time 0 that the probability flow makes of those at time 1, (..., B, D).
+
+        Modalities that are `left_out` (B, M) stay at time 1.
+        """
+        kept = torch.zeros_like(self.known) if left_out is None else left_out
+        still, codes = self._wide(kept), noise
+        grid = torch.linspace(1, _LAST**0.5, self.steps, device=codes.device).square()
+        signal, scale = signal_and_noise(grid, self.schedule)
+        ratio = (signal / scale).log()
+        before = clean = self._clean(codes, grid[0], kept)
+        for step in range(1, self.steps):
+            length = ratio[step] - ratio[step - 1]
+            ahead = clean
+            if step > 1:  # extrapolated from the last two
+                ahead = clean + (clean - before) * length / (2 * (ratio[step - 1] - ratio[step - 2]))
+            codes = scale[step] / scale[step - 1] * codes - signal[step] * torch.expm1(-length) * ahead
+            codes = torch.where(still, noise, codes)
+            before, clean = clean, self._clean(codes, grid[step], kept)
+        return clean
+
+    def _drawn_again(self, drawn: Tensor, number: int, generator: torch.Generator | None) -> Tensor:
+        """Codes (..., B, D) with one modality drawn given all others, where it and another one were not known."""
+        again = ~self.known[:, number] & ((~self.known).sum(-1) > 1)
+        if not bool(again.any()):
+            return drawn
+        known = torch.ones_like(self.known)
+        known[:, number] = ~again
+        flat, repeats = drawn.flatten(0, -2), drawn[..., 0, 0].numel()
+        given = DiffusedCodes(
+            self.denoiser,
+            flat,
+            known.repeat(repeats, 1),
+            self.sizes,
+            steps=self.steps,
+            centre=torch.zeros_like(self.centre),
+            spread=torch.ones_like(self.spread),
+            schedule=self.schedule,
+        )
+        return given.rsample((), generator).reshape(drawn.shape)
+
+    def _clean(self, codes: Tensor, time: Tensor, left_out: Tensor) -> Tensor:
+        """What the net says the codes (..., B, D) at a time are without noise; those `left_out` (B, M) are at time 1."""
+        codes = torch.where(self.fixed, self.codes, codes)
+        times = torch.where(left_out, 1.0, self._times(time)).expand(*codes.shape[:-1], -1)
+        velocity = self.denoiser(codes.flatten(0, -2), times.flatten(0, -2)).reshape(codes.shape)
+        signal, scale = signal_and_noise(time, self.schedule)
+        return signal * codes - scale * velocity
+
+    def _wide(self, which: Tensor) -> Tensor:
+        """What is said of modalities (..., M), of each dimension of their codes, (..., D)."""
+        return which.repeat_interleave(torch.tensor(self.sizes, device=which.device), -1)
+
+    def _times(self, time: Tensor) -> Tensor:
+        """The time of each modality, (B, M): 0 where it is known."""
+        return torch.where(self.known, 0.0, time)
+
+
+def multitime_loss(
+    denoiser: Denoiser,
+    codes: Tensor,
+    present: Tensor,
+    sizes: tuple[int, ...],
+    share: float,
+    generator: torch.Generator | None,
+    schedule: Schedule = "linear",
+    *,
+    alone: float = 0.0,
+) -> Tensor:
+    """The squared error of the velocity of each sample, (B,), over the codes that are noisy.
+
+    Bounoua, Franzese & Michiardi, Multi-Modal Latent Diffusion (Entropy 2024), multi-time training: all modalities at one random
+    time, or, in a share of the samples, a random part of them at time 0, given which the others are learned. An absent one is
+    noise at time 1. It is the mean over dimensions of each modality's code, and over the noisy modalities, times D: a modality
+    with a code of few numbers counts as much as one with many.
+
+    Args:
+        denoiser: the net.
+        codes: standardised, (B, D); where a modality is absent, not read.
+        present: (B, M) bool.
+        sizes: dimensions of the codes of each modality.
+        share: of the samples that are given a part of their modalities.
+        generator: the randomness.
+        schedule: of the noise.
+        alone: share of the samples of which one of the noisy modalities is learned alone, and the others are as if absent.
+    """
+    rows, modalities = present.shape
+    draws = torch.rand((3, rows, 1), generator=generator, device=codes.device)
+    order = torch.rand((rows, modalities), generator=generator, device=codes.device).masked_fill(~present, 2.0)
+    count = present.sum(1, keepdim=True)
+    given = 1 + (draws[1] * (count - 1).clamp_min(0)).long()
+    given = torch.where((draws[2] < share) & (count > 1), given, 0)
+    known = present & (order.argsort(1).argsort(1) < given)
+    if alone:
+        chance = torch.rand((rows, modalities + 1), generator=generator, device=codes.device)
+        chosen = chance[:, 1:].masked_fill(~present | known, -1.0).argmax(1, keepdim=True)
+        one = torch.zeros_like(known).scatter(1, chosen, True) & present
+        present = torch.where(chance[:, :1] < alone, known | one, present)
+    times = torch.where(known, 0.0, draws[0]).masked_fill(~present, 1.0)
+    spans = torch.tensor(sizes, device=codes.device)
+    wide_times, noisy = times.repeat_interleave(spans, 1), present & ~known
+    noise = torch.randn(codes.shape, generator=generator, device=codes.device)
+    clean = torch.where(present.repeat_interleave(spans, 1), codes, 0.0)
+    signal, scale = signal_and_noise(wide_times, schedule)
+    error = (denoiser(signal * clean + scale * noise, times) - (signal * noise - scale * clean)).square()
+    weights = noisy / (spans * noisy.sum(1, keepdim=True).clamp_min(1))
+    return (error * weights.repeat_interleave(spans, 1)).sum(1) * codes.shape[1]

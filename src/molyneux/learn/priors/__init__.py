@@ -1,0 +1,42 @@
+"""Priors over codes: that of the loss, those given another code, and densities that are fitted after training."""
+
+from molyneux.learn.priors.conditional import (
+    ConditionalFlow,
+    ConditionalMixture,
+    ConditionalNormal,
+    PrivateDensity,
+    PrivatePrior,
+)
+from molyneux.learn.priors.fitted_flow import ExPostFlow, FlowDensity
+from molyneux.learn.priors.prior import (
+    CodeDensity,
+    ExPostMixture,
+    ExPostPrior,
+    FittedDensity,
+    FittedPrior,
+    IndependentPrior,
+    LatentDims,
+    Prior,
+    SpikeAndSlab,
+    collect_codes,
+)
+
+__all__ = [
+    "CodeDensity",
+    "ConditionalFlow",
+    "ConditionalMixture",
+    "ConditionalNormal",
+    "ExPostFlow",
+    "ExPostMixture",
+    "ExPostPrior",
+    "FittedDensity",
+    "FittedPrior",
+    "FlowDensity",
+    "IndependentPrior",
+    "LatentDims",
+    "Prior",
+    "PrivateDensity",
+    "PrivatePrior",
+    "SpikeAndSlab",
+    "collect_codes",
+]

@@ -1,0 +1,186 @@
+"""From sources to numbered, checked batches: the order of training, memory or streaming, and prefetching.
+
+The order of the samples is a function of the seed and the epoch alone, so training can go on from any step. Whether samples
+are loaded or streamed, by which thread and how far ahead, changes nothing in the batches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from molyneux.core import Batch, DataError, Source, Spec, seeds
+from molyneux.learn.training.settings import Training
+
+LOADED_BYTES = 2**29
+"""What `memory: auto` loads at most: 512 MiB."""
+
+_CHUNK_BYTES = 2**24
+"""What is fetched at once while a source is loaded."""
+
+
+class Positions(NamedTuple):
+    """The samples of one batch.
+
+    Args:
+        number: the step of the stage in training; the position of the batch in evaluation.
+        indices: (B,) positions of its samples in the source.
+    """
+
+    number: int
+    indices: np.ndarray
+
+
+@dataclass(frozen=True)
+class NumberedBatch:
+    """A batch with its number, see `Positions`."""
+
+    number: int
+    batch: Batch
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+
+def training_order(size: int, batch_size: int, *, seed: int, epoch: int, first: int = 0, together: int = 1) -> list[Positions]:
+    """The batches of one epoch: every sample once, in an order drawn for the epoch.
+
+    The incomplete batch at the end is left out, so that every step averages over as many samples. Epochs count from 0 over all
+    stages; the first batch belongs to step `first`. So many samples in a row stay `together` (`Spec.row_size`): a world draws a
+    contrast set once, and a model encodes its views once. An incomplete set comes last.
+    """
+    sets = seeds.generator(seed, "learn", "order", epoch).permutation(size // together)
+    whole = (sets[:, None] * together + np.arange(together)).ravel()
+    order = np.concatenate([whole, np.arange(len(whole), size)])
+    count = size // batch_size
+    return [Positions(first + i, rows) for i, rows in enumerate(order[: count * batch_size].reshape(count, batch_size))]
+
+
+def evaluation_order(size: int, batch_size: int) -> list[Positions]:
+    """Every sample of a source once, in its own order; the last batch may be smaller."""
+    starts = enumerate(range(0, size, batch_size))
+    return [Positions(number, np.arange(start, min(start + batch_size, size))) for number, start in starts]
+
+
+class Reader:
+    """Reads numbered, checked batches of a source.
+
+    Args:
+        source: where the samples come from.
+        prefetch: batches that a thread fetches ahead; 0 fetches without a thread.
+        pin: whether to copy batches to page-locked memory, which a CUDA device reads while it computes.
+    """
+
+    def __init__(self, source: Source, *, prefetch: int = 0, pin: bool = False) -> None:
+        self.source, self._prefetch, self._pin = source, prefetch, pin
+        self.needs_views = False
+        """Whether a sample without any modality is an error, where samples have several."""
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def read(self, order: Iterable[Positions]) -> Generator[NumberedBatch, None, None]:
+        """The batches in this order.
+
+        Raises:
+            DataError: a batch holds NaN, infinity, or numbers out of range, or a sample without any modality where that is an
+                error. SpecError: it does not fit the Spec of its source.
+        """
+        if self._prefetch:
+            yield from _ahead(self._fetch, order, self._prefetch)
+        else:
+            yield from map(self._fetch, order)
+
+    def _fetch(self, positions: Positions) -> NumberedBatch:
+        batch = self.source.batch(positions.indices)
+        if not isinstance(self.source, LoadedSource):
+            batch.check_values(self.source.spec, positions.indices)
+        if self.needs_views:
+            require_views(batch, self.source.spec, positions.indices)
+        return NumberedBatch(positions.number, batch.map(Tensor.pin_memory) if self._pin else batch)
+
+
+def require_views(batch: Batch, spec: Spec, numbers: np.ndarray) -> None:
+    """Raise DataError, with the number of the sample, if one of a batch of several modalities has none of them."""
+    if len(spec.modalities) < 2 or any(name not in batch.present for name in spec.names):
+        return
+    here = torch.stack([batch.present[name] for name in spec.names]).any(0)
+    if not bool(here.all()):
+        first = numbers[int((~here).nonzero()[0])]
+        raise DataError(
+            f"expected at least one of {', '.join(spec.names)} in every sample to learn from, got none in sample {first} (and in "
+            f"{int((~here).sum()) - 1} others of its batch): leave them out, for nothing can be learned from them"
+        )
+
+
+class LoadedSource:
+    """The samples of another source in memory, checked, as arrays by the names of `Batch.tensors`; its batches are the same."""
+
+    def __init__(self, spec: Spec, arrays: dict[str, np.ndarray]) -> None:
+        self.spec, self._arrays = spec, arrays
+
+    def __len__(self) -> int:
+        return len(next(iter(self._arrays.values())))
+
+    def batch(self, indices: np.ndarray) -> Batch:
+        """The samples at these positions."""
+        # NumPy's take copies whole rows: three times as fast as torch.index_select on one thread.
+        return Batch.from_tensors({name: torch.from_numpy(array.take(indices, axis=0)) for name, array in self._arrays.items()})
+
+
+def readers(train: Source, validation: Source | None, training: Training, *, device: str) -> tuple[Reader, Reader | None]:
+    """The readers of both sources, in memory or streamed as `training.memory` says.
+
+    A source whose attribute `in_memory` is true is read where it lies. A source whose batches do not all hold the same tensors
+    is streamed.
+    """
+    left, made = LOADED_BYTES if training.memory == "auto" else math.inf, []
+    for source in (train, *([] if validation is None else [validation])):
+        size = len(source) * source.spec.sample_bytes
+        kept = bool(getattr(source, "in_memory", False))
+        loaded = None if kept or training.memory == "stream" or size > left else load(source)
+        left -= size if loaded else 0
+        threaded = device == "cuda" or not (kept or loaded)
+        made.append(Reader(loaded or source, prefetch=training.prefetch if threaded else 0, pin=device == "cuda"))
+    return made[0], made[1] if len(made) > 1 else None
+
+
+def load(source: Source) -> LoadedSource | None:
+    """The whole source in memory, checked; None where some batches hold tensors that others do not, such as presence masks."""
+    size, spec = len(source), source.spec
+    chunk = max(1, min(4096, size, _CHUNK_BYTES // max(1, spec.sample_bytes)))
+    arrays: dict[str, np.ndarray] = {}
+    for start in range(0, size, chunk):
+        rows = np.arange(start, min(start + chunk, size))
+        tensors = source.batch(rows).check_values(spec, rows).tensors()
+        if not arrays:
+            arrays = {name: np.empty((size, *tensor.shape[1:]), tensor.numpy().dtype) for name, tensor in tensors.items()}
+        if arrays.keys() != tensors.keys():
+            return None
+        for name, tensor in tensors.items():
+            arrays[name][rows[0] : rows[-1] + 1] = tensor.numpy()
+    return LoadedSource(spec, arrays)
+
+
+def _ahead(fetch: Callable[[Positions], NumberedBatch], order: Iterable[Positions], count: int) -> Iterator[NumberedBatch]:
+    """What `map(fetch, order)` gives, fetched up to `count` batches ahead by one thread; its errors are raised here, in turn."""
+    waiting: deque[Future[NumberedBatch]] = deque()
+    with ThreadPoolExecutor(1, thread_name_prefix="prefetch") as pool:
+        try:
+            for positions in order:
+                waiting.append(pool.submit(fetch, positions))
+                if len(waiting) > count:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

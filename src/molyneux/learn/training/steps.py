@@ -1,0 +1,241 @@
+"""The steps of one stage: loss, gradient, optimiser, means of the terms, and the guard against NaN."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import clip_grads_with_norm_, get_total_norm
+from torch.optim import SGD, Adam, AdamW, Optimizer
+
+from molyneux.core import Batch, ConfigError, Loss, Progress, Trainable, TrainingError, nearest, seeds
+from molyneux.learn.checks import refuse
+from molyneux.learn.files import save_batch
+from molyneux.learn.training.batches import NumberedBatch
+from molyneux.learn.training.checkpoints import State, restore_moments
+from molyneux.learn.training.hardware import bf16_problem, use_bf16, use_channels_last
+from molyneux.learn.training.settings import Stage, Training
+
+if TYPE_CHECKING:
+    from lightning.fabric import Fabric
+
+
+class Meter:
+    """Means over the samples added since the last `reset`, without waiting for the device."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self._sums: dict[tuple[str, ...], tuple[Tensor, int]] = {}
+
+    def add(self, names: tuple[str, ...], values: Tensor, samples: int) -> None:
+        """Count the terms `values` (T,) of a batch, which may have other terms than the batches before."""
+        weighted = values * samples
+        sums, count = self._sums.get(names, (None, 0))
+        self._sums[names] = weighted if sums is None else sums + weighted, count + samples
+
+    @property
+    def samples(self) -> int:
+        """Number of samples added."""
+        return sum(count for _, count in self._sums.values())
+
+    def means(self) -> dict[str, float]:
+        """Mean of every term over the samples whose batch had it."""
+        totals: dict[str, tuple[float, int]] = {}
+        for names, (sums, samples) in self._sums.items():
+            for name, value in zip(names, sums.tolist(), strict=True):
+                total, count = totals.get(name, (0.0, 0))
+                totals[name] = total + value, count + samples
+        return {name: total / count for name, (total, count) in totals.items()}
+
+    def to_json(self) -> list[Any]:
+        """The sums as plain data, exactly."""
+        return [[list(names), sums.tolist(), count] for names, (sums, count) in self._sums.items()]
+
+    def restore(self, record: Iterable[Any], like: Tensor) -> None:
+        """Go on from what `to_json` gave; `like` says on which device and in which precision."""
+        self._sums = {
+            tuple(names): (torch.tensor(sums, dtype=like.dtype, device=like.device), count) for names, sums, count in record
+        }
+
+
+def flatten(loss: Loss) -> tuple[tuple[str, ...], Tensor]:
+    """Names and detached values (T,) of a loss: its terms, after the total, which is called `loss`."""
+    precision = torch.float32 if loss.total.device.type == "mps" else torch.float64
+    values = torch.stack([value.detach().to(precision) for value in (loss.total, *loss.terms.values())])
+    return ("loss", *loss.terms), values
+
+
+def broken_term(names: tuple[str, ...], values: Tensor) -> str | None:
+    """The term that is NaN or infinite, None where all are numbers. Terms are named before the total they spoil."""
+    numbers = values.tolist()
+    broken = [name for name, value in zip(names, numbers, strict=True) if not math.isfinite(value)]
+    if not broken:
+        return None
+    return broken[-1] if broken[0] == "loss" and len(broken) > 1 else broken[0]
+
+
+@dataclass
+class Steps:
+    """The optimiser steps of one stage, and its validation.
+
+    All randomness of step `n`, counted over all stages, is a function of (seed, `n`): the generator handed to the model, and
+    torch's own generator, which is seeded before each step because dropout takes no generator. Validation uses the same noise
+    after every epoch and the schedules' final values, so that its losses can be compared.
+
+    Args:
+        model: satisfies `Trainable`; on the device of `fabric`.
+        stage: its name is empty where the training has only one.
+        settings: of the stage, as those of a training.
+        fabric: device and precision.
+        seed: root seed of all noise.
+        steps: optimiser steps of the stage.
+        before: optimiser steps of the stages before.
+        folder: where a batch with a NaN loss or gradient is written.
+    """
+
+    model: nn.Module
+    stage: Stage
+    settings: Training
+    fabric: Fabric
+    seed: int
+    steps: int
+    before: int
+    folder: Path
+    train_meter: Meter = field(default_factory=Meter)
+    validation_meter: Meter = field(default_factory=Meter)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.model, Trainable):
+            kind = type(self.model).__name__
+            raise TrainingError(f"expected a model with a training loss, got a {kind} without: give it `loss`")
+        self._device = self.fabric.device
+        names = trained_names(self.model, self.stage.parameters)
+        trainable = [(name, parameter) for name, parameter in self.model.named_parameters() if parameter.requires_grad]
+        self._trained = [parameter for name, parameter in trainable if name in names]
+        self._frozen = [parameter for name, parameter in trainable if name not in names]
+        for parameter in self._frozen:
+            parameter.requires_grad_(False)
+        self.optimizer = optimizer_of(self.settings, self._trained)
+        self._wrapped: Any = self.fabric.setup_optimizers(self.optimizer)
+        spec = getattr(self.model, "spec", None)
+        pictures = [modality.name for modality in spec.modalities if modality.kind == "image"] if spec else []
+        self._pictures = pictures if use_channels_last(self.settings, self.model) else []
+
+    def restore(self, state: State) -> None:
+        """Go on from a checkpoint: the optimiser's moments and the means of the epoch under way."""
+        restore_moments(self.model, self.optimizer, state.moments)
+        like = flatten(Loss(torch.zeros((), device=self._device)))[1]
+        self.train_meter.restore(state.sums, like)
+
+    def close(self) -> None:
+        """Let the parameters train again that this stage held fixed."""
+        for parameter in self._frozen:
+            parameter.requires_grad_(True)
+        self.optimizer.zero_grad()
+
+    def train(self, batch: NumberedBatch) -> None:
+        """One optimiser step."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.settings.rate(batch.number, self.steps)
+        self.optimizer.zero_grad()
+        number = self.before + batch.number
+        loss = self._loss(batch.batch, Progress(batch.number, self.steps, self.stage.name), "train", number)
+        names, values = flatten(loss)
+        self._guard(broken_term(names, values), batch, number)
+        self.fabric.backward(loss.total)
+        self._clip(batch, number)
+        self._wrapped.step()
+        self.train_meter.add(names, values, len(batch))
+
+    def validate(self, batches: Iterable[NumberedBatch]) -> None:
+        """Mean losses of the validation samples, in eval mode and without gradients."""
+        self.validation_meter.reset()
+        self.model.eval()
+        with torch.inference_mode():
+            for batch in batches:
+                progress = Progress(self.steps, self.steps, self.stage.name)
+                names, values = flatten(self._loss(batch.batch, progress, "validation", batch.number))
+                self._guard(broken_term(names, values), batch, self.before + self.steps, "validation/")
+                self.validation_meter.add(names, values, len(batch))
+        self.model.train()
+
+    def _loss(self, batch: Batch, progress: Progress, *stream: str | int) -> Loss:
+        dropout = int(seeds.key(self.seed, "learn", "dropout", *stream)[0] >> 1)
+        torch.default_generator.manual_seed(dropout)  # torch.manual_seed takes as long as a small model's step
+        if self._device.type == "cuda":
+            torch.cuda.manual_seed(dropout)
+        elif self._device.type == "mps":
+            torch.mps.manual_seed(dropout)
+        generator = seeds.torch_generator(self.seed, "learn", "noise", *stream, device=self._device.type)
+        assert isinstance(self.model, Trainable)
+        try:
+            with self.fabric.autocast():
+                return self.model.loss(self._placed(batch), progress, generator)
+        except RuntimeError as error:
+            if "primitive" in str(error) and use_bf16(self.settings, self.model):
+                raise ConfigError(bf16_problem(self.model)) from error
+            raise
+
+    def _placed(self, batch: Batch) -> Batch:
+        """The batch on the device, images with their channels last where that is faster."""
+        placed = batch if self._device.type == "cpu" else batch.to(self._device)
+        pictures = {name: placed.views[name].contiguous(memory_format=torch.channels_last) for name in self._pictures}
+        return replace(placed, views={**placed.views, **pictures}) if pictures else placed
+
+    def _clip(self, batch: NumberedBatch, number: int) -> None:
+        """Clip, and refuse a gradient that is not finite before it spoils the weights."""
+        norm = get_total_norm([parameter.grad for parameter in self._trained if parameter.grad is not None])
+        if not math.isfinite(norm.item()):
+            self._guard(f"gradient of {self._broken_gradient()}", batch, number)
+        if self.settings.clip is not None:
+            clip_grads_with_norm_(self._trained, self.settings.clip, norm)
+
+    def _broken_gradient(self) -> str:
+        gradients = ((name, parameter.grad) for name, parameter in self.model.named_parameters())
+        broken = (name for name, gradient in gradients if gradient is not None and not bool(gradient.isfinite().all()))
+        return next(broken, "all parameters together")  # each is finite, and the sum of their squares is not
+
+    def _guard(self, broken: str | None, batch: NumberedBatch, step: int, where: str = "") -> None:
+        if broken is None:
+            return
+        path = self.folder / f"broken-batch-step-{step}.safetensors"
+        save_batch(batch.batch, path)
+        raise TrainingError(
+            f"expected finite numbers, got NaN or infinity in {where}{broken} at step {step} (the batch is in {path}): "
+            "lower the learning rate, set clip, or look for what is special in that batch"
+        )
+
+
+def optimizer_of(settings: Training, parameters: list[nn.Parameter]) -> Optimizer:
+    """The optimiser that settings ask for."""
+    rate, decay = settings.learning_rate, settings.weight_decay
+    if settings.optimizer == "sgd":
+        return SGD(parameters, lr=rate, momentum=settings.betas[0], weight_decay=decay)
+    kind: type[Adam] = AdamW if settings.optimizer == "adamw" else Adam
+    return kind(parameters, lr=rate, betas=settings.betas, weight_decay=decay, fused=True)
+
+
+def trained_names(model: nn.Module, patterns: tuple[str, ...]) -> set[str]:
+    """The names of the parameters that match a pattern and that the model itself does not hold fixed.
+
+    Raises:
+        ConfigError: a pattern matches no parameter.
+    """
+    names = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
+    matches = {pattern: {name for name in names if fnmatchcase(name, pattern)} for pattern in patterns}
+    refuse(
+        f"stages.parameters: expected patterns of names of trained parameters, got {pattern!r}, which none matches; "
+        f"{nearest(pattern, names)}"
+        for pattern, found in matches.items()
+        if not found
+    )
+    return set().union(*matches.values())
