@@ -31,7 +31,7 @@ from molyneux.measure import (
     Reconstruction,
     Traversals,
 )
-from molyneux.run.readers import find_readers
+from molyneux.run.run.readers import find_readers
 
 WHAT = (
     "Seconds of each measure of a DMVAE on CdSprites level 3, in batches of 500, one thread; `one at a time` is measured on "

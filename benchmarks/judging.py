@@ -17,7 +17,7 @@ from torch import Tensor
 
 from molyneux.core import Reader
 from molyneux.data import CdSprites, GeBiD
-from molyneux.run.readers import find_readers
+from molyneux.run.run.readers import find_readers
 
 WHAT = (
     "True views of levels 4 and 5 read per second by each reader, all factors at once, in batches of 500 and one at a time, "

@@ -40,7 +40,7 @@ class Record:
 
     def write(self) -> None:
         """Write the record whole or not at all; columns keep their order."""
-        from molyneux.run.provenance import machine  # here, because new processes import benchmarks and need nothing of `run`
+        from molyneux.run.run.stored import machine  # here, because new processes import benchmarks and need nothing of `run`
 
         record = {"what": self.what, "machine": described(machine(), self._load), "rows": self.rows}
         store.write_text(self.path, json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n")

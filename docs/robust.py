@@ -15,13 +15,13 @@ from shown import SEEN_AND_HEARD
 from molyneux.core import Score
 from molyneux.core.score import About
 from molyneux.report import StudyRun, to_markdown
-from molyneux.report.aggregate import aggregate_table, comparisons
-from molyneux.report.numbers import write
-from molyneux.report.robustness import baseline_of, chosen_of, with_robustness
+from molyneux.report.aggregation import aggregate_table, comparisons
+from molyneux.report.robustness import with_robustness
+from molyneux.report.settings import baseline_of, chosen_of
 from molyneux.report.study.seeds import over_seeds
 from molyneux.report.tables import Column, Entry, Table
 from molyneux.report.tables.table import DASH
-from molyneux.report.wording import value_text
+from molyneux.report.wording import value_text, write
 
 _COMPARED = ("robustness.relative", "robustness.effective")
 PAIRS: Mapping[str, tuple[tuple[str, About], tuple[tuple[str, str], ...]]] = {

@@ -24,9 +24,11 @@ from molyneux.measure import evaluate
 from molyneux.report import StudyRun, flatten, load_study, portable, save_study
 from molyneux.run import Experiment
 from molyneux.run import load_study as read_study
-from molyneux.run.experiment import parse_experiment
-from molyneux.run.folder import RunFolder, stored_settings
-from molyneux.run.steps import Run, Silent, evaluations, read_scores
+from molyneux.run.run.experiment import parse_experiment
+from molyneux.run.run.folder import RunFolder
+from molyneux.run.run.report import Silent, read_scores
+from molyneux.run.run.steps import Run, evaluations
+from molyneux.run.run.stored import stored_settings
 
 _LASTING = ("data.", "learn.", "seed")
 """Beginnings of the dotted names of the settings of samples and training."""

@@ -26,7 +26,7 @@ from shapeworld_parts import Part, Row, rounded
 
 from molyneux.core import store
 from molyneux.data import ShapeWorld
-from molyneux.run.provenance import machine
+from molyneux.run.run.stored import machine
 
 RESULTS = Path(__file__).parent / "results" / "shapeworld-checks"
 

@@ -1,7 +1,9 @@
 """The public names are one sorted list, and everything in it can be imported; nothing heavy is imported before it is used."""
 
 import ast
+import importlib
 import inspect
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +11,16 @@ from pathlib import Path
 import pytest
 
 import molyneux
+from molyneux.cli import main
 
 SOURCE = Path(molyneux.__file__)
+MOST_OF_A_REPORT = 40
+"""Files of this package that `molyneux report` imports."""
+TINY = """
+data: {world: {class_path: CdSprites, init_args: {level: 1}}, train: 64, validation: 16, test: 16}
+learn: {model: {class_path: MVAE, init_args: {latent_dim: 4}}, epochs: 1, batch_size: 16}
+measure: [reconstruction]
+"""
 HEAVY = ("lightning", "matplotlib", "numba", "numpy", "optuna", "rich", "scipy", "sklearn", "torch", "transformers", "yaml")
 
 
@@ -43,7 +53,12 @@ def test_each_room_exports_one_list_without_doubles(room: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "what", ["import molyneux, molyneux.core", "import molyneux.cli", "import molyneux.cli; molyneux.cli.main(['--help'])"]
+    "what",
+    [
+        "import molyneux, molyneux.core, molyneux.report, molyneux.run",
+        "import molyneux.cli",
+        "import molyneux.cli; molyneux.cli.main(['--help'])",
+    ],
 )
 def test_nothing_heavy_is_imported_early(what: str) -> None:
     code = f"import sys\ntry:\n    {what}\nfinally:\n    print([n for n in {HEAVY} if n in sys.modules], file=sys.stderr)"
@@ -52,9 +67,35 @@ def test_nothing_heavy_is_imported_early(what: str) -> None:
     assert done.stderr.strip().endswith("[]")
 
 
+def test_no_public_name_that_is_imported_late_is_a_module_too() -> None:
+    """The import of the module would take its place."""
+    late = [path for path in SOURCE.parent.rglob("__init__.py") if "lazy_names(__name__)" in path.read_text()]
+    assert len(late) > 5
+    for path in late:
+        package = importlib.import_module(".".join(path.relative_to(SOURCE.parents[1]).parent.parts))
+        assert [name for name in package.__all__ if (path.parent / f"{name}.py").exists() or (path.parent / name).is_dir()] == []
+
+
+def test_a_report_waits_for_no_torch(tmp_path: Path) -> None:
+    """Of a stored run, `molyneux report` imports what reads records and draws, and writes the same page as the run did."""
+    settings = tmp_path / "toy.yaml"
+    settings.write_text(TINY)
+    folder = tmp_path / "run"
+    assert main(["run", str(settings), "--out", str(folder), "--quiet"]) == 0
+    pages = {path.name: path.read_bytes() for path in (folder / "report").glob("report.*")}
+    shutil.rmtree(folder / "report")
+    code = "import atexit, sys\natexit.register(lambda: print([n for n in sys.modules if n.startswith(('molyneux', 'torch'))]))\n"
+    code += f"import molyneux.cli\nmolyneux.cli.main(['report', {str(folder)!r}, '--quiet'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    imported = ast.literal_eval(done.stdout.splitlines()[-1])
+    assert [name for name in imported if name.startswith("torch")] == []
+    assert len(imported) <= MOST_OF_A_REPORT, imported
+    assert {path.name: path.read_bytes() for path in (folder / "report").glob("report.*")} == pages
+
+
 def test_commands_wait_for_no_statistics() -> None:
     """scikit-learn, scipy.stats and transformers take seconds to import, which only what uses them needs."""
-    code = "import sys, molyneux.cli.commands, molyneux.cli.worlds\nprint([n for n in sys.modules if n in {}])"
+    code = "import sys, molyneux.cli.worlds, molyneux.run.run.steps\nprint([n for n in sys.modules if n in {}])"
     late = ("lightning", "matplotlib", "optuna", "scipy.stats", "sklearn", "transformers")
     done = subprocess.run([sys.executable, "-c", code.format(late)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

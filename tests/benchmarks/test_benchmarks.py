@@ -20,7 +20,7 @@ from molyneux.learn import MVAE
 from molyneux.learn.encoders.nets import Dense
 from molyneux.learn.training.hardware import has_bf16
 from molyneux.run import read_experiment, run_experiment
-from molyneux.run.launch import LocalLauncher
+from molyneux.run.studies.launch import LocalLauncher
 
 ROOT = Path(__file__).parents[2]
 BENCHMARKS = ROOT / "benchmarks"

@@ -32,7 +32,9 @@ def _paths() -> Iterator[None]:
 def context(_paths: None) -> multiprocessing.context.ForkServerContext:
     """Starts processes in which everything is imported already."""
     found = multiprocessing.get_context("forkserver")
-    found.set_forkserver_preload(["molyneux.cli.commands", "molyneux.cli.worlds", "molyneux.report", "lightning.fabric"])
+    found.set_forkserver_preload(
+        ["molyneux.run.studies.sweep", "molyneux.cli.worlds", "molyneux.report.study.pages", "lightning.fabric"]
+    )
     return found
 
 

@@ -8,7 +8,7 @@ import pytest
 from molyneux.core import ConfigError
 from molyneux.data import Apart, CdSprites, Lacking, Separation
 from molyneux.run import load_experiment
-from molyneux.run.samples import Samples
+from molyneux.run.run.samples import Samples
 
 HEARTS = {"shape": ("heart",)}
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -74,7 +74,7 @@ def test_what_cannot_be_kept_apart_is_refused(source, sets, where, problem):
 
 @pytest.mark.parametrize("split", ["train", "validation"])
 def test_no_withheld_pair_of_a_study_reaches_training(split):
-    from molyneux.run.study import load_study
+    from molyneux.run.studies.study import load_study
 
     study = load_study(CONFIGS / "studies" / "molyneux-question.yaml")
     for name in ("bridged", "felt-alone", "never-seen", "never-felt"):

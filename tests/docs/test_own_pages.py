@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from molyneux.run.steps import read_scores
+from molyneux.run.run.report import read_scores
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(

@@ -6,7 +6,8 @@ import pytest
 from molyneux.core import Score
 from molyneux.report import StudyRun, write_study
 from molyneux.report.plots import group_curves, strength_curves
-from molyneux.report.robustness import baseline_of, chosen_of, with_robustness
+from molyneux.report.robustness import with_robustness
+from molyneux.report.settings import baseline_of, chosen_of
 
 GRID = (0.0, 0.5, 1.0)
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from molyneux.learn.training.checkpoints import Checkpoints, State
-from molyneux.run.folder import opened
+from molyneux.run.run.stored import opened
 
 EVENTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree")
 SETTINGS = {"seed": 1}

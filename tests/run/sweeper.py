@@ -11,10 +11,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import molyneux.run.launch
+import molyneux.run.studies.launch
 from molyneux.run import Goal, Range, Study, run_study
-from molyneux.run.launch import Job, LocalLauncher, Report
-from molyneux.run.worker import ProgressLines, _compute
+from molyneux.run.studies.launch import Job, LocalLauncher, Report
+from molyneux.run.studies.worker import ProgressLines, _compute
 
 
 class Quiet:
@@ -90,7 +90,7 @@ def _closing(ours: Connection, words: list[str], theirs: Connection) -> None:
 
 def sweep(base: dict[str, Any], folder: str) -> None:
     """Run the study, or go on with it."""
-    molyneux.run.launch.LocalLauncher = Forking  # type: ignore[misc]
+    molyneux.run.studies.launch.LocalLauncher = Forking  # type: ignore[misc]
     place = Path(folder)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which a process in the background may have been told to ignore
     try:

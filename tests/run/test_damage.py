@@ -15,8 +15,8 @@ from molyneux.core.config import read_document
 from molyneux.data import generate
 from molyneux.report import read_run, write_run
 from molyneux.run import Experiment, Study, open_experiment, read_experiment, report_run, run_experiment, run_study
-from molyneux.run.launch import Job, LocalLauncher, Report
-from molyneux.run.study import run_name
+from molyneux.run.studies.launch import Job, LocalLauncher, Report
+from molyneux.run.studies.study import run_name
 
 STAGES = ("samples", "model", "measure", "report")
 STEPS = ("data", "learn", "measure", "report", "sweep")
@@ -129,7 +129,7 @@ def test_damage_is_named_or_made_again(
     overrides = ("data.folder", str(runs["stored"])) if name.startswith("stored") else ("data.keep", True)
     experiment = read_experiment(tiny, [overrides])
     original = runs["read" if name.startswith("stored") else "kept"]
-    monkeypatch.setattr("molyneux.run.sweep.check_points", lambda study: [[experiment]])
+    monkeypatch.setattr("molyneux.run.studies.sweep.check_points", lambda study: [[experiment]])
     cells = []
     for step in STEPS:
         outcomes = {}
@@ -215,7 +215,7 @@ def test_a_report_needs_no_data_no_model_and_no_class_of_the_user(
         raise AssertionError("a report opens records and nothing else")
 
     for place in ("steps.make_model", "steps.find_readers", "steps.StoredSource", "steps.provenance", "folder.judge_digests"):
-        monkeypatch.setattr(f"molyneux.run.{place}", refuse)
+        monkeypatch.setattr(f"molyneux.run.run.{place}", refuse)
     monkeypatch.setattr("toy.Toy.__init__", refuse)
     outcome = report_run(copy)
     assert {path.name: path.read_bytes() for path in outcome.pages} == pages
@@ -230,7 +230,8 @@ def test_the_machine_of_every_step_is_recorded(runs: dict[str, Path], tmp_path: 
     first = store.read_json(copy / "machine.json")
     assert {stage: store.read_stage(copy / stage)["details"]["machine"] for stage in STAGES} == dict.fromkeys(STAGES, first)
     later = {**first, "processor": "another one"}
-    monkeypatch.setattr("molyneux.run.steps.machine", lambda: later)
+    for module in ("report", "steps"):
+        monkeypatch.setattr(f"molyneux.run.run.{module}.machine", lambda: later)
     for stage in ("measure", "report"):
         shutil.rmtree(copy / stage)
     run_experiment(open_experiment(copy, trust=True), copy)

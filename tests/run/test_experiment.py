@@ -10,7 +10,7 @@ from molyneux.core import ConfigError, store
 from molyneux.core.config import dump_document, parse_document
 from molyneux.data import CdSprites, GeBiD, World, generate
 from molyneux.run import Experiment, default_folder, load_experiment, make_model, parse_experiment, read_experiment
-from molyneux.run.provenance import changed
+from molyneux.run.run.provenance import changed
 
 HERE = Path(__file__).parent
 

@@ -28,7 +28,7 @@ from molyneux.run import (
     run_experiment,
     verify_export,
 )
-from molyneux.run.steps import read_scores
+from molyneux.run.run.report import read_scores
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_an_export_appears_whole_or_not_at_all(finished: Outcome, tmp_path: Path
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("molyneux.run.export.model_card", stopped)
+    monkeypatch.setattr("molyneux.run.sharing.export.model_card", stopped)
     with pytest.raises(KeyboardInterrupt):
         export_run(finished.folder, tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from molyneux.run.folder import opened
+from molyneux.run.run.stored import opened
 
 SCRIPT = Path(__file__).with_name("killed_checkpoints.py")
 FIRST, SECOND = "checkpoint-01-000000001", "checkpoint-01-000000002"

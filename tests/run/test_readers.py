@@ -13,9 +13,17 @@ from molyneux.cli.parser import parse
 from molyneux.core import ConfigError, ConflictError, Spec, SpecError
 from molyneux.data import ArrayDataset, CdSprites, write_twin
 from molyneux.learn.judges import Judge, file_digest, shipped_file
-from molyneux.run import judged_data, make_judge, parse_experiment, read_experiment, readers
-from molyneux.run.folder import RunFolder
-from molyneux.run.readers import constant_accuracy, feature_digests, find_features, find_readers, judge_digests, reader_versions
+from molyneux.run import judged_data, make_judge, parse_experiment, read_experiment
+from molyneux.run.run import readers
+from molyneux.run.run.folder import RunFolder
+from molyneux.run.run.readers import (
+    constant_accuracy,
+    feature_digests,
+    find_features,
+    find_readers,
+    judge_digests,
+    reader_versions,
+)
 
 
 @pytest.fixture(scope="module")
@@ -162,9 +170,31 @@ def labelled(folder: Path, **labels: np.ndarray) -> ArrayDataset:
 
 def test_the_accuracy_of_a_judge_stands_beside_that_of_the_commonest_value(tmp_path: Path) -> None:
     data = labelled(tmp_path, kind=np.arange(120) % 2, rare=(np.arange(120) % 4 == 0).astype(int))
-    assert constant_accuracy({"": data}, "image", seed=1) == {"": {"kind": 0.5, "rare": 0.75}}
-    shares = constant_accuracy({"1": CdSprites(level=1)}, "image", seed=1)["1"]
+    assert constant_accuracy({"": data}, seed=1) == {"": {"kind": 0.5, "rare": 0.75}}
+    shares = constant_accuracy({"1": CdSprites(level=1)}, seed=1)["1"]
     assert round(shares["shape"], 1) == 0.3
+
+
+@pytest.mark.parametrize("kind", ["own", "world"])
+def test_the_commonest_values_are_counted_without_a_view(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = labelled(tmp_path, kind=np.arange(120) % 2) if kind == "own" else CdSprites(level=3)
+    numbers = np.arange(7)
+    codes, batch = data.factor_codes(numbers, split="test", seed=3), data.batch(numbers, split="test", seed=3)
+    assert np.array_equal(codes, batch.factors.numpy())
+
+    def refuse(*arguments: Any, **settings: Any) -> None:
+        raise AssertionError("labels are known without views")
+
+    monkeypatch.setattr(type(data), "batch", refuse)
+    monkeypatch.setattr(readers, "VALIDATED", 20)
+    assert constant_accuracy({"": data}, seed=1)[""].keys() == {factor.name for factor in data.spec.factors}
+
+
+def test_a_judge_does_not_count_what_was_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = labelled(tmp_path, kind=np.arange(120) % 2)
+    known = constant_accuracy({"": data}, seed=1)
+    monkeypatch.setattr(readers, "constant_accuracy", lambda *_, **__: pytest.fail("it is counted again"))
+    make_judge({"": data}, "image", tmp_path / "judge.safetensors", samples=100, seed=1, constant=known)
 
 
 def test_a_label_that_no_test_sample_has_is_told_before_a_judge_is_trained(tmp_path: Path) -> None:

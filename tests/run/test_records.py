@@ -13,9 +13,10 @@ import pytest
 from molyneux.core import ConflictError
 from molyneux.report import StudyRun, append_study, save_study, study_run
 from molyneux.report import load_study as load_records
-from molyneux.run import Experiment, Outcome, Study, load_study, parse_experiment, records, run_study
-from molyneux.run.records import Records
-from molyneux.run.study import check_points
+from molyneux.run import Experiment, Outcome, Study, load_study, parse_experiment, run_study
+from molyneux.run.studies import records
+from molyneux.run.studies.records import Records
+from molyneux.run.studies.study import check_points
 
 TOP = Path(__file__).parents[2]
 SHIPPED = sorted(
@@ -179,7 +180,7 @@ def test_a_shipped_study_is_not_refused_by_its_own_records(name: str, monkeypatc
     if any(read in str(study.base_settings) for read in READ_FROM_FILES) and "MOLYNEUX_DATA" not in os.environ:
         pytest.skip("needs files in the folder that MOLYNEUX_DATA names")
     if study.search == "grid":
-        monkeypatch.setattr("molyneux.run.study.read_experiment", parse_experiment)  # that models fit is tested with the files
+        monkeypatch.setattr("molyneux.run.studies.study.read_experiment", parse_experiment)  # models that fit: see the files
         experiments = [experiment for same in check_points(study) for experiment in same]
         found = Records(TOP / "studies" / "results" / name / "records.jsonl")
         if name in REFUSED:

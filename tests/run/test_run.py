@@ -15,7 +15,7 @@ from molyneux.core import ConfigError, ConflictError, CorruptFileError, DataErro
 from molyneux.data import StoredSource, generate
 from molyneux.measure import evaluate
 from molyneux.run import Experiment, Outcome, Silent, open_evaluation, open_experiment, read_experiment, run_experiment
-from molyneux.run.folder import RunFolder
+from molyneux.run.run.folder import RunFolder
 
 
 class Steps(Silent):

@@ -47,7 +47,7 @@ def test_an_altered_table_is_refused(table: Path, what: str, tmp_path: Path) -> 
 
 
 def test_files_are_compared_whole(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("molyneux.run.same_samples.digest", lambda source: "the first samples alone")
+    monkeypatch.setattr("molyneux.run.run.same_samples.digest", lambda source: "the first samples alone")
     made(table, tmp_path / "run")
     made(table, tmp_path / "run")
     table.write_text(table.read_text().replace(f"x{ROWS - 1}", "y"))

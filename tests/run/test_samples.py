@@ -12,8 +12,8 @@ from molyneux.core.config import Factory
 from molyneux.data import CdSprites, GeBiD, Missing, ShapeWorld, Subset, generate
 from molyneux.data.imperfections import Erasing, GaussianNoise
 from molyneux.run import ConditionSettings, Outcome, read_experiment, run_experiment
-from molyneux.run.samples import Samples, conditions, save_view_digests, train_overlap
-from molyneux.run.sections import DataSettings
+from molyneux.run.run.samples import Samples, conditions, save_view_digests, train_overlap
+from molyneux.run.run.sections import DataSettings
 
 
 def share_of(test: Source, train: Source, name: str) -> float:

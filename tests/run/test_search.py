@@ -16,13 +16,13 @@ from molyneux.core import ConfigError, History, store
 from molyneux.core.config import read_document
 from molyneux.report import load_study as load_records
 from molyneux.run import Experiment, Finished, Goal, Range, Study, SweepOutcome, read_experiment, run_study
-from molyneux.run.launch import Job, LocalLauncher, Report
-from molyneux.run.pruning import Earlier, PrunedError, Rule, Watched, stopped_at
-from molyneux.run.search import search
-from molyneux.run.steps import Silent
-from molyneux.run.study import run_name
-from molyneux.run.trials import Trials
-from molyneux.run.worker import ProgressLines, _compute
+from molyneux.run.run.report import Silent
+from molyneux.run.studies.launch import Job, LocalLauncher, Report
+from molyneux.run.studies.pruning import Earlier, PrunedError, Rule, Watched, stopped_at
+from molyneux.run.studies.search import search
+from molyneux.run.studies.study import run_name
+from molyneux.run.studies.trials import Trials
+from molyneux.run.studies.worker import ProgressLines, _compute
 
 GOAL = Goal(score="coherence.strict", about={"source": "word", "target": "point"})
 

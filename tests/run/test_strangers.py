@@ -221,7 +221,7 @@ def test_a_run_is_measured_again_with_its_threads(pair: dict[str, Path], monkeyp
         return evaluate(*args, **settings)
 
     recorded = store.read_stage(pair["a"] / "measure")["details"]["machine"]["threads"]
-    monkeypatch.setattr("molyneux.run.again.evaluate", counted)
+    monkeypatch.setattr("molyneux.run.run.again.evaluate", counted)
     torch.set_num_threads(recorded + 1)
     try:
         assert measure_again(pair["a"]).changed == ()

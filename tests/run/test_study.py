@@ -25,16 +25,16 @@ from molyneux.run import (
     SweepOutcome,
     check_study,
     load_study,
-    provenance,
     read_experiment,
     run_experiment,
     run_study,
 )
-from molyneux.run.launch import Job, LocalLauncher, Report
-from molyneux.run.records import Records
-from molyneux.run.search import search
-from molyneux.run.study import check_points, run_name
-from molyneux.run.trials import sampler
+from molyneux.run.run import provenance
+from molyneux.run.studies.launch import Job, LocalLauncher, Report
+from molyneux.run.studies.records import Records
+from molyneux.run.studies.search import search
+from molyneux.run.studies.study import check_points, run_name
+from molyneux.run.studies.trials import sampler
 
 HERE = Path(__file__).parent
 

@@ -6,25 +6,15 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import molyneux.run as runs  # its names are imported when they are used: a report needs few of them
 from molyneux.cli.names import values
 from molyneux.cli.parser import Arguments, complain, say, say_json
 from molyneux.cli.progress import Answers, shown, sweep_shown
-from molyneux.run import (
-    Experiment,
-    Outcome,
-    Step,
-    SweepOutcome,
-    default_folder,
-    experiment_schema,
-    load_experiment,
-    load_study,
-    open_experiment,
-    report_run,
-    run_experiment,
-    run_study,
-    study_schema,
-)
+
+if TYPE_CHECKING:
+    from molyneux.run import Experiment, Outcome, Step, SweepOutcome
 
 WIDTH = 120
 """Columns of a table that goes into a file."""
@@ -36,8 +26,8 @@ def run(arguments: Arguments) -> int:
     options, settings = arguments.options, values(arguments)
     if options.seed is not None:
         settings.append(("seed", options.seed))
-    experiment = load_experiment(options.config, settings)
-    return _run(arguments, experiment, options.out or default_folder(experiment), _ALL)
+    experiment = runs.load_experiment(options.config, settings)
+    return _run(arguments, experiment, options.out or runs.default_folder(experiment), _ALL)
 
 
 def learn(arguments: Arguments) -> int:
@@ -51,7 +41,7 @@ def report(arguments: Arguments) -> int:
     if path.suffix in (".yaml", ".yml"):
         return some_steps(arguments, "report")
     with shown(quiet=arguments.options.quiet or arguments.json) as progress:
-        outcome = report_run(path, progress=progress)
+        outcome = runs.report_run(path, progress=progress)
     print_outcome(arguments, outcome)
     return 0
 
@@ -59,18 +49,20 @@ def report(arguments: Arguments) -> int:
 def sweep(arguments: Arguments) -> int:
     """`molyneux sweep STUDY`: many experiments; status 1 if a run failed."""
     options = arguments.options
-    study = load_study(options.study)
+    study = runs.load_study(options.study)
     folder = options.out or Path("runs") / study.name
     results = options.results or Path("studies") / "results" / study.name
     with sweep_shown(quiet=options.quiet or arguments.json) as progress:
-        outcome = run_study(study, folder, results, jobs=options.jobs, on=options.on, storage=options.storage, progress=progress)
+        outcome = runs.run_study(
+            study, folder, results, jobs=options.jobs, on=options.on, storage=options.storage, progress=progress
+        )
     _print_sweep(arguments, outcome)
     return 1 if outcome.failed else 0
 
 
 def schema(arguments: Arguments) -> int:
     """`molyneux schema`: the JSON Schema of experiment or study files."""
-    say_json(study_schema() if arguments.options.study else experiment_schema())
+    say_json(runs.study_schema() if arguments.options.study else runs.experiment_schema())
     return 0
 
 
@@ -78,14 +70,14 @@ def some_steps(arguments: Arguments, *steps: Step) -> int:
     """Some steps of the run in a folder, or of the experiment in a file."""
     path: Path = arguments.options.run
     if path.suffix in (".yaml", ".yml"):
-        experiment = load_experiment(path)
-        return _run(arguments, experiment, default_folder(experiment), steps)
-    return _run(arguments, open_experiment(path, trust=arguments.options.trust), path, steps)
+        experiment = runs.load_experiment(path)
+        return _run(arguments, experiment, runs.default_folder(experiment), steps)
+    return _run(arguments, runs.open_experiment(path, trust=arguments.options.trust), path, steps)
 
 
 def _run(arguments: Arguments, experiment: Experiment, folder: Path, steps: Sequence[Step]) -> int:
     with shown(quiet=arguments.options.quiet or arguments.json) as progress:
-        outcome = run_experiment(experiment, folder, steps=steps, progress=progress)
+        outcome = runs.run_experiment(experiment, folder, steps=steps, progress=progress)
     print_outcome(arguments, outcome)
     return 0
 

@@ -6,9 +6,9 @@ Experiments and studies are checked later, against the classes themselves, with 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from molyneux.cli import index
 from molyneux.cli.parser import Arguments
 from molyneux.core.documents import parse_value, read_document
 from molyneux.core.errors import ConfigError, StoreError, nearest
@@ -54,6 +54,11 @@ def values(arguments: Arguments) -> list[tuple[str, Any]]:
     return found
 
 
+def is_document(name: str) -> bool:
+    """Whether a word on the command line is the name of an experiment file."""
+    return Path(name).suffix in (".yaml", ".yml")
+
+
 def _range_problems(options: Any) -> Iterator[str]:
     """Numbers out of range."""
     ranges = {"seed": (0, 2**63 - 1), "size": (1, MOST_SAMPLES), "samples": (1, MOST_SAMPLES), "jobs": (1, MOST_JOBS)}
@@ -76,6 +81,8 @@ def _world_problems(name: str, given: Mapping[str, Any], options: Mapping[str, A
     """A world that does not exist, or has another version, and settings that it does not have."""
     if "." in name:  # a class from outside this package
         return
+    from molyneux.cli import index  # which the other commands do not need
+
     entry = index.find_class("worlds", name.partition("-v")[0])
     if entry is None:
         yield f"unknown world {name!r}; {nearest(name, index.world_names())}"

@@ -8,14 +8,17 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
 from molyneux.cli.parser import answering, complain
-from molyneux.run import RunProgress, Silent, SweepProgress
+from molyneux.run import Silent
+
+if TYPE_CHECKING:
+    from molyneux.run import RunProgress, SweepProgress
 
 EVERY, LONG = 60.0, 10.0
 """Seconds between two lines; how long a step takes at least that has a line at its end."""

@@ -7,24 +7,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import molyneux.run as runs
 from molyneux.cli import index
 from molyneux.cli.commands import WIDTH, print_outcome, some_steps
-from molyneux.cli.names import values
+from molyneux.cli.names import is_document, values
 from molyneux.cli.parser import Arguments, complain, say, say_json
 from molyneux.cli.progress import Answers, shown
-from molyneux.cli.worlds import is_document
-from molyneux.core import ConfigError
-from molyneux.run import (
-    ExportSettings,
-    export_run,
-    export_samples,
-    is_run,
-    make_leaderboard,
-    measure_again,
-    measure_model,
-    opened_export,
-    read_data,
-)
+from molyneux.core.errors import ConfigError
 
 
 def measure(arguments: Arguments) -> int:
@@ -43,7 +32,7 @@ def measure(arguments: Arguments) -> int:
         raise ConfigError(problems)
     if options.model is not None:
         return _from_outside(arguments)
-    with opened_export(options.run) as folder:
+    with runs.opened_export(options.run) as folder:
         options.run = folder
         return _again(arguments) if options.again else some_steps(arguments, "measure")
 
@@ -51,8 +40,8 @@ def measure(arguments: Arguments) -> int:
 def export(arguments: Arguments) -> int:
     """`molyneux export FOLDER --out DIR`: a run or stored samples as a folder to share."""
     options = arguments.options
-    settings = ExportSettings(licence=options.licence, include_data=options.include_data)
-    (export_run if is_run(options.folder) else export_samples)(options.folder, options.out, settings)
+    settings = runs.ExportSettings(licence=options.licence, include_data=options.include_data)
+    (runs.export_run if runs.is_run(options.folder) else runs.export_samples)(options.folder, options.out, settings)
     files = sorted(str(path.relative_to(options.out)) for path in options.out.rglob("*") if path.is_file())
     if arguments.json:
         say_json({"export": str(options.out), "files": files})
@@ -66,7 +55,7 @@ def export(arguments: Arguments) -> int:
 def leaderboard(arguments: Arguments) -> int:
     """`molyneux leaderboard RESULTS`: models ranked by their records."""
     options = arguments.options
-    ranked = make_leaderboard(options.results, add=options.add, scores=options.score)
+    ranked = runs.make_leaderboard(options.results, add=options.add, scores=options.score)
     from molyneux.report import leaderboard_tables, to_terminal, write_leaderboard  # draws: takes a second to import
 
     files = write_leaderboard(ranked, options.out) if options.out else []
@@ -87,7 +76,7 @@ def _from_outside(arguments: Arguments) -> int:
     """Status 1 if nothing could be measured."""
     options = arguments.options
     with shown(quiet=options.quiet or arguments.json) as progress:
-        outcome = measure_model(
+        outcome = runs.measure_model(
             options.model, _data(options.data), overrides=values(arguments), out=options.out, progress=progress
         )
     print_outcome(arguments, outcome)
@@ -104,7 +93,7 @@ def _from_outside(arguments: Arguments) -> int:
 def _data(name: str) -> dict[str, Any]:
     """The sections of a file, or a section `data` with a world of that name."""
     if is_document(name):
-        return read_data(Path(name))
+        return runs.read_data(Path(name))
     entry = index.find_class("worlds", name)
     class_path = name if entry is None else entry.node.name
     return {"name": name.partition("-v")[0], "data": {"world": {"class_path": class_path, "init_args": {}}}}
@@ -113,7 +102,7 @@ def _data(name: str) -> dict[str, Any]:
 def _again(arguments: Arguments) -> int:
     """Status 1 if a score is not the stored one."""
     with shown(quiet=arguments.options.quiet or arguments.json) as progress:
-        repeated = measure_again(arguments.options.run, trust=arguments.options.trust, progress=progress)
+        repeated = runs.measure_again(arguments.options.run, trust=arguments.options.trust, progress=progress)
     if arguments.json:
         scores = [score.to_json() for score in repeated.outcome.scores]
         say_json({"folder": str(repeated.outcome.folder), "changed": list(repeated.changed), "scores": scores})

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from molyneux.cli import index
-from molyneux.cli.names import values
+from molyneux.cli.names import is_document, values
 from molyneux.cli.parser import Arguments, parse, say, say_json
 from molyneux.cli.progress import shown
 from molyneux.core import ConfigError, ConflictError, store
@@ -109,6 +109,7 @@ def judge(arguments: Arguments) -> int:
 
     options = arguments.options
     worlds = _levels(arguments)
+    constant = constant_accuracy(worlds, seed=options.seed)
     with shown(quiet=options.quiet or arguments.json) as progress:
         progress.begin("judge", "training")
         made = make_judge(
@@ -119,9 +120,9 @@ def judge(arguments: Arguments) -> int:
             seed=options.seed,
             settings={} if is_document(options.world) else dict(values(arguments)),
             named=Path(options.world).name if is_document(options.world) else "",
+            constant=constant,
             progress=progress,
         )
-    constant = constant_accuracy(worlds, options.modality, seed=options.seed)
     if arguments.json:
         record = {
             "constant": constant,
@@ -140,11 +141,6 @@ def judge(arguments: Arguments) -> int:
             say(f"Note: {factor} is read no better than by a constant answer; scores that this judge reads say nothing of it")
     say(f"Judge: {options.out}")
     return 0
-
-
-def is_document(name: str) -> bool:
-    """Whether a word on the command line is the name of an experiment file."""
-    return Path(name).suffix in (".yaml", ".yml")
 
 
 def _levels(arguments: Arguments) -> Mapping[str, World] | Mapping[str, OwnDataset | Benchmark]:

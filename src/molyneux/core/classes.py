@@ -13,7 +13,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import chdir, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,25 +64,6 @@ def working_folder_importable() -> Iterator[None]:
         if added:
             with suppress(ValueError):  # the module itself may have removed it
                 sys.path.remove(folder)
-
-
-@contextmanager
-def settings_apart(library: str) -> Iterator[bool]:
-    """Inside, a library is imported that reads settings from the working folder, which may be a stranger's: it finds none there.
-
-    Args:
-        library: name of its package.
-
-    Returns:
-        Whether it was not imported before; otherwise nothing is changed.
-    """
-    new = library not in sys.modules
-    try:
-        inside = chdir(Path(__file__).parent) if new and Path.cwd() else nullcontext()
-    except FileNotFoundError:  # the working folder was removed
-        inside = nullcontext()
-    with inside:
-        yield new
 
 
 def is_foreign(name: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from molyneux.core.classes import settings_apart
+from molyneux.core.lazy import settings_apart
 
 with settings_apart("numba") as _new:
     from numba import njit

@@ -1,4 +1,4 @@
-"""YAML documents as plain data, and single settings replaced in them.
+"""YAML documents as plain data, single settings replaced in them, and where two of them differ.
 
 Stricter than PyYAML where it surprises, as YAML 1.2 has it: a key given twice is an error, `1e-3` is a number, only `true`
 and `false` are truth values (`off` and `no` stay words), and dates, `010` and `1:30` are words. What would take long to
@@ -19,7 +19,7 @@ from molyneux.core.errors import ConfigError, StoreError
 from molyneux.core.files import read_plain
 
 MOST_CHARACTERS, MOST_VALUES, MOST_LEVELS, LARGEST_INTEGER = 1_000_000, 20_000, 50, 2**63 - 1
-_SHOWN = 500  # characters of a path in a message
+_SHOWN = 500  # characters of a path, a place or a value in a message
 _TOO_DEEP = f"expected at most {MOST_LEVELS} levels of lists and names in each other, got more"
 _TOO_MANY = f"expected at most {MOST_VALUES} values, aliases counted as what they stand for, got more"
 _WORDS = {
@@ -222,3 +222,30 @@ def _position(items: list[Any], name: str, path: str) -> int:
     if not name.isdecimal() or int(name) >= len(items):
         raise ConfigError(f"{path}: expected a position from 0 to {len(items) - 1} in a list, got {name!r}")
     return int(name)
+
+
+def differences(old: Any, new: Any, at: str = "") -> str:
+    """The first few places where two plain records differ, as `path: old -> new`; long values are cut."""
+    found = places(old, new, at)
+    return "; ".join(found[:3]) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")
+
+
+def places(old: Any, new: Any, at: str = "") -> list[str]:
+    """All places where two plain records differ, told as in `differences`."""
+    found, missing = list[str](), object()
+
+    def walk(a: Any, b: Any, path: str) -> None:
+        if isinstance(a, dict) and isinstance(b, dict):
+            for name in sorted({*a, *b}):
+                walk(a.get(name, missing), b.get(name, missing), f"{path}.{name}" if path else str(name))
+        elif a != b:
+            shown = ["not there" if value is missing else _brief(value) for value in (a, b)]
+            found.append(f"{path[:_SHOWN]}: {shown[0]} -> {shown[1]}")
+
+    walk(old, new, at)
+    return found
+
+
+def _brief(value: Any) -> str:
+    told = repr(value)
+    return told if len(told) <= _SHOWN else f"{told[:_SHOWN]}..."

@@ -1,11 +1,12 @@
-"""Names of a package that are imported when they are first used, so that importing the package costs nothing."""
+"""Imports: names of a package that are imported when they are first used, and libraries without the settings of a folder."""
 
 from __future__ import annotations
 
 import ast
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -24,3 +25,22 @@ def lazy_names(package: str) -> Callable[[str], Any]:
         return found
 
     return find
+
+
+@contextmanager
+def settings_apart(library: str) -> Iterator[bool]:
+    """Inside, a library is imported that reads settings from the working folder, which may be a stranger's: it finds none there.
+
+    Args:
+        library: name of its package.
+
+    Returns:
+        Whether it was not imported before; otherwise nothing is changed.
+    """
+    new = library not in sys.modules
+    try:
+        inside = chdir(Path(__file__).parent) if new and Path.cwd() else nullcontext()
+    except FileNotFoundError:  # the working folder was removed
+        inside = nullcontext()
+    with inside:
+        yield new

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from molyneux.core import store
-from molyneux.core.batch import Source
 from molyneux.core.errors import DataError, SpecError
 from molyneux.core.score import Score
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from molyneux.core.batch import Source
 
 
 @dataclass(frozen=True)

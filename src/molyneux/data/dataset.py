@@ -56,6 +56,11 @@ class SplitDataset(ABC):
             ConfigError: no such split. DataError: no integers in one row, or a number outside the split.
         """
 
+    def factor_codes(self, indices: np.ndarray, *, split: Split, seed: int) -> np.ndarray:
+        """The factor codes (n, F) int64 of these samples; errors as `batch`. No view is made where codes are known without."""
+        factors = self.batch(indices, split=split, seed=seed).factors
+        return np.empty((len(indices), 0), np.int64) if factors is None else factors.numpy()
+
     def readers(self) -> Mapping[str, Reader]:
         """The exact readers this data set has, by modality; none unless a subclass says otherwise."""
         return {}

@@ -1,21 +1,27 @@
 """Reports: tables, drawings and pages in Markdown, HTML, LaTeX and CSV from the stored scores of a run or a study."""
 
-from molyneux.report.aggregate import Aggregate, Task, aggregate, aggregate_table, comparisons, tasks_of, tradeoff_panels
-from molyneux.report.leaderboard import (
-    ForeignRecord,
-    Leaderboard,
-    leaderboard_tables,
-    make_boards,
-    read_foreign,
-    write_leaderboard,
-)
-from molyneux.report.page import to_html
-from molyneux.report.record_lines import StudyRun
-from molyneux.report.records import RunRecords, append_study, load_study, read_run, save_study, study_run
-from molyneux.report.run_page import summary_table, write_run
-from molyneux.report.settings import flatten, portable
-from molyneux.report.study import chosen_tables, study_breakdowns, study_findings, study_tables, write_study
-from molyneux.report.tables import Table, to_csv, to_latex, to_markdown, to_terminal
+from typing import TYPE_CHECKING
+
+from molyneux.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from molyneux.report.aggregation import Aggregate, Task, aggregate, aggregate_table, comparisons, tasks_of, tradeoff_panels
+    from molyneux.report.leaderboard import (
+        ForeignRecord,
+        Leaderboard,
+        leaderboard_tables,
+        make_boards,
+        read_foreign,
+        write_leaderboard,
+    )
+    from molyneux.report.page import to_html
+    from molyneux.report.record_lines import StudyRun
+    from molyneux.report.records import append_study, load_study, save_study, study_run
+    from molyneux.report.run_page import summary_table, write_run
+    from molyneux.report.run_records import RunRecords, read_run
+    from molyneux.report.settings import flatten, portable
+    from molyneux.report.study import chosen_tables, study_breakdowns, study_findings, study_tables, write_study
+    from molyneux.report.tables import Table, to_csv, to_latex, to_markdown, to_terminal
 
 __all__ = [
     "Aggregate",
@@ -54,3 +60,6 @@ __all__ = [
     "write_run",
     "write_study",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__)

@@ -10,8 +10,8 @@ from typing import Any
 
 from molyneux.core import Score, about_names
 from molyneux.report import wording
-from molyneux.report.numbers import write_count
 from molyneux.report.settings import steps_of, world_of
+from molyneux.report.wording import write_count
 
 _FILES = ("cdsprites.json", "ynoc.json", "pos.json")
 FEWEST_STEPS = 5000

@@ -1,97 +1,19 @@
-"""Read the recorded files of a run folder, and read and write the records of a study. No model is built and no sample is read."""
+"""Read and write the records of a study, one of which is made of the folder of a run."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from molyneux.core import (
-    ConfigError,
-    CorruptFileError,
-    Exhibit,
-    History,
-    Score,
-    Spec,
-    StoreError,
-    files,
-    load_exhibits,
-    store,
-)
-from molyneux.core.chain import require_one_run
-from molyneux.core.config import read_document
+from molyneux.core import StoreError, files, store
 from molyneux.report.record_lines import RecordLines, StudyRun
+from molyneux.report.run_records import read_run
 from molyneux.report.settings import flatten, portable
 
 FILE, COSTS = "records.jsonl", "costs.jsonl"
-
-
-@dataclass(frozen=True)
-class RunRecords:
-    """What the folder of one run holds, as plain data. Fields whose file does not exist are empty.
-
-    Args:
-        name: name of the folder.
-        config: the resolved configuration.
-        config_text: the same, as text of `config.yaml`.
-        scores: the scores of all measures under all conditions.
-        history: columns of the training log by name; an empty entry of a column is NaN.
-        machine: the machine and the versions of the packages it ran with.
-        contact_sheet: a picture of some samples, PNG.
-        parameters: number of parameters of the model; 0 where it is not recorded.
-    """
-
-    name: str
-    config: Mapping[str, Any]
-    config_text: str
-    scores: tuple[Score, ...]
-    exhibits: tuple[Exhibit, ...] = ()
-    history: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    machine: Mapping[str, Any] = field(default_factory=dict)
-    spec: Spec | None = None
-    contact_sheet: bytes = b""
-    parameters: int = 0
-
-
-def read_run(folder: Path | str) -> RunRecords:
-    """Read the folder of a run. Only `config.yaml` and `measure/scores.jsonl` are required; samples and weights are not read.
-
-    Raises:
-        StoreError: the folder, its `config.yaml` or its `measure/scores.jsonl` does not exist.
-        CorruptFileError: a file cannot be parsed. ConflictError: a stage is of another run.
-    """
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise StoreError(f"expected the folder of a run, got {folder}, which is not one: name a folder made by molyneux run")
-    text, config = _config(files.inside(folder, "config.yaml"))
-    scores = files.inside(folder, "measure/scores.jsonl")
-    if not store.is_file(scores):
-        raise StoreError(f"expected the scores {scores}, which do not exist: run molyneux measure {folder} first")
-    require_one_run(folder, config)
-    names = ("samples/contact_sheet.png", "machine.json", "model/stage.json", "model/history.csv")
-    sheet, machine, model, history = (files.inside(folder, name) for name in names)
-    specs = [files.inside(folder, f"{place}/spec.json") for place in ("samples", "model")]
-    spec = next((store.read_json(path) for path in specs if store.is_file(path)), None)
-    return RunRecords(
-        name=folder.resolve().name,
-        config=config,
-        config_text=text,
-        scores=tuple(Score.load_lines(scores)),
-        exhibits=tuple(load_exhibits(folder / "measure")),
-        history=History.read_csv(history).columns() if store.is_file(history) else {},
-        machine=store.read_json(machine) if store.is_file(machine) else {},
-        spec=None if spec is None else Spec.from_json(spec),
-        contact_sheet=files.read_plain(sheet) if store.is_file(sheet) else b"",
-        parameters=_parameters(folder / "model") if store.is_file(model) else 0,
-    )
-
-
-def _parameters(model: Path) -> int:
-    """The number of parameters that the record of a training tells; 0 where it tells none."""
-    found = store.read_stage(model)["details"].get("parameters")
-    return found if type(found) is int else 0
 
 
 def study_run(folder: Path | str) -> StudyRun:
@@ -184,13 +106,3 @@ def _costs(path: Path) -> dict[str, Mapping[str, Any]]:
     """What trainings cost, by `cost_key`."""
     rows = store.read_lines(path) if store.is_file(path) else []
     return {"-".join(str(row["run"]).split("-")[-2:]): row for row in rows}
-
-
-def _config(path: Path) -> tuple[str, Mapping[str, Any]]:
-    if not store.is_file(path):
-        raise StoreError(f"expected the configuration {path}, which does not exist: name a folder made by molyneux run")
-    try:
-        config = read_document(path)
-    except ConfigError as error:
-        raise CorruptFileError(f"{error}: restore it from a copy") from error
-    return files.read_plain(path).decode(), config

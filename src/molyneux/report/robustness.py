@@ -11,45 +11,30 @@ import numpy as np
 from molyneux.core import Score
 from molyneux.core.curves import Curve, effective_robustness, performance_curves, relative_robustness
 from molyneux.report.record_lines import StudyRun
-from molyneux.report.settings import model_of
+from molyneux.report.settings import baseline_of, model_of
 
 _MEASURES = {"relative": relative_robustness, "effective": effective_robustness}
 
 
-def with_robustness(runs: Sequence[StudyRun]) -> list[StudyRun]:
-    """The runs, with scores `robustness.relative` and `robustness.effective` where their settings name a baseline of the study.
+def with_robustness(runs: Sequence[StudyRun], baseline: str = "") -> list[StudyRun]:
+    """The runs, with scores `robustness.relative` and `robustness.effective` where there is a baseline among them.
 
-    The baseline is that of the measure `Robustness` in the settings of a run: the name of a variant, or the class of a model. A
-    run is compared with the baseline's run of the same seed and the same samples; with the mean of its runs on these samples
+    A run is compared with the baseline's run of the same seed and the same samples; with the mean of its runs on these samples
     where none has that seed. The baseline itself scores 0. Where the strengths differ there is nothing to compare.
+
+    Args:
+        runs: of a study.
+        baseline: the name of a variant, or the class of a model, that all runs are compared with; by default that of the measure
+            `Robustness` in the settings of each run.
     """
     curves = [{curve.key: curve for curve in performance_curves(run.scores)} for run in runs]
     found = []
     for run, own in zip(runs, curves, strict=True):
-        name = baseline_of(run.settings)
+        name = baseline or baseline_of(run.settings)
         others = [(other.seed, theirs) for other, theirs in zip(runs, curves, strict=True) if name and _is(other, name, run)]
         same = [theirs for seed, theirs in others if seed == run.seed] or [theirs for _, theirs in others]
         found.append(replace(run, scores=(*run.scores, *_compared(own, same))) if same else run)
     return found
-
-
-def baseline_of(settings: Mapping[str, Any]) -> str:
-    """The baseline that the settings of a run name; empty where they name none."""
-    return str(_robustness(settings).get("baseline") or "")
-
-
-def chosen_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of the scores whose robustness the settings of a run ask for; none where they ask for all."""
-    return tuple(_robustness(settings).get("of") or ())
-
-
-def _robustness(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The settings of the measure in flat settings of a run; none where it has none."""
-    for measure in settings.get("measure.measures") or ():
-        named = str(measure.get("class_path", "")) if isinstance(measure, Mapping) else ""
-        if named.rpartition(".")[2] == "Robustness":
-            return measure.get("init_args") or {}
-    return {}
 
 
 def _is(other: StudyRun, name: str, run: StudyRun) -> bool:

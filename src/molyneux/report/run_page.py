@@ -11,7 +11,6 @@ from rich.table import Table as RichTable
 
 from molyneux.core import Gallery, Scatter, Score, Spec, store
 from molyneux.report import wording
-from molyneux.report.numbers import places, write, write_count, write_interval
 from molyneux.report.page import (
     Block,
     Drawings,
@@ -26,11 +25,10 @@ from molyneux.report.page import (
     draw_galleries,
     write_page,
 )
-from molyneux.report.plots import factor_bars, few_shot_curves, learning_curves, png_uri, projections, strength_curves
+from molyneux.report.plots import factor_bars, few_shot_curves, learning_curves, png_uri, projections
 from molyneux.report.published import published_beside
-from molyneux.report.records import RunRecords, read_run
-from molyneux.report.robustness import chosen_of
-from molyneux.report.settings import flatten, model_of, short, split_of, train_overlap_of, world_of
+from molyneux.report.run_records import RunRecords, read_run
+from molyneux.report.settings import chosen_of, flatten, model_of, short, split_of, train_overlap_of, world_of
 from molyneux.report.tables import (
     base_scores,
     breakdown_scores,
@@ -50,6 +48,7 @@ from molyneux.report.tables import (
     whole_predictions,
 )
 from molyneux.report.tables.table import ceiling, strip
+from molyneux.report.wording import places, write, write_count, write_interval
 
 _COHERENCE = (
     "One modality is given, another is generated from it, and a reader extracts the factors of the result. "
@@ -186,6 +185,10 @@ def _shots(scores: Sequence[Score]) -> tuple[Block, ...]:
 
 
 def _strengths(scores: Sequence[Score], of: Sequence[str]) -> tuple[Block, ...]:
+    if not any("strength" in score.about for score in scores):
+        return ()
+    from molyneux.report.plots import strength_curves  # most runs measure no strengths
+
     panels = strength_curves(scores, of)
     return (Drawings("", tuple(panels), _STRENGTH_KEYS),) if panels else ()
 

@@ -144,3 +144,22 @@ def short(value: Any) -> str:
 
 def _named(settings: Mapping[str, Any], ending: str) -> Any:
     return next((value for path, value in settings.items() if path == ending or path.endswith(f".{ending}")), None)
+
+
+def baseline_of(settings: Mapping[str, Any]) -> str:
+    """The baseline that the settings of a run name; empty where they name none."""
+    return str(_robustness(settings).get("baseline") or "")
+
+
+def chosen_of(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the scores whose robustness the settings of a run ask for; none where they ask for all."""
+    return tuple(_robustness(settings).get("of") or ())
+
+
+def _robustness(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The settings of the measure in flat settings of a run; none where it has none."""
+    for measure in settings.get("measure.measures") or ():
+        named = str(measure.get("class_path", "")) if isinstance(measure, Mapping) else ""
+        if named.rpartition(".")[2] == "Robustness":
+            return measure.get("init_args") or {}
+    return {}

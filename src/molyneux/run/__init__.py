@@ -3,21 +3,34 @@
 This is where the rooms meet: they know only the core, and `run` carries things from one to the next.
 """
 
-from molyneux.run.again import Repeated, measure_again
-from molyneux.run.comparison import Comparison, compare_models
-from molyneux.run.experiment import Experiment, judged_data, load_experiment, make_model, parse_experiment, read_experiment
-from molyneux.run.export import ExportSettings, export_run, export_samples, is_run, opened_export, verify_export
-from molyneux.run.folder import default_folder, open_experiment
-from molyneux.run.launch import Finished, SweepProgress
-from molyneux.run.leaderboard import make_leaderboard
-from molyneux.run.model_report import ModelReport, evaluate_model, usual_imperfections
-from molyneux.run.outside import measure_model, read_data
-from molyneux.run.readers import constant_accuracy, make_judge
-from molyneux.run.schema import experiment_schema, study_schema
-from molyneux.run.sections import ConditionSettings, DataSettings, LearnSettings, MeasureSettings, ReportSettings
-from molyneux.run.steps import Outcome, RunProgress, Silent, Step, open_evaluation, report_run, run_experiment
-from molyneux.run.study import Goal, Range, Study, check_study, load_study
-from molyneux.run.sweep import SweepOutcome, run_study
+from typing import TYPE_CHECKING
+
+from molyneux.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from molyneux.run.comparison import Comparison, compare_models
+    from molyneux.run.model_report import ModelReport, evaluate_model, usual_imperfections
+    from molyneux.run.outside import measure_model, read_data
+    from molyneux.run.run.again import Repeated, measure_again
+    from molyneux.run.run.experiment import (
+        Experiment,
+        judged_data,
+        load_experiment,
+        make_model,
+        parse_experiment,
+        read_experiment,
+    )
+    from molyneux.run.run.folder import default_folder, open_experiment
+    from molyneux.run.run.readers import constant_accuracy, make_judge
+    from molyneux.run.run.report import Outcome, Silent, report_run
+    from molyneux.run.run.sections import ConditionSettings, DataSettings, LearnSettings, MeasureSettings, ReportSettings
+    from molyneux.run.run.steps import RunProgress, Step, open_evaluation, run_experiment
+    from molyneux.run.schema import experiment_schema, study_schema
+    from molyneux.run.sharing.export import ExportSettings, export_run, export_samples, is_run, opened_export, verify_export
+    from molyneux.run.studies.launch import Finished, SweepProgress
+    from molyneux.run.studies.leaderboard import make_leaderboard
+    from molyneux.run.studies.study import Goal, Range, Study, check_study, load_study
+    from molyneux.run.studies.sweep import SweepOutcome, run_study
 
 __all__ = [
     "Comparison",
@@ -70,3 +83,6 @@ __all__ = [
     "usual_imperfections",
     "verify_export",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from molyneux.core import ConfigError, Dataset, History, Source, nearest
-from molyneux.core.classes import public_path
 from molyneux.measure import Measure
+from molyneux.report import StudyRun
+from molyneux.report.robustness import with_robustness
 from molyneux.run.model_report import MEASURES, ModelReport, evaluate_model
-from molyneux.run.sections import ConditionSettings
-
-if TYPE_CHECKING:
-    from molyneux.report import StudyRun
+from molyneux.run.run.sections import ConditionSettings
 
 
 @dataclass(frozen=True)
@@ -23,7 +21,9 @@ class Comparison:
 
     Args:
         reports: by the name of a model, the report of each of its trainings.
-        runs: the same scores as records of a study, which `write_study`, `comparisons` and `save_study` of `report` take.
+        runs: the same scores, and the robustness against the baseline, as records of a study, which `write_study`, `comparisons`
+            and `save_study` of `report` take. Their settings are the name of the model, as `name` and as `model`, and as `seed`
+            the number of the training.
     """
 
     reports: Mapping[str, tuple[ModelReport, ...]]
@@ -101,26 +101,11 @@ def compare_models(
         for name, each in trainings.items()
     }
     runs = [
-        _record(name, number, model, report, baseline)
+        StudyRun({"name": name, "model": name, "seed": number}, report.scores)
         for name, each in reports.items()
-        for number, (model, report) in enumerate(zip(trainings[name], each, strict=True), 1)
+        for number, report in enumerate(each, 1)
     ]
-    return Comparison(reports, tuple(runs))
-
-
-def _record(name: str, number: int, model: Any, report: ModelReport, baseline: str | None) -> StudyRun:
-    """A training as a run of a study: its number in the place of the seed, and whom robustness is compared with."""
-    from molyneux.report import StudyRun  # draws: takes a second to import
-
-    settings: dict[str, Any] = {
-        "name": name,
-        "model": name,
-        "seed": number,
-        "learn.model.class_path": public_path(model.__class__),
-    }
-    if baseline:
-        settings["measure.measures"] = [{"class_path": "Robustness", "init_args": {"baseline": baseline}}]
-    return StudyRun(settings, report.scores)
+    return Comparison(reports, tuple(with_robustness(runs, baseline or "")))
 
 
 def _listed(value: Any) -> tuple[Any, ...]:

@@ -11,9 +11,9 @@ from molyneux.core import Condition, ConfigError, Dataset, Exhibit, History, Sco
 from molyneux.data.imperfections import Dropout, GaussianNoise, Typos
 from molyneux.data.imperfections.corruption import Corruption
 from molyneux.measure import Complexity, Evaluation, Measure, Prediction, Robustness, evaluate
-from molyneux.run.readers import find_controls
-from molyneux.run.samples import imperfect
-from molyneux.run.sections import ConditionSettings
+from molyneux.run.run.readers import find_controls
+from molyneux.run.run.samples import imperfect
+from molyneux.run.run.sections import ConditionSettings
 
 STRENGTHS = (0.2, 0.4, 0.6, 0.8, 1.0)
 """Of each imperfection where nothing else is asked for; the samples as they are count as strength 0."""

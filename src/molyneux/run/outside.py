@@ -16,13 +16,14 @@ from molyneux.core.config import Factory, Supplied, build, override, read_docume
 from molyneux.data.folders import appearing_folder, require_free
 from molyneux.learn.pretrained import PictureTextModel, pretrained_class
 from molyneux.measure import Evaluation, Measurement, evaluate
-from molyneux.run.experiment import Experiment, with_lists, with_sizes
-from molyneux.run.folder import write_settings
-from molyneux.run.provenance import machine, provenance
-from molyneux.run.readers import find_controls, find_features, find_readers
-from molyneux.run.samples import conditions
-from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
-from molyneux.run.steps import Outcome, RunProgress, Silent, report_run
+from molyneux.run.run.experiment import Experiment, with_lists, with_sizes
+from molyneux.run.run.provenance import provenance
+from molyneux.run.run.readers import find_controls, find_features, find_readers
+from molyneux.run.run.report import Outcome, Silent, report_run
+from molyneux.run.run.samples import conditions
+from molyneux.run.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
+from molyneux.run.run.steps import RunProgress
+from molyneux.run.run.stored import machine, write_settings
 
 MEASURES = ("coherence", "likelihood", "reconstruction", "latent_probe", "prediction")
 """What is measured where nothing else is asked for; what a model cannot do is recorded as not applicable."""

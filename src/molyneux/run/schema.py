@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from molyneux.core.config import CHOICE, OMITTED, REQUIRED, arguments, plain, public_path, settings_model, short_names
-from molyneux.run.experiment import LISTS, Experiment
-from molyneux.run.study import Study
+from molyneux.run.run.experiment import LISTS, Experiment
+from molyneux.run.studies.study import Study
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _OWN_CLASS = {"type": "string", "pattern": r"^(?!molyneux\.).*\."}

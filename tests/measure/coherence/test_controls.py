@@ -12,7 +12,7 @@ from molyneux.measure import Coherence
 from molyneux.measure.coherence.answers import true_answers
 from molyneux.measure.coherence.controls import CONSTANT, MEAN, OTHER, view_controls
 from molyneux.measure.evaluation import Evaluation
-from molyneux.run.readers import find_readers
+from molyneux.run.run.readers import find_readers
 
 FACTORS = Factor("kind", ("a", "b", "c")), Factor("place", ("here", "there"))
 MODALITIES = {

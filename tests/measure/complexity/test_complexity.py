@@ -18,7 +18,7 @@ from molyneux.learn.training.timed_steps import FitStep
 from molyneux.measure import Complexity, Evaluation, evaluate
 from molyneux.measure.complexity.process import Energy, Job, Reads, count_operations, measured
 from molyneux.run import load_study
-from molyneux.run.experiment import parse_experiment
+from molyneux.run.run.experiment import parse_experiment
 
 SPEC = Spec(
     (Modality("image", "image", (3, 8, 8), "uint8"), Modality("table", "tabular", (6,))),

@@ -8,8 +8,9 @@ import pytest
 from molyneux.core import Score
 from molyneux.core.intervals import share_interval
 from molyneux.report import to_csv, to_html, to_latex, to_markdown
+from molyneux.report.study.heatmap import mean_share, pooled_share
 from molyneux.report.tables import breakdown_tables
-from molyneux.report.tables.heatmap import heat, mean_share, pooled_share
+from molyneux.report.tables.heatmap import heat
 
 
 def share(name, right, n, split="test", chance=50.0, **about):

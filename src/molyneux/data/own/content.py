@@ -140,15 +140,18 @@ class Content:
                 found.append(f"label {label.factor.name!r}: no training sample has {named}{more}")
         return tuple(found)
 
+    def codes(self, rows: np.ndarray) -> np.ndarray:
+        """The codes (B, F) of the labels of the samples at these rows."""
+        return np.stack([label.codes[rows] for label in self.labels], 1) if self.labels else np.empty((len(rows), 0), np.int64)
+
     def batch(self, rows: np.ndarray) -> Batch:
         """The samples at these rows (B,)."""
         views = {view.modality.name: torch.from_numpy(view.take(rows)) for view in self.views}
         masks = {view.modality.name: view.present[rows] for view in self.views if view.present is not None}
-        codes = np.stack([label.codes[rows] for label in self.labels], 1) if self.labels else np.empty((len(rows), 0), np.int64)
         return Batch(
             views,
             present={name: torch.from_numpy(mask) for name, mask in masks.items()},
-            factors=torch.from_numpy(codes),
+            factors=torch.from_numpy(self.codes(rows)),
             targets={answer.target.name: torch.from_numpy(answer.values[rows]) for answer in self.answers},
             known={answer.target.name: torch.from_numpy(answer.known[rows]) for answer in self.answers},
         )

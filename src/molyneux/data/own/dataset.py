@@ -121,8 +121,15 @@ class OwnDataset(SplitDataset):
 
     def batch(self, indices: np.ndarray, *, split: Split, seed: int) -> Batch:
         """The samples at these positions (B,) of a split in the order of a seed; errors as `SplitDataset.batch` and `splits`."""
-        indices = self.numbers(indices, split)
-        return self._content.batch(self._content.rows[split][self._order(split, seed)[indices]])
+        return self._content.batch(self._rows(indices, split, seed))
+
+    def factor_codes(self, indices: np.ndarray, *, split: Split, seed: int) -> np.ndarray:
+        """See `SplitDataset`; no view is read."""
+        return self._content.codes(self._rows(indices, split, seed))
+
+    def _rows(self, indices: np.ndarray, split: Split, seed: int) -> np.ndarray:
+        rows: np.ndarray = self._content.rows[split][self._order(split, seed)[self.numbers(indices, split)]]
+        return rows
 
     def readers(self) -> Mapping[str, Reader]:
         """Exact readers of texts and symbols that determine labels: captions from a closed set."""

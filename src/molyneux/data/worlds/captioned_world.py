@@ -190,6 +190,10 @@ class CaptionedWorld(World):
         """The samples of these numbers (B,), any order, any non-negative integers; errors as `scenes`."""
         return self.view(self.scenes(indices, split=split, seed=seed))
 
+    def factor_codes(self, indices: np.ndarray, *, split: Split, seed: int) -> np.ndarray:
+        """See `SplitDataset`; the scenes alone are drawn."""
+        return self.scenes(indices, split=split, seed=seed).factors
+
     def view(self, scenes: Scenes) -> Batch:
         """The samples of scenes, which may have been altered since they were drawn."""
         views = {name: torch.from_numpy(self._view(name, scenes)) for name in self._settings.modalities}

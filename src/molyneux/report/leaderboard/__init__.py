@@ -1,8 +1,13 @@
 """The leaderboard: models ranked by their records, one table for each score and protocol."""
 
-from molyneux.report.leaderboard.boards import Board, Row, make_boards
-from molyneux.report.leaderboard.foreign import ForeignRecord, read_foreign
-from molyneux.report.leaderboard.page import Leaderboard, leaderboard_tables, write_leaderboard
+from typing import TYPE_CHECKING
+
+from molyneux.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from molyneux.report.leaderboard.boards import Board, Row, make_boards
+    from molyneux.report.leaderboard.foreign import ForeignRecord, read_foreign
+    from molyneux.report.leaderboard.page import Leaderboard, leaderboard_tables, write_leaderboard
 
 __all__ = [
     "Board",
@@ -14,3 +19,6 @@ __all__ = [
     "read_foreign",
     "write_leaderboard",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__)

@@ -12,10 +12,10 @@ from molyneux.core import Score, store
 from molyneux.report import wording
 from molyneux.report.leaderboard.boards import FOREIGN, PUBLISHED, RECORD, Board, Row
 from molyneux.report.leaderboard.protocol import differences, protocol_words
-from molyneux.report.numbers import write, write_interval
 from molyneux.report.page import Page, Section, render_html, render_markdown
 from molyneux.report.tables import Column, Entry, Strip, Table
 from molyneux.report.tables.table import DASH, Tone, ceiling, reference_entry
+from molyneux.report.wording import write, write_interval
 
 _FORMAT = 2
 _RANKS = (

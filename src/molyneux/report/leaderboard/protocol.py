@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from molyneux.core import Score, store
-from molyneux.core.differences import differences as where_different
+from molyneux.core.documents import differences as where_different
 from molyneux.core.reader import read_by, read_earlier
 from molyneux.report import wording
-from molyneux.report.aggregate import headline_predictions
+from molyneux.report.aggregation import headline_predictions
 from molyneux.report.record_lines import StudyRun
 from molyneux.report.settings import world_of
 from molyneux.report.study.groups import Key, key_of

@@ -1,11 +1,18 @@
 """Drawings of scores and exhibits: charts, scatter plots and small pictures of views."""
 
-from molyneux.report.plots import library  # isort: skip  # noqa: F401  # before all that draws
-from molyneux.report.plots.charts import DotRow, Scale, dot_panel, factor_bars, few_shot_curves, learning_curves, projections
-from molyneux.report.plots.curves import Line, group_curves, line_panel, strength_curves
-from molyneux.report.plots.pictures import contour_svg, image_uri, png_uri
-from molyneux.report.plots.svg import Panel, standalone
-from molyneux.report.plots.tradeoffs import Point, scatter_panel
+from typing import TYPE_CHECKING
+
+from molyneux.core.lazy import lazy_names, settings_apart
+
+with settings_apart("matplotlib"):
+    import matplotlib  # noqa: F401  # before all that draws, without the file `matplotlibrc` of the working folder
+
+if TYPE_CHECKING:
+    from molyneux.report.plots.charts import DotRow, Scale, dot_panel, factor_bars, few_shot_curves, learning_curves, projections
+    from molyneux.report.plots.curves import Line, group_curves, line_panel, strength_curves
+    from molyneux.report.plots.pictures import contour_svg, image_uri, png_uri
+    from molyneux.report.plots.svg import Panel, standalone
+    from molyneux.report.plots.tradeoffs import Point, scatter_panel
 
 __all__ = [
     "DotRow",
@@ -27,3 +34,6 @@ __all__ = [
     "standalone",
     "strength_curves",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from molyneux.core import Score
+from molyneux.core.intervals import pooled, share_interval
 from molyneux.report import wording
-from molyneux.report.numbers import write
 from molyneux.report.published import FEWEST_STEPS
 from molyneux.report.published_breakdowns import Cell, NamedBreakdown, NamedRow, named_breakdowns
 from molyneux.report.record_lines import StudyRun
@@ -16,8 +16,9 @@ from molyneux.report.settings import model_of, split_of, steps_of, world_of
 from molyneux.report.study.groups import Axis, Group, find_axes, group_runs, label
 from molyneux.report.study.seeds import OverSeeds, over_seeds
 from molyneux.report.tables import Column, Entry, Table
-from molyneux.report.tables.heatmap import BREAKDOWN, COLOURS, WHOLE, heat, mean_share, pooled_share
+from molyneux.report.tables.heatmap import BREAKDOWN, COLOURS, WHOLE, heat
 from molyneux.report.tables.table import DASH
+from molyneux.report.wording import write
 
 _SHORT = {"validation": "val."}
 """Titles of columns that would be wider than their numbers."""
@@ -229,3 +230,30 @@ def _published_entry(named: NamedBreakdown, row: NamedRow, column: _Column) -> E
         return Entry("")
     number = float(numbers[column.split])
     return Entry(f"{number:g}", value=number, tone="muted", heat=heat(number, 50.0, (0.0, 100.0)))
+
+
+def pooled_share(scores: Sequence[Score]) -> Score | None:
+    """The share of right answers on the samples of several scores together; None without any that has a value.
+
+    Args:
+        scores: accuracies in % on different samples of one run.
+    """
+    known = [score for score in scores if score.value is not None and score.n]
+    if not known:
+        return None
+    n, right = sum(score.n for score in known), round(sum(score.n * (score.value or 0.0) / 100 for score in known))
+    low, high = share_interval(right, n)
+    return replace(known[0], value=100 * right / n, interval=(100 * low, 100 * high), n=n, controls={})
+
+
+def mean_share(scores: Sequence[Score]) -> Score | None:
+    """The mean of several shares, each counted once, such as of true and of false samples; None where one has no value.
+
+    Args:
+        scores: accuracies in % on different samples of one run.
+    """
+    known = [score for score in scores if score.value is not None]
+    if not scores or len(known) < len(scores):
+        return None
+    value = sum(score.value or 0.0 for score in known) / len(known)
+    return replace(known[0], value=value, interval=pooled(known), n=sum(score.n for score in known), controls={})

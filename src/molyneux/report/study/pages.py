@@ -10,14 +10,13 @@ from molyneux.core import DataError, Score, nearest
 from molyneux.core.reader import read_earlier
 from molyneux.core.score import MEAN_VIEW
 from molyneux.report import wording
-from molyneux.report.aggregate import aggregate_table, comparisons, tasks_of, tradeoff_panels
-from molyneux.report.numbers import MISSING, write, write_interval
+from molyneux.report.aggregation import aggregate_table, comparisons, tasks_of, tradeoff_panels
 from molyneux.report.page import FORMATS, Block, Drawings, Headline, Page, Section, write_page
 from molyneux.report.plots import DotRow, Panel, Scale, dot_panel, group_curves
 from molyneux.report.record_lines import StudyRun
 from molyneux.report.records import seed_order
-from molyneux.report.robustness import chosen_of, with_robustness
-from molyneux.report.settings import precision_of, split_of, train_overlap_of
+from molyneux.report.robustness import with_robustness
+from molyneux.report.settings import chosen_of, precision_of, split_of, train_overlap_of
 from molyneux.report.study.groups import Group, Key, Part, divide
 from molyneux.report.study.heatmap import blank_tables, heat_tables
 from molyneux.report.study.seeds import OverSeeds, above, best_of, over_seeds, published_interval
@@ -36,6 +35,7 @@ from molyneux.report.study.tables import (
 from molyneux.report.tables import Column, Entry, Strip, Table, base_scores
 from molyneux.report.tables.heatmap import BREAKDOWN
 from molyneux.report.tables.table import DASH, INTERVAL, ceiling, reference_entry
+from molyneux.report.wording import MISSING, write, write_interval
 
 _KEYS = (
     ("dot", "mean over seeds with its 95 % interval, seeds as small dots"),

@@ -10,8 +10,8 @@ import numpy as np
 from molyneux.core import DataError, Score
 from molyneux.core.intervals import Interval, across_seeds, pooled, student
 from molyneux.core.reader import require_one_reader
-from molyneux.report.numbers import places, write
 from molyneux.report.published import Figure
+from molyneux.report.wording import places, write
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from dataclasses import replace
 from molyneux.core import Score
 from molyneux.core.reader import read_earlier
 from molyneux.report import wording
-from molyneux.report.numbers import MISSING, places, write, write_interval
 from molyneux.report.published import PublishedResults
 from molyneux.report.study.groups import Axis, Group, Key, Part
 from molyneux.report.study.seeds import OverSeeds, above, best_of, published_interval
 from molyneux.report.tables import Column, Entry, Table, readers_note
 from molyneux.report.tables.table import DASH, reference_entry
+from molyneux.report.wording import MISSING, places, write, write_interval
 
 OVER_SEEDS = (
     "Means over seeds with the 95 % interval that holds for new seeds (Student's t, never narrower than the samples "

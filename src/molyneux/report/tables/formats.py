@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rich import box
 from rich.table import Table as RichTable
@@ -60,11 +60,50 @@ def escape_markdown(text: str) -> str:
 
 def to_markdown(table: Table) -> str:
     """The table as a Markdown pipe table with its title in bold above it, ending with a line break."""
-    head = "| " + " | ".join(escape_markdown(column.whole) for column in table.columns) + " |"
-    rule = "|" + "|".join(" ---: " if column.align == "right" else " :--- " for column in table.columns) + "|"
-    rows = ["| " + " | ".join(_entry(entry, escape_markdown, "**", "**") for entry in row) + " |" for row in table.rows]
+    heads = [escape_markdown(column.whole) for column in table.columns]
+    rules = [" ---: " if column.align == "right" else " :--- " for column in table.columns]
+    rows = ([_entry(entry, escape_markdown, "**", "**") for entry in row] for row in table.rows)
     below = ["", *(f"- {escape_markdown(note)}" for note in table.notes)] if table.notes else []
-    return "\n".join([f"**{escape_markdown(table.title)}**", "", head, rule, *rows, *below]) + "\n"
+    return "\n".join([f"**{escape_markdown(table.title)}**", "", *_pipes(heads, rules, rows), *below]) + "\n"
+
+
+def pipe_table(heads: Sequence[str], rows: Iterable[Sequence[object]], *, words: int = 1) -> str:
+    """Titles and cells that are Markdown already as a pipe table, ending with a line break.
+
+    Args:
+        heads: titles of the columns.
+        rows: the cells of each row.
+        words: how many columns have words, at the left; the others have numbers.
+
+    >>> print(pipe_table(["model", "accuracy, %"], [["`MVAE`", 97.5]]), end="")
+    | model | accuracy, % |
+    |---|---:|
+    | `MVAE` | 97.5 |
+    """
+    rules = ["---" if column < words else "---:" for column in range(len(heads))]
+    return "\n".join(_pipes(heads, rules, rows)) + "\n"
+
+
+def records_to_markdown(records: Sequence[Mapping[str, str | float]]) -> str:
+    """Plain records, such as those of a benchmark, as a pipe table; numbers at the right, with thousands separators.
+
+    >>> print(records_to_markdown([{"world": "ynoc", "samples/s": 120000}, {"world": "pos"}]), end="")
+    | world | samples/s |
+    |---|---:|
+    | ynoc | 120,000 |
+    | pos |  |
+    """
+    heads = list(dict.fromkeys(name for record in records for name in record))
+    numeric = [all(isinstance(record.get(name, 0), int | float) for record in records) for name in heads]
+    cells = ([value if isinstance(value := record.get(name, ""), str) else f"{value:,}" for name in heads] for record in records)
+    return "\n".join(_pipes(heads, ["---:" if number else "---" for number in numeric], cells)) + "\n"
+
+
+def _pipes(heads: Sequence[str], rules: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """The lines of a pipe table."""
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{'|'.join(rules)}|"
+    yield from (f"| {' | '.join(map(str, row))} |" for row in rows)
 
 
 def _entry(entry: Entry, escape: Callable[[str], str], begin: str, end: str) -> str:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from molyneux.core import Score
-from molyneux.core.intervals import pooled, share_interval
 from molyneux.report import wording
-from molyneux.report.numbers import MISSING, places, write
 from molyneux.report.settings import split_of
 from molyneux.report.tables.table import DASH, Column, Entry, Table, count_entry, reference_entry
+from molyneux.report.wording import MISSING, places, write
 
 BREAKDOWN = "breakdown.accuracy"
 WHOLE = "prediction.accuracy"
@@ -90,30 +88,3 @@ def _whole(target: str, scores: Sequence[Score]) -> list[Score]:
     found = [s for s in scores if s.name == WHOLE and wording.value_text(s.about.get("target")) == target and _columns_of(s)]
     most = max((len(wording.names_of(score.about.get("source"))) for score in found), default=0)
     return [score for score in found if len(wording.names_of(score.about.get("source"))) == most]
-
-
-def pooled_share(scores: Sequence[Score]) -> Score | None:
-    """The share of right answers on the samples of several scores together; None without any that has a value.
-
-    Args:
-        scores: accuracies in % on different samples of one run.
-    """
-    known = [score for score in scores if score.value is not None and score.n]
-    if not known:
-        return None
-    n, right = sum(score.n for score in known), round(sum(score.n * (score.value or 0.0) / 100 for score in known))
-    low, high = share_interval(right, n)
-    return replace(known[0], value=100 * right / n, interval=(100 * low, 100 * high), n=n, controls={})
-
-
-def mean_share(scores: Sequence[Score]) -> Score | None:
-    """The mean of several shares, each counted once, such as of true and of false samples; None where one has no value.
-
-    Args:
-        scores: accuracies in % on different samples of one run.
-    """
-    known = [score for score in scores if score.value is not None]
-    if not scores or len(known) < len(scores):
-        return None
-    value = sum(score.value or 0.0 for score in known) / len(known)
-    return replace(known[0], value=value, interval=pooled(known), n=sum(score.n for score in known), controls={})

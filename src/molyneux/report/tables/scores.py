@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from molyneux.core import Score
 from molyneux.core.reader import EARLIER, readers_of
 from molyneux.report import wording
-from molyneux.report.numbers import write_count
 from molyneux.report.published import PublishedResults
 from molyneux.report.tables.table import (
     DASH,
@@ -26,6 +25,7 @@ from molyneux.report.tables.table import (
     reference_entry,
     value_entry,
 )
+from molyneux.report.wording import write_count
 
 _FOOTNOTES = 3
 """A table with more different notes than this has a column for them."""

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Literal
 
 from molyneux.core import Score, SpecError
-from molyneux.report.numbers import MISSING, places, write, write_count, write_interval
+from molyneux.report.wording import MISSING, places, write, write_count, write_interval
 
 INTERVAL = " (95 %)"
 """Ending of the title of a column whose entries carry a 95 % interval."""

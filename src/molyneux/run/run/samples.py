@@ -25,7 +25,7 @@ from molyneux.core.config import Factory
 from molyneux.data import Apart, Lacking, Missing, Split, StoredSource, Subset, Views, World
 from molyneux.data.dataset import SPLITS
 from molyneux.data.imperfections import Corrupted
-from molyneux.run.sections import ConditionSettings, DataSettings
+from molyneux.run.run.sections import ConditionSettings, DataSettings
 
 _CHUNK = 2_000
 _DIGESTS = "train_views.{}.npy"

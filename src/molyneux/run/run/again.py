@@ -12,9 +12,11 @@ from molyneux.core import Score, StoreError, store
 from molyneux.core.chain import require_one_run
 from molyneux.learn.training.hardware import threads
 from molyneux.measure import evaluate
-from molyneux.run.folder import RunFolder, open_experiment, stored_settings
-from molyneux.run.same_samples import require_same_samples
-from molyneux.run.steps import Outcome, Run, RunProgress, Silent, evaluations, read_scores
+from molyneux.run.run.folder import RunFolder, open_experiment
+from molyneux.run.run.report import Outcome, Silent, read_scores
+from molyneux.run.run.same_samples import require_same_samples
+from molyneux.run.run.steps import Run, RunProgress, evaluations
+from molyneux.run.run.stored import stored_settings
 
 Key = tuple[str, tuple[tuple[str, str | tuple[str, ...]], ...]]
 _MOST_THREADS = 1024

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from molyneux.core import ConflictError, History, store
-from molyneux.core.differences import differences, places
+from molyneux.core.documents import differences, places
 from molyneux.report import StudyRun, append_study, flatten, load_study, portable, save_study, study_run
-from molyneux.run.experiment import Experiment
-from molyneux.run.folder import record_machine, remedy
-from molyneux.run.provenance import INPUTS, inputs
-from molyneux.run.pruning import PrunedRun
+from molyneux.run.run.experiment import Experiment
+from molyneux.run.run.provenance import INPUTS, inputs
+from molyneux.run.run.stored import record_machine, remedy
+from molyneux.run.studies.pruning import PrunedRun
 
 _RECORDS, _COSTS = "records.jsonl", "costs.jsonl"
 

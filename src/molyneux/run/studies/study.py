@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 from molyneux.core import ConfigError, nearest, store
 from molyneux.core.config import build, collected, override, read_document
-from molyneux.run.experiment import Experiment, parse_experiment, read_experiment
-from molyneux.run.sections import DataSettings
+from molyneux.report.settings import baseline_of, flatten, model_of
+from molyneux.run.run.experiment import Experiment, parse_experiment, read_experiment
+from molyneux.run.run.sections import DataSettings
 
 Overrides = Mapping[str, Any]
 """Values by the dotted path of their setting."""
@@ -214,9 +215,6 @@ def check_points(study: Study) -> list[list[Experiment]]:
 
 def _baseline_problems(experiments: Sequence[Experiment]) -> Iterator[str]:
     """A problem for each baseline of robustness that is neither the name of a run of the study nor the class of its model."""
-    from molyneux.report.robustness import baseline_of  # plots, which take long to import, come with it
-    from molyneux.report.settings import flatten, model_of
-
     settings = [flatten(experiment.resolved) for experiment in experiments]
     known = {word for each in settings for word in (str(each.get("name", "")), model_of(each)) if word}
     for name in dict.fromkeys(map(baseline_of, settings)):

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from molyneux.core import ConfigError, History, store
 from molyneux.core.history import MONITORED
-from molyneux.run.steps import RunProgress, run_experiment
+from molyneux.run.run.steps import RunProgress, run_experiment
 
 if TYPE_CHECKING:
-    from molyneux.run.experiment import Experiment
+    from molyneux.run.run.experiment import Experiment
 
 Pruner = Literal["none", "median", "halving"]
 """`median` stops a run whose best loss so far is above the median of earlier runs at that epoch (Golovin et al., 2017);
@@ -168,7 +168,7 @@ def _record(rule: Path) -> Path:
 
 
 def _cost(experiment: Experiment, history: Path) -> dict[str, Any]:
-    from molyneux.run.provenance import machine
+    from molyneux.run.run.stored import machine
 
     last, where = History.read_csv(history).rows[-1], machine()
     return {

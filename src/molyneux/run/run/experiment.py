@@ -28,9 +28,9 @@ from molyneux.core.config import build, override, read_document
 from molyneux.data import Benchmark, OwnDataset, Split, World
 from molyneux.learn.training.hardware import choose_device
 from molyneux.learn.training.stage_sources import StageSources
-from molyneux.run.readers import find_features, find_readers
-from molyneux.run.samples import Samples, conditions
-from molyneux.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
+from molyneux.run.run.readers import find_features, find_readers
+from molyneux.run.run.samples import Samples, conditions
+from molyneux.run.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
 
 MOST_OPERATIONS = 20_000
 """Tensor operations that may make a model; those of this package need a few hundred."""

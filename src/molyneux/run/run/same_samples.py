@@ -9,8 +9,8 @@ from typing import Any
 from molyneux.core import ConflictError, Source
 from molyneux.data import Split
 from molyneux.data.dataset import SPLITS
-from molyneux.run.samples import digest
-from molyneux.run.sections import DataSettings
+from molyneux.run.run.samples import digest
+from molyneux.run.run.sections import DataSettings
 
 _FILES = "files"
 

@@ -1,7 +1,7 @@
 import pytest
 
 from molyneux.core import Score
-from molyneux.report.numbers import places, write, write_interval
+from molyneux.report.wording import places, write, write_interval
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,18 @@
-"""What the numbers of a run depend on besides its settings: package, world, samples and judges in files, and the machine."""
+"""What the numbers of a run depend on besides its settings: package, world, samples and judges in files."""
 
 from __future__ import annotations
 
-import os
-import platform
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from molyneux.core import ConfigError, Dataset, StoreError, store
 from molyneux.core.config import arguments
 from molyneux.data.dataset import SPLITS
-from molyneux.run.experiment import Experiment
-from molyneux.run.readers import judge_digests
+from molyneux.run.run.experiment import Experiment
+from molyneux.run.run.readers import judge_digests
 from molyneux.version import __version__
 
 INPUTS = ("package", "world", "settings", "stored", "judges")
-_PACKAGES = ("lightning", "molyneux", "numba", "numpy", "safetensors", "scikit-learn", "scipy", "torch")
 
 
 def inputs(experiment: Experiment) -> dict[str, Any]:
@@ -67,46 +61,7 @@ def changed(dataset: Dataset) -> list[str] | None:
     return sorted(name for name in {*settings, *usual} if settings.get(name) != usual.get(name))
 
 
-def machine() -> dict[str, Any]:
-    """Where this process runs and with which versions, as plain data without names of hosts, users or folders.
-
-    System, processor, the instructions that torch has kernels for, cores, memory, threads and versions of packages.
-    """
-    return {
-        "system": f"{platform.system()} {platform.release()}",
-        "processor": _processor(),
-        "instructions": torch.backends.cpu.get_cpu_capability(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-        "memory_gib": _memory(),
-        "gpu": torch.cuda.get_device_name(0) if torch.cuda.is_available() else None,
-        "threads": torch.get_num_threads(),
-        "wait_policy": os.environ.get("OMP_WAIT_POLICY"),
-        "python": platform.python_version(),
-        "versions": {name: number for name in _PACKAGES if (number := _version(name))},
-    }
-
-
 def _content(folder: Path) -> str:
     """What identifies stored samples: the origin they were stored with, or the checksums of their files."""
     record = store.read_stage(folder)
     return store.fingerprint(record["settings"].get("origin") or {"files": record["files"]})
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
-
-
-def _processor() -> str:
-    path = Path("/proc/cpuinfo")
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.processor() or platform.machine()
-
-
-def _memory() -> float | None:
-    if "SC_PHYS_PAGES" not in os.sysconf_names:
-        return None
-    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)

@@ -13,9 +13,9 @@ from typing import Any, TextIO
 from molyneux.core import MolyneuxError
 from molyneux.core.config import read_document
 from molyneux.learn import keep_freed_memory
-from molyneux.run.experiment import read_experiment
-from molyneux.run.pruning import run_watched
-from molyneux.run.steps import run_experiment
+from molyneux.run.run.experiment import read_experiment
+from molyneux.run.run.steps import run_experiment
+from molyneux.run.studies.pruning import run_watched
 
 
 def work(config: str, folder: str, rule: str = "") -> int:

@@ -8,7 +8,7 @@ import yaml
 
 from molyneux.core import DataError, Score
 from molyneux.report import StudyRun, Task, aggregate, comparisons, tasks_of, tradeoff_panels, write_study
-from molyneux.report.aggregate import UNIMODAL, relative_speed, unimodal_of
+from molyneux.report.aggregation import UNIMODAL, relative_speed, unimodal_of
 from molyneux.report.plots.tradeoffs import fitted
 from molyneux.report.settings import flatten
 

@@ -1,4 +1,4 @@
-"""The folder of a run: its settings, and its four stages.
+"""What is in the folder of a run: its settings, and its four stages. It is read without making an experiment of it.
 
     config.yaml      the resolved settings, with a checksum in the last line
     machine.json     where the run began, and with which versions
@@ -15,60 +15,28 @@ record of each stage says on which machine it was made.
 
 from __future__ import annotations
 
+import os
+import platform
 import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from molyneux.core import ConflictError, CorruptFileError, StoreError, files, store
-from molyneux.core.config import dump_document, package_alone, parse_document
-from molyneux.core.differences import differences
-from molyneux.run.experiment import Experiment, parse_experiment
-from molyneux.run.provenance import machine
-from molyneux.run.readers import feature_digests, judge_digests, reader_versions
+from molyneux.core import files, store
+from molyneux.core.documents import dump_document, parse_document
+from molyneux.core.errors import CorruptFileError, StoreError
 
 _CONFIG, _MACHINE, _CHECKSUM = "config.yaml", "machine.json", "# checksum "
+_PACKAGES = ("lightning", "molyneux", "numba", "numpy", "safetensors", "scikit-learn", "scipy", "torch")
 STAGES = ("samples", "model", "measure", "report")
 """The sub-folders of a run, in the order in which they are made."""
 
 
-class RunFolder:
-    """The folder of one experiment, and its stages."""
-
-    def __init__(self, path: Path, experiment: Experiment) -> None:
-        self.path, self.experiment = path, experiment
-        dataset = experiment.data.dataset
-        seed, settings = experiment.seed, experiment.resolved
-        self.samples = _stage(path, "samples", seed=seed, data=settings["data"], version=dataset and dataset.name)
-        self.model = _stage(path, "model", seed=seed, learn=settings["learn"], samples=self.samples.key)
-        judges = judge_digests(dataset, experiment.measure.judges)
-        features, readers = feature_digests(experiment.measure.features), reader_versions(dataset)
-        more = {**({"features": features} if features else {}), **({"readers": readers} if readers else {})}
-        self.measure = _stage(path, "measure", measure=settings["measure"], model=self.model.key, judges=judges, **more)
-
-    @property
-    def complete(self) -> bool:
-        """Whether every step of the experiment is done; all files are checked then.
-
-        Raises:
-            ConflictError: the samples or the model were made by another configuration. CorruptFileError: a file is damaged.
-        """
-        if not _is_run(self.path):
-            return False
-        _require_same(self.path, self.experiment)
-        stages = [self.samples, self.model, self.measure]
-        if not (self.samples.complete and self.model.complete and self.measure.current):
-            return False
-        report = report_stage(self.path, self.experiment.resolved)
-        if not report.current:
-            return False
-        for stage in [*stages, report]:
-            stage.verify()
-        return True
-
-
-def _stage(path: Path, name: str, **settings: Any) -> store.Stage:
+def run_stage(path: Path, name: str, **settings: Any) -> store.Stage:
+    """One of the stages of a run, of these settings."""
     return store.Stage(files.inside(path, name), settings, remedy=remedy(path / name))
 
 
@@ -94,26 +62,7 @@ def report_stage(path: Path, settings: Mapping[str, Any]) -> store.Stage:
         StoreError: nothing was measured yet. CorruptFileError: the record of the scores is damaged.
     """
     scores = store.read_stage(path / "measure")["key"]
-    return _stage(path, "report", report=settings["report"], measure=scores)
-
-
-@contextmanager
-def held(path: Path, experiment: Experiment) -> Iterator[RunFolder]:
-    """Hold the folder of a run against other processes, and make it this experiment's if it is nobody's.
-
-    A folder of the same samples and the same training, whose measures or report are others, becomes this experiment's too.
-
-    Raises:
-        ConflictError: it was made by other settings of samples or training, holds something else, or is in use.
-        CorruptFileError: its `config.yaml` is damaged or missing, or the record of its samples is damaged.
-        StoreError: it cannot be written.
-    """
-    _require_same(path, experiment)
-    with opened(path):
-        if _require_same(path, experiment) != experiment.identity:
-            write_settings(path, experiment.resolved)
-        record_machine(path)
-        yield RunFolder(path, experiment)
+    return run_stage(path, "report", report=settings["report"], measure=scores)
 
 
 def write_settings(path: Path, resolved: Mapping[str, Any]) -> None:
@@ -171,7 +120,7 @@ def stored_settings(path: Path) -> dict[str, Any]:
     try:
         text = files.read_plain(config).decode()
     except FileNotFoundError as error:
-        if _is_run(path):
+        if has_run(path):
             raise CorruptFileError(f"{config} is missing: restore it from a copy, or choose another folder with --out") from error
         raise StoreError(
             f"expected the folder of a run, got {path}, which has no {_CONFIG}: name a folder made by molyneux run"
@@ -189,23 +138,6 @@ def stored_settings(path: Path) -> dict[str, Any]:
     return parse_document(body, str(config))
 
 
-def open_experiment(path: Path | str, *, trust: bool = False) -> Experiment:
-    """The experiment whose folder this is: no model is built, no sample read and no judge loaded.
-
-    Args:
-        path: the folder.
-        trust: whether classes that are not of this package are imported, which runs their code.
-
-    Raises:
-        StoreError: it is no folder of a run, or one of the scores of a model from outside. CorruptFileError: `config.yaml` is
-            missing or was altered. ConfigError: its settings are no longer valid, or name a class that is not of this package.
-    """
-    path = Path(path)
-    require_trained_here(path)
-    with package_alone(trust=trust):
-        return parse_experiment(stored_settings(path))
-
-
 def require_trained_here(path: Path) -> None:
     """Raise StoreError for a folder that has the scores of a model from outside, and not the model."""
     if loader := _loaded_by(path):
@@ -213,32 +145,6 @@ def require_trained_here(path: Path) -> None:
             f"{path} holds scores of a model that {loader} loads, and not the model: it cannot be exported, trained or measured "
             f"again; measure the model anew with molyneux measure --model {loader} --data ... --out another folder"
         )
-
-
-def default_folder(experiment: Experiment) -> Path:
-    """`runs/<name>-<first 8 digits of the fingerprint>` of samples and training: the same for other measures of a model."""
-    return Path("runs") / f"{experiment.name}-{store.fingerprint(_lasting(experiment.identity))[:8]}"
-
-
-def _require_same(path: Path, experiment: Experiment) -> dict[str, Any] | None:
-    """Refuse a folder of other samples or another training, and one that is no folder of a run; the settings it was made by."""
-    if store.is_file(path):
-        raise StoreError(f"cannot write {path}: a file stands where a folder is needed: choose another folder with --out")
-    theirs = _identity(path)
-    if theirs is not None:
-        if _lasting(theirs) != _lasting(experiment.identity):
-            changed = differences(_lasting(theirs), _lasting(experiment.identity))
-            raise ConflictError(f"{path} was made by another configuration ({changed}): choose another folder with --out")
-    elif path.is_dir() and any(not item.name.startswith(".") for item in path.iterdir()):
-        raise ConflictError(f"{path} is no folder of a run, and is not empty: choose another folder with --out")
-    return theirs
-
-
-def _identity(path: Path) -> dict[str, Any] | None:
-    """The settings that a folder was made by; None where it is no folder of a run."""
-    if not _is_run(path):
-        return None
-    return {name: value for name, value in stored_settings(path).items() if name != "name"}
 
 
 def _loaded_by(path: Path) -> str:
@@ -250,10 +156,53 @@ def _loaded_by(path: Path) -> str:
         return ""
 
 
-def _is_run(path: Path) -> bool:
+def has_run(path: Path) -> bool:
+    """Whether a folder has anything of a run."""
     return any(store.is_file(path / name) for name in (_CONFIG, _MACHINE, *(f"{stage}/stage.json" for stage in STAGES)))
 
 
-def _lasting(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of samples and training: what is measured in a folder, and how it is reported, may change."""
-    return {name: value for name, value in identity.items() if name not in ("measure", "report")}
+def machine() -> dict[str, Any]:
+    """Where this process runs and with which versions, as plain data without names of hosts, users or folders.
+
+    System, processor, cores, memory and versions of packages; where torch is imported, also the instructions that it has kernels
+    for, its GPU and its threads. What does not compute with it, such as a report, does not import it for this.
+    """
+    torch = sys.modules.get("torch")
+    return {
+        "system": f"{platform.system()} {platform.release()}",
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "memory_gib": _memory(),
+        "wait_policy": os.environ.get("OMP_WAIT_POLICY"),
+        "python": platform.python_version(),
+        "versions": {name: number for name in _PACKAGES if (number := _version(name))},
+        **(_of_torch(torch) if torch else {}),
+    }
+
+
+def _of_torch(torch: Any) -> dict[str, Any]:
+    return {
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+        "gpu": torch.cuda.get_device_name(0) if torch.cuda.is_available() else None,
+        "threads": torch.get_num_threads(),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()
+
+
+def _memory() -> float | None:
+    if "SC_PHYS_PAGES" not in os.sysconf_names:
+        return None
+    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)

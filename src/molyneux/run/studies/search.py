@@ -10,11 +10,11 @@ from typing import Any
 from optuna.trial import FrozenTrial, TrialState
 
 from molyneux.core import ConfigError, nearest
-from molyneux.run.launch import Finished, Pool
-from molyneux.run.pruning import losses_of
-from molyneux.run.steps import read_scores
-from molyneux.run.study import Goal, Study, run_name
-from molyneux.run.trials import Trials
+from molyneux.run.run.report import read_scores
+from molyneux.run.studies.launch import Finished, Pool
+from molyneux.run.studies.pruning import losses_of
+from molyneux.run.studies.study import Goal, Study, run_name
+from molyneux.run.studies.trials import Trials
 
 Told = Callable[[Sequence[dict[str, Any]]], None]
 """Receives all trials as plain data after some of them have ended."""

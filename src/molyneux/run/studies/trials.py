@@ -20,8 +20,8 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState
 
 from molyneux.core import ConfigError, seeds, store
-from molyneux.run.pruning import Earlier, Losses, Rule
-from molyneux.run.study import Overrides, Study
+from molyneux.run.studies.pruning import Earlier, Losses, Rule
+from molyneux.run.studies.study import Overrides, Study
 
 VARIANT = "variant"
 _FORMAT = 2

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from molyneux.core import ConfigError, store
-from molyneux.run.launch import Finished, Pool, SweepProgress, make_launcher
-from molyneux.run.study import Study, check_points
+from molyneux.run.studies.launch import Finished, Pool, SweepProgress, make_launcher
+from molyneux.run.studies.study import Study, check_points
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def run_study(
         raise ConfigError("--storage: a grid has no trials: leave it out, or set search to random or tpe in the study")
     planned = check_points(study)
     from molyneux.report import write_study  # draws: takes a second to import
-    from molyneux.run.records import Records
+    from molyneux.run.studies.records import Records
 
     grid = [experiment for same_seed in zip(*planned, strict=True) for experiment in same_seed]
     with store.locked(folder), Records.held(results) as records:
@@ -85,7 +85,7 @@ def run_study(
             if study.search == "grid":
                 finished = pool.run(grid)
             else:
-                from molyneux.run.search import search  # optuna takes a second to import, which a grid does not need
+                from molyneux.run.studies.search import search  # optuna takes a second to import, which a grid does not need
 
                 storage = storage or study.storage
                 finished = search(study, folder, pool, storage=storage, told=records.write_trials)

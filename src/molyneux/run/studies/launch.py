@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from molyneux.core import ConfigError, MolyneuxError, StoreError, store
 from molyneux.core.config import dump_document
-from molyneux.run.experiment import Experiment
-from molyneux.run.folder import RunFolder
-from molyneux.run.pruning import Losses, PrunedRun, Rule, pruned_run
-from molyneux.run.ray_agents import watch_agents
-from molyneux.run.study import run_name
+from molyneux.run.run.experiment import Experiment
+from molyneux.run.run.folder import RunFolder
+from molyneux.run.studies.pruning import Losses, PrunedRun, Rule, pruned_run
+from molyneux.run.studies.ray_agents import watch_agents
+from molyneux.run.studies.study import run_name
 
 if TYPE_CHECKING:
-    from molyneux.run.records import Records
+    from molyneux.run.studies.records import Records
 
 ATTEMPTS = 3
 """How often a run is begun whose worker was killed; each goes on from the last checkpoint."""
@@ -156,7 +156,7 @@ class LocalLauncher(Launcher):
         return process.returncode, problem
 
     def _start(self, job: Job, errors: int) -> subprocess.Popen[str]:
-        code = "import sys; from molyneux.run.worker import work; sys.exit(work(*sys.argv[1:]))"
+        code = "import sys; from molyneux.run.studies.worker import work; sys.exit(work(*sys.argv[1:]))"
         with self._lock:
             if self._stopped:
                 raise StoreError("the study was stopped: the same command goes on where it stopped")
@@ -211,7 +211,7 @@ class RayLauncher(Launcher):
         """See `Launcher`."""
         from ray.exceptions import RayError, TaskCancelledError
 
-        from molyneux.run.worker import ray_task
+        from molyneux.run.studies.worker import ray_task
 
         options = {"num_cpus": self._threads, "max_retries": ATTEMPTS - 1, "max_calls": 1}
         progress = job.log.with_suffix(".progress")

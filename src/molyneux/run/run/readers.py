@@ -149,6 +149,7 @@ def make_judge(
     seed: int,
     settings: Mapping[str, Any] | None = None,
     named: str = "",
+    constant: Mapping[str, Mapping[str, float]] | None = None,
     progress: FitProgress | None = None,
 ) -> Judge:
     """Train a judge on all levels of a world together, or on the labels of a data set in files, validate it, and write it.
@@ -164,6 +165,7 @@ def make_judge(
         seed: root seed.
         settings: those of the world that were asked for, for the command that is recorded.
         named: what the recorded command calls the data; the name of the world by default.
+        constant: what `constant_accuracy` found, where it was called before; it is called here otherwise, for data in files.
         progress: receives the progress of the training.
 
     Raises:
@@ -182,8 +184,8 @@ def make_judge(
     if samples < training.batch_size:
         raise ConfigError(f"expected samples of at least {training.batch_size}, a batch of the training, got {samples}")
     name = first.name
-    if not isinstance(first, World):
-        constant_accuracy(worlds, modality, seed=seed)  # a label that no test sample has is said before the training
+    if constant is None and not isinstance(first, World):
+        constant_accuracy(worlds, seed=seed)  # a label that no test sample has is said before the training
     work = out.with_name(f".{out.name}.training")
     judge = train_judge(
         {level: world.judge_material(modality, "train", samples, seed=seed) for level, world in worlds.items()},
@@ -204,21 +206,22 @@ def make_judge(
 
 
 def constant_accuracy(
-    worlds: Mapping[str, World] | Mapping[str, OwnDataset | Benchmark], modality: str, *, seed: int
+    worlds: Mapping[str, World] | Mapping[str, OwnDataset | Benchmark], *, seed: int
 ) -> dict[str, dict[str, float]]:
     """By level and factor, what always saying the most common value reaches on the samples that validate a judge, 0..1.
+
+    Labels are read and no views, as far as the data set knows them apart.
 
     Raises:
         ConfigError: a label is known in none of these samples.
     """
     found: dict[str, dict[str, float]] = {}
     for level, world in worlds.items():
-        source = world.judge_material(modality, "test", VALIDATED, seed=seed).views
-        numbers = np.arange(min(VALIDATED, len(source)))
-        batches = (source.batch(numbers[start : start + _READ]).factors for start in range(0, len(numbers), _READ))
-        codes = np.concatenate([factors.numpy() for factors in batches if factors is not None])
+        numbers = np.arange(min(VALIDATED, world.size("test") or VALIDATED))
+        parts = (numbers[start : start + _READ] for start in range(0, len(numbers), _READ))
+        codes = np.concatenate([world.factor_codes(part, split="test", seed=seed) for part in parts])
         found[level] = {}
-        for place, factor in enumerate(source.spec.factors):
+        for place, factor in enumerate(world.spec.factors):
             known = codes[codes[:, place] >= 0, place]
             if not known.size:
                 raise ConfigError(

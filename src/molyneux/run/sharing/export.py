@@ -29,12 +29,12 @@ from molyneux.data import OwnDataset, StoredSource, export_parquet, export_webda
 from molyneux.data.dataset import SPLITS
 from molyneux.data.folders import appearing_folder
 from molyneux.learn.judges import file_digest
-from molyneux.run.card import data_card, model_card
-from molyneux.run.folder import remedy, require_trained_here, stored_settings, write_settings
-from molyneux.run.same_samples import require_same_samples
-from molyneux.run.samples import Samples
-from molyneux.run.sections import DataSettings
-from molyneux.run.steps import read_scores
+from molyneux.run.run.report import read_scores
+from molyneux.run.run.same_samples import require_same_samples
+from molyneux.run.run.samples import Samples
+from molyneux.run.run.sections import DataSettings
+from molyneux.run.run.stored import remedy, require_trained_here, stored_settings, write_settings
+from molyneux.run.sharing.card import data_card, model_card
 from molyneux.version import __version__
 
 _RECORD, _CARD = "export.json", "README.md"

@@ -2,88 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
-from molyneux.core import Condition, ConfigError, History, Score, Source, StoreError, nearest, save_exhibits, store
-from molyneux.core.chain import require_one_run
+from molyneux.core import Condition, ConfigError, History, Source, StoreError, nearest, save_exhibits, store
 from molyneux.data import Split, StoredSource, contact_sheet, generate
 from molyneux.data.dataset import SPLITS
 from molyneux.learn import FitProgress, fit, load_weights, post_fit_precision, precision_of, save_model
 from molyneux.learn.training.timed_steps import FitStep
 from molyneux.measure import Evaluation, evaluate
-from molyneux.run.experiment import Experiment, make_model
-from molyneux.run.folder import (
-    RunFolder,
-    held,
-    measured,
-    open_experiment,
-    opened,
-    record_machine,
-    remedy,
-    report_stage,
-    stored_settings,
-)
-from molyneux.run.provenance import machine, provenance
-from molyneux.run.readers import Readers, find_controls, find_features, find_readers
-from molyneux.run.same_samples import require_same_samples, sample_digests
-from molyneux.run.samples import conditions, save_view_digests, train_overlap
+from molyneux.run.run.experiment import Experiment, make_model
+from molyneux.run.run.folder import RunFolder, held, open_experiment
+from molyneux.run.run.provenance import provenance
+from molyneux.run.run.readers import Readers, find_controls, find_features, find_readers
+from molyneux.run.run.report import Outcome, Silent, StepProgress, outcome_of, write_report
+from molyneux.run.run.same_samples import require_same_samples, sample_digests
+from molyneux.run.run.samples import conditions, save_view_digests, train_overlap
+from molyneux.run.run.stored import machine, record_machine, remedy
 
 Step = Literal["data", "learn", "measure", "report"]
 """The steps of a run, in order."""
 _ALL: tuple[Step, ...] = get_args(Step)
 
 
-class RunProgress(FitProgress, Protocol):
+class RunProgress(StepProgress, FitProgress, Protocol):
     """Receives the progress of a run. Calls may be frequent and must be cheap."""
-
-    def begin(self, step: str, note: str) -> None:
-        """A step begins; the note says in words what it does, or that it was done before."""
-        ...
-
-    def advance(self, done: int, total: int, note: str = "") -> None:
-        """So much of the present step is done."""
-        ...
-
-
-class Silent:
-    """A `RunProgress` that shows nothing."""
-
-    def begin(self, step: str, note: str) -> None:
-        """See `RunProgress`."""
-
-    def advance(self, done: int, total: int, note: str = "") -> None:
-        """See `RunProgress`."""
-
-    def step(self, done: int, total: int, samples_per_second: float, seconds_left: float) -> None:
-        """See `FitProgress`."""
-
-    def epoch(self, row: Mapping[str, float | int | None]) -> None:
-        """See `FitProgress`."""
-
-    def note(self, text: str) -> None:
-        """See `TakesNotes`; it is in the record of the run."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a run left behind.
-
-    Args:
-        folder: where it is.
-        scores: as far as they are made.
-        pages: the same.
-        settings: resolved.
-        notes: what was converted, cut or drawn so that the user's own files could be read, one sentence each.
-    """
-
-    folder: Path
-    scores: tuple[Score, ...]
-    pages: tuple[Path, ...]
-    settings: Mapping[str, Any]
-    notes: tuple[str, ...] = ()
 
 
 def run_experiment(
@@ -115,23 +60,7 @@ def run_experiment(
         for name, do in STEPS.items():
             if name in steps:
                 do(run)
-        return _outcome(folder, experiment.resolved)
-
-
-def report_run(folder: Path | str, *, progress: RunProgress | None = None) -> Outcome:
-    """Write the report of a stored run again, from its scores and records alone: no samples, model or judges.
-
-    Raises:
-        ConflictError: the folder is in use.
-        CorruptFileError: a file that the report uses was truncated, altered or removed.
-        StoreError: it is no folder of a run, cannot be written, or nothing was measured yet.
-    """
-    folder = Path(folder)
-    settings = stored_settings(folder)
-    with opened(folder):
-        record_machine(folder)
-        _report(folder, settings, progress or Silent())
-        return _outcome(folder, settings)
+        return outcome_of(folder, experiment.resolved)
 
 
 def open_evaluation(folder: Path | str, *, trust: bool = False) -> Evaluation:
@@ -156,16 +85,6 @@ def open_evaluation(folder: Path | str, *, trust: bool = False) -> Evaluation:
     found = evaluations(run)[0]
     found.model.eval()
     return found
-
-
-def read_scores(folder: Path) -> list[Score]:
-    """The scores of a run.
-
-    Raises:
-        StoreError: it has none yet. CorruptFileError: they were truncated or altered. DataError: they cannot be read.
-    """
-    store.verify(folder / "measure", ["scores.jsonl"], remedy=remedy(folder / "measure"))
-    return Score.load_lines(folder / "measure" / "scores.jsonl")
 
 
 @dataclass(frozen=True)
@@ -322,41 +241,9 @@ STEPS: dict[Step, Callable[[Run], None]] = {
     "data": make_samples,
     "learn": learn,
     "measure": measure,
-    "report": lambda run: _report(run.folder.path, run.experiment.resolved, run.progress),
+    "report": lambda run: write_report(run.folder.path, run.experiment.resolved, run.progress),
 }
 """What is done in each step, in order."""
-
-
-def _report(folder: Path, settings: Mapping[str, Any], progress: RunProgress) -> None:
-    """Write the report; only records are read, and those are checked before."""
-    if not measured(folder, settings):
-        raise StoreError(f"expected {folder / 'measure'} to be complete before step report: run molyneux measure {folder} first")
-    require_one_run(folder, settings)
-    store.verify(folder / "measure", remedy=remedy(folder / "measure"))
-    for name, used in (("samples", ("spec.json", "contact_sheet.png")), ("model", ("history.csv", "spec.json"))):
-        if (folder / name).is_dir():  # a copy may leave them out
-            store.verify(folder / name, used, remedy=remedy(folder / name))
-    stage = report_stage(folder, settings)
-    if stage.current:
-        progress.begin("report", "done before: checking its files")
-        stage.verify()
-        return
-    stage.clear()
-    progress.begin("report", "writing the report")
-    from molyneux.report import write_run  # draws: takes a second to import, which only this step needs
-
-    write_run(folder, settings["report"]["formats"])
-    stage.finish({"machine": machine()})
-
-
-def _outcome(folder: Path, settings: Mapping[str, Any]) -> Outcome:
-    recipe = folder / "samples" / "recipe.json"
-    found = store.read_json(recipe) if store.is_file(recipe) else {}
-    notes = tuple(map(str, (found.get("notes") or ()))) if isinstance(found, Mapping) else ()
-    if not measured(folder, settings):
-        return Outcome(folder, (), (), settings, notes)
-    pages = sorted((folder / "report").glob("report.*")) if report_stage(folder, settings).current else []
-    return Outcome(folder, tuple(read_scores(folder)), tuple(pages), settings, notes)
 
 
 def _keep(run: Run, split: Split, source: Source) -> None:

@@ -1,0 +1,1 @@
+"""One experiment: its settings, its folder, and the four steps that fill it."""

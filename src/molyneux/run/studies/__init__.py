@@ -1,0 +1,1 @@
+"""Studies: many experiments, computed several at a time; their records."""
