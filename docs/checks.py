@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from molyneux.report.tables import records_to_markdown
+
 Row = Mapping[str, Any]
 
 _SUMS = ("sentences", "distinct", "tree to tree", "text to text", "several readings")
@@ -21,13 +23,10 @@ def checks(record: Mapping[str, Any], what: str) -> str:
     rows: list[Row] = [row for row in record["rows"] if not what or row["variant"] == what]
     if "language" in rows[0]:
         rows = _summed(rows)
-    columns = [column for column in dict.fromkeys(name for row in rows for name in row) if not what or column != "variant"]
-    numeric = [all(isinstance(row.get(column, 0), int | float) for row in rows) for column in columns]
-    lines = [f"| {' | '.join(columns)} |", f"|{'|'.join('---:' if number else '---' for number in numeric)}|"]
-    lines += [f"| {' | '.join(_cell(row.get(column, '')) for column in columns)} |" for row in rows]
+    shown = [{column: value for column, value in row.items() if not what or column != "variant"} for row in rows]
     world = record.get("world", "shapeworld-v1")  # records of the first version do not name it
     note = f"{world}, seed {record['seed']}; {record['processor seconds']:,.0f} seconds of processor time; {record['machine']}"
-    return f"{record['what']}.\n\n" + "\n".join(lines) + f"\n\n- Record: {note}.\n"
+    return f"{record['what']}.\n\n{records_to_markdown(shown)}\n- Record: {note}.\n"
 
 
 def _summed(rows: Sequence[Row]) -> list[Row]:
@@ -39,7 +38,3 @@ def _summed(rows: Sequence[Row]) -> list[Row]:
         longest = max(row["longest"] for row in mine)
         found.append({"language": key[0], "wording": key[1], "kinds": len(mine), **sums, "words of the longest": longest})
     return found
-
-
-def _cell(value: str | float) -> str:
-    return value if isinstance(value, str) else f"{value:,}"

@@ -12,6 +12,7 @@ from molyneux.core.intervals import student
 from molyneux.measure.disentanglement import correlation_matrix, top_counts
 from molyneux.report import StudyRun
 from molyneux.report.published import PublishedResults
+from molyneux.report.tables import pipe_table
 from molyneux.report.wording import measure
 
 FINANCE = {
@@ -41,33 +42,31 @@ def top_three(runs: Sequence[StudyRun], printed: PublishedResults | None) -> str
     """In how many of the six metrics each model is among the best three, by the means over seeds; the paper's counts beside."""
     models = _models(runs)
     columns = {f"as {variant}": top_counts(_means(runs, models, metrics(variant))) for variant in ("published", "recommended")}
-    lines = [f"| model | paper | {' | '.join(columns)} |", "|---|---:|---:|---:|"]
-    for row, model in enumerate(models):
-        figure = printed.figures.get(model, {}).get(TOP_THREE) if printed else None
-        cells = [figure.text if figure else "", *(f"{round(counts[row], 1):g}" for counts in columns.values())]
-        lines.append(f"| {model} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    figures = [printed.figures.get(model, {}).get(TOP_THREE) if printed else None for model in models]
+    rows = [
+        [model, figure.text if figure else "", *(f"{round(counts[row], 1):g}" for counts in columns.values())]
+        for row, (model, figure) in enumerate(zip(models, figures, strict=True))
+    ]
+    return pipe_table(["model", "paper", *columns], rows)
 
 
 def trials(runs: Sequence[StudyRun], score: tuple[str, Mapping[str, str]]) -> str:
     """Every run of a search with its seed, the split it was measured on, and a score, in the order of the records."""
     name, about = score
-    lines = []
-    for run in runs:
-        found = next(one for one in run.scores if one.name == name and dict(one.about) == dict(about))
-        lines = lines or [f"| trial | seed | measured on | epochs | {measure(found)} |", "|---|---:|---|---:|---:|"]
-        settings = run.settings
-        cells = [settings["name"], settings["seed"], found.origin["split"], settings["learn.epochs"], f"{found.value:.2f}"]
-        lines.append(f"| {' | '.join(map(str, cells))} |")
-    return "\n".join(lines) + "\n"
+    found = [next(one for one in run.scores if one.name == name and dict(one.about) == dict(about)) for run in runs]
+    rows = [
+        [run.settings["name"], run.settings["seed"], score.origin["split"], run.settings["learn.epochs"], f"{score.value:.2f}"]
+        for run, score in zip(runs, found, strict=True)
+    ]
+    return pipe_table(["trial", "seed", "measured on", "epochs", measure(found[0])], rows, words=(0, 2))
 
 
 def against_constant(runs: Sequence[StudyRun], published: Mapping[str, tuple[str, float, Mapping[str, float]]]) -> str:
     """The mean squared errors of all models divided by that of the training targets' mean: ours and published."""
     head = [f"{title}{what}" for title in published for what in ("", ", published")]
-    lines = [f"| model | {' | '.join(head)} |", f"|---|{'---:|' * len(head)}"]
+    rows = []
     for model in _models(runs):
-        cells = []
+        cells = [model]
         for group, mean, errors in published.values():
             own = [
                 run for run in runs if run.settings["name"] == model and run.settings["data.benchmark.init_args.group"] == group
@@ -75,8 +74,11 @@ def against_constant(runs: Sequence[StudyRun], published: Mapping[str, tuple[str
             ratios = [score.value / score.chance for run in own for score in run.scores if _is_whole_error(score)]
             each = f" ({' '.join(f'{ratio:.3f}' for ratio in ratios)})" if len(ratios) > 1 else ""
             cells += [f"{np.mean(ratios):.3f}{each}" if ratios else "", f"{errors[model] / mean:.3f}" if model in errors else ""]
-        lines.append(f"| {model} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n\n- Mean over seeds, in brackets each seed. 1 is what the mean of the training targets gives.\n"
+        rows.append(cells)
+    return (
+        pipe_table(["model", *head], rows)
+        + "\n- Mean over seeds, in brackets each seed. 1 is what the mean of the training targets gives.\n"
+    )
 
 
 def _is_whole_error(score: Score) -> bool:
@@ -93,11 +95,11 @@ def correlations(runs: Sequence[StudyRun]) -> str:
     """Pearson's correlation of measures over all runs: published variants above the diagonal, recommended ones below."""
     names = [*(measure(Score(name, None)) for name in METRICS), "Hoyer", "Active units", "-Distortion", "Rate"]
     above, below = (_correlated(runs, variant) for variant in ("published", "recommended"))
-    lines = [f"|  | {' | '.join(names)} |", f"|---|{'---:|' * len(names)}"]
-    for row, name in enumerate(names):
-        cells = [_number((above if row < column else below)[row, column], same=row == column) for column in range(len(names))]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    rows = (
+        [name, *(_number((above if row < column else below)[row, column], same=row == column) for column in range(len(names)))]
+        for row, name in enumerate(names)
+    )
+    return pipe_table(["", *names], rows)
 
 
 def dci_together(runs: Sequence[StudyRun]) -> str:
@@ -106,13 +108,16 @@ def dci_together(runs: Sequence[StudyRun]) -> str:
     A number that does not apply, as where no dimension knows anything, counts as 0.
     """
     models = _models(runs)
-    lines = ["| model | DCI, geometric mean of the three |", "|---|---:|"]
+    rows = []
     for model in models:
         each = _together([run for run in runs if run.settings["name"] == model], "value")
         low, high = student(float(each.mean()), float(each.std(ddof=1)), len(each), (0.0, 1.0))
-        lines.append(f"| {model} | {each.mean():.2f} ({low:.2f}\N{EN DASH}{high:.2f}) |")
-    lines.append(f"| chance | {_together(runs, 'chance').mean():.2f} |")
-    return "\n".join(lines) + "\n\n- Means over seeds with the 95 % interval that holds for new seeds (Student's t).\n"
+        rows.append([model, f"{each.mean():.2f} ({low:.2f}\N{EN DASH}{high:.2f})"])
+    rows.append(["chance", f"{_together(runs, 'chance').mean():.2f}"])
+    return (
+        pipe_table(["model", "DCI, geometric mean of the three"], rows)
+        + "\n- Means over seeds with the 95 % interval that holds for new seeds (Student's t).\n"
+    )
 
 
 def _together(runs: Sequence[StudyRun], what: str) -> np.ndarray:

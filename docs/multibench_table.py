@@ -12,6 +12,7 @@ from pathlib import Path
 
 from molyneux.data import FileBenchmark, write_twin
 from molyneux.data.benchmarks.twins import twin_kinds
+from molyneux.report.tables import pipe_table
 
 PAGES = {
     family: Path(__file__).parent / page
@@ -20,8 +21,9 @@ PAGES = {
 """By family of data sets, the page that has its table."""
 
 TABLE = re.compile(r"(?<=<!-- table -->\n).*?(?=<!-- end -->)", re.DOTALL)
-HEAD = (
-    "| data set | modalities | targets | metric | published samples: train / validation / test | files | licence; whom to ask |"
+HEADS = (
+    *("data set", "modalities", "targets", "metric", "published samples: train / validation / test", "files"),
+    "licence; whom to ask",
 )
 
 OTHER_SHAPES = {
@@ -46,11 +48,11 @@ OTHER_FILES = {
 
 def table(family: str) -> str:
     """The table of a family in Markdown."""
-    return "\n".join([HEAD, "|---|---|---|---|---|---|---|", *map(row, twin_kinds(family))]) + "\n"
+    return pipe_table(HEADS, map(row, twin_kinds(family)), words=range(len(HEADS)))
 
 
-def row(kind: type[FileBenchmark]) -> str:
-    """The row of a data set."""
+def row(kind: type[FileBenchmark]) -> list[str]:
+    """The cells of a data set."""
     with tempfile.TemporaryDirectory() as folder:
         dataset = write_twin(kind.__name__, Path(folder) / "twin", size=30)
         spec = dataset.spec
@@ -59,7 +61,7 @@ def row(kind: type[FileBenchmark]) -> str:
     seen = ", ".join(f"`{item.name}` {item.kind} {shape(item.shape)}" for item in spec.modalities)
     asked = [f"`{target.name}` {task(target)}" for target in spec.targets]
     where = f"[page]({kind.page})" if kind.page.startswith("http") else kind.page
-    cells = [
+    return [
         f"`{kind.name}` (`{kind.__name__}`)",
         OTHER_SHAPES.get(kind.__name__, seen),
         OTHER_TARGETS.get(kind.__name__, ", ".join(asked) or "none"),
@@ -68,7 +70,6 @@ def row(kind: type[FileBenchmark]) -> str:
         OTHER_FILES.get(kind.__name__, ", ".join(f"`{name}`" for name in files)),
         f"{kind.licence}; {where}",
     ]
-    return f"| {' | '.join(cells)} |"
 
 
 def shape(axes: tuple[int, ...]) -> str:

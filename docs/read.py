@@ -11,11 +11,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "data" / "own"))
 
 from situations import GROUPS, Situation, outcome_of
 
+from molyneux.report.tables import pipe_table
+
 
 def read_table(group: str) -> str:
     """The situations of a group with their outcomes: what is read in words, the others in the sentences that a user gets."""
-    rows = [f"| {_cell(case.what)} | {case.outcome} | {_cell(_said(case))} |" for case in GROUPS[group]]
-    return "\n".join(["| a file holds | is | what is said |", "|---|---|---|", *rows]) + "\n"
+    rows = ([_cell(case.what), case.outcome, _cell(_said(case))] for case in GROUPS[group])
+    return pipe_table(["a file holds", "is", "what is said"], rows, words=range(3))
 
 
 def _said(case: Situation) -> str:

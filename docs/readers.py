@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from molyneux.report import StudyRun
+from molyneux.report.tables import pipe_table
 
 _TRUE = ("true", "soft", "jpeg", "blocks", "plain")
 """Kinds of views that show figures of the world: as it draws them, a little blurred and noisy, as JPEG, with an error for each
@@ -28,7 +29,7 @@ def accepted(runs: Sequence[StudyRun], before: Sequence[StudyRun], *, world: str
         notes.append(
             f"- *Exact before*: the reader that read the records of the studies of CdSprites+, of {count:,} of each kind."
         )
-    return "\n".join([table, "", *notes, ""])
+    return "\n".join([table, *notes, ""])
 
 
 _MOST, _LEAST = {"exact": 1.0, "judge": 2.0}, 98.0
@@ -72,7 +73,7 @@ def close(runs: Sequence[StudyRun], *, world: str, modality: str, prefix: str) -
     kinds = {run.settings["kind"]: run.settings["kind"].partition(": ")[2] for run in runs}
     most = {kind: _most([run for run in runs if run.settings["kind"] == kind]) for kind in kinds}
     table = _by_level(runs, kinds, {}, [], last=("accepted as", most) if any(most.values()) else None)
-    return f"{table}\n\n- Pictures accepted (every factor read), %, of at least {_least(runs):,} each.\n"
+    return f"{table}\n- Pictures accepted (every factor read), %, of at least {_least(runs):,} each.\n"
 
 
 def of(runs: Sequence[StudyRun], world: str, modality: str) -> list[StudyRun]:
@@ -93,12 +94,14 @@ def _by_level(
     readers = sorted({run.settings["reader"] for run in runs}, reverse=True, key=lambda reader: reader == "exact")
     columns = [(reader, level) for reader in readers for level in range(1, 6)]
     heads = [*(f"{reader}, level {level}" for reader, level in columns), *(f"{name} before, level {lv}" for name, lv in shown)]
-    lines = [f"| kind of view | {' | '.join([*heads, last[0] if last else ''])} |", f"|---|{'---:|' * (len(heads) + 1)}"]
+    rows = []
     for kind, name in kinds.items():
         cells = [_accepted(found.get((*column, kind))) for column in columns]
         cells += [_accepted(earlier.get((*column, kind))) for column in shown]
-        lines.append(f"| {name} | {' | '.join([*cells, last[1][kind] if last else ''])} |")
-    return _without_empty(lines)
+        rows.append([name, *cells, last[1][kind] if last else ""])
+    titles = ["kind of view", *heads, last[0] if last else ""]
+    kept = [column for column in range(len(titles)) if any(row[column] for row in rows)]
+    return pipe_table([titles[column] for column in kept], ([row[column] for column in kept] for row in rows))
 
 
 def _accepted(run: StudyRun | None) -> str:
@@ -122,11 +125,14 @@ def right(runs: Sequence[StudyRun], *, world: str, modality: str) -> str:
     runs = [run for run in of(runs, world, modality) if run.settings["kind"] in _TRUE]
     scores = [score for run in runs for score in run.scores if score.name == "reading.correct"]
     factors = list(dict.fromkeys(score.about["factor"] for score in scores))
-    lines = [f"| reader | kind of view | level | {' | '.join(factors)} |", f"|---|---|---:|{'---:|' * len(factors)}"]
+    rows = []
     for reader, kind, run in sorted(((run.settings["reader"], run.settings["kind"], run) for run in runs), key=_order):
         cells = [_percent(run, "reading.correct", {"factor": factor}) for factor in factors]
-        lines.append(f"| {reader} | {kind} | {run.settings['level']} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n\n- Read correctly, %; abstaining counts as wrong.\n"
+        rows.append([reader, kind, run.settings["level"], *cells])
+    return (
+        pipe_table(["reader", "kind of view", "level", *factors], rows, words=range(2))
+        + "\n- Read correctly, %; abstaining counts as wrong.\n"
+    )
 
 
 def _order(row: tuple[str, str, StudyRun]) -> tuple[str, int, int]:
@@ -146,23 +152,15 @@ def _percent(run: StudyRun, name: str, about: Mapping[str, str]) -> str:
     return ""
 
 
-def _without_empty(lines: Sequence[str]) -> str:
-    """The table without columns that have no value."""
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    kept = [column for column in range(len(rows[0])) if any(row[column] for row in rows[2:])]
-    return "\n".join(f"| {' | '.join(row[column] for column in kept)} |" for row in rows)
-
-
 def of_benchmark(runs: Sequence[StudyRun], world: str) -> str:
     """What the judges of a benchmark say of each kind of view: how many they accept, and read correctly."""
     rows = sorted((run for run in runs if run.settings["world"] == world), key=lambda run: run.settings["modality"])
-    lines = [
-        "| modality | reader | views | accepted, % | read correctly, % | with forced choice, % |",
-        "|---|---|---|---:|---:|---:|",
-    ]
+    cells = []
     for run in rows:
         found = {score.name: f"{score.value:.1f}" for score in run.scores if score.value is not None}
         words = [run.settings[name] for name in ("modality", "reader", "kind")]
         numbers = [found.get(f"reading.{name}", "") for name in ("accepted", "correct", "correct_forced")]
-        lines.append(f"| {' | '.join([*words, *numbers])} |")
-    return "\n".join([*lines, "", f"- Of up to {max(run.scores[0].n for run in rows):,} views of each kind.", ""]) if rows else ""
+        cells.append([*words, *numbers])
+    heads = ["modality", "reader", "views", "accepted, %", "read correctly, %", "with forced choice, %"]
+    most = max((run.scores[0].n for run in rows), default=0)
+    return f"{pipe_table(heads, cells, words=range(3))}\n- Of up to {most:,} views of each kind.\n" if rows else ""

@@ -19,7 +19,7 @@ from molyneux.report.aggregation import aggregate_table, comparisons
 from molyneux.report.robustness import with_robustness
 from molyneux.report.settings import baseline_of, chosen_of
 from molyneux.report.study.seeds import over_seeds
-from molyneux.report.tables import Column, Entry, Table
+from molyneux.report.tables import Column, Entry, Table, pipe_table
 from molyneux.report.tables.table import DASH
 from molyneux.report.wording import value_text, write
 
@@ -72,7 +72,7 @@ def over_data_sets(runs: Sequence[StudyRun], in_domain: Mapping[str, tuple[str, 
 def differences(runs: Sequence[StudyRun], study: str) -> str:
     """The differences of pairs of variants with Welch's interval and test over the seeds of each."""
     (name, about), pairs = PAIRS[study]
-    lines = ["| variants | difference, points | 95 % interval | p | seeds |", "|---|---:|---:|---:|---:|"]
+    rows = []
     for one, other in pairs:
         first, second = (_values(runs, variant, name, about) for variant in (one, other))
         gap = float(np.mean(first) - np.mean(second)) if first and second else None
@@ -83,8 +83,9 @@ def differences(runs: Sequence[StudyRun], study: str) -> str:
             test = stats.ttest_ind(first, second, equal_var=False)
             ends = test.confidence_interval(0.95)
             interval, p = f"{write(ends.low, 1)} to {write(ends.high, 1)}", f"{test.pvalue:.2g}"
-        lines.append(f"| {one} less {other} | {write(gap, 1)} | {interval} | {p} | {len(first)}, {len(second)} |")
-    return "\n".join(lines) + "\n\n- Welch's t-test over seeds; one seed of a variant tests nothing.\n"
+        rows.append([f"{one} less {other}", write(gap, 1), interval, p, f"{len(first)}, {len(second)}"])
+    table = pipe_table(["variants", "difference, points", "95 % interval", "p", "seeds"], rows)
+    return f"{table}\n- Welch's t-test over seeds; one seed of a variant tests nothing.\n"
 
 
 def _chosen(runs: Sequence[StudyRun]) -> list[StudyRun]:

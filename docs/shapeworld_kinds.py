@@ -16,6 +16,7 @@ from PIL import Image
 from molyneux.core import views
 from molyneux.data import ShapeWorld
 from molyneux.data.worlds.shapeworld.kinds import KINDS, Kind
+from molyneux.report.tables import pipe_table
 
 FOLDER = Path(__file__).parent / "assets" / "shapeworld"
 SHOWN: dict[Kind, int] = {
@@ -42,12 +43,11 @@ SEED, SPLIT, SIZE, GAP = 4, "train", 96, 6
 
 def table(name: str) -> str:
     """Every kind with a contrast set; `name` is where the pages find the pictures."""
-    lines = ["| kind | one contrast set | true of the first picture | true of the second | entities |", "|---|---|---|---|---|"]
-    for kind in KINDS:
-        first, second = captions(kind)
-        picture = f"![Two scenes of the kind {kind}]({name}/{kind}.webp)"
-        lines.append(f"| `{kind}` | {picture} | {first} | {second} | {_entities(kind)} |")
-    return "\n".join(lines) + "\n"
+    rows = (
+        [f"`{kind}`", f"![Two scenes of the kind {kind}]({name}/{kind}.webp)", *captions(kind), _entities(kind)] for kind in KINDS
+    )
+    heads = ["kind", "one contrast set", "true of the first picture", "true of the second", "entities"]
+    return pipe_table(heads, rows, words=range(len(heads)))
 
 
 @cache

@@ -42,7 +42,7 @@ from molyneux.report import (
 )
 from molyneux.report.published import published
 from molyneux.report.records import seed_order
-from molyneux.report.tables import Column, Entry, Table
+from molyneux.report.tables import Column, Entry, Table, records_to_markdown
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -229,18 +229,9 @@ def benchmark(name: str) -> str:
     if not path.exists():
         return ""
     record = store.read_json(path)
-    rows, machine = record["rows"], record["machine"]
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    numeric = [all(isinstance(row.get(column, 0), int | float) for row in rows) for column in columns]
-    lines = [f"| {' | '.join(columns)} |", f"|{'|'.join('---:' if number else '---' for number in numeric)}|"]
-    lines += [f"| {' | '.join(_cell(row.get(column, '')) for column in columns)} |" for row in rows]
+    machine = record["machine"]
     words = machine if isinstance(machine, str) else "; ".join(f"{what}: {word}" for what, word in machine.items())
-    return f"{record['what']}.\n\n" + "\n".join(lines) + f"\n\nMeasured on {words}.\n"
-
-
-def _cell(value: str | float) -> str:
-    """A value of a record in a cell; thousands are set apart."""
-    return value if isinstance(value, str) else f"{value:,}"
+    return f"{record['what']}.\n\n{records_to_markdown(record['rows'])}\nMeasured on {words}.\n"
 
 
 def kinds(_: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from molyneux.core import Score
 from molyneux.data.worlds.shapeworld.contrast_sets import BINDING
 from molyneux.report import StudyRun
+from molyneux.report.tables import pipe_table
 
 CONTROL = "unbound counts"
 _PLACE = "data.world.init_args"
@@ -16,16 +17,15 @@ def control_table(runs: Sequence[StudyRun]) -> str:
     """The accuracy of the control on the test split, a row for each kind and a column for each variant."""
     found = {(_kind(run), _variant(run)): accuracy_of(run) for run in runs if run.settings["name"] == CONTROL}
     kinds, variants = (list(dict.fromkeys(key[place] for key in found)) for place in (0, 1))
-    lines = [f"| kind | {' | '.join(f'`{variant}`' for variant in variants)} |", f"|---|{'---:|' * len(variants)}"]
-    lines += [f"| `{kind}` | {' | '.join(_cell(found.get((kind, variant))) for variant in variants)} |" for kind in kinds]
-    return "\n".join(lines) + "\n"
+    rows = ([f"`{kind}`", *(_cell(found.get((kind, variant))) for variant in variants)] for kind in kinds)
+    return pipe_table(["kind", *(f"`{variant}`" for variant in variants)], rows)
 
 
 def beside_control(runs: Sequence[StudyRun]) -> str:
     """Test accuracy of models beside the control: on all samples, and on the balanced sets whose scenes it cannot tell apart."""
     names = list(dict.fromkeys(str(run.settings["name"]) for run in runs if run.settings["name"] != CONTROL))
     columns = [CONTROL, *names]
-    lines = [f"| data | samples | {' | '.join(columns)} |", f"|---|---|{'---:|' * len(columns)}"]
+    lines = []
     cells = dict.fromkeys((_kind(run), _variant(run)) for run in runs if run.settings["name"] == CONTROL)
     for kind, variant in cells:
         chosen = {str(run.settings["name"]): run for run in runs if (_kind(run), _variant(run)) == (kind, variant)}
@@ -35,8 +35,8 @@ def beside_control(runs: Sequence[StudyRun]) -> str:
             rows["equal counts"] = {name: where_bound(run) for name, run in chosen.items()}
         for what, values in rows.items():
             if any(value is not None for value in values.values()):
-                lines.append(f"| {title} | {what} | {' | '.join(_cell(values.get(name)) for name in columns)} |")
-    return "\n".join(lines) + "\n"
+                lines.append([title, what, *(_cell(values.get(name)) for name in columns)])
+    return pipe_table(["data", "samples", *columns], lines, words=range(2))
 
 
 def _kind(run: StudyRun) -> str:

@@ -20,33 +20,11 @@ def script(monkeypatch):
 
 def test_figures_are_those_of_the_records(script):
     figures = script("figures")
-    drawn = {path.stem: path.read_text(encoding="utf-8") for path in sorted(figures["FOLDER"].glob("*.svg"))}
-    assert sorted(drawn) == sorted(figures["FIGURES"])
-    for name, figure in figures["FIGURES"].items():
-        assert drawn[name] == figures["svg"](figure), f"{name}.svg differs from the records: run make tables"
-
-
-def test_a_figure_shows_every_run_and_its_mean(script, monkeypatch):
-    from molyneux.core import Score
-    from molyneux.report import StudyRun
-
-    figures = script("figures")
-    runs = [
-        StudyRun({"name": name, "seed": seed}, (Score("a.b", value, {"code": "shared"}, chance=25.0),))
-        for name, values in {"first": (0.0, 50.0), "second": (100.0, 100.0)}.items()
-        for seed, value in enumerate(values)
-    ]
-    monkeypatch.setitem(figures["svg"].__globals__, "runs_of", lambda names: runs)
-    shown = (figures["Shown"]("B & C", "a.b", {"code": "shared"}),)
-    drawn = figures["svg"](figures["Figure"](("any",), "Title", shown, 100, {"": lambda run: True}))
-    places = [float(x) for x in re.findall(r'<circle class="a" cx="([\d.]+)" cy="[\d.]+" r="3.5"/>', drawn)]
-    (low, middle, *high), means = places[:4], [float(x) for x in re.findall(r'class="mean a" x1="([\d.]+)"', drawn)]
-    assert high == [high[0]] * 2
-    assert middle == pytest.approx((low + high[0]) / 2)
-    assert means == pytest.approx([(low + middle) / 2, high[0]], abs=0.1)
-    chance = float(re.search(r'class="line" x1="([\d.]+)"', drawn)[1])
-    assert chance == pytest.approx(low + (high[0] - low) / 4, abs=0.1)
-    assert "B &amp; C" in drawn
+    stored = {path.stem: path.read_text(encoding="utf-8") for path in sorted(figures["FOLDER"].glob("*.svg"))}
+    drawn = figures["drawings"]()
+    assert sorted(stored) == sorted(drawn)
+    for name, figure in drawn.items():
+        assert stored[name] == figure, f"{name}.svg differs from the records: run make tables"
 
 
 def test_pictures_of_pages_exist_and_are_small():

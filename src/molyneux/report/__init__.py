@@ -6,6 +6,7 @@ from molyneux.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from molyneux.report.aggregation import Aggregate, Task, aggregate, aggregate_table, comparisons, tasks_of, tradeoff_panels
+    from molyneux.report.figures import CurveFigure, CurvePanel, DotFigure, DotScore
     from molyneux.report.leaderboard import (
         ForeignRecord,
         Leaderboard,
@@ -21,10 +22,14 @@ if TYPE_CHECKING:
     from molyneux.report.run_records import RunRecords, read_run
     from molyneux.report.settings import flatten, portable
     from molyneux.report.study import chosen_tables, study_breakdowns, study_findings, study_tables, write_study
-    from molyneux.report.tables import Table, to_csv, to_latex, to_markdown, to_terminal
+    from molyneux.report.tables import Table, pipe_table, records_to_markdown, to_csv, to_latex, to_markdown, to_terminal
 
 __all__ = [
     "Aggregate",
+    "CurveFigure",
+    "CurvePanel",
+    "DotFigure",
+    "DotScore",
     "ForeignRecord",
     "Leaderboard",
     "RunRecords",
@@ -40,9 +45,11 @@ __all__ = [
     "leaderboard_tables",
     "load_study",
     "make_boards",
+    "pipe_table",
     "portable",
     "read_foreign",
     "read_run",
+    "records_to_markdown",
     "save_study",
     "study_breakdowns",
     "study_findings",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from rich import box
 from rich.table import Table as RichTable
@@ -67,20 +67,20 @@ def to_markdown(table: Table) -> str:
     return "\n".join([f"**{escape_markdown(table.title)}**", "", *_pipes(heads, rules, rows), *below]) + "\n"
 
 
-def pipe_table(heads: Sequence[str], rows: Iterable[Sequence[object]], *, words: int = 1) -> str:
+def pipe_table(heads: Sequence[str], rows: Iterable[Sequence[object]], *, words: Collection[int] = (0,)) -> str:
     """Titles and cells that are Markdown already as a pipe table, ending with a line break.
 
     Args:
         heads: titles of the columns.
         rows: the cells of each row.
-        words: how many columns have words, at the left; the others have numbers.
+        words: the columns of words; the others are of numbers, at the right.
 
     >>> print(pipe_table(["model", "accuracy, %"], [["`MVAE`", 97.5]]), end="")
     | model | accuracy, % |
     |---|---:|
     | `MVAE` | 97.5 |
     """
-    rules = ["---" if column < words else "---:" for column in range(len(heads))]
+    rules = ["---" if column in words else "---:" for column in range(len(heads))]
     return "\n".join(_pipes(heads, rules, rows)) + "\n"
 
 

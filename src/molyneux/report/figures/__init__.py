@@ -1,0 +1,14 @@
+"""Figures of studies as SVG files for pages and slides, light and dark, drawn from records: dots of scores, and curves."""
+
+from typing import TYPE_CHECKING
+
+from molyneux.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from molyneux.report.figures.curves import CurveFigure, CurvePanel
+    from molyneux.report.figures.dots import DotFigure, DotScore
+
+__all__ = ["CurveFigure", "CurvePanel", "DotFigure", "DotScore"]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__)
