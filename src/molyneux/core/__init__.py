@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     )
     from molyneux.core.reader import NO_LABEL, UNREADABLE, JudgeMaterial, Reader, Reading
     from molyneux.core.score import About, Score, about_names
+    from molyneux.core.sources import DerivedSource, Subset
     from molyneux.core.spec import Factor, Kind, Meaning, Modality, Quantity, Spec, Target, Task
 
 __all__ = [
@@ -78,6 +79,7 @@ __all__ = [
     "DataError",
     "Dataset",
     "Decodes",
+    "DerivedSource",
     "Encodes",
     "Epoch",
     "EpochStart",
@@ -113,6 +115,7 @@ __all__ = [
     "Spec",
     "SpecError",
     "StoreError",
+    "Subset",
     "Target",
     "Task",
     "Trainable",

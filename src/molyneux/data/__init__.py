@@ -1,5 +1,6 @@
 """Seeds and files become samples."""
 
+from molyneux.core.sources import Subset
 from molyneux.data.apart import Apart, Separation
 from molyneux.data.benchmarks import (
     AVMNIST,
@@ -51,7 +52,7 @@ from molyneux.data.missing import Missing
 from molyneux.data.missing_protocols import MAR, MCAR, MNAR
 from molyneux.data.own import ArrayDataset, ImageFolder, OwnDataset, TableDataset
 from molyneux.data.sentence_files import export_sentences, load_sentences
-from molyneux.data.sources import ArraySource, Lacking, Subset, Views, load
+from molyneux.data.sources import ArraySource, Lacking, Views, load
 from molyneux.data.stored import StoredSource, generate
 from molyneux.data.word_alignment import WordAlign
 from molyneux.data.worlds import (

@@ -10,9 +10,8 @@ import torch
 
 from molyneux.core import Batch, ConfigError, Source, Spec, nearest
 from molyneux.core.seeds import key, uniforms
-from molyneux.data.dataset import check_positions
+from molyneux.core.sources import DerivedSource, check_positions
 from molyneux.data.missing import value_problems, which_have
-from molyneux.data.sources import DerivedSource
 
 
 @dataclass(frozen=True, kw_only=True)

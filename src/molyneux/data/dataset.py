@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from molyneux.core import Batch, ConfigError, DataError, JudgeMaterial, Reader, Spec, nearest
+from molyneux.core.sources import check_positions, row_of_integers
 
 Split = str
 """Name of a split: one of `SPLITS`, or `heldout`, which has only the combinations of factors that a world's `held_out` names."""
@@ -149,30 +150,3 @@ class SplitSource:
     def batch(self, indices: np.ndarray) -> Batch:
         """The samples at these positions."""
         return self.dataset.batch(check_positions(indices, self._size), split=self.split, seed=self.seed)
-
-
-def check_positions(indices: npt.ArrayLike, size: int) -> np.ndarray:
-    """Positions of samples in a source, (B,) int64.
-
-    Raises:
-        DataError: they are no integers in one row, or lie outside [0, size).
-    """
-    rows = row_of_integers(indices, "positions")
-    if rows.size and (rows.min() < 0 or rows.max() >= size):
-        raise DataError(f"expected positions from 0 to {size - 1}, got {rows.min()} to {rows.max()}")
-    return rows
-
-
-def row_of_integers(numbers: npt.ArrayLike, what: str) -> np.ndarray:
-    """`numbers` as (n,) int64; `what` they are is for the message.
-
-    Raises:
-        DataError: they are no integers in one row.
-    """
-    try:
-        row = np.asarray(numbers)
-    except ValueError as error:
-        raise DataError(f"expected {what} as one row of integers, got what makes no such array: {error}") from error
-    if row.ndim != 1 or (row.dtype.kind not in "iu" and row.size):
-        raise DataError(f"expected {what} as one row of integers, got {row.dtype} {row.shape}")
-    return row.astype(np.int64, copy=False)

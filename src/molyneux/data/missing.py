@@ -12,8 +12,7 @@ import torch
 
 from molyneux.core import Batch, ConfigError, Modality, Source, Spec, nearest, views
 from molyneux.core.seeds import key, uniforms
-from molyneux.data.dataset import check_positions
-from molyneux.data.sources import DerivedSource
+from molyneux.core.sources import DerivedSource, check_positions
 
 
 class Missing(DerivedSource):

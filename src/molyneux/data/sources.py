@@ -1,29 +1,16 @@
-"""Sources made of arrays and of other sources: samples in memory, some samples, some modalities, modalities taken away."""
+"""Sources made of arrays and of other sources: samples in memory, some of the modalities, modalities taken away."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from molyneux.core import Batch, ConfigError, Source, Spec, nearest
-from molyneux.data.dataset import check_positions
+from molyneux.core.sources import DerivedSource, check_positions
 from molyneux.data.layout import columns_of, read_arrays, to_arrays, to_batch
-
-
-def origin_of(source: Source, **changes: Any) -> Mapping[str, Any] | None:
-    """The origin of a source, or of what these changes make of it: two sources of the same origin hold the same bytes.
-
-    None where the source has no `origin` that says everything its samples depend on.
-    """
-    origin: Mapping[str, Any] | None = getattr(source, "origin", None)
-    if origin is None:
-        return None
-    return {"of": dict(origin), **changes} if changes else dict(origin)
 
 
 def require_positive(**numbers: int) -> None:
@@ -72,46 +59,6 @@ def load(source: Source, *, chunk: int = 4096, threads: int = 1) -> ArraySource:
         for _ in pool.map(fetch, range(0, size, chunk)):
             pass
     return ArraySource(spec, to_batch(arrays, spec))
-
-
-class DerivedSource:
-    """A source made of another one.
-
-    Args:
-        source: what it is made of.
-        spec: what a batch looks like; as in `source` by default.
-        changes: what is done to the samples, as plain data, for the origin.
-    """
-
-    def __init__(self, source: Source, *, spec: Spec | None = None, **changes: Any) -> None:
-        self.source, self.spec, self._changes = source, source.spec if spec is None else spec, changes
-
-    @property
-    def origin(self) -> Mapping[str, Any] | None:
-        """Everything the samples depend on; None where the source cannot say."""
-        return origin_of(self.source, **self._changes)
-
-    def __len__(self) -> int:
-        return len(self.source)
-
-
-class Subset(DerivedSource):
-    """The samples of a source at these positions, in this order.
-
-    Raises:
-        DataError: a position lies outside the source.
-    """
-
-    def __init__(self, source: Source, indices: np.ndarray) -> None:
-        self.indices = check_positions(indices, len(source))
-        super().__init__(source, subset=hashlib.sha256(self.indices.astype("<i8").tobytes()).hexdigest())
-
-    def __len__(self) -> int:
-        return len(self.indices)
-
-    def batch(self, indices: np.ndarray) -> Batch:
-        """The samples at these positions of the subset."""
-        return self.source.batch(self.indices[check_positions(indices, len(self))])
 
 
 class Views(DerivedSource):

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from molyneux.core import Batch, CorruptFileError, Source, Spec, SpecError, StoreError, files, store
-from molyneux.data.dataset import check_positions
+from molyneux.core.sources import check_positions, origin_of
 from molyneux.data.folders import appearing_folder, require_free
 from molyneux.data.layout import Column, columns_of, possible_columns, read_arrays, to_batch
 from molyneux.data.mapped_files import let_go
-from molyneux.data.sources import origin_of, require_positive
+from molyneux.data.sources import require_positive
 
 _UNWRITTEN = 1 << 27
 """Bytes of a file that may wait in memory before they are sent to the disk."""

@@ -14,8 +14,7 @@ from torch import Tensor
 
 from molyneux.core import Batch, ConfigError, Kind, Modality, Source, Spec, nearest, seeds, text_problems
 from molyneux.core.elementary import normals
-from molyneux.data.dataset import check_positions
-from molyneux.data.sources import DerivedSource
+from molyneux.core.sources import DerivedSource, check_positions
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from molyneux.core import Batch, DataError, NotApplicableError, Source, Spec, store, views
+from molyneux.core import Batch, DataError, NotApplicableError, Spec, Subset, store, views
 from molyneux.measure.codes import CodeTable
 from molyneux.measure.evaluation import Evaluation
 
@@ -90,26 +90,8 @@ def untrained_neighbours(
 
 def _encoded(evaluation: Evaluation, observed: Sequence[str], rows: np.ndarray) -> CodeTable:
     """The codes of the samples at some places of the source, in their order."""
-    some = replace(evaluation, source=_Chosen(evaluation.source, rows), samples=len(rows), train=None, reference=None)
+    some = replace(evaluation, source=Subset(evaluation.source, rows), samples=len(rows), train=None, reference=None)
     return some.table(observed)
-
-
-@dataclass(frozen=True)
-class _Chosen:
-    """The samples at some places of a source."""
-
-    whole: Source
-    places: np.ndarray
-
-    @property
-    def spec(self) -> Spec:
-        return self.whole.spec
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    def batch(self, indices: np.ndarray) -> Batch:
-        return self.whole.batch(self.places[np.asarray(indices)])
 
 
 def raw_neighbours(evaluation: Evaluation, observed: Sequence[str], table: CodeTable, training: CodeTable | None) -> Neighbours:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from molyneux.core import ConfigError, DataError, Factor, Modality, nearest
-from molyneux.data.dataset import row_of_integers
+from molyneux.core.sources import row_of_integers
 from molyneux.data.worlds.sentences import kernels
 
 PADDING, BEGIN, END = 0, 1, 2
