@@ -14,13 +14,12 @@ import torch
 from torch import Tensor
 
 from molyneux.core import ConfigError, Kind, Modality
-from molyneux.core.compiled import compiled
 from molyneux.core.views import text_lengths
 from molyneux.data.imperfections.corruption import Corruption, ModalityBatch
+from molyneux.data.imperfections.word_edits import DROP, EXCHANGE, OMIT, REPEAT, SHUFFLE, SWAP, edit_words
 
 _KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 """The rows of a QWERTY keyboard, each half a key further to the right than the one above."""
-_SWAP, _SHUFFLE, _OMIT, _REPEAT, _DROP, _EXCHANGE = range(6)
 
 
 @final
@@ -115,7 +114,7 @@ class WordChange(Corruption):
         said = inside.sum(1)
         words, drawn = _words(part.modality, part.view.long(), inside).numpy(), part.uniforms(length, 2).numpy()
         order, kept = np.zeros(words.shape, np.int64), np.zeros(len(words), np.int64)
-        _edit(words, said.numpy(), drawn, strength, self.change_of, (self.count, self.shortest), order, kept)
+        edit_words(words, said.numpy(), drawn, strength, self.change_of, (self.count, self.shortest), order, kept)
         places, new = torch.arange(length), torch.from_numpy(kept).unsqueeze(1)
         behind = places - new + said.unsqueeze(1)  # what follows the words, such as the end, moves with them
         source = torch.where(places < new, torch.from_numpy(order), behind.clamp(max=length - 1))
@@ -129,7 +128,7 @@ class LetterSwap(WordChange):
     """Two neighbouring letters of a word change places, neither of them the first or the last."""
 
     name: ClassVar[str] = "letter-swap"
-    change_of: ClassVar[int] = _SWAP
+    change_of: ClassVar[int] = SWAP
 
 
 @final
@@ -138,7 +137,7 @@ class LetterShuffle(WordChange):
     """The letters of a word between the first and the last stand in a random order."""
 
     name: ClassVar[str] = "letter-shuffle"
-    change_of: ClassVar[int] = _SHUFFLE
+    change_of: ClassVar[int] = SHUFFLE
 
 
 @final
@@ -156,7 +155,7 @@ class Omission(WordChange):
     """
 
     name: ClassVar[str] = "omission"
-    change_of: ClassVar[int] = _OMIT
+    change_of: ClassVar[int] = OMIT
     least: ClassVar[int] = 2
 
     letters: int = 1
@@ -190,7 +189,7 @@ class StickyKeys(WordChange):
     """
 
     name: ClassVar[str] = "sticky-keys"
-    change_of: ClassVar[int] = _REPEAT
+    change_of: ClassVar[int] = REPEAT
     least: ClassVar[int] = 1
 
     letters: int = 1
@@ -212,7 +211,7 @@ class WordDropout(WordChange):
     """Words are left out, with the space behind them; in texts of words, `Dropout` does the same."""
 
     name: ClassVar[str] = "word-dropout"
-    change_of: ClassVar[int] = _DROP
+    change_of: ClassVar[int] = DROP
     least: ClassVar[int] = 1
 
     shortest: int = 1
@@ -224,7 +223,7 @@ class WordSwap(WordChange):
     """Words change places with the next word, also in texts of words; a word is moved once at most."""
 
     name: ClassVar[str] = "word-swap"
-    change_of: ClassVar[int] = _EXCHANGE
+    change_of: ClassVar[int] = EXCHANGE
     least: ClassVar[int] = 1
 
     shortest: int = 1
@@ -265,80 +264,6 @@ def _neighbours(modality: Modality) -> tuple[Tensor, Tensor]:
         found = [ids[key] for key in (key.upper() if symbol.isupper() else key for key in near) if key in ids]
         table[number, : len(found)], count[number] = torch.tensor(found, dtype=torch.long), len(found)
     return table, count
-
-
-@compiled
-def _edit(
-    words: np.ndarray,
-    said: np.ndarray,
-    drawn: np.ndarray,
-    strength: float,
-    change: int,
-    limits: tuple[int, int],
-    order: np.ndarray,
-    kept: np.ndarray,
-) -> None:
-    """Write into `order` (B, L) the places that each text takes its symbols from, and into `kept` (B,) how many it then has.
-
-    Args:
-        words: (B, L) the number of the word at each place, -1 for none.
-        said: (B,) how many places count.
-        drawn: (B, L, 2) random numbers.
-        strength: probability that a word is changed.
-        change: which change.
-        limits: letters that are omitted or repeated, and letters of the shortest word that is changed.
-        order: (B, L), a result.
-        kept: (B,), a result.
-    """
-    count, shortest = limits
-    longest = words.shape[1]
-    for row in range(len(words)):
-        place, size = 0, 0
-        while place < said[row]:
-            begin, end = place, place + 1
-            while words[row, begin] >= 0 and end < said[row] and words[row, end] == words[row, begin]:
-                end += 1
-            place = end
-            hit = words[row, begin] >= 0 and end - begin >= shortest and drawn[row, begin, 0] < strength
-            if hit and change == _DROP:
-                if end < said[row] and words[row, end] < 0:
-                    place = end + 1
-                continue
-            if hit and change == _EXCHANGE:
-                following = end
-                while following < said[row] and words[row, following] < 0:
-                    following += 1
-                if following < said[row]:
-                    last = following
-                    while last < said[row] and words[row, last] == words[row, following]:
-                        last += 1
-                    for source in range(following, last):
-                        order[row, size] = source
-                        size += 1
-                    for source in range(end, following):
-                        order[row, size] = source
-                        size += 1
-                    place = last
-            need = count
-            first = size
-            for source in range(begin, end):
-                taken = False
-                if hit and change in (_OMIT, _REPEAT):
-                    taken = drawn[row, source, 1] * (end - source) < need
-                    need -= taken
-                for _ in range(0 if taken and change == _OMIT else 2 if taken else 1):
-                    if size < longest:
-                        order[row, size] = source
-                        size += 1
-            inner = end - begin - 2
-            if hit and change == _SWAP:
-                one = first + 1 + int(drawn[row, begin, 1] * (inner - 1))
-                order[row, one], order[row, one + 1] = order[row, one + 1], order[row, one]
-            if hit and change == _SHUFFLE:
-                for last in range(inner, 1, -1):
-                    one, other = first + last, first + 1 + int(drawn[row, begin + last, 1] * last)
-                    order[row, one], order[row, other] = order[row, other], order[row, one]
-        kept[row] = size
 
 
 def without_symbols(name: str, part: ModalityBatch, lost: Tensor) -> tuple[Tensor, Tensor | None]:

@@ -25,11 +25,10 @@ Accept = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """Which quadruples are taken, (m,) bool, by their captions (m, 2, L), kinds (m,) and numbers of entities (m, 2)."""
 
 _SKELETON_PAIRS, _SCENE_PAIRS = 16, 4
-"""Pairs of scenes that are tried for one skeleton, before another one is, and with one first scene."""
-
+"""Pairs of scenes that are tried for one form of caption, and with one first scene, before another one is drawn."""
 
 _SECONDS = 24
-"""Edits of a scene that are tried for a foil."""
+"""Edited scenes that are tried as the second scene of a caption and its foil."""
 
 INDEPENDENT = "independent"
 """The kind of quadruples whose second scene has nothing to do with the first."""
@@ -113,33 +112,18 @@ def balanced(
     chosen = captioner.edits if edits is None else tuple(edits)
 
     def draw(pending: np.ndarray, attempts: np.ndarray) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-        mine = attempted(indices[pending], attempts)
-        patient = attempted(indices[pending], attempts // _SKELETON_PAIRS)
-        _, places, again = np.unique(
-            attempted(indices[pending], attempts // _SCENE_PAIRS), return_index=True, return_inverse=True
-        )
-        shown = attempted(indices[pending], attempts // _SCENE_PAIRS)[places]
-        first = sample_scenes(settings, substream(stream, "first"), shown)[again]
-        second = first[np.arange(len(mine))]
-        share = seeds.uniforms(substream(stream, "share"), patient, 1)[:, 0]
-        is_near = (share < edited_share) & bool(chosen)
-        kind, usable = np.zeros(len(mine), np.int8), np.ones(len(mine), bool)
-        for near in (False, True):
-            rows = np.flatnonzero(is_near == near)
-            if not len(rows):
-                continue
-            if near:
-                other, which, usable[rows] = edited(first[rows], settings, chosen, substream(stream, "edit"), mine[rows])
-                kind[rows] = 1 + which
-            else:
-                other = sample_scenes(settings, substream(stream, "second"), mine[rows])
-            for name, array in vars(other).items():
-                getattr(second, name)[rows] = array
-        some = np.flatnonzero(usable)
-        forms = captioner.forms(stream, patient[some])
-        found = quadruples(first[some], second[some], captioner, stream, mine[some], forms=forms, fits=fits)
-        programs = np.zeros((len(mine), *found.programs.shape[1:]), np.int16)
-        programs[some], usable[some] = found.programs, found.ok
+        numbers = indices[pending]
+        of_pair = attempted(numbers, attempts)
+        of_skeleton = attempted(numbers, attempts // _SKELETON_PAIRS)
+        first = _first_scenes(settings, stream, attempted(numbers, attempts // _SCENE_PAIRS))
+        shares = seeds.uniforms(substream(stream, "share"), of_skeleton, 1)[:, 0]
+        is_edit = (shares < edited_share) & bool(chosen)
+        second, kind, usable = _second_scenes(first, is_edit, settings, chosen, stream, of_pair)
+        rows = np.flatnonzero(usable)
+        forms = captioner.forms(stream, of_skeleton[rows])
+        found = quadruples(first[rows], second[rows], captioner, stream, of_pair[rows], forms=forms, fits=fits)
+        programs = np.zeros((len(numbers), *found.programs.shape[1:]), np.int16)
+        programs[rows], usable[rows] = found.programs, found.ok
         _restrict(usable, accept, programs, kind, (first, second))
         return (*vars(first).values(), *vars(second).values(), programs, kind), usable
 
@@ -176,31 +160,70 @@ def contrasted(
         raise ConfigError(f"kinds: {nearest(unknown[0], TWO_SIDED) if unknown else 'expected at least one'}")
 
     def draw(pending: np.ndarray, attempts: np.ndarray) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-        mine = attempted(indices[pending], attempts)
-        patient = attempted(indices[pending], attempts // _SKELETON_PAIRS)
-        first = sample_scenes(settings, substream(stream, "first"), mine)
-        captions = captioner.draw(first, np.ones(len(mine), bool), substream(stream, "caption"), mine)
-        kind = (seeds.uniforms(substream(stream, "kind"), patient, 1)[:, 0] * len(kinds)).astype(np.int8)
-        usable, programs = np.zeros(len(mine), bool), np.zeros((len(mine), 2, captioner.length + GROWTH), np.int16)
-        second = first[np.arange(len(mine))]
+        of_scene = attempted(indices[pending], attempts)
+        of_kind = attempted(indices[pending], attempts // _SKELETON_PAIRS)
+        first = sample_scenes(settings, substream(stream, "first"), of_scene)
+        captions = captioner.draw(first, np.ones(len(of_scene), bool), substream(stream, "caption"), of_scene)
+        kind = (seeds.uniforms(substream(stream, "kind"), of_kind, 1)[:, 0] * len(kinds)).astype(np.int8)
+        usable, programs = np.zeros(len(of_scene), bool), np.zeros((len(of_scene), 2, captioner.length + GROWTH), np.int16)
+        second = first[np.arange(len(of_scene))]
         for place, name in enumerate(kinds):
             rows = np.flatnonzero(captions.ok & (kind == place))
-            its = foils(
-                first[rows], captions.programs[rows], substream(stream, "foil"), mine[rows], kinds=(name,),
+            foiled = foils(
+                first[rows], captions.programs[rows], substream(stream, "foil"), of_scene[rows], kinds=(name,),
                 semantics=captioner.semantics, shapes=settings.shapes, colours=settings.colours,
             )  # fmt: skip
-            rows, found = rows[its.ok], its.programs[its.ok]
+            rows, found = rows[foiled.ok], foiled.programs[foiled.ok]
             programs[rows, 0, : captioner.length], programs[rows, 1] = captions.programs[rows], found
             edits = _EDITS_OF.get(name, EDITS)
-            others, usable[rows] = _seconds(first[rows], programs[rows], settings, captioner, edits, stream, mine[rows])
-            for attribute, array in vars(others).items():
-                getattr(second, attribute)[rows] = array
+            others, usable[rows] = _seconds(first[rows], programs[rows], settings, captioner, edits, stream, of_scene[rows])
+            _place(second, rows, others)
         _restrict(usable, accept, programs, kind, (first, second))
         return (*vars(first).values(), *vars(second).values(), programs, kind), usable
 
     what = "scene with a caption and a foil, and a second one for the foil,"
     arrays, tried = filled(draw, len(indices), tries=tries, what=what)
     return _pairs(arrays, tried, tuple(kinds))
+
+
+def _first_scenes(settings: SceneSettings, stream: np.ndarray, numbers: np.ndarray) -> Scenes:
+    """The first scenes of pairs, by the numbers (n,) of their random draws; one that several pairs have is drawn once."""
+    drawn, scene_of = np.unique(numbers, return_inverse=True)
+    return sample_scenes(settings, substream(stream, "first"), drawn)[scene_of]
+
+
+def _second_scenes(
+    first: Scenes, is_edit: np.ndarray, settings: SceneSettings, edits: Sequence[str], stream: np.ndarray, numbers: np.ndarray
+) -> tuple[Scenes, np.ndarray, np.ndarray]:
+    """The second scenes of pairs: edits of the first scenes where `is_edit` (n,), independent scenes elsewhere.
+
+    Args:
+        first: the first scenes, n.
+        is_edit: (n,) bool.
+        settings: what scenes are drawn from.
+        edits: what an edit may change.
+        stream: key of the random numbers.
+        numbers: (n,) of the random draws of each pair.
+
+    Returns:
+        The scenes; their kind (n,), 0 for an independent scene or 1 plus the position in `edits`; and which can be used (n,):
+        not every scene can be edited.
+    """
+    second, kind, usable = first[np.arange(len(numbers))], np.zeros(len(numbers), np.int8), np.ones(len(numbers), bool)
+    independent, near = np.flatnonzero(~is_edit), np.flatnonzero(is_edit)
+    if len(independent):
+        _place(second, independent, sample_scenes(settings, substream(stream, "second"), numbers[independent]))
+    if len(near):
+        scenes, edit, usable[near] = edited(first[near], settings, edits, substream(stream, "edit"), numbers[near])
+        _place(second, near, scenes)
+        kind[near] = 1 + edit
+    return second, kind, usable
+
+
+def _place(scenes: Scenes, rows: np.ndarray, others: Scenes) -> None:
+    """Write other scenes, m, into the rows (m,) of scenes."""
+    for name, array in vars(others).items():
+        getattr(scenes, name)[rows] = array
 
 
 def _restrict(
