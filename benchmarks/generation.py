@@ -30,7 +30,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 from record import Record, Value, options
 
-from molyneux.data import CdSprites, GeBiD, ShapeWorld, World, generate
+from molyneux.data import CdSprites, FigureAttributes, GeBiD, ShapeWorld, SpriteRendering, World, generate
 from molyneux.data.worlds.cdsprites_settings import BACKGROUNDS, COLOURS, QUADRANTS, STEP
 from molyneux.data.worlds.shapeworld.kinds import KINDS
 from molyneux.data.worlds.textures import procedural
@@ -67,9 +67,9 @@ def main() -> None:
 def batch_rows(size: int) -> Iterator[dict[str, Value]]:
     """Batches of 1000 made in memory."""
     for level, threads in product(range(1, 6), (1, 2)):
-        yield batch_row(CdSprites(level=level, threads=threads), level, "in memory", size, threads)
+        yield batch_row(CdSprites(level=level, rendering=SpriteRendering(threads=threads)), level, "in memory", size, threads)
     yield batch_row(GeBiD(level=5), 5, "in memory, GeBiD", size, 1)
-    yield batch_row(GeBiD(level=5, shapes=("spiral",)), 5, "in memory, GeBiD, spirals alone", size, 1)
+    yield batch_row(GeBiD(level=5, attributes=FigureAttributes(shapes=("spiral",))), 5, "in memory, GeBiD, spirals alone", size, 1)
 
 
 def shape_rows(size: int) -> Iterator[dict[str, Value]]:

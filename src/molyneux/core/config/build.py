@@ -31,6 +31,7 @@ from molyneux.core.classes import (
 )
 from molyneux.core.documents import require_plain
 from molyneux.core.errors import ConfigError, MolyneuxError, nearest, suggestion
+from molyneux.core.moved import with_moved
 
 T = TypeVar("T")
 Place = tuple[str | int, ...]
@@ -187,7 +188,9 @@ def _settings(target: type, given: Mapping[str, Any], supplied: tuple[str, ...],
     """The arguments of a class, those not given filled in with their defaults."""
     known = {name: item for name, item in arguments(target).items() if name not in supplied}
     try:
-        read = settings_model(target, supplied).model_validate(dict(given))
+        read = settings_model(target, supplied).model_validate(with_moved(target, given))
+    except ConfigError as error:
+        raise _error([((name,), rest) for name, _, rest in (told.partition(": ") for told in error.problems)]) from error
     except ValidationError as error:
         raise _error(_problems(error, known, whose)) from error
     found = {name: getattr(read, f"argument_{name}") for name in known}

@@ -2,14 +2,18 @@
 
 from molyneux.data.dataset import Split, SplitSource, World
 from molyneux.data.worlds.cdsprites import CdSprites
-from molyneux.data.worlds.cdsprites_settings import Noise
+from molyneux.data.worlds.cdsprites_settings import Noise, SpriteRendering
 from molyneux.data.worlds.gebid import GeBiD
 from molyneux.data.worlds.gebid_settings import GeBiDNoise
 from molyneux.data.worlds.interactions import Decomposition, Interactions
+from molyneux.data.worlds.levels import FigureAttributes, Rendering
 from molyneux.data.worlds.push import SimulatedPush, export_push
 from molyneux.data.worlds.sentences import Letters, PartsOfSpeech, Ynoc, ideal_codes
 from molyneux.data.worlds.shapeworld import (
+    CaptionSettings,
     HeldOut,
+    HeldOutSplits,
+    PictureSettings,
     SceneSettings,
     Semantics,
     ShapeClasses,
@@ -26,15 +30,20 @@ from molyneux.data.worlds.shapeworld import (
 )
 
 __all__ = [
+    "CaptionSettings",
     "CdSprites",
     "Decomposition",
+    "FigureAttributes",
     "GeBiD",
     "GeBiDNoise",
     "HeldOut",
+    "HeldOutSplits",
     "Interactions",
     "Letters",
     "Noise",
     "PartsOfSpeech",
+    "PictureSettings",
+    "Rendering",
     "SceneSettings",
     "Semantics",
     "ShapeClasses",
@@ -42,6 +51,7 @@ __all__ = [
     "SimulatedPush",
     "Split",
     "SplitSource",
+    "SpriteRendering",
     "Tree",
     "World",
     "Ynoc",

@@ -5,18 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from molyneux.core import Factor, JudgeMaterial, Reader
+from molyneux.core.moved import moved
 from molyneux.data.dataset import Split
 from molyneux.data.worlds import textures
 from molyneux.data.worlds.altered import judge_material
 from molyneux.data.worlds.captioned_world import CaptionedWorld, PaintScenes, Scenes
-from molyneux.data.worlds.cdsprites_settings import BOXES, MIDDLE, QUADRANTS, STEP, STROKES, WHITE, Noise, Settings
+from molyneux.data.worlds.cdsprites_settings import (
+    BOXES,
+    MIDDLE,
+    QUADRANTS,
+    STEP,
+    STROKES,
+    WHITE,
+    Noise,
+    Settings,
+    SpriteRendering,
+)
 from molyneux.data.worlds.combinations import pick
 from molyneux.data.worlds.dsprites import PLACES, ROTATIONS, load_archive
+from molyneux.data.worlds.levels import MOVED, FigureAttributes
 from molyneux.data.worlds.painting import DARK_CLEAN, DARK_PUBLISHED, LIGHT, Paint, paint
 from molyneux.data.worlds.raster import SHAPES, Figures, masks
 from molyneux.data.worlds.rendering_reader import can_be_read, rendering_reader
@@ -53,19 +65,10 @@ class CdSprites(CaptionedWorld):
         caption_level: what the caption says, 1 to 5; `level` unless given (an imbalanced world).
         image_size: side of the picture in pixels, 28 to 256.
         modalities: which views to make: "image", "text", "touch" (the contour as `touch.contours` follows it).
-        colours: names among the published ones, or name -> RGB.
-        sizes: names among "small", "medium", "big", or name -> scale (1 is big). Level 1 shows the largest.
-        shapes: names among the rasteriser's shapes, or caption word -> one of them.
+        attributes: colours, sizes (1 is big) and shapes; as published unless given. Level 1 shows the largest size.
         held_out: combinations that only the split `heldout` has, such as `[{"shape": "heart", "colour": ["red", "pink"]}]`.
         noise: nuisance variation; as published unless given.
-        anti_alias: smooth borders; published masks are binary.
-        dark_background: "clean" is a texture darkened to 0..55; "published" the overflow of the published code, a flat grey
-            56 with bright speckles.
-        textures: "procedural", or a folder of pictures, or null for flat colours.
-        dsprites: the original archive of sprites to use in place of drawn ones. Its orientations and positions have the same
-            numbers; the figures' geometry then describes them only approximately.
-        touch_noise: of the sensor, see `touch.contours`.
-        threads: for making pictures; the bytes do not depend on it.
+        rendering: how views are made of scenes; as published unless given.
 
     Raises:
         ConfigError: settings that cannot be used; all problems at once.
@@ -77,6 +80,7 @@ class CdSprites(CaptionedWorld):
 
     _settings: Settings
 
+    @moved(**MOVED, **{name: f"rendering.{name}" for name in ("dark_background", "textures", "dsprites")})
     def __init__(
         self,
         *,
@@ -84,19 +88,13 @@ class CdSprites(CaptionedWorld):
         caption_level: int | None = None,
         image_size: int = 64,
         modalities: Sequence[str] = ("image", "text"),
-        colours: Sequence[str] | Mapping[str, Sequence[int]] | None = None,
-        sizes: Sequence[str] | Mapping[str, float] | None = None,
-        shapes: Sequence[str] | Mapping[str, str] | None = None,
+        attributes: FigureAttributes | None = None,
         held_out: Sequence[Mapping[str, str | Sequence[str]]] = (),
         noise: Noise | None = None,
-        anti_alias: bool = False,
-        dark_background: Literal["clean", "published"] = "clean",
-        textures: str | None = "procedural",
-        dsprites: Path | None = None,
-        touch_noise: float = 0.02,
-        threads: int = 1,
+        rendering: SpriteRendering | None = None,
     ) -> None:
-        choices, problems = Settings.choose(colours=colours, sizes=sizes, shapes=shapes)
+        choices, problems = Settings.choose(attributes or FigureAttributes())
+        made = rendering or SpriteRendering()
         settings = Settings(
             level=level,
             caption_level=level if caption_level is None else caption_level,
@@ -105,13 +103,13 @@ class CdSprites(CaptionedWorld):
             choices=choices,
             held_out=tuple(held_out),
             noise=Noise() if noise is None else noise,
-            anti_alias=anti_alias,
-            dark_background=dark_background,
-            textures=textures,
-            dsprites=None if dsprites is None else Path(dsprites),
-            touch_noise=touch_noise,
+            anti_alias=made.anti_alias,
+            dark_background=made.dark_background,
+            textures=made.textures,
+            dsprites=None if made.dsprites is None else Path(made.dsprites),
+            touch_noise=made.touch_noise,
         )
-        super().__init__(settings, problems, _NUISANCES, threads=threads)
+        super().__init__(settings, problems, _NUISANCES, threads=made.threads)
 
     @property
     def _numbers(self) -> int:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from molyneux.core import StoreError, nearest
 from molyneux.data.worlds import textures
 from molyneux.data.worlds.combinations import Rule
 from molyneux.data.worlds.dsprites import DEFAULT_SHAPES, archive_digest, archive_problems
-from molyneux.data.worlds.levels import Attribute, Colour, LevelSettings, colours, shapes, sizes
+from molyneux.data.worlds.levels import Attribute, Colour, LevelSettings, Rendering, colours, shapes, sizes
 from molyneux.data.worlds.raster import SHAPES
 
 COLOURS: dict[str, Colour] = {
@@ -88,6 +88,26 @@ class Noise:
     size: float = 0.0
     position: float = 1.0
     background: float = 0.0
+
+
+@dataclass(frozen=True)
+class SpriteRendering(Rendering):
+    """How views are made of scenes; the defaults are as published.
+
+    Args:
+        anti_alias: smooth borders; published masks are binary.
+        touch_noise: of the sensor, see `touch.contours`.
+        threads: for making pictures; the bytes do not depend on it.
+        dark_background: "clean" is a texture darkened to 0..55; "published" the overflow of the published code, a flat grey
+            56 with bright speckles.
+        textures: "procedural", or a folder of pictures, or null for flat colours.
+        dsprites: the original archive of sprites to use in place of drawn ones. Its orientations and positions have the same
+            numbers; the figures' geometry then describes them only approximately.
+    """
+
+    dark_background: Literal["clean", "published"] = "clean"
+    textures: str | None = "procedural"
+    dsprites: Path | None = None
 
 
 _DARK = ("clean", "published")

@@ -8,12 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from molyneux.core import Factor, JudgeMaterial
+from molyneux.core.moved import moved
 from molyneux.data.dataset import Split
 from molyneux.data.worlds import gebid_settings as published
 from molyneux.data.worlds.altered import judge_material
 from molyneux.data.worlds.captioned_world import CaptionedWorld, PaintScenes, Scenes
 from molyneux.data.worlds.combinations import pick
 from molyneux.data.worlds.gebid_settings import GeBiDNoise, Settings
+from molyneux.data.worlds.levels import MOVED, FigureAttributes, Rendering
 from molyneux.data.worlds.painting import colour_masks, roughen
 from molyneux.data.worlds.raster import SHAPES, SPIRAL_GROWTH, Figures, masks
 
@@ -46,15 +48,11 @@ class GeBiD(CaptionedWorld):
         caption_level: what the caption says, 1 to 5; `level` unless given (an imbalanced world).
         image_size: side of the picture in pixels, 28 to 256.
         modalities: which views to make: "image", "text", "touch" (the contour as `touch.contours` follows it).
-        colours: names among the published twelve, or name -> RGB.
-        sizes: names among "small", "large", or name -> length in pixels (30 is large). Level 1 shows the largest.
-        shapes: names among the published six, or caption word -> one of them.
+        attributes: colours, sizes (pixels; 30 is large) and shapes; as published unless given. Level 1 shows the largest size.
         held_out: combinations that only the split `heldout` has, such as `[{"shape": "circle", "colour": ["red", "blue"]}]`, or
             "restricted": all but the published 18 of 72 pairs of shape and colour.
         noise: nuisance variation; as published unless given.
-        anti_alias: smooth borders; published pictures have none.
-        touch_noise: of the sensor, see `touch.contours`.
-        threads: for making pictures; the bytes do not depend on it.
+        rendering: how views are made of scenes; as published unless given.
 
     Raises:
         ConfigError: settings that cannot be used; all problems at once.
@@ -65,6 +63,7 @@ class GeBiD(CaptionedWorld):
 
     _settings: Settings
 
+    @moved(**MOVED)
     def __init__(
         self,
         *,
@@ -72,16 +71,13 @@ class GeBiD(CaptionedWorld):
         caption_level: int | None = None,
         image_size: int = 64,
         modalities: Sequence[str] = ("image", "text"),
-        colours: Sequence[str] | Mapping[str, Sequence[int]] | None = None,
-        sizes: Sequence[str] | Mapping[str, float] | None = None,
-        shapes: Sequence[str] | Mapping[str, str] | None = None,
+        attributes: FigureAttributes | None = None,
         held_out: Sequence[Mapping[str, str | Sequence[str]]] | str = (),
         noise: GeBiDNoise | None = None,
-        anti_alias: bool = False,
-        touch_noise: float = 0.02,
-        threads: int = 1,
+        rendering: Rendering | None = None,
     ) -> None:
-        choices, problems = Settings.choose(colours=colours, sizes=sizes, shapes=shapes)
+        choices, problems = Settings.choose(attributes or FigureAttributes())
+        made = rendering or Rendering()
         settings = Settings(
             level=level,
             caption_level=level if caption_level is None else caption_level,
@@ -90,11 +86,11 @@ class GeBiD(CaptionedWorld):
             choices=choices,
             held_out=held_out if isinstance(held_out, str) else tuple(held_out),
             noise=GeBiDNoise() if noise is None else noise,
-            anti_alias=anti_alias,
-            touch_noise=touch_noise,
+            anti_alias=made.anti_alias,
+            touch_noise=made.touch_noise,
         )
         shifts = tuple(map(str, range(published.RANGE) if level == 5 else range(-published.SHIFT, published.SHIFT + 1)))
-        super().__init__(settings, problems, (Factor("x", shifts), Factor("y", shifts)), threads=threads)
+        super().__init__(settings, problems, (Factor("x", shifts), Factor("y", shifts)), threads=made.threads)
         self._geometry = Geometry(self.shapes, list(choices["sizes"].values()))
 
     @property
@@ -164,7 +160,7 @@ class Geometry:
     the corners of a spiral's strokes to whole pixels, which moves the spiral by half a pixel to its pole. Lengths between the
     two published ones are interpolated.
 
-    Attributes:
+    FigureAttributes:
         codes: (shapes,) int64 codes of the rasteriser.
         sizes: (shapes, sizes) float64 size of the figure, scene units.
         strokes: (shapes, sizes) float64 thickness, scene units.

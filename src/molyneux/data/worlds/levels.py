@@ -95,6 +95,41 @@ def shapes(known: Sequence[str], default: Sequence[str], expected: str) -> Attri
 
 
 @dataclass(frozen=True)
+class FigureAttributes:
+    """The colours, sizes and shapes that figures have; None for the published ones.
+
+    Args:
+        colours: names among the published ones, or name -> RGB.
+        sizes: names among the published ones, or name -> number in the unit of the world.
+        shapes: names among those that the world can draw, or caption word -> one of them.
+    """
+
+    colours: Sequence[str] | Mapping[str, Sequence[int]] | None = None
+    sizes: Sequence[str] | Mapping[str, float] | None = None
+    shapes: Sequence[str] | Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """How views are made of scenes; the defaults are as published.
+
+    Args:
+        anti_alias: smooth borders; published pictures have none.
+        touch_noise: of the sensor, see `touch.contours`.
+        threads: for making pictures; the bytes do not depend on it.
+    """
+
+    anti_alias: bool = False
+    touch_noise: float = 0.02
+    threads: int = 1
+
+
+MOVED = {name: f"attributes.{name}" for name in ("colours", "sizes", "shapes")}
+MOVED |= {name: f"rendering.{name}" for name in ("anti_alias", "touch_noise", "threads")}
+"""Where the arguments are that worlds had before `FigureAttributes` and `Rendering`; see `core.moved`."""
+
+
+@dataclass(frozen=True)
 class LevelSettings(ABC):
     """What the pictures and captions of a world in levels depend on; the world says what each setting means."""
 
@@ -118,9 +153,9 @@ class LevelSettings(ABC):
     touch_noise: float
 
     @classmethod
-    def choose(cls, **chosen: Choice) -> tuple[Choices, list[str]]:
+    def choose(cls, chosen: FigureAttributes) -> tuple[Choices, list[str]]:
         """The chosen values by setting, and one sentence for everything that is wrong with them."""
-        found = {setting: attribute.choose(setting, chosen[setting]) for setting, attribute in cls.attributes.items()}
+        found = {setting: attribute.choose(setting, getattr(chosen, setting)) for setting, attribute in cls.attributes.items()}
         problems = [problem for _, wrong in found.values() for problem in wrong]
         return {setting: values for setting, (values, _) in found.items()}, problems
 

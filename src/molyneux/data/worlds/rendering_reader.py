@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -112,17 +113,38 @@ def rendering_reader(settings: Settings, spec: Spec, factors: Sequence[str]) -> 
         for size, scale in enumerate(sizes.values())
     ]
     colours = np.array(list(settings.choices["colours"].values()), np.float64)
-    return RenderingReader(
-        kinds,
-        colours=colours if "colour" in factors else None,
-        places=_quadrants(settings.image_size) if "position" in factors else None,
-        grounds="background" in factors,
-        factors=[factor.name for factor in spec.factors if factor.name in factors and factor.name in _READ],
-        modality="image",
+    look = Look(
         image_size=settings.image_size,
         level=TEXTURED if settings.level >= 3 and settings.textures is not None else PLAIN,
+        colours=colours if "colour" in factors else None,
         varied=SHIFT * settings.noise.shade / 255 if settings.level >= 3 else 0.0,
+        places=_quadrants(settings.image_size) if "position" in factors else None,
+        grounds="background" in factors,
     )
+    read = [factor.name for factor in spec.factors if factor.name in factors and factor.name in _READ]
+    return RenderingReader(kinds, look, factors=read, modality="image")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """What the pictures of a world look like, but for their figures.
+
+    Args:
+        image_size: side of the pictures in pixels.
+        level: share of the largest brightness from which on all brightness is the same.
+        colours: (C, 3) the world's colours in the order of the factor's codes; None where pictures are white.
+        varied: by how much the world varies its colours.
+        places: per value of the factor `position`, (P, 4) the pixels left, top, right and bottom between which centres lie;
+            None where there is none.
+        grounds: whether ground is light (first value of the factor `background`) or dark instead of black.
+    """
+
+    image_size: int
+    level: float
+    colours: np.ndarray | None
+    varied: float
+    places: np.ndarray | None
+    grounds: bool
 
 
 class RenderingReader:
@@ -137,15 +159,9 @@ class RenderingReader:
 
     Args:
         kinds: the figures; codes of shape and size are those of the factors.
-        colours: (C, 3) the world's colours in the order of the factor's codes; None where pictures are white.
-        places: per value of the factor `position`, (P, 4) the pixels left, top, right and bottom between which centres lie;
-            None where there is none.
-        grounds: whether ground is light (first value of the factor `background`) or dark instead of black.
+        look: of the pictures.
         factors: names of the factors that pictures show, in the order in which they are answered.
         modality: name of the modality.
-        image_size: side of the pictures in pixels.
-        level: share of the largest brightness from which on all brightness is the same.
-        varied: by how much the world varies its colours.
     """
 
     version = "2"
@@ -154,19 +170,14 @@ class RenderingReader:
     def __init__(
         self,
         kinds: Sequence[FigureKind],
+        look: Look,
         *,
-        colours: np.ndarray | None,
-        places: np.ndarray | None,
-        grounds: bool = False,
         factors: Sequence[str],
         modality: str,
-        image_size: int,
-        level: float,
-        varied: float = 0.0,
     ) -> None:
-        self._level, self._grounds, self._varied = level, grounds, varied
-        self._kinds, self._colours, self._places = tuple(kinds), colours, places
-        self._factors, self._modality, self._size = tuple(factors), modality, image_size
+        self._level, self._grounds, self._varied = look.level, look.grounds, look.varied
+        self._kinds, self._colours, self._places = tuple(kinds), look.colours, look.places
+        self._factors, self._modality, self._size = tuple(factors), modality, look.image_size
 
     @property
     def modality(self) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from molyneux.core import ConfigError, DataError, StoreError
 from molyneux.core.views import text_strings
-from molyneux.data import CMUMOSEI, CMUMOSI, MMIMDb, MUStARD, URFunny
+from molyneux.data import CMUMOSEI, CMUMOSI, MMIMDb, MUStARD, RawWords, URFunny
 from molyneux.data.benchmarks.multibench.spoken_words import Segment, spoken_words
 from molyneux.data.dataset import SPLITS
 from molyneux.data.imperfections import Corrupted, Dropout, LetterSwap, StickyKeys, Substitution, Typos, WordDropout, WordSwap
@@ -349,8 +349,10 @@ def test_settings_that_do_not_go_together():
     with pytest.raises(ConfigError) as caught:
         CMUMOSI(text="features", words=5, length=0, text_file="a", segments_file="b", neutral="x")
     assert sorted(problem.partition(":")[0] for problem in caught.value.problems) == [
-        "length", "length", "neutral", "segments_file", "text_file", "words",
+        "neutral", "raw.length", "raw.length", "raw.segments_file", "raw.text_file", "raw.words",
     ]  # fmt: skip
+    with pytest.raises(ConfigError, match=r"raw\.segments_file: words of mustard-v1 are not cut by seconds"):
+        MUStARD(text="words", raw=RawWords(segments_file="labels.csd"))
     with pytest.raises(
         ConfigError, match="text: expected one of features, words, characters, got 'word'; did you mean \"words\""
     ):

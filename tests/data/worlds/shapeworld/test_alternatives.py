@@ -80,5 +80,5 @@ def test_settings_that_cannot_be_used():
         world_of("spatial", captions=2, pictures=2)
     with pytest.raises(ConfigError, match="pictures: expected 1 to 64, got 65"):
         world_of("spatial", pictures=65)
-    with pytest.raises(ConfigError, match="truth cannot be restricted with captions"):
+    with pytest.raises(ConfigError, match=r"truth cannot be restricted with text\.captions"):
         world_of("spatial", captions=4, only={"truth": ("true",)})

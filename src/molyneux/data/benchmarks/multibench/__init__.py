@@ -1,6 +1,7 @@
 """The data sets of MultiBench, read from files; nothing is downloaded."""
 
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark
+from molyneux.data.benchmarks.multibench.affect import RawWords
 from molyneux.data.benchmarks.multibench.affect_kinds import CMUMOSEI, CMUMOSI, MUStARD, URFunny
 from molyneux.data.benchmarks.multibench.clotho import Clotho
 from molyneux.data.benchmarks.multibench.enrico import ENRICO
@@ -26,6 +27,7 @@ __all__ = [
     "MUStARD",
     "MuJoCoPush",
     "PublishedAVMNIST",
+    "RawWords",
     "Stocks",
     "URFunny",
     "VisionTouch",

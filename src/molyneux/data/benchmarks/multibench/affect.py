@@ -5,13 +5,14 @@ from __future__ import annotations
 import pickle
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target
+from molyneux.core.moved import moved
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, Standardisation, tensors
 from molyneux.data.benchmarks.multibench.spoken_words import segments_of, spoken_words, write_spoken_words
 from molyneux.data.benchmarks.raw_texts import WORDS, RawText, TextUnit, raw_text, raw_text_problems, raw_text_settings
@@ -33,6 +34,28 @@ class _Part:
     labels: np.ndarray
     first: np.ndarray
     ids: Any
+
+
+@dataclass(frozen=True)
+class RawWords:
+    """Settings of raw words, which are there in place of the vectors of words.
+
+    Args:
+        words: the most frequent words that have a symbol; others are `<unk>`.
+        length: symbols of a raw text, at which longer ones are cut; by default the longest training text fits.
+        text_file: name of the file of raw words; by default the one that MultiBench publishes.
+        segments_file: computational sequence of labels, which has the seconds of segments; needed for words by video, which
+            CMU-MOSI and CMU-MOSEI have.
+    """
+
+    words: int = WORDS
+    length: int | None = None
+    text_file: str | None = None
+    segments_file: str | None = None
+
+
+MOVED = {field.name: f"raw.{field.name}" for field in fields(RawWords)}
+"""Where the arguments are that these data sets had before `RawWords`; see `core.moved`."""
 
 
 class Affect(FileBenchmark):
@@ -57,9 +80,7 @@ class Affect(FileBenchmark):
         file: name of the pickle.
         standardise: whether columns of `vision` and `audio` get mean 0 and standard deviation 1.
         text: the `features` of words, or raw `words` or `characters`.
-        words: the most frequent words that have a symbol; others are `<unk>`.
-        length: symbols of a raw text, at which longer ones are cut; by default the longest training text fits.
-        text_file: name of the file of raw words; by default the one that MultiBench publishes.
+        raw: settings of raw words.
     """
 
     default_file: ClassVar[str]
@@ -71,6 +92,10 @@ class Affect(FileBenchmark):
     widths: ClassVar[Mapping[str, int]]
     """Published columns of each modality."""
 
+    timed: ClassVar[bool] = False
+    """Whether words by video can be cut by the seconds of segments."""
+
+    @moved(**{name: place for name, place in MOVED.items() if name != "segments_file"})
     def __init__(
         self,
         folder: Path | None = None,
@@ -78,12 +103,9 @@ class Affect(FileBenchmark):
         file: str | None = None,
         standardise: bool = False,
         text: TextUnit = "features",
-        words: int = WORDS,
-        length: int | None = None,
-        text_file: str | None = None,
+        raw: RawWords | None = None,
     ) -> None:
-        own = {"file": file, "standardise": standardise}
-        self._begin(folder, own, text, words=words, length=length, text_file=text_file)
+        self._begin(folder, {"file": file, "standardise": standardise}, text, raw or RawWords())
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -93,23 +115,17 @@ class Affect(FileBenchmark):
             cls.published_as = f"{features} for {cls.page}"
 
     def _begin(
-        self,
-        folder: Path | None,
-        own: Mapping[str, Any],
-        text: TextUnit,
-        *,
-        words: int,
-        length: int | None,
-        text_file: str | None,
-        segments_file: str | None = None,
-        problems: Sequence[str] = (),
+        self, folder: Path | None, own: Mapping[str, Any], text: TextUnit, raw: RawWords, *, problems: Sequence[str] = ()
     ) -> None:
         """What every constructor does: check the settings, its own and those of raw texts."""
-        cut = {} if segments_file is None else {"segments_file": segments_file}
-        found = raw_text_problems(text, words=words, length=length, text_file=text_file, **cut)
-        named = {"text_file": text_file or self.default_text_file, **cut}
-        raw = raw_text_settings(text, words=words, length=length, **named)
-        FileBenchmark.__init__(self, folder, {**own, "file": own["file"] or self.default_file, **raw}, [*problems, *found])
+        cut = {} if raw.segments_file is None else {"segments_file": raw.segments_file}
+        found = raw_text_problems(text, words=raw.words, length=raw.length, text_file=raw.text_file, **cut)
+        found = [problem if problem.startswith("text:") else f"raw.{problem}" for problem in found]
+        if cut and not self.timed:
+            found.append(f"raw.segments_file: words of {self.name} are not cut by seconds: leave it out")
+        named = {"text_file": raw.text_file or self.default_text_file, **cut}
+        symbols = raw_text_settings(text, words=raw.words, length=raw.length, **named)
+        FileBenchmark.__init__(self, folder, {**own, "file": own["file"] or self.default_file, **symbols}, [*problems, *found])
 
     @property
     def expected(self) -> tuple[str, ...]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal, final
+from typing import ClassVar, Literal, final
 
 import numpy as np
 
 from molyneux.core import Target, choice_problems
-from molyneux.data.benchmarks.multibench.affect import Affect
-from molyneux.data.benchmarks.raw_texts import WORDS, TextUnit
+from molyneux.core.moved import moved
+from molyneux.data.benchmarks.multibench.affect import MOVED, Affect, RawWords
+from molyneux.data.benchmarks.raw_texts import TextUnit
 
 Neutral = Literal["unknown", "negative"]
 """What the sign of a sentiment of 0 is."""
@@ -23,6 +24,9 @@ class _Sentiment(Affect):
     licence = "of the CMU Multimodal SDK, for research"
     widths: ClassVar[Mapping[str, int]] = {"vision": 35, "audio": 74, "text": 300}
 
+    timed = True
+
+    @moved(**MOVED)
     def __init__(
         self,
         folder: Path | None = None,
@@ -31,15 +35,11 @@ class _Sentiment(Affect):
         standardise: bool = False,
         neutral: Neutral = "unknown",
         text: TextUnit = "features",
-        words: int = WORDS,
-        length: int | None = None,
-        text_file: str | None = None,
-        segments_file: str | None = None,
+        raw: RawWords | None = None,
     ) -> None:
         problems = choice_problems(neutral=(neutral, ("unknown", "negative")))
         own = {"file": file, "standardise": standardise, "neutral": neutral}
-        raw: dict[str, Any] = {"words": words, "length": length, "text_file": text_file, "segments_file": segments_file}
-        self._begin(folder, own, text, problems=problems, **raw)
+        self._begin(folder, own, text, raw or RawWords(), problems=problems)
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -145,10 +145,7 @@ class CMUMOSI(_Sentiment):
         standardise: see `Affect`.
         neutral: what the sign of a sentiment of 0 is.
         text: see `Affect`.
-        words: see `Affect`.
-        length: see `Affect`.
-        text_file: see `Affect`.
-        segments_file: computational sequence of labels, which has the seconds of segments; needed for words by video.
+        raw: see `Affect`.
     """
 
     name = "cmu-mosi-v1"
@@ -174,10 +171,7 @@ class CMUMOSEI(_Sentiment):
         standardise: see `Affect`.
         neutral: what the sign of a sentiment of 0 is.
         text: see `Affect`.
-        words: see `Affect`.
-        length: see `Affect`.
-        text_file: see `Affect`.
-        segments_file: see `CMUMOSI`.
+        raw: see `Affect`.
     """
 
     name = "cmu-mosei-v1"

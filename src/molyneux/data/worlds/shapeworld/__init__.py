@@ -8,9 +8,13 @@ from molyneux.data.worlds.shapeworld.meaning.dmrs import dmrs_of, eds_of, mrs_of
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.meaning.trees import Tree
 from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings
+from molyneux.data.worlds.shapeworld.world_settings import CaptionSettings, HeldOutSplits, PictureSettings
 
 __all__ = [
+    "CaptionSettings",
     "HeldOut",
+    "HeldOutSplits",
+    "PictureSettings",
     "SceneSettings",
     "Semantics",
     "ShapeClasses",

@@ -41,7 +41,7 @@ def group_problems(captions: int, pictures: int, variant: str, only: Collection[
         variant: of the data.
         only: names of the factors that are restricted.
     """
-    numbers = {"captions": captions, "pictures": pictures}
+    numbers = {"text.captions": captions, "image.pictures": pictures}
     several = [name for name, number in numbers.items() if number != 1]
     problems = [
         f"{name}: expected 1 to {MOST}, got {numbers[name]}"
@@ -51,7 +51,7 @@ def group_problems(captions: int, pictures: int, variant: str, only: Collection[
     if several and variant != "published":
         problems.append(f"{several[0]}: only the variant published has it, not {variant}: leave it out")
     if len(several) > 1:
-        problems.append("captions: expected 1 with several pictures of one caption: choose one of both")
+        problems.append("text.captions: expected 1 with several pictures of one caption: choose one of both")
     halves = [name for name in ("truth", "change") if name in only]
     if several and halves:
         problems.append(f"only: half of the samples of a group are true: {halves[0]} cannot be restricted with {several[0]}")

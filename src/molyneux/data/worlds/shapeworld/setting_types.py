@@ -62,22 +62,27 @@ def held_out_problems(combinations: Mapping[str, object], places: Mapping[str, o
     return problems
 
 
-def type_problems(
-    optional: Mapping[str, tuple[object, type | tuple[type, ...], str]],
-    *,
-    kind: object,
-    only: object,
-    views: object,
-    image_size: object,
-) -> list[str]:
+Optional = Mapping[str, tuple[object, type | tuple[type, ...], str]]
+"""By the name of a setting that may be None, its value, the types that it may have, and words for them."""
+
+
+def optional_problems(optional: Optional) -> list[str]:
+    """Problems of the types of settings that may be None."""
+    return [
+        f"{name}: expected {words} or None, got {value!r}"
+        for name, (value, kinds, words) in optional.items()
+        if value is not None and not is_a(value, kinds)
+    ]
+
+
+def type_problems(optional: Optional, *, kind: object, only: object, views: object) -> list[str]:
     """Problems of the types of the settings of `ShapeWorld`.
 
     Args:
-        optional: values, their types and words for them, of settings that may be None, by name.
+        optional: settings that may be None.
         kind: see `ShapeWorld`; the same for the others.
         only: see there.
         views: see there.
-        image_size: see there.
     """
     problems = [] if isinstance(kind, str) else list_problems(str, "the name of a kind, or several", kind=kind)
     problems += list_problems(str, "names of views", views=views)
@@ -85,10 +90,4 @@ def type_problems(
         problems.append(f"only: expected lists of values by the name of a factor, got {only!r}")
     elif only is not None:
         problems += list_problems(str, "values", **{f"only.{name}": values for name, values in only.items()})
-    if not is_a(image_size, int):
-        problems.append(f"image_size: expected a whole number of pixels, got {image_size!r}")
-    return problems + [
-        f"{name}: expected {words} or None, got {value!r}"
-        for name, (value, kinds, words) in optional.items()
-        if value is not None and not is_a(value, kinds)
-    ]
+    return problems + optional_problems(optional)

@@ -49,16 +49,16 @@ def split_captions(split: str, held_out: Held, language: Language, longest: int)
 def names_of(split: str, held_out: Held, longest: int) -> dict[str, str]:
     """The settings that the parts of `split_captions` come from, by the names of `CaptionConstraint.refused`."""
     own = [split] if split in held_out and held_out[split].levels else list(held_out)
-    found = {"longest": f"longest ({longest} words)"}
+    found = {"longest": f"text.longest ({longest} words)"}
     for level in ("patterns", "lengths"):
-        found[level] = " and ".join(f"{one}.{level}" for one in own if getattr(held_out[one], level)) or level
+        found[level] = " and ".join(f"held_out.{one}.{level}" for one in own if getattr(held_out[one], level)) or level
     return found
 
 
 def limits_of(split: str, held_out: Held, only: Collection[str]) -> list[str]:
     """Names of the settings that restrict the scenes and captions of a split."""
     own = [split] if split in held_out and held_out[split].levels else list(held_out)
-    return [f"{one}.{level}" for one in own for level in held_out[one].levels] + [f"only.{name}" for name in only]
+    return [f"held_out.{one}.{level}" for one in own for level in held_out[one].levels] + [f"only.{name}" for name in only]
 
 
 def steered(settings: SceneSettings, patterns: Sequence[Sequence[str]]) -> SceneSettings:
@@ -89,16 +89,16 @@ def held_out_setting_problems(usual: SceneSettings, held_out: Held, symbols: Map
     problems = list[str]()
     for split, one in held_out.items():
         problems += [
-            f"{split}.combinations: expected a shape and a colour of the scenes, got {tuple(pair)}"
+            f"held_out.{split}.combinations: expected a shape and a colour of the scenes, got {tuple(pair)}"
             for pair in one.combinations
             if len(pair) != 2 or pair[0] not in usual.shapes or pair[1] not in usual.colours
         ]
         if one.counts and not 1 <= min(one.counts) <= max(one.counts) <= 40:
-            problems.append(f"{split}.counts: expected numbers of 1 to 40 entities, got {tuple(one.counts)}")
-        problems += [f"{split}.places: {told}" for place in one.places if (told := _place_problem(usual, place))]
-        problems += [f"{split}.sizes: {told}" for sizes in one.sizes if (told := _size_problem(usual, sizes))]
+            problems.append(f"held_out.{split}.counts: expected numbers of 1 to 40 entities, got {tuple(one.counts)}")
+        problems += [f"held_out.{split}.places: {told}" for place in one.places if (told := _place_problem(usual, place))]
+        problems += [f"held_out.{split}.sizes: {told}" for sizes in one.sizes if (told := _size_problem(usual, sizes))]
         for kind, known in symbols.items():
-            problems += [f"{split}.patterns: {told}" for told in _pattern_problems(one.patterns, kind, known)]
+            problems += [f"held_out.{split}.patterns: {told}" for told in _pattern_problems(one.patterns, kind, known)]
     return problems or _nothing_left(usual, held_out)
 
 
@@ -134,7 +134,7 @@ def _nothing_left(usual: SceneSettings, held_out: Held) -> list[str]:
     """What is held out wholly, so that nothing is left to train on."""
 
     def of(level: str) -> str:
-        return " and ".join(f"{split}.{level}" for split, one in held_out.items() if getattr(one, level))
+        return " and ".join(f"held_out.{split}.{level}" for split, one in held_out.items() if getattr(one, level))
 
     problems, every = list[str](), held_out.values()
     if not [count for count in usual.counts if not any(count in one.counts for one in every)]:

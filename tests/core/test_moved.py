@@ -1,0 +1,112 @@
+"""Arguments that have become fields of a dataclass are still read under their earlier names, in Python and in files."""
+
+import inspect
+from dataclasses import dataclass
+
+import pytest
+
+from molyneux.core import ConfigError
+from molyneux.core.config import arguments, build
+from molyneux.core.moved import moved, moved_arguments
+from molyneux.data import (
+    AVMNIST,
+    CaptionSettings,
+    CdSprites,
+    FigureAttributes,
+    GeBiD,
+    HeldOut,
+    HeldOutSplits,
+    PictureSettings,
+    Rendering,
+    ShapeWorld,
+    SpriteRendering,
+    World,
+)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Two settings that belong together."""
+
+    colour: str = "white"
+    weight: int = 80
+
+
+class Letter:
+    """Something with a group of settings."""
+
+    @moved(colour="paper.colour", weight="paper.weight")
+    def __init__(self, *, text: str = "", paper: Paper | None = None) -> None:
+        self.text, self.paper = text, paper or Paper()
+
+
+def test_an_earlier_name_is_the_field():
+    assert Letter(text="a", weight=90).paper == Letter(text="a", paper=Paper(weight=90)).paper == Paper("white", 90)
+    assert Letter().paper == Paper()
+    assert list(arguments(Letter)) == ["text", "paper"] == [*inspect.signature(Letter).parameters]
+    assert moved_arguments(Letter) == {"colour": "paper.colour", "weight": "paper.weight"}
+    assert moved_arguments(Paper) == {}
+
+
+def test_a_setting_under_both_names_is_refused():
+    with pytest.raises(ConfigError, match=r"weight: is paper\.weight now: write it under paper"):
+        Letter(paper=Paper(), weight=90)
+    with pytest.raises(ConfigError, match=r"world\.init_args\.level: .*"):
+        build(World, {"class_path": "CdSprites", "init_args": {"level": "x"}}, "world")
+    both = {"class_path": "CdSprites", "init_args": {"textures": None, "rendering": {"anti_alias": True}}}
+    with pytest.raises(ConfigError, match=r"world\.init_args\.textures: is rendering\.textures now: write it under rendering"):
+        build(World, both, "world")
+
+
+def test_an_unknown_name_is_refused_as_before():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'ink'"):
+        Letter(ink="blue")
+
+
+@pytest.mark.parametrize(
+    ("earlier", "today"),
+    [
+        (
+            {"class_path": "CdSprites", "init_args": {"level": 3, "colours": ["red", "blue"], "textures": None, "threads": 2}},
+            CdSprites(
+                level=3,
+                attributes=FigureAttributes(colours=("red", "blue")),
+                rendering=SpriteRendering(textures=None, threads=2),
+            ),
+        ),
+        (
+            {"class_path": "GeBiD", "init_args": {"sizes": ["large"], "touch_noise": 0.0}},
+            GeBiD(attributes=FigureAttributes(sizes=("large",)), rendering=Rendering(touch_noise=0.0)),
+        ),
+        (
+            {
+                "class_path": "ShapeWorld",
+                "init_args": {"image_size": 32, "test": {"counts": [3]}, "longest": 40},
+            },
+            ShapeWorld(
+                held_out=HeldOutSplits(test=HeldOut(counts=(3,))),
+                text=CaptionSettings(longest=40),
+                image=PictureSettings(size=32),
+            ),
+        ),
+    ],
+    ids=["cdsprites", "gebid", "shapeworld"],
+)
+def test_files_with_earlier_names_are_the_same_world(earlier, today):
+    built = build(World, earlier)
+    assert built.value.settings == today.settings
+    again = build(World, built.plain)
+    assert again.plain == built.plain
+    assert not moved_arguments(type(today)).keys() & (built.plain["init_args"].keys() - arguments(type(today)).keys())
+
+
+def test_what_is_wrong_is_told_at_its_place_of_today():
+    with pytest.raises(ConfigError, match=r"world\.init_args\.image\.size: expected an integer, got 'big'"):
+        build(World, {"class_path": "ShapeWorld", "init_args": {"image_size": "big"}}, "world")
+    with pytest.raises(ConfigError, match=r"world\.init_args\.text\.longest: expected captions of 4 to 1000 words"):
+        build(World, {"class_path": "ShapeWorld", "init_args": {"longest": 2}}, "world")
+
+
+@pytest.mark.parametrize("kind", [CdSprites, GeBiD, ShapeWorld, AVMNIST])
+def test_constructors_are_short(kind):
+    assert len(arguments(kind)) <= 8
