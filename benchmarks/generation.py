@@ -69,7 +69,9 @@ def batch_rows(size: int) -> Iterator[dict[str, Value]]:
     for level, threads in product(range(1, 6), (1, 2)):
         yield batch_row(CdSprites(level=level, rendering=SpriteRendering(threads=threads)), level, "in memory", size, threads)
     yield batch_row(GeBiD(level=5), 5, "in memory, GeBiD", size, 1)
-    yield batch_row(GeBiD(level=5, attributes=FigureAttributes(shapes=("spiral",))), 5, "in memory, GeBiD, spirals alone", size, 1)
+    yield batch_row(
+        GeBiD(level=5, attributes=FigureAttributes(shapes=("spiral",))), 5, "in memory, GeBiD, spirals alone", size, 1
+    )
 
 
 def shape_rows(size: int) -> Iterator[dict[str, Value]]:

@@ -429,6 +429,15 @@ def test_places_that_are_none(base: dict[str, Any], tmp_path: Path, monkeypatch:
         run_study(Study(base=base), tmp_path / "runs", tmp_path / "results", on="ray", progress=Told())
 
 
+def test_a_search_without_optuna_says_what_to_install(
+    base: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    study = Study(base=base, search="random", trials=2, grid={"seed": [1, 2]})
+    with pytest.raises(ConfigError, match=r"search: random needs optuna, .*: pip install 'molyneux\[search\]'"):
+        run_study(study, tmp_path / "runs", tmp_path / "results", progress=Told())
+
+
 def test_a_study_in_use_is_refused(base: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     with store.locked(tmp_path / "runs"), pytest.raises(ConflictError, match="another process is working in"):

@@ -85,9 +85,10 @@ def about(kind: str, name: str) -> dict[str, Any]:
 
 def completion(arguments: Arguments) -> int:
     """`molyneux completion SHELL`: what a shell evaluates to complete the words of this command."""
-    from argcomplete.shell_integration import shellcode
+    from molyneux.core.extras import import_extra
 
-    say(shellcode(["molyneux"], shell=arguments.options.shell))
+    integration = import_extra("argcomplete.shell_integration", extra="completion", what="molyneux completion")
+    say(integration.shellcode(["molyneux"], shell=arguments.options.shell))
     return 0
 
 

@@ -135,9 +135,9 @@ def parse(argv: Sequence[str]) -> Arguments:
     if command in commands and commands[command].get_default("open_settings"):
         rest, taken = _split(rest, commands[command])
     if "_ARGCOMPLETE" in os.environ:  # a shell asks what the next word may be
-        import argcomplete
+        from molyneux.core.extras import import_extra
 
-        argcomplete.autocomplete(parser)
+        import_extra("argcomplete", extra="completion", what="completion").autocomplete(parser)
     options = parser.parse_args(rest)
     return Arguments(options.command, options, tuple(taken), options.after_stop)
 

@@ -70,5 +70,4 @@ def _grouped(earlier: Mapping[str, Any], places: Mapping[str, str], given: Mappi
 
 def _dataclass_of(constructor: Callable[..., None], argument: str) -> Callable[..., Any]:
     kind = get_type_hints(constructor)[argument]
-    found: Callable[..., Any] = next(part for part in (kind, *get_args(kind)) if is_dataclass(part))
-    return found
+    return next(part for part in (kind, *get_args(kind)) if isinstance(part, type) and is_dataclass(part))

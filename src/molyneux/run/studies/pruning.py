@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from molyneux.core import ConfigError, History, store
+from molyneux.core.extras import import_extra
 from molyneux.core.history import MONITORED
 from molyneux.run.run.steps import RunProgress, run_experiment
 
@@ -181,7 +182,7 @@ def _cost(experiment: Experiment, history: Path) -> dict[str, Any]:
 
 def _replayed(rule: Rule) -> Any:
     """A trial in the memory of this process, with those before it."""
-    import optuna  # takes a second to import
+    optuna = import_extra("optuna", extra="search", what="pruning")  # takes a second to import
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     if rule.pruner == "median":

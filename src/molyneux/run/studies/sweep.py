@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from molyneux.core import ConfigError, store
+from molyneux.core.extras import import_extra
 from molyneux.run.studies.launch import Finished, Pool, SweepProgress, make_launcher
 from molyneux.run.studies.study import Study, check_points
 
@@ -72,6 +73,8 @@ def run_study(
         raise ConfigError(f"expected jobs of at least 1, got {jobs}")
     if storage and study.search == "grid":
         raise ConfigError("--storage: a grid has no trials: leave it out, or set search to random or tpe in the study")
+    if study.search != "grid":
+        import_extra("optuna", extra="search", what=f"search: {study.search}")
     planned = check_points(study)
     from molyneux.report import write_study  # draws: takes a second to import
     from molyneux.run.studies.records import Records
