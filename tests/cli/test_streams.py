@@ -50,6 +50,12 @@ def test_closed_streams(shell: Shell, finished: Path, closed: str) -> None:
     assert {path: path.read_bytes() for path in finished.rglob("*") if path.is_file()} == files
 
 
+def test_remarks_of_libraries_do_not_reach_standard_error(shell: Shell, finished: Path) -> None:
+    calls = f"from molyneux.cli import main; main(['report', '{finished}']); logging.getLogger('a').warning('a remark')"
+    done = shell(f'{sys.executable} -c "import logging; {calls}"')
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_problem_where_standard_output_is_closed(shell: Shell) -> None:
     done = shell("$M report absent >&-")
     assert done.returncode == 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -40,6 +41,7 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what a command line asks for and return the exit status."""
     _open_streams()
+    _hush_libraries()
     try:
         status = _commanded(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()
@@ -84,6 +86,12 @@ def _open_streams() -> None:
         setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _hush_libraries() -> None:
+    """Remarks of libraries below errors, such as on a cache that they cannot write, do not stand between our sentences."""
+    if logging.lastResort is not None:
+        logging.lastResort.setLevel(logging.ERROR)
 
 
 def _discard_output() -> None:

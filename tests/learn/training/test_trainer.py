@@ -1,5 +1,6 @@
 import logging
 import multiprocessing
+import shutil
 import signal
 import time
 import warnings
@@ -184,6 +185,30 @@ def test_control_c_is_a_keyboard_interrupt_and_leaves_a_checkpoint(make_model, s
     assert signal.getsignal(signal.SIGINT) is before
     assert len(History.read_csv(tmp_path / "history.csv").rows) == 2
     assert fit(make_model(), source, validation, settings(), tmp_path, seed=5).epochs == 4
+
+
+class RemovingSource:
+    """A source after some batches of which somebody has removed a folder."""
+
+    def __init__(self, source, batches, folder):
+        self.source, self.left, self.folder, self.spec = source, batches, folder, source.spec
+
+    def __len__(self):
+        return len(self.source)
+
+    def batch(self, indices):
+        self.left -= 1
+        if self.left == 0:
+            shutil.rmtree(self.folder)
+        return self.source.batch(indices)
+
+
+@pytest.mark.parametrize("batches", [1, 4])
+def test_a_folder_that_is_removed_during_the_training_is_not_made_again(make_model, source, tmp_path, batches):
+    folder = tmp_path / "model"
+    with pytest.raises(StoreError, match="was removed or renamed during the training"):
+        fit(make_model(), RemovingSource(source, batches, folder), None, interruptible(), folder, seed=1)
+    assert not folder.exists()
 
 
 def test_best_and_last_checkpoints(make_model, source, validation, tmp_path):

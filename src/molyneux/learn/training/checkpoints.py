@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from molyneux.core import CorruptFileError, History, store
+from molyneux.core import CorruptFileError, History, StoreError, store
 from molyneux.core.history import MONITORED
 from molyneux.learn.files import assign, load_tensors, save_tensors
 
@@ -94,9 +94,24 @@ class Checkpoints:
 
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         self.folder, self.settings = folder, settings
+        self._begun = False
+
+    def begin(self) -> None:
+        """Make the folder; a checkpoint then refuses to be written where somebody has removed it since."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise store.store_error(error, self.folder) from error
+        self._begun = True
 
     def save(self, model: nn.Module, optimizer: Optimizer | None, state: State) -> None:
-        """Write a checkpoint, then remove those before it; there is no optimizer before a stage has begun."""
+        """Write a checkpoint, then remove those before it; there is no optimizer before a stage has begun.
+
+        Raises:
+            StoreError: the folder that `begin` made is gone, or it cannot be written to.
+        """
+        if self._begun and not self.folder.is_dir():
+            raise StoreError(f"{self.folder} was removed or renamed during the training: start it again, or restore the folder")
         target = self.folder / f"{_NAME}{state.stage + 1:02d}-{state.step:09d}"
         part = target.with_name(target.name + _PART)
         shutil.rmtree(part, ignore_errors=True)

@@ -126,6 +126,7 @@ def fit(
     with store.locked(folder), threads(_thread_count(training, folder)):
         checkpoints = Checkpoints(folder / "checkpoints", _identity(model, samples, training, seed))
         state = checkpoints.resume(model) or State()
+        checkpoints.begin()
         fitting = _Fitting(model, training, samples, folder, checkpoints, state, seed, progress)
         if not fitting.complete():
             for line in filter(None, (bf16_note(training, model), post_fit_note(model, training))):
