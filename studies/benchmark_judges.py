@@ -18,11 +18,11 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from judges import share, soften
 
-from molyneux.core import Dataset, Reader, Score
+from molyneux.core import Dataset, Reader
 from molyneux.data import FashionMNIST, PolyMNIST, SpokenDigits
 from molyneux.learn.judges import Judge, judge_file, shipped_file
+from molyneux.measure.readers import LabelledViews, reading_scores, softened
 from molyneux.report import StudyRun, save_study
 from molyneux.run.run.readers import make_judge
 
@@ -68,7 +68,7 @@ def kinds_of(world: str, modality: str, *, count: int, seed: int) -> Iterator[Ki
     batch = data.source("test", count, seed=seed).batch(np.arange(count))
     view, labels = batch.views[modality].numpy(), batch.factors[:, data.spec.factor_index("label")].numpy()
     yield "true", view, labels
-    yield "soft", soften(view, seed), labels
+    yield "soft", softened(view, seed=seed), labels
     other = rng.permutation(count)
     differ = labels != labels[other]
     yield "blends of two", ((view.astype(int) + view[other]) // 2).astype(np.uint8)[differ], None
@@ -91,20 +91,6 @@ def kinds_of(world: str, modality: str, *, count: int, seed: int) -> Iterator[Ki
     yield "halves of two", np.concatenate([view[:, :, :14], view[other][:, :, 14:]], 2)[differ], None
 
 
-def scores_of(reader: Reader, views: np.ndarray, labels: np.ndarray | None) -> list[Score]:
-    """How many views were accepted, and how many read correctly where they show something."""
-    codes = reader.read(torch.from_numpy(np.ascontiguousarray(views))).codes[:, 0].numpy()
-    count = len(views)
-    found = [Score("reading.accepted", share(codes >= 0), n=count, unit="%", higher_is_better=None)]
-    if labels is not None:
-        about = {"factor": "label"}
-        found.append(Score("reading.correct", share(codes == labels), about, n=count, unit="%"))
-        forced = reader.read(torch.from_numpy(np.ascontiguousarray(views))).forced
-        if forced is not None:
-            found.append(Score("reading.correct_forced", share(forced[:, 0].numpy() == labels), about, n=count, unit="%"))
-    return found
-
-
 def test(folder: Path | None, disjoint: Path | None, *, count: int, seed: int, out: Path) -> None:
     """Read every kind of view with every judge that is there, and write the record."""
     runs = []
@@ -112,24 +98,26 @@ def test(folder: Path | None, disjoint: Path | None, *, count: int, seed: int, o
         path = shipped_file(world, modality) if folder is None else folder / judge_file(world, modality)
         if path.exists():
             read = Judge.load(path).reader(data_of(world).spec, modality, ("label",))
-            runs += [
-                run_of(read, kind, world, modality, "judge", seed) for kind in kinds_of(world, modality, count=count, seed=seed)
-            ]
+            kinds = kinds_of(world, modality, count=count, seed=seed)
+            runs += [run_of(read, kind, data_of(world), modality, "judge", seed) for kind in kinds]
     if disjoint is not None:
         data = SpokenDigits(recordings="speakers")
         batch = data.source("test", count, seed=seed).batch(np.arange(count))
         labels = batch.factors[:, data.spec.factor_index("label")].numpy()
         read = Judge.load(disjoint).reader(data.spec, "audio", ("label",))
         kind = ("true, of a speaker never heard", batch.views["audio"].numpy(), labels)
-        runs.append(run_of(read, kind, data.name, "audio", "judge of four speakers", seed))
+        runs.append(run_of(read, kind, data, "audio", "judge of four speakers", seed))
     save_study(out, runs)
 
 
-def run_of(reader: Reader, kind: Kind, world: str, modality: str, name: str, seed: int) -> StudyRun:
+def run_of(reader: Reader, kind: Kind, data: Dataset, modality: str, name: str, seed: int) -> StudyRun:
     """The record of one kind of view."""
-    scores = scores_of(reader, *kind[1:])
-    print(world, modality, name, kind[0], {score.name: round(score.value, 1) for score in scores}, flush=True)
-    settings = {"world": world, "modality": modality, "reader": name, "kind": kind[0], "seed": seed}
+    _, views, labels = kind
+    values = data.spec.factor("label").values
+    shown = LabelledViews(views, {} if labels is None else {"label": [values[code] for code in labels]})
+    scores = [score for score in reading_scores(reader, data.spec, shown)[0] if score.name != "reading.read"]
+    print(data.name, modality, name, kind[0], {score.name: round(score.value, 1) for score in scores}, flush=True)
+    settings = {"world": data.name, "modality": modality, "reader": name, "kind": kind[0], "seed": seed}
     return StudyRun(settings, tuple(scores))
 
 

@@ -3,11 +3,11 @@
     python studies/judges.py [--count 1000] [--sheets FOLDER]
 
 Every reader of CdSprites+ and GeBiD, at every level, reads true views, softened ones, these as JPEG and with blocks of noise, and
-each kind of `wrong_pictures` and `wrong_kinds`. The
-record, in `studies/results/readers`, says per kind how many views were accepted (every factor read), per factor how many were
-read, and how many of those that show it were read correctly. Pictures of CdSprites+ are also shown in sizes near to the world's,
-drawn by the world itself (`size: 0.95`), and in single shapes near to its shapes (`near: drop`), with what these were read as.
-Choices were made with `--seed 1`. With `--only`, other rows of an existing record stay.
+each kind of wrong view of `molyneux.measure.readers`. The record, in `studies/results/readers`, says per kind how many views were
+accepted (every factor read), per factor how many were read, and how many of those that show it were read correctly. Pictures of
+CdSprites+ are also shown in sizes near to the world's, drawn by the world itself (`size: 0.95`), and in single shapes near to its
+shapes (`near: drop`), with what these were read as. Choices were made with `--seed 1`. With `--only`, other rows of an existing
+record stay.
 """
 
 from __future__ import annotations
@@ -20,52 +20,30 @@ from pathlib import Path
 import numpy as np
 import torch
 from PIL import Image, ImageDraw
-from wrong_kinds import HELD_OUT, LEARNED, TRUE, MorePictures, blocks, jpeg
-from wrong_pictures import CONTOURS, LIKE, NEAR, PICTURES, Contours, Drawn, Pictures, blends
 
 from molyneux.core import Reader, Score
 from molyneux.data import CdSprites, GeBiD, World
 from molyneux.learn.judges import Judge, load_judge
+from molyneux.measure.readers import ALIKE, KINDS, LabelledViews, WrongPictures, kinds_of_views, reading_scores
 from molyneux.report import StudyRun, load_study, save_study
 
 RESULTS = Path(__file__).parent / "results" / "readers" / "records.jsonl"
 WORLDS = {"cdsprites-v1": CdSprites, "gebid-v1": GeBiD}
 LEVELS = range(1, 6)
 MODALITIES, READERS = ("image", "touch"), ("exact", "judge")
-KINDS = ("true", "soft", *TRUE, *dict.fromkeys((*PICTURES, *CONTOURS)), *LEARNED, *HELD_OUT, "size")
 SCALES = (0.86, 0.89, 0.95, 1.05, 1.12, 1.16, 1.2)
 """Sizes in those of the world."""
-ALIKE = (*NEAR, *LIKE, "blur 0.2", "shaded")
 SHOWN = 12
 """Views of each kind on a contact sheet."""
 
 
-def kinds_of(world: World, modality: str, level: int, *, count: int, seed: int) -> Iterator[tuple[str, Drawn]]:
+def kinds_of(world: World, modality: str, level: int, *, count: int, seed: int) -> Iterator[tuple[str, LabelledViews]]:
     """True views and wrong ones by kind."""
-    spec, source = world.spec, world.source("test", count, seed=seed)
-    batch = source.batch(np.arange(count))
-    view, factors = batch.views[modality].numpy(), world.visible(modality)
-    codes = {name: batch.factors[:, spec.factor_index(name)].numpy() for name in factors}
-    truth = {name: [spec.factor(name).values[code] for code in column] for name, column in codes.items()}
-    yield "true", Drawn(view, truth)
-    if modality == "image":
-        yield "soft", Drawn(soften(view, seed), truth)
-        yield "jpeg", Drawn(jpeg(view, seed=seed), truth)
-        yield "blocks", Drawn(blocks(view, seed=seed), truth)
-    drawer = (Pictures if modality == "image" else Contours)(world.name, level, seed=seed)
-    for kind in PICTURES if modality == "image" else CONTOURS:
-        if kind == "near":  # drawn apart, so that it changes nothing of the others
-            drawer = Pictures(world.name, level, seed=seed + 1000)
-        if kind in ("discs", "plain") and "circle" in world.shapes:  # GeBiD has circles, and no textures
-            continue
-        yield kind, blends(view, codes["shape"], seed=seed) if kind == "blends" else drawer.draw(kind, count)
-    for number, kind in enumerate((*LEARNED, *HELD_OUT) if modality == "image" else ()):
-        more = MorePictures(world.name, level, seed=seed + 2000 + number)  # each drawn apart: one more changes no other
-        if more.shows(kind):
-            yield kind, more.draw_kind(kind, count)
+    batch = world.source("test", count, seed=seed).batch(np.arange(count))
+    return kinds_of_views(world.name, level, world.spec, batch, modality, world.visible(modality), seed=seed)
 
 
-def close_kinds(world: World, modality: str, level: int, *, count: int, seed: int) -> Iterator[tuple[str, Drawn]]:
+def close_kinds(world: World, modality: str, level: int, *, count: int, seed: int) -> Iterator[tuple[str, LabelledViews]]:
     """Pictures of CdSprites+ in other sizes, as the world draws them, and single shapes that resemble its own."""
     if (world.name, modality) != ("cdsprites-v1", "image"):
         return
@@ -75,18 +53,9 @@ def close_kinds(world: World, modality: str, level: int, *, count: int, seed: in
         names = ("big",) if level == 1 else other.spec.factor("size").values
         sizes = batch.factors[:, other.spec.factor_index("size")].numpy() if level > 1 else np.zeros(count, int)
         for code, name in enumerate(names):
-            yield f"size: {name} {scale}", Drawn(batch.views["image"].numpy()[sizes == code], {})
+            yield f"size: {name} {scale}", LabelledViews(batch.views["image"].numpy()[sizes == code])
     for name in ALIKE:
-        yield f"near: {name}", Pictures(world.name, level, seed=seed + 1000).alike(name, count)
-
-
-def soften(view: np.ndarray, seed: int) -> np.ndarray:
-    """True pictures blurred by half a pixel to one pixel and a little noisy, as good models make them."""
-    from scipy.ndimage import gaussian_filter
-
-    rng = np.random.default_rng([seed, 5])
-    soft = np.stack([gaussian_filter(one.astype(float), rng.uniform(0.5, 1.0), axes=(1, 2)) for one in view])
-    return np.rint(np.clip(soft + 4 * rng.standard_normal(soft.shape), 0, 255)).astype(np.uint8)
+        yield f"near: {name}", WrongPictures(world.name, level, seed=seed + 1000).draw_alike(name, count)
 
 
 def readers_of(world: World, modality: str, judges: dict[tuple[str, str], Judge]) -> dict[str, Reader]:
@@ -96,30 +65,14 @@ def readers_of(world: World, modality: str, judges: dict[tuple[str, str], Judge]
     return {**found, **({} if judge is None else {"judge": judge.reader(world.spec, modality, world.visible(modality))})}
 
 
-def scores_of(reader: Reader, world: World, drawn: Drawn, *, named: bool) -> tuple[list[Score], np.ndarray]:
-    """What a reader said, and its codes; where `named`, also which shapes it accepted."""
+def scores_of(reader: Reader, world: World, drawn: LabelledViews, *, named: bool) -> tuple[list[Score], np.ndarray]:
+    """What a reader said and how fast, and its codes; where `named`, also which shapes it accepted."""
     started = time.perf_counter()
-    reading = reader.read(torch.from_numpy(drawn.views))
-    speed = len(drawn.views) / (time.perf_counter() - started)
-    codes, count = reading.codes.numpy(), len(drawn.views)
-    scores = [Score("reading.accepted", share((codes >= 0).all(1)), n=count, unit="%", higher_is_better=None),
-              Score("reading.speed", speed, n=count, unit="views/s")]  # fmt: skip
-    for column, name in enumerate(reading.factors):
-        read = codes[:, column]
-        scores.append(Score("reading.read", share(read >= 0), {"factor": name}, n=count, unit="%", higher_is_better=None))
-        if name in drawn.truth:
-            values = world.spec.factor(name).values
-            right = np.array([code >= 0 and values[code] == true for code, true in zip(read, drawn.truth[name], strict=True)])
-            scores.append(Score("reading.correct", share(right), {"factor": name}, n=count, unit="%"))
-        if named and name == "shape":
-            for code, value in enumerate(world.spec.factor(name).values):
-                taken = share((codes >= 0).all(1) & (read == code))
-                scores.append(Score("reading.accepted_as", taken, {name: value}, n=count, unit="%", higher_is_better=None))
-    return scores, codes
-
-
-def share(rows: np.ndarray) -> float:
-    return 100 * float(np.mean(rows))
+    scores, reading = reading_scores(reader, world.spec, drawn, named="shape" if named else "")
+    count = len(drawn.views)
+    speed = Score("reading.speed", count / (time.perf_counter() - started), n=count, unit="views/s")
+    kept = [score for score in scores if score.name != "reading.correct_forced"]
+    return [kept[0], speed, *kept[1:]], reading.codes.numpy()
 
 
 def sheet(path: Path, world: World, rows: list[tuple[str, np.ndarray, list[np.ndarray], tuple[str, ...]]]) -> None:
@@ -165,7 +118,7 @@ def main() -> None:
         rows = []
         for drawn_by in (kinds_of, close_kinds) if readers else ():
             for kind, drawn in drawn_by(world, modality, level, count=options.count, seed=options.seed):
-                if not only.has(kind.split(":")[0], KINDS):
+                if not only.has(kind.split(":")[0], (*KINDS, "size")):
                     continue
                 found = {}
                 for key, reader in readers.items():

@@ -1,8 +1,5 @@
 """Pictures are read by comparison with everything that can be drawn."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -15,10 +12,7 @@ from molyneux.data.worlds.cdsprites_settings import Noise
 from molyneux.data.worlds.raster import SHAPES, Figures, masks
 from molyneux.data.worlds.rendering_reader import BLURRED, CRISP, SOFT, _Search, softness
 from molyneux.data.worlds.renderings import SMOOTHING, FigureKind, centred, centroid, renderings
-
-sys.path.insert(0, str(Path(__file__).parents[3] / "studies"))
-from wrong_kinds import HELD_OUT, LEARNED, MorePictures, blocks, jpeg
-from wrong_pictures import PICTURES, Pictures  # drawn with nothing of the package
+from molyneux.measure.readers import HELD_OUT, LEARNED, PICTURES, HeldOutPictures, WrongPictures, jpeg, with_block_noise
 
 SMALL = {0.86: (0.0, 0.04), 0.89: (0.0, 0.06), 0.95: (0.9, 1.0), 1.05: (0.95, 1.0), 1.18: (0.0, 0.04), 1.22: (0.0, 0.02)}
 """Least and largest share of small figures that is read, by size in those of the world."""
@@ -159,11 +153,11 @@ def _figures(names, count):
     return Figures(shape, rng.uniform(0.3, 0.7, (count, 2)), size, rng.uniform(0, 6, count), np.zeros(count))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in PICTURES if kind not in ("plain", "blends", "near")])
+@pytest.mark.parametrize("kind", [kind for kind in PICTURES if kind not in ("plain", "near")])
 @pytest.mark.parametrize("level", [1, 3, 5])
 def test_what_is_no_figure_of_the_world_is_refused(level, kind):
     """At most 1 % of each kind; 3 of 150 by chance. `tests/docs/test_readers.py` has limits for the record of 1,000."""
-    drawn = Pictures("cdsprites-v1", level, seed=5).draw(kind, 150)
+    drawn = WrongPictures("cdsprites-v1", level, seed=5).draw(kind, 150)
     reading = CdSprites(level=level, modalities=("image",)).readers()["image"].read(torch.from_numpy(drawn.views))
     assert (reading.codes >= 0).all(1).sum() <= 3
 
@@ -171,7 +165,7 @@ def test_what_is_no_figure_of_the_world_is_refused(level, kind):
 @pytest.mark.parametrize("level", [2, 4, 5])
 def test_figures_drawn_by_others_are_read(level):
     world = CdSprites(level=level, modalities=("image",))
-    drawn = Pictures("cdsprites-v1", level, seed=6).draw("plain", 150)
+    drawn = WrongPictures("cdsprites-v1", level, seed=6).draw("plain", 150)
     reading = world.readers()["image"].read(torch.from_numpy(drawn.views))
     for column, name in enumerate(reading.factors):
         values = world.spec.factor(name).values
@@ -205,7 +199,7 @@ def test_the_range_of_sizes_is_the_same_below_and_above(level):
 @pytest.mark.parametrize("level", [1, 3, 5])
 @pytest.mark.parametrize("ratio", [0.75, 0.8, 0.85, 0.9, 0.95])
 def test_ellipses_that_are_nearly_round_are_no_hearts(level, ratio):
-    drawn = Pictures("cdsprites-v1", level, seed=7).alike(f"ellipse {ratio}:1", 100)
+    drawn = WrongPictures("cdsprites-v1", level, seed=7).draw_alike(f"ellipse {ratio}:1", 100)
     reading = CdSprites(level=level, modalities=("image",)).readers()["image"].read(torch.from_numpy(drawn.views))
     assert (reading.codes >= 0).all(1).sum() <= 1
 
@@ -237,10 +231,13 @@ def test_ground_between_light_and_dark_is_not_read():
 @pytest.mark.parametrize("level", [3, 5])
 def test_pictures_of_kinds_that_no_reader_was_made_with_are_refused(level):
     """At most 1 % of each kind, and about 4 % of those of which `docs/measure.md` says that more are read."""
-    drawer, reader = MorePictures("cdsprites-v1", level, seed=8), CdSprites(level=level, modalities=("image",)).readers()["image"]
+    drawer, reader = (
+        HeldOutPictures("cdsprites-v1", level, seed=8),
+        CdSprites(level=level, modalities=("image",)).readers()["image"],
+    )
     for kind in (*LEARNED, *HELD_OUT):
         if drawer.shows(kind):
-            read = reader.read(torch.from_numpy(drawer.draw_kind(kind, 60).views)).codes
+            read = reader.read(torch.from_numpy(drawer.draw(kind, 60).views)).codes
             assert (read >= 0).all(1).sum() <= (8 if kind == "halves of two" else 2), kind
 
 
@@ -249,18 +246,18 @@ def test_true_views_with_errors_of_blocks_and_as_jpeg_are_read(level):
     world = CdSprites(level=level, modalities=("image",))
     batch = world.source("test", 150, seed=9).batch(np.arange(150))
     truth_of = batch.factors[:, [world.spec.factor_index(name) for name in world.visible("image")]]
-    for spoil, least in ((jpeg, 0.96 if level < 5 else 0.9), (blocks, 0.98)):
+    for spoil, least in ((jpeg, 0.96 if level < 5 else 0.9), (with_block_noise, 0.98)):
         read = world.readers()["image"].read(torch.from_numpy(spoil(batch.views["image"].numpy(), seed=1))).codes
         assert (read == truth_of).all(1).double().mean() >= least
 
 
 def test_most_quarter_discs_of_the_area_of_small_hearts_are_none():
     """Those of a radius of 8 pixels were once read as small hearts, nine of ten; of eight pixels, one in seven still is."""
-    drawer, views = MorePictures("cdsprites-v1", 3, seed=1), []
+    drawer, views = HeldOutPictures("cdsprites-v1", 3, seed=1), []
     for _ in range(60):
-        scene = drawer._scene()
+        scene = drawer.scene()
         corner = [(-0.42, -0.42), *((np.cos(a) - 0.42, np.sin(a) - 0.42) for a in np.linspace(0, np.pi / 2, 40))]
-        views.append(drawer._shown(drawer._cover([(corner, 1)], 8.0, scene), scene))
+        views.append(drawer._shown(drawer.cover([(corner, 1)], 8.0, scene), scene))
     read = CdSprites(level=3, modalities=("image",)).readers()["image"].read(torch.from_numpy(np.stack(views))).codes
     assert (read >= 0).all(1).sum() <= 15
 
