@@ -6,12 +6,12 @@ from molyneux.learn.encoders.encoding import (
     Encoder,
     Encoding,
     EncodingSpec,
-    NetVector,
     ViewEncoder,
     attended,
     attention_weights,
 )
 from molyneux.learn.encoders.general import MLP, DeepSets, Identity, Maxout
+from molyneux.learn.encoders.net_vector import NetVector
 from molyneux.learn.encoders.pictures import PaperCNN, PixelPatches, StridedCNN
 from molyneux.learn.encoders.projected import Projected
 from molyneux.learn.encoders.sequences import CausalConvolution, RecurrentSteps, TransformerSteps

@@ -9,14 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Self, get_args
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor, nn
 
 from molyneux.core import Kind, Modality, SpecError
-from molyneux.learn.checks import refuse, too_small
-from molyneux.learn.encoders.nets import Net, default_net
 
 
 @dataclass(frozen=True)
@@ -156,42 +154,6 @@ class ViewEncoder(ABC):
 def unfit(setting: str, encoder: ViewEncoder, kind: Kind) -> str:
     """The sentence about a setting whose encoder does not fit a kind of modality."""
     return f"{setting}: expected an encoder of modalities of kind {kind}, got {type(encoder).__name__}"
-
-
-@dataclass(frozen=True)
-class NetVector(ViewEncoder):
-    """The encoder of a `Net`, which serves any kind of modality: a vector of the whole view, which is its only part too.
-
-    Args:
-        net: the net; by default that of the kind of modality.
-        width: numbers of the vector.
-    """
-
-    net: Net | None = None
-    width: int = 128
-
-    kinds = frozenset(get_args(Kind))
-
-    def __post_init__(self) -> None:
-        refuse(too_small(self, "width"))
-
-    def build(self, modality: Modality) -> Encoder:
-        """See `ViewEncoder`."""
-        net = self.net or default_net(modality)
-        return NetVectorEncoder(modality, net.encoder(modality, self.width), self.width)
-
-
-class NetVectorEncoder(Encoder):
-    """See `NetVector`."""
-
-    def __init__(self, modality: Modality, net: nn.Module, width: int) -> None:
-        super().__init__(modality, vector=width, width=width, grid=(1, 1))
-        self.net = net
-
-    def forward(self, view: Tensor, lengths: Tensor | None = None) -> Encoding:
-        """See `Encoder`."""
-        vector: Tensor = self.net(view) if lengths is None else self.net(view, lengths)
-        return Encoding(vector, vector.unsqueeze(1), torch.ones_like(vector[:, :1], dtype=torch.bool))
 
 
 def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:

@@ -31,8 +31,8 @@ class CoAttention(PictureTextPredictor):
 
     Deviations from ShapeWorld's published code: padding is not attended to (its behaviour: `words` of BagOfWords(32, masked=
     False)); and in the alternating order each attention is guided by the one before, as Lu et al. say. There the guidance is
-    overwritten by what it should guide, which is then added to itself (its behaviour: `guided=False`); the 12,288 weights of the
-    guidance, and the 6,336 of the first attention, which only guides, then do nothing.
+    overwritten by what it should guide, which is then added to itself (its behaviour: `guided=False`). The 12,288 weights of the
+    guidance then do nothing, and this model does not have them; nor do the 6,336 of the first attention, which only guides.
 
     Args:
         spec: see `Predictor`.
@@ -127,8 +127,6 @@ class Alternating(nn.Module):
     def __init__(self, size: int, attention: int, guided: bool) -> None:
         super().__init__()
         self.summary, self.regions, self.words = (Guided(size, attention, guide) for guide in (False, guided, guided))
-        if not guided:  # the weights of the published code, which do nothing
-            self.unused = nn.ModuleList(nn.Linear(size, attention, bias=False) for _ in range(2))
 
     def forward(self, picture: Encoding, text: Encoding) -> tuple[Tensor, Tensor]:
         """The attended regions and words, (B, size) each."""
