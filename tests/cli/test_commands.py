@@ -192,13 +192,6 @@ def test_code_for_shells(molyneux: Run, shell: str) -> None:
     assert "molyneux" in done.stdout
 
 
-def test_completion_without_argcomplete_says_what_to_install(molyneux: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "argcomplete", None)
-    done = molyneux("completion", "bash")
-    assert done.returncode != 0
-    assert "pip install 'molyneux[completion]'" in done.stderr
-
-
 def test_list_of_configs(molyneux: Run, tmp_path: Path) -> None:
     (tmp_path / "configs").mkdir()
     (tmp_path / "configs" / "a.yaml").write_text("# What it is.\nseed: 1\n")
