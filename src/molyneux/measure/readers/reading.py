@@ -43,7 +43,7 @@ def reading_scores(reader: Reader, spec: Spec, shown: LabelledViews, *, named: s
     """
     reading = reader.read(torch.from_numpy(np.ascontiguousarray(shown.views)))
     codes, count = reading.codes.numpy(), len(shown.views)
-    accepted: np.ndarray = (codes >= 0).all(1)
+    accepted = np.all(codes >= 0, axis=1)
     scores = [Score("reading.accepted", _share(accepted), n=count, unit="%", higher_is_better=None)]
     for column, name in enumerate(reading.factors):
         read, factor = codes[:, column], spec.factor(name)

@@ -14,7 +14,7 @@ import json
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import optuna
 from optuna.trial import FrozenTrial, TrialState
@@ -166,7 +166,7 @@ def sampler(study: Study, seed: int) -> optuna.samplers.BaseSampler:
     return optuna.samplers.TPESampler(seed=seed, n_startup_trials=min(10, max(2, study.trials // 3)))
 
 
-def _direction(study: Study) -> str:
+def _direction(study: Study) -> Literal["maximize", "minimize"]:
     return study.goals[0].direction if study.goals else "maximize"
 
 
