@@ -238,7 +238,7 @@ def test_records_of_another_version_do_not_stand_for_a_run(
     records = Records(tmp_path / "results" / "records.jsonl")
     assert run.experiment in records
     with monkeypatch.context() as patch:
-        patch.setattr(provenance, "__version__", "99.0")
+        patch.setattr(provenance, "NUMBERS", "99.0")
         assert run.experiment not in records
         with pytest.raises(ConflictError, match=r"origin\.package: '.*' -> '99\.0'"):
             sweep(study, tmp_path)

@@ -10,7 +10,7 @@ from molyneux.core.config import arguments
 from molyneux.data.dataset import SPLITS
 from molyneux.run.run.experiment import Experiment
 from molyneux.run.run.readers import judge_digests
-from molyneux.version import __version__
+from molyneux.version import NUMBERS
 
 INPUTS = ("package", "world", "settings", "stored", "judges")
 
@@ -18,7 +18,7 @@ INPUTS = ("package", "world", "settings", "stored", "judges")
 def inputs(experiment: Experiment) -> dict[str, Any]:
     """What tells runs of the same settings apart, by `INPUTS`: plain data without paths.
 
-    `package` is its version, `world` the name of the data set with its version, `settings` everything its bytes depend on,
+    `package` is the version since which it computes these numbers, `world` the name of the data set with its version, `settings` everything its bytes depend on,
     `stored` what identifies the content of the folder of stored samples, `judges` the digests of the judges, named or shipped;
     the last two are left out where there are none.
 
@@ -29,7 +29,7 @@ def inputs(experiment: Experiment) -> dict[str, Any]:
     stored = {} if data.stored is None else {split: _content(data.stored / split) for split in SPLITS}
     judges = judge_digests(dataset, experiment.measure.judges)
     return {
-        "package": __version__,
+        "package": NUMBERS,
         "world": "stored samples" if dataset is None else dataset.name,
         "settings": {} if dataset is None else dict(dataset.settings),
         **({"stored": stored} if stored else {}),
