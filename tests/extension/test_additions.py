@@ -1,8 +1,8 @@
 """What CONTRIBUTING.md asks of an addition is all that it needs: one of each kind, in a copy, passes the checks of the package.
 
-The files in `additions/` are the classes. Each is copied to its folder and listed in the `__init__` of its packages, a model, a
-measure and a fusion get their section in `formulas.md`; nothing else is changed. Tables of the documentation are made with
-`make tables`, which is not done here.
+The files in `additions/` are the classes. Each is copied to its folder and listed in the `__init__` of its packages; a model, a
+measure and a fusion get their section in `formulas.md`, the data set the writer of its twin; nothing else is changed. Tables of
+the documentation are made with `make tables`, which is not done here.
 """
 
 import os
@@ -66,6 +66,16 @@ def listed(init: str, name: str, module: str) -> str:
     return f'{init[:start]}    "{name}",\n{init[start:end]}{init[end:]}'
 
 
+def with_twin(twins: str, module: str, name: str) -> str:
+    """The text of the writers of twins with one more."""
+    writer = (Path(__file__).parent / "additions" / f"{module}_twin.py").read_text(encoding="utf-8")
+    writer = writer[writer.index(f"def _{module}(") :]
+    twins = twins.replace("    kinetics,\n", f"    kinetics,\n    {module},\n", 1)
+    return re.sub(
+        r"^(WRITERS: .*= \{\n)", rf"{writer}\n\n\1    {module}.{name}: _{module},\n", twins, count=1, flags=re.MULTILINE
+    )
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package with its tests and the additions."""
@@ -87,6 +97,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
             text = formulas.read_text(encoding="utf-8")
             section = f"## {added.kind}\n\n### {added.name}\n\n$$\nx = \\sum_{{d=1}}^{{D}} z_d^{{2}}\n$$\n"
             formulas.write_text(text.replace(f"## {added.kind}\n", section, 1), encoding="utf-8")
+    twins = package / "data" / "benchmarks" / "twins" / "multibench.py"
+    twins.write_text(with_twin(twins.read_text(encoding="utf-8"), "lamps", "Lamps"), encoding="utf-8")
     fixed = [sys.executable, "-m", "ruff", "check", "--fix", "--quiet", str(place / "src")]
     done = subprocess.run(fixed, capture_output=True, text=True, cwd=place, check=False)  # orders the lists, as `make lint` asks
     assert done.returncode == 0, done.stdout

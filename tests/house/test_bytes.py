@@ -26,8 +26,7 @@ KNOWN = {
     "worlds/push/simulation.py": "a length of two numbers, rounded up to steps",
     "benchmarks/av_mnist/digits.py": "test_no_pixel_lies_near_a_border_of_rounding",
     "benchmarks/av_mnist/sounds.py": "an estimate that exact comparisons settle",
-    "benchmarks/multibench/mm_imdb.py": "random files for tests",
-    "benchmarks/multibench/stocks.py": "random files for tests",
+    "benchmarks/twins/multibench.py": "random files for tests",
 }
 
 

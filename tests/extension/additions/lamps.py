@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Self, final
+from typing import final
 
 import numpy as np
 
@@ -54,10 +54,3 @@ class Lamps(FileBenchmark):
 
         count = len(rows)
         return Samples(spec, in_order(train=count * 8 // 10, validation=count * 9 // 10, test=count), read, [file])
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`."""
-        lit = rng.integers(0, 2, (size, 1))
-        np.save(folder / _FILE, np.concatenate([rng.normal(size=(size, 4)) + lit, lit], 1).astype(np.float32))
-        return cls(folder=folder)

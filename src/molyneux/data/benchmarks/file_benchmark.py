@@ -106,11 +106,6 @@ class FileBenchmark(Benchmark):
             StoreError: one cannot be read. DataError: one does not hold what it should.
         """
 
-    @classmethod
-    @abstractmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """Write small random files in the published layout into an empty folder, and give the data set of them."""
-
     def many(self) -> Sequence[Path]:
         """Files beside those of `expected` that belong to the data set, where there are many; sorted."""
         return ()

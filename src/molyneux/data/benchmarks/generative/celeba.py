@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal, Self, final, get_args
+from typing import Literal, final, get_args
 
 import numpy as np
 import torch
@@ -19,8 +19,8 @@ from molyneux.data.image_files import Box, in_threads, read_image
 Attributes = Literal["all", "distinctive"]
 """Which attributes are used."""
 
-_ATTRIBUTES, _PARTITION, _IMAGES = "list_attr_celeba.txt", "list_eval_partition.txt", "img_align_celeba"
-_PUBLISHED = {_ATTRIBUTES: "Anno", _PARTITION: "Eval", _IMAGES: "Img"}
+ATTRIBUTES, PARTITION, IMAGES = "list_attr_celeba.txt", "list_eval_partition.txt", "img_align_celeba"
+_PUBLISHED = {ATTRIBUTES: "Anno", PARTITION: "Eval", IMAGES: "Img"}
 """The folder in which the owners publish each."""
 
 NAMES = (
@@ -66,8 +66,8 @@ class CelebA(FileBenchmark):
     metric = "log-likelihood; F1 of attributes"
     sizes = "162,770 / 19,867 / 19,962"
     folders = ("celeba", "CelebA")
-    files = (_ATTRIBUTES, _PARTITION)
-    published_as = f"{_ATTRIBUTES}, {_PARTITION} and {_IMAGES} of {page}"
+    files = (ATTRIBUTES, PARTITION)
+    published_as = f"{ATTRIBUTES}, {PARTITION} and {IMAGES} of {page}"
 
     def __init__(self, folder: Path | None = None, *, attributes: Attributes = "distinctive", image_size: int = 64) -> None:
         problems = choice_problems(attributes=(attributes, get_args(Attributes)))
@@ -89,7 +89,7 @@ class CelebA(FileBenchmark):
         image = Modality("image", "image", (3, side, side), "uint8")
         factors = _factors(used)
         spec = Spec((image, attribute_modality(len(used), _VALUES)), factors, (Target("attributes", "multilabel", used),))
-        folder = self.folder / self._place(_IMAGES)
+        folder = self.folder / self._place(IMAGES)
 
         def read(rows: np.ndarray) -> Batch:
             found = list(in_threads(partial(self._picture, folder, image.shape), [names[row] for row in rows.tolist()]))
@@ -146,23 +146,6 @@ class CelebA(FileBenchmark):
         if Path(name).name != name or not store.is_file(path):
             raise StoreError(f"expected the image {path}, which is not there: {self.advice}")
         return read_image(path, shape, str(path), box=_BOX)
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`."""
-        from PIL import Image
-
-        (folder / _IMAGES).mkdir()
-        values = rng.integers(0, 2, (size, len(NAMES)))
-        names = [f"{number + 1:06}.jpg" for number in range(size)]
-        lines = [f"{name}  {' '.join(f'{2 * value - 1:2}' for value in row)}" for name, row in zip(names, values, strict=True)]
-        (folder / _ATTRIBUTES).write_text("\n".join([str(size), " ".join(NAMES), *lines]) + "\n", encoding="utf-8")
-        parts = [f"{name} {(number * 7 // size) // 5 + (number * 7 // size) // 6}" for number, name in enumerate(names)]
-        (folder / _PARTITION).write_text("\n".join(parts) + "\n", encoding="utf-8")
-        for name, row in zip(names, values, strict=True):
-            pixels = rng.integers(0, 128, (218, 178, 3)) + 100 * row[NAMES.index("Smiling")]
-            Image.fromarray(pixels.astype(np.uint8)).save(folder / _IMAGES / name)
-        return cls(folder=folder)
 
 
 def _factors(names: Sequence[str]) -> tuple[Factor, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 import torch
@@ -16,8 +16,8 @@ from molyneux.data.benchmarks.generative.divisions import last_twelfth_of_classe
 from molyneux.data.benchmarks.text_samples import word_view
 from molyneux.data.image_files import Box, in_threads, read_image
 
-_TABLES = ("images.txt", "image_class_labels.txt", "train_test_split.txt", "classes.txt", "bounding_boxes.txt")
-_CAPTIONS = 10
+TABLES = ("images.txt", "image_class_labels.txt", "train_test_split.txt", "classes.txt", "bounding_boxes.txt")
+CAPTIONS = 10
 
 
 @final
@@ -51,14 +51,14 @@ class CUB(FileBenchmark):
     metric = "correlation by CCA of images and captions"
     sizes = "about 5,594 / 400 / 5,794 photographs, ten captions each"
     folders = ("cub", "CUB_200_2011", "CUB")
-    files = _TABLES
+    files = TABLES
     published_as = f"CUB_200_2011 of {page}, and the captions of https://github.com/reedscot/icml2016 as its folder text,"
 
     def __init__(
         self,
         folder: Path | None = None,
         *,
-        captions: int = _CAPTIONS,
+        captions: int = CAPTIONS,
         image_size: int = 64,
         cropped: bool = True,
         words: int = 4000,
@@ -66,8 +66,8 @@ class CUB(FileBenchmark):
     ) -> None:
         sizes = {"image_size": image_size, "words": words, "length": length}
         problems = [f"{name}: expected at least 1, got {number}" for name, number in sizes.items() if number < 1]
-        if not 1 <= captions <= _CAPTIONS:
-            problems.append(f"captions: expected 1 to {_CAPTIONS}, got {captions}")
+        if not 1 <= captions <= CAPTIONS:
+            problems.append(f"captions: expected 1 to {CAPTIONS}, got {captions}")
         super().__init__(folder, {"captions": captions, "cropped": cropped, **sizes}, problems)
 
     def open(self, paths: Mapping[str, Path]) -> Samples:
@@ -149,32 +149,6 @@ class CUB(FileBenchmark):
         name, bird = shown
         path = self._inside("images", name)
         return read_image(path, shape, str(path), box=_square(*map(int, bird)) if self._settings["cropped"] else None)
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`."""
-        from PIL import Image
-
-        kinds = ("001.Black_footed_Albatross", "002.Laysan_Albatross", "003.Sooty_Albatross")
-        lines: dict[str, list[str]] = {name: [] for name in _TABLES}
-        lines["classes.txt"] = [f"{number} {kind}" for number, kind in enumerate(kinds, 1)]
-        for number in range(1, max(size // 4, 13) + 1):
-            kind = number % len(kinds)
-            name = f"{kinds[kind]}/bird_{number:04}"
-            for part in ("images", "text"):
-                (folder / part / kinds[kind]).mkdir(parents=True, exist_ok=True)
-            pixels = rng.integers(0, 128, (40, 50, 3)) + 60 * kind
-            Image.fromarray(pixels.astype(np.uint8)).save(folder / "images" / f"{name}.jpg")
-            colour, parts = ("black", "white", "grey")[kind], ("wing", "bill", "crown", "breast")
-            captions = [f"this bird has a {colour} {parts[k % 4]}, and a {parts[rng.integers(4)]}." for k in range(_CAPTIONS)]
-            (folder / "text" / f"{name}.txt").write_text("\n".join(captions) + "\n", encoding="utf-8")
-            lines["images.txt"].append(f"{number} {name}.jpg")
-            lines["image_class_labels.txt"].append(f"{number} {kind + 1}")
-            lines["train_test_split.txt"].append(f"{number} {int(number % 7 != 0)}")
-            lines["bounding_boxes.txt"].append(f"{number} 5.0 6.0 30.0 20.0")
-        for table, rows in lines.items():
-            (folder / table).write_text("\n".join(rows) + "\n", encoding="utf-8")
-        return cls(folder=folder, captions=3)
 
 
 def _square(left: int, top: int, width: int, height: int) -> Box:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Self, final
+from typing import ClassVar, final
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ import torch
 from molyneux.core import Batch, Modality, Reader, Spec
 from molyneux.data.benchmarks.av_mnist.digits import FILES, SIDE
 from molyneux.data.benchmarks.file_benchmark import Samples, tensors
-from molyneux.data.benchmarks.generative.digit_images import DigitImages, class_factor, write_digits
+from molyneux.data.benchmarks.generative.digit_images import DigitImages, class_factor
 from molyneux.data.benchmarks.generative.words import DIGITS
 from molyneux.data.lookup_reader import label_reader
 
@@ -59,12 +59,6 @@ class ImageLabels(DigitImages):
     @property
     def _label(self) -> Modality:
         return Modality("label", "label", (), "int64", self.classes)
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`."""
-        write_digits(folder, cls.files, size, rng)
-        return cls(folder=folder)
 
 
 @final

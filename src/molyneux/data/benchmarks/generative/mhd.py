@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 import torch
@@ -17,9 +17,9 @@ from molyneux.data.benchmarks.generative.words import DIGITS
 from molyneux.data.lookup_reader import label_reader
 from molyneux.data.torch_files import read_tensors
 
-_FILES = ("mhd_train.pt", "mhd_test.pt")
+FILES = ("mhd_train.pt", "mhd_test.pt")
 _PARTS = "labels (N,), images (N, 1, 28, 28), trajectories (N, 200), sounds (N, 3, 32, 32) and two normalisations"
-_POINTS, _SIDE, _BANDS, _BLOCKS = 200, 28, 32, 3
+POINTS, SIDE, BANDS, BLOCKS = 200, 28, 32, 3
 
 
 @final
@@ -45,8 +45,8 @@ class MHD(FileBenchmark):
     metric = "coherence of each direction"
     sizes = "45,834 / 4,166 / 10,000"
     folders = ("mhd", "MHD")
-    files = _FILES
-    published_as = f"the files {' and '.join(_FILES)}, which {page} names,"
+    files = FILES
+    published_as = f"the files {' and '.join(FILES)}, which {page} names,"
 
     def __init__(self, folder: Path | None = None) -> None:
         super().__init__(folder)
@@ -56,10 +56,10 @@ class MHD(FileBenchmark):
         parts = [self._read(paths[name]) for name in self.files]
         first_test = len(parts[0]["label"])
         labels = np.concatenate([part["label"] for part in parts])
-        shapes = {"image": (1, _SIDE, _SIDE), "sound": (1, _BANDS, _BLOCKS * _BANDS)}
+        shapes = {"image": (1, SIDE, SIDE), "sound": (1, BANDS, BLOCKS * BANDS)}
         views = (Modality(name, "image", shape) for name, shape in shapes.items())
         factors, targets = class_factor(DIGITS)
-        spec = Spec((*views, Modality("trajectory", "tabular", (_POINTS,)), _label()), factors, targets)
+        spec = Spec((*views, Modality("trajectory", "tabular", (POINTS,)), _label()), factors, targets)
 
         def read(rows: np.ndarray) -> Batch:
             found = {}
@@ -89,27 +89,15 @@ class MHD(FileBenchmark):
         count = len(labels)
         return {
             "label": self.codes(self.array(labels.reshape(-1), (None,), path), len(DIGITS), path),
-            "image": self.array(images.reshape(len(images), -1), (count, _SIDE * _SIDE), f"{path}, images"),
-            "trajectory": self.array(trajectories.reshape(len(trajectories), -1), (count, _POINTS), f"{path}, trajectories"),
-            "sound": self.array(sounds, (count, _BLOCKS, _BANDS, _BANDS), f"{path}, sounds"),
+            "image": self.array(images.reshape(len(images), -1), (count, SIDE * SIDE), f"{path}, images"),
+            "trajectory": self.array(trajectories.reshape(len(trajectories), -1), (count, POINTS), f"{path}, trajectories"),
+            "sound": self.array(sounds, (count, BLOCKS, BANDS, BANDS), f"{path}, sounds"),
         }
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`."""
-        for name, count in zip(_FILES, (size - size // 7, size // 7), strict=True):
-            labels = rng.permutation(np.arange(count) % 10)
-            shapes = ((1, _SIDE, _SIDE), (_POINTS,), (_BLOCKS, _BANDS, _BANDS))
-            views = [0.5 * rng.random((count, *shape)) + 0.05 * labels.reshape(-1, *[1] * len(shape)) for shape in shapes]
-            normalisation = {"min": np.float32(0.0), "max": np.array(1.0)}
-            stored = [torch.from_numpy(labels), *(torch.from_numpy(view.astype(np.float32)) for view in views)]
-            torch.save((*stored, normalisation, normalisation), folder / name)
-        return cls(folder=folder)
 
 
 def _in_a_row(sounds: np.ndarray) -> np.ndarray:
     """Sounds (B, 1, 32, 96) of three blocks (B, 3, 32, 32) of 32 moments each, moments to the right."""
-    joined = sounds.reshape(len(sounds), _BLOCKS * _BANDS, _BANDS)
+    joined = sounds.reshape(len(sounds), BLOCKS * BANDS, BANDS)
     return joined.transpose(0, 2, 1)[:, None]
 
 

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Self, final
+from typing import final
 
 import numpy as np
-import scipy.io
 import torch
 
 from molyneux.core import Batch, Modality, Reader, Spec, seeds
 from molyneux.data.benchmarks.av_mnist.digits import FILES, SIDE, Digits
 from molyneux.data.benchmarks.file_benchmark import Samples, tensors
-from molyneux.data.benchmarks.generative.digit_images import DigitImages, class_factor, write_digits
+from molyneux.data.benchmarks.generative.digit_images import DigitImages, class_factor
 from molyneux.data.benchmarks.generative.divisions import last_twelfth
 from molyneux.data.benchmarks.generative.pairing import matched
 from molyneux.data.benchmarks.generative.words import DIGITS, WORDS, placed_words, word_modality, word_reader
 from molyneux.data.dataset import Split
 from molyneux.data.matlab_files import read_matlab
 
-_PHOTOS = ("svhn/train_32x32.mat", "svhn/test_32x32.mat")
-_SIDE = 32
+PHOTOS = ("svhn/train_32x32.mat", "svhn/test_32x32.mat")
+PHOTO_SIDE = 32
 _MOST = 10_000
 _LENGTH = 8
-_TEN = 10
+TEN = 10
 """The class that stands for 0 in SVHN."""
 
 
@@ -60,7 +59,7 @@ class MNISTSVHN(DigitImages):
     metric = "coherence of each direction"
     sizes = "about 1,540,000 / 140,000 / 300,000 pairs in 30 rounds"
     folders = (".",)
-    files = (*(f"mnist/{name}" for name in FILES), *_PHOTOS)
+    files = (*(f"mnist/{name}" for name in FILES), *PHOTOS)
     published_as = f"the four files of MNIST as mnist and those of {page} (format 2) as svhn"
 
     def __init__(self, folder: Path | None = None, *, rounds: int = 30, text: bool = False, pairing_seed: int = 0) -> None:
@@ -70,7 +69,7 @@ class MNISTSVHN(DigitImages):
     def open(self, paths: Mapping[str, Path]) -> Samples:
         """See `FileBenchmark`."""
         written, parts = self.digits(paths)
-        photos, rows = self._photos([paths[name] for name in _PHOTOS])
+        photos, rows = self._photos([paths[name] for name in PHOTOS])
         pairs, text, seed = list[np.ndarray](), self._settings["text"], self._settings["pairing_seed"]
         found: dict[Split, np.ndarray] = {}
         for split, part in parts.items():
@@ -87,7 +86,7 @@ class MNISTSVHN(DigitImages):
             found[split] = np.arange(start, start + len(left))
         table = np.concatenate(pairs)
         mnist = Modality("mnist", "image", (1, SIDE, SIDE), "uint8")
-        svhn = Modality("svhn", "image", (3, _SIDE, _SIDE), "uint8")
+        svhn = Modality("svhn", "image", (3, PHOTO_SIDE, PHOTO_SIDE), "uint8")
         factors, targets = class_factor(DIGITS)
         spec = Spec((mnist, svhn, *([word_modality(_LENGTH)] if text else [])), factors, targets)
         stream, free = seeds.key(seed, self.name, "words"), _LENGTH - np.array([len(word) for word in WORDS])
@@ -118,22 +117,9 @@ class MNISTSVHN(DigitImages):
         """The photographs of a file of MATLAB, whose arrays are read without running code."""
         document = read_matlab(path, ("X", "y"))
         images, labels = self.known(document, ("X", "y"), path)
-        pixels = self.array(images, (_SIDE, _SIDE, 3, None), f"{path}, X")
+        pixels = self.array(images, (PHOTO_SIDE, PHOTO_SIDE, 3, None), f"{path}, X")
         if pixels.dtype != np.uint8:
             raise self.wrong(f"{path}, X", "bytes", str(pixels.dtype))
         found = self.array(np.asarray(labels).reshape(-1), (pixels.shape[3],), f"{path}, y")
-        codes = self.codes(found, _TEN + 1, f"{path}, y")
-        return Digits(np.ascontiguousarray(pixels.transpose(3, 2, 0, 1)), codes % _TEN)
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`."""
-        write_digits(folder, cls.files[:4], size, rng)
-        (folder / "svhn").mkdir()
-        more = max(size, 150)  # the last twelfth of the training photographs has all classes, so some that MNIST's have
-        for name, count in zip(_PHOTOS, (more - more // 7, more // 7), strict=True):
-            labels = np.arange(count) % 10
-            pixels = rng.integers(0, 128, (_SIDE, _SIDE, 3, count)) + 12 * labels
-            classes = np.where(labels == 0, _TEN, labels)[:, None]
-            scipy.io.savemat(folder / name, {"X": pixels.astype(np.uint8), "y": classes.astype(np.uint8)})
-        return cls(folder=folder, rounds=2)
+        codes = self.codes(found, TEN + 1, f"{path}, y")
+        return Digits(np.ascontiguousarray(pixels.transpose(3, 2, 0, 1)), codes % TEN)

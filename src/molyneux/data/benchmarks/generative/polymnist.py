@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from molyneux.core import Batch, Modality, Spec, seeds
 from molyneux.data.benchmarks.av_mnist.digits import FILES, SIDE
 from molyneux.data.benchmarks.file_benchmark import Samples, tensors
 from molyneux.data.benchmarks.generative import backgrounds
-from molyneux.data.benchmarks.generative.digit_images import DigitImages, class_factor, write_digits
+from molyneux.data.benchmarks.generative.digit_images import DigitImages, class_factor
 from molyneux.data.benchmarks.generative.pairing import dealt
 from molyneux.data.benchmarks.generative.words import DIGITS
 from molyneux.data.worlds.textures import folder_digest
@@ -116,12 +116,6 @@ class PolyMNIST(DigitImages):
             return Batch(tensors(**views), factors=torch.from_numpy(labels[:, None].copy()), targets=tensors(label=labels))
 
         return Samples(spec, rows, read)
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`."""
-        write_digits(folder, cls.files, size, rng)
-        return cls(folder=folder)
 
 
 def _ink(images: np.ndarray, scale: float) -> np.ndarray:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Self, final
+from typing import final
 
 import numpy as np
 import torch
@@ -19,8 +19,8 @@ from molyneux.data.benchmarks.generative.words import DIGITS
 from molyneux.data.image_files import in_threads, read_image
 from molyneux.data.torch_files import read_tensors
 
-_SIDE = 28
-_SHAPE = (3, _SIDE, _SIDE)
+SIDE = 28
+_SHAPE = (3, SIDE, SIDE)
 _PARTS = ("train", "test")
 _IMAGE = re.compile(r"(\d+)\.(\d)\.png")
 _Images = Callable[[np.ndarray], np.ndarray]
@@ -115,19 +115,6 @@ class PublishedPolyMNIST(FileBenchmark):
             raise self.wrong(path, "a tensor", type(found).__name__)
         self.array(found.numpy(), shape, path)
         return found
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`."""
-        from PIL import Image
-
-        for part, count in (("train", size - size // 7), ("test", size // 7)):
-            for place in range(3):
-                (folder / part / f"m{place}").mkdir(parents=True)
-                for number in range(count):
-                    pixels = (rng.integers(0, 100, (_SIDE, _SIDE, 3)) + 15 * (number % 10)).astype(np.uint8)
-                    Image.fromarray(pixels).save(folder / part / f"m{place}" / f"{number // 10}.{number % 10}.png")
-        return cls(folder=folder)
 
 
 def _decoded(folder: Path, files: Sequence[str], rows: np.ndarray) -> np.ndarray:

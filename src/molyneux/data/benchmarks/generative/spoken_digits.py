@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Self, final, get_args
+from typing import Literal, final, get_args
 
 import numpy as np
-from scipy.io import wavfile
 
 from molyneux.core import Batch, Factor, Modality, Reader, Spec, choice_problems
 from molyneux.data.benchmarks.av_mnist import digits, sounds
 from molyneux.data.benchmarks.file_benchmark import Samples, tensors
 from molyneux.data.benchmarks.generative import mel
-from molyneux.data.benchmarks.generative.digit_images import DigitImages, class_factor, write_digits
+from molyneux.data.benchmarks.generative.digit_images import DigitImages, class_factor
 from molyneux.data.benchmarks.generative.pairing import dealt
 from molyneux.data.benchmarks.generative.words import DIGITS, WORDS, placed_words, word_modality, word_reader
 from molyneux.data.dataset import SPLITS, Split
@@ -22,7 +21,7 @@ Division = Literal["speakers", "takes"]
 """How recordings are divided among the splits."""
 
 _TAKES: Mapping[Split, range] = {"test": range(5), "validation": range(5, 10), "train": range(10, 50)}
-_RECORDINGS = "fsdd/recordings"
+RECORDINGS = "fsdd/recordings"
 _LENGTH = max(map(len, WORDS))
 
 
@@ -58,7 +57,7 @@ class SpokenDigits(DigitImages):
     sizes = "55,000 / 5,000 / 10,000"
     folders = (".",)
     files = tuple(f"mnist/{name}" for name in digits.FILES)
-    published_as = f"the four files of MNIST as mnist and the recordings of {page} as {_RECORDINGS}"
+    published_as = f"the four files of MNIST as mnist and the recordings of {page} as {RECORDINGS}"
 
     def __init__(self, folder: Path | None = None, *, recordings: Division = "takes", pairing_seed: int = 0) -> None:
         problems = choice_problems(recordings=(recordings, get_args(Division)))
@@ -66,8 +65,8 @@ class SpokenDigits(DigitImages):
 
     def many(self) -> Sequence[Path]:
         """The recordings."""
-        self.listed(f"{_RECORDINGS}/*.wav")
-        return sounds.recording_files(self.folder / _RECORDINGS)
+        self.listed(f"{RECORDINGS}/*.wav")
+        return sounds.recording_files(self.folder / RECORDINGS)
 
     def open(self, paths: Mapping[str, Path]) -> Samples:
         """See `FileBenchmark`."""
@@ -77,7 +76,7 @@ class SpokenDigits(DigitImages):
         heard = np.empty(len(found.labels), np.int64)
         for split, part in rows.items():
             usable = np.where(self._usable(spoken, split), spoken.digits, -1)
-            what = f"{self.folder / _RECORDINGS}: recordings of the split {split}"
+            what = f"{self.folder / RECORDINGS}: recordings of the split {split}"
             names, seed = (self.name, split, "recordings"), self._settings["pairing_seed"]
             heard[part] = dealt(found.labels[part], usable, seed=seed, names=names, what=what)
         image = Modality("image", "image", (1, digits.SIDE, digits.SIDE), "uint8")
@@ -111,17 +110,3 @@ class SpokenDigits(DigitImages):
             return np.isin(spoken.numbers, _TAKES[split])
         place = np.maximum(spoken.speakers - len(spoken.names) + 3, 0)  # 0 trains, 1 validates, 2 tests
         return np.asarray(place == SPLITS.index(split))
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`."""
-        write_digits(folder, cls.files, size, rng)
-        (folder / _RECORDINGS).mkdir(parents=True)
-        for digit in range(10):
-            for place, speaker in enumerate(("ann", "ben", "carl")):
-                for take in (0, 5, 10, 11):
-                    time = np.arange(2500 + 200 * place + 10 * take) / sounds.RATE
-                    wave = np.sin(2 * np.pi * (300 + 300 * digit + take) * time) + 0.1 * rng.normal(size=len(time))
-                    path = folder / _RECORDINGS / f"{digit}_{speaker}_{take}.wav"
-                    wavfile.write(path, sounds.RATE, np.rint(3000 * wave).astype(np.int16))
-        return cls(folder=folder)

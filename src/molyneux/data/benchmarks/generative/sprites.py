@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Self, final
+from typing import final
 
 import numpy as np
 
@@ -18,15 +18,15 @@ from molyneux.data.lookup_reader import label_reader
 ACTIONS, DIRECTIONS = ("walk", "spellcard", "slash"), ("front", "left", "right")
 """What figures do, and from where they are seen."""
 
-_MOVES = tuple(f"{action} {direction}" for action in ACTIONS for direction in DIRECTIONS)
+MOVES = tuple(f"{action} {direction}" for action in ACTIONS for direction in DIRECTIONS)
 _FILES = tuple(
     f"{move.replace(' ', '_')}_{what}_{part}.npy"
     for part in ("train", "test")
-    for move in _MOVES
+    for move in MOVES
     for what in ("frames", "attributes")
 )
-_FRAMES, _SIDE, _PLACES, _VALUES = 8, 64, 4, 6
-_ATTRIBUTES = tuple(Factor(f"attribute {place + 1}", tuple(map(str, range(_VALUES)))) for place in range(_PLACES))
+FRAMES, SIDE, PLACES, VALUES = 8, 64, 4, 6
+_ATTRIBUTES = tuple(Factor(f"attribute {place + 1}", tuple(map(str, range(VALUES)))) for place in range(PLACES))
 
 
 @final
@@ -72,19 +72,19 @@ class Sprites(FileBenchmark):
             path, place = paths[name], number // 2
             if number % 2 == 0:
                 mapped, found = map_array(path)
-                frames.append((mapped, self.array(found, (None, _FRAMES, _SIDE, _SIDE, 3), path), path))
+                frames.append((mapped, self.array(found, (None, FRAMES, SIDE, SIDE, 3), path), path))
                 continue
             codes = self._codes(path, len(frames[-1][1]))
             attributes.append(codes)
-            moves.append(np.full(len(codes), place % len(_MOVES)))
-            train.append(np.full(len(codes), place < len(_MOVES)))
+            moves.append(np.full(len(codes), place % len(MOVES)))
+            train.append(np.full(len(codes), place < len(MOVES)))
         codes, moved, trains = np.concatenate(attributes), np.concatenate(moves), np.concatenate(train)
         starts = np.cumsum([0, *(len(array) for _, array, _ in frames)])
-        video = Modality("frames", "video", (_FRAMES, 3, _SIDE, _SIDE), "uint8")
+        video = Modality("frames", "video", (FRAMES, 3, SIDE, SIDE), "uint8")
         spec = Spec(
-            (video, attribute_modality(_PLACES, _ATTRIBUTES[0].values), _move()),
-            (*_ATTRIBUTES, Factor("move", _MOVES)),
-            (Target("move", "class", _MOVES),),
+            (video, attribute_modality(PLACES, _ATTRIBUTES[0].values), _move()),
+            (*_ATTRIBUTES, Factor("move", MOVES)),
+            (Target("move", "class", MOVES),),
         )
 
         def read(rows: np.ndarray) -> Batch:
@@ -105,8 +105,8 @@ class Sprites(FileBenchmark):
 
     def readers(self) -> Mapping[str, Reader]:
         """The exact readers of attributes and of moves."""
-        attributes = AttributeReader(attribute_modality(_PLACES, _ATTRIBUTES[0].values), _ATTRIBUTES)
-        return {"attributes": attributes, "move": label_reader(_move(), Factor("move", _MOVES))}
+        attributes = AttributeReader(attribute_modality(PLACES, _ATTRIBUTES[0].values), _ATTRIBUTES)
+        return {"attributes": attributes, "move": label_reader(_move(), Factor("move", MOVES))}
 
     def visible(self, modality: str) -> tuple[str, ...]:
         """The attributes in `attributes`, the move in `move`, both in `frames`."""
@@ -117,24 +117,12 @@ class Sprites(FileBenchmark):
         """The values (N, 4) int64 of the attributes of a file; those of the first frame where every frame has them."""
         found = np.asarray(map_array(path)[1])
         found = found[:, 0] if found.ndim == 4 else found
-        values = self.finite(self.array(found, (count, _PLACES, _VALUES), path), path)
+        values = self.finite(self.array(found, (count, PLACES, VALUES), path), path)
         if ((values > 0).sum(2) != 1).any():
             place = int(np.argwhere((values > 0).sum(2) != 1)[0, 0])
             raise self.wrong(path, "one value at each place", f"none or several in sample {place}")
         return np.asarray(values.argmax(2), np.int64)
 
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`."""
-        for part, count in (("train", max(3, size // 10)), ("test", 1)):
-            for place, move in enumerate(_MOVES):
-                name = move.replace(" ", "_")
-                values = rng.integers(0, _VALUES, (count, 1, _PLACES)).repeat(_FRAMES, 1)
-                pixels = rng.integers(0, 20, (count, _FRAMES, _SIDE, _SIDE, 3)) + 20 * place
-                np.save(folder / f"{name}_frames_{part}.npy", (pixels / 255).astype(np.float32))
-                np.save(folder / f"{name}_attributes_{part}.npy", np.eye(_VALUES, dtype=np.float32)[values])
-        return cls(folder=folder)
-
 
 def _move() -> Modality:
-    return Modality("move", "label", (), "int64", _MOVES)
+    return Modality("move", "label", (), "int64", MOVES)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import pickle
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target
 from molyneux.core.moved import moved
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, Standardisation, tensors
-from molyneux.data.benchmarks.multibench.spoken_words import segments_of, spoken_words, write_spoken_words
+from molyneux.data.benchmarks.multibench.spoken_words import segments_of, spoken_words
 from molyneux.data.benchmarks.raw_texts import WORDS, RawText, TextUnit, raw_text, raw_text_problems, raw_text_settings
 from molyneux.data.dataset import Split
 from molyneux.data.mapped_files import MappedFile
@@ -22,7 +21,7 @@ from molyneux.data.restricted_pickle import read_pickle
 
 _PARTS: Mapping[Split, str] = {"train": "train", "validation": "valid", "test": "test"}
 _SENSES = ("vision", "audio", "text")
-_STEPS = 50
+STEPS = 50
 _BLOCK = 256
 
 
@@ -251,37 +250,6 @@ class Affect(FileBenchmark):
             targets=tensors(**answers),
             known=tensors(**known),
         )
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`."""
-        counts = {"train": size - 2 * (size // 5), "valid": size // 5, "test": size // 5}
-        parts = {part: cls._twin_part(count, rng) for part, count in counts.items()}
-        for (name, part), shift in zip(parts.items(), np.cumsum([0, *counts.values()]).tolist(), strict=False):
-            part["id"] = [f"{name}{number // 2}[{number % 2}]" for number in range(shift, shift + counts[name])]
-        with (folder / cls.default_file).open("wb") as stream:
-            pickle.dump(parts, stream, protocol=4)
-        labels = {
-            key: float(label) for part in parts.values() for key, label in zip(part["id"], np.ravel(part["labels"]), strict=True)
-        }
-        write_spoken_words(folder / cls.default_text_file, labels, rng)
-        return cls(folder=folder)
-
-    @classmethod
-    def _twin_part(cls, count: int, rng: np.random.Generator) -> dict[str, Any]:
-        labels = cls.twin_labels(count, rng)
-        spoken = np.arange(_STEPS) >= rng.integers(0, _STEPS - 5, (count, 1))
-        part: dict[str, Any] = {"labels": labels}
-        signal = labels.reshape(count, 1, 1) / max(np.abs(labels).max(), 1.0)
-        for name, width in cls.widths.items():
-            noise = rng.normal(size=(count, _STEPS, width)) + 0.5 * signal
-            part[name] = (noise * spoken[..., None]).astype(np.float32)
-        return part
-
-    @classmethod
-    @abstractmethod
-    def twin_labels(cls, count: int, rng: np.random.Generator) -> np.ndarray:
-        """Random labels in the published shape."""
 
 
 def _first_words(text: np.ndarray, mapped: MappedFile) -> np.ndarray:

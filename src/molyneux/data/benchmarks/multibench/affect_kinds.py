@@ -17,7 +17,7 @@ Neutral = Literal["unknown", "negative"]
 """What the sign of a sentiment of 0 is."""
 
 
-class _Sentiment(Affect):
+class Sentiment(Affect):
     """Sentiment from -3 to 3, and its sign."""
 
     metric = "accuracy of the sign without zeros, MAE"
@@ -56,11 +56,6 @@ class _Sentiment(Affect):
         if (wrong := np.flatnonzero(np.abs(labels) > 3)).size:
             raise self.wrong(where, "sentiments from -3 to 3", f"{labels[wrong[0]]:g} in sample {wrong[0]}")
 
-    @classmethod
-    def twin_labels(cls, count: int, rng: np.random.Generator) -> np.ndarray:
-        """See `Affect`."""
-        return np.round(rng.uniform(-3, 3, (count, 1, 1)), 1)
-
 
 class _Classified(Affect):
     """One of two classes."""
@@ -81,11 +76,6 @@ class _Classified(Affect):
     def check_labels(self, labels: np.ndarray, where: str) -> None:
         """See `Affect`."""
         self.codes(labels, 2, where)
-
-    @classmethod
-    def twin_labels(cls, count: int, rng: np.random.Generator) -> np.ndarray:
-        """See `Affect`."""
-        return rng.integers(0, 2, (count, 1)).astype(np.float64)
 
 
 @final
@@ -127,7 +117,7 @@ class URFunny(_Classified):
 
 
 @final
-class CMUMOSI(_Sentiment):
+class CMUMOSI(Sentiment):
     """Opinions about films: 2,199 segments with their sentiment; Zadeh et al. (IEEE Intelligent Systems, 2016).
 
     See `Affect` for the layout, views and settings. The file is `mosi_raw.pkl`. Targets are the number `sentiment` from -3 to 3
@@ -158,7 +148,7 @@ class CMUMOSI(_Sentiment):
 
 
 @final
-class CMUMOSEI(_Sentiment):
+class CMUMOSEI(Sentiment):
     """Opinions of many speakers: 22,777 segments with their sentiment; Zadeh et al. (ACL 2018).
 
     See `Affect` for the layout, views and settings, and `CMUMOSI` for the targets. The file is `mosei_raw.pkl`. Raw words are in

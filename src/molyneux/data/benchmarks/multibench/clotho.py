@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -15,10 +14,10 @@ from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tens
 from molyneux.data.restricted_pickle import read_pickle
 from molyneux.data.sources import require_positive
 
-_DEVELOPMENT, _EVALUATION = "clotho_dataset_dev", "clotho_dataset_eva"
-_WORDS = "WT_words_list.p"
-_BANDS = 64
-_FIRST, _LAST = "<sos>", "<eos>"
+DEVELOPMENT, EVALUATION = "clotho_dataset_dev", "clotho_dataset_eva"
+WORDS = "WT_words_list.p"
+BANDS = 64
+FIRST, LAST = "<sos>", "<eos>"
 
 
 class _Clip(NamedTuple):
@@ -58,7 +57,7 @@ class Clotho(FileBenchmark):
     sizes = "14,465 to train and validate / 5,225"
     folders = ("clotho", "clotho/data")
     files = ()
-    optional = (_WORDS,)
+    optional = (WORDS,)
     published_as = f"the features that https://github.com/audio-captioning/clotho-dataset makes of {page}"
 
     def __init__(self, folder: Path | None = None, *, split_seed: int = 0) -> None:
@@ -67,7 +66,7 @@ class Clotho(FileBenchmark):
 
     def many(self) -> Sequence[Path]:
         """The files of clips."""
-        return [path for part in (_DEVELOPMENT, _EVALUATION) for path in self.listed(f"{part}/*.npy")]
+        return [path for part in (DEVELOPMENT, EVALUATION) for path in self.listed(f"{part}/*.npy")]
 
     def open(self, paths: Mapping[str, Path]) -> Samples:
         """See `FileBenchmark`."""
@@ -78,13 +77,13 @@ class Clotho(FileBenchmark):
         captions = np.full((len(clips), length), padding, np.int64)
         for row, clip in enumerate(clips):
             captions[row, : len(clip.words)] = clip.words
-        end = symbols.index(_LAST) if _LAST in symbols else None
+        end = symbols.index(LAST) if LAST in symbols else None
         text = Modality("text", "text", (length,), "int64", (*symbols, "<pad>"), padding, None, end)
-        spec = Spec((Modality("audio", "series", (longest, _BANDS)), text))
+        spec = Spec((Modality("audio", "series", (longest, BANDS)), text))
         sizes = {"audio": np.array([clip.steps for clip in clips]), "text": np.array([len(clip.words) for clip in clips])}
 
         def read(rows: np.ndarray) -> Batch:
-            audio = np.zeros((len(rows), longest, _BANDS), np.float32)
+            audio = np.zeros((len(rows), longest, BANDS), np.float32)
             for place, row in enumerate(rows.tolist()):
                 audio[place, : clips[row].steps] = self._features(clips[row].path)
             lengths = {name: size[rows] for name, size in sizes.items()}
@@ -93,7 +92,7 @@ class Clotho(FileBenchmark):
         return Samples(spec, self._rows([clip.path for clip in clips]), read)
 
     def _rows(self, files: Sequence[Path]) -> dict[str, np.ndarray]:
-        tests = np.array([path.parent.name == _EVALUATION for path in files])
+        tests = np.array([path.parent.name == EVALUATION for path in files])
         inverse = np.unique([_sound(path) for path in files], return_inverse=True)[1]
         developed = np.unique(inverse[~tests])
         order = seeds.generator(int(self._settings["split_seed"]), self.name, "splits").permutation(developed)
@@ -105,7 +104,7 @@ class Clotho(FileBenchmark):
         words = self.finite(self.array(_item(record["words_ind"]), (None,), f"{path}, words_ind"), f"{path}, words_ind")
         if not len(words) or (words < 0).any() or (words % 1).any():
             raise self.wrong(f"{path}, words_ind", "numbers of words from 0", f"{words[:5].tolist()}")
-        features = self.array(_item(record["features"]), (None, _BANDS), f"{path}, features")
+        features = self.array(_item(record["features"]), (None, BANDS), f"{path}, features")
         return _Clip(path, len(features), words.astype(np.int64))
 
     def _features(self, path: Path) -> np.ndarray:
@@ -129,31 +128,14 @@ class Clotho(FileBenchmark):
         return found.reshape(-1)[0]
 
     def _symbols(self, paths: Mapping[str, Path], count: int) -> tuple[str, ...]:
-        if _WORDS not in paths:
+        if WORDS not in paths:
             return tuple(f"word {number}" for number in range(count))
-        words = read_pickle(paths[_WORDS])[1]
+        words = read_pickle(paths[WORDS])[1]
         if not isinstance(words, list) or len(words) < count or len(set(words)) < len(words):
             raise self.wrong(
-                paths[_WORDS], f"a list of at least {count} different words", f"{type(words).__name__} of {len(words)}"
+                paths[WORDS], f"a list of at least {count} different words", f"{type(words).__name__} of {len(words)}"
             )
         return tuple(map(str, words))
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`."""
-        words = [_FIRST, _LAST, *(f"word{number}" for number in range(20))]
-        for part, count in ((_DEVELOPMENT, size - size // 4), (_EVALUATION, size // 4)):
-            (folder / part).mkdir()
-            for number in range(count):
-                record = np.empty(1, np.dtype([("file_name", "U20"), ("features", object), ("words_ind", object)]))
-                spoken = rng.integers(2, len(words), rng.integers(3, 8))
-                record["file_name"] = f"sound{number // 2}"
-                record["features"][0] = rng.normal(size=(rng.integers(20, 40), _BANDS)) + spoken[0] / 10
-                record["words_ind"][0] = np.array([0, *spoken.tolist(), 1])
-                name = f"clotho_file_sound{number // 2}_{number % 2}.npy"
-                np.save(folder / part / name, record.view(np.recarray), allow_pickle=True)
-        (folder / _WORDS).write_bytes(pickle.dumps(words, protocol=2))
-        return cls(folder=folder)
 
 
 def _sound(path: Path) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Self, final
+from typing import final
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +15,11 @@ from molyneux.core import Batch, DataError, Modality, Spec, StoreError, Target, 
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, shuffled, tensors
 from molyneux.data.image_files import in_threads, read_image
 
-_TABLE = "design_topics.csv"
-_PICTURES = {"screenshot": "screenshots/{}.jpg", "wireframe": "wireframes/{}.png"}
-_DAMAGED = ("50105", "50109")
+TABLE = "design_topics.csv"
+PICTURES = {"screenshot": "screenshots/{}.jpg", "wireframe": "wireframes/{}.png"}
+DAMAGED = ("50105", "50109")
 _SPLIT_SEED = 42
-_TOPICS = 20
+TOPICS = 20
 
 
 @final
@@ -45,7 +45,7 @@ class ENRICO(FileBenchmark):
     metric = "accuracy"
     sizes = "947 / 219 / 292"
     folders = ("enrico",)
-    files = (_TABLE,)
+    files = (TABLE,)
     published_as = f"design_topics.csv and the folders screenshots and wireframes of {page}"
 
     def __init__(self, folder: Path | None = None, *, image_size: tuple[int, int] = (256, 128)) -> None:
@@ -55,7 +55,7 @@ class ENRICO(FileBenchmark):
 
     def open(self, paths: Mapping[str, Path]) -> Samples:
         """See `FileBenchmark`."""
-        path = paths[_TABLE]
+        path = paths[TABLE]
         try:
             text = pa.csv.ConvertOptions(column_types={"screen_id": pa.string(), "topic": pa.string()})
             table = pa.csv.read_csv(files.require_plain_file(path), convert_options=text)
@@ -66,7 +66,7 @@ class ENRICO(FileBenchmark):
                 path, "the columns screen_id and topic", f"{', '.join(table.column_names)} without {', '.join(missing)}"
             )
         pairs = zip(table["screen_id"].to_pylist(), table["topic"].to_pylist(), strict=True)
-        screens = [(screen, topic) for screen, topic in pairs if screen not in _DAMAGED]
+        screens = [(screen, topic) for screen, topic in pairs if screen not in DAMAGED]
         if unnamed := [screen for screen, topic in screens if not topic or not screen]:
             raise self.wrong(path, "a topic for each screen", f"none for {unnamed[0]!r}")
         topics = sorted({topic for _, topic in screens})
@@ -79,7 +79,7 @@ class ENRICO(FileBenchmark):
         height, width = self._settings["image_size"]
         shape = (3, height, width)
         spec = Spec(
-            tuple(Modality(name, "image", shape, "uint8") for name in _PICTURES),
+            tuple(Modality(name, "image", shape, "uint8") for name in PICTURES),
             targets=(Target("topic", "class", tuple(topics)),),
         )
 
@@ -89,7 +89,7 @@ class ENRICO(FileBenchmark):
                 sense: np.stack(list(in_threads(partial(self._picture, place, shape), names)))
                 if names
                 else np.empty((0, *shape), np.uint8)
-                for sense, place in _PICTURES.items()
+                for sense, place in PICTURES.items()
             }
             return Batch(tensors(**views), targets=tensors(topic=codes[rows]))
 
@@ -100,19 +100,3 @@ class ENRICO(FileBenchmark):
         if not store.is_file(path):
             raise StoreError(f"expected the picture {path}, which is not there: {self.advice}")
         return read_image(path, shape, str(path))
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`."""
-        from PIL import Image
-
-        topics = [f"topic{number:02}" for number in range(_TOPICS)]
-        chosen = rng.permutation(np.arange(size) % _TOPICS)
-        lines = [f"{1000 + number},{topics[topic]}" for number, topic in enumerate(chosen.tolist())]
-        (folder / _TABLE).write_text("\n".join(["screen_id,topic", *lines, f"{_DAMAGED[0]},{topics[0]}"]), encoding="utf-8")
-        for place in _PICTURES.values():
-            (folder / place).parent.mkdir()
-            for number, topic in enumerate(chosen.tolist()):
-                pixels = rng.integers(0, 128, (64, 32, 3)) + 6 * topic
-                Image.fromarray(pixels.astype(np.uint8)).save(folder / place.format(1000 + number))
-        return cls(folder=folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from molyneux.data.dataset import Split
 from molyneux.data.torch_files import read_tensors
 
 _PARTS: Mapping[Split, str] = {"train": "train", "validation": "valid", "test": "test"}
-_BANDS, _FRAMES = 40, 763
+BANDS, FRAMES = 40, 763
 
 
 class Kinetics(FileBenchmark):
@@ -72,13 +72,13 @@ class Kinetics(FileBenchmark):
         assert shape is not None
         channels, frames, height, width = shape
         spec = Spec(
-            (Modality("video", "video", (frames, channels, height, width)), Modality("audio", "series", (_FRAMES, _BANDS))),
+            (Modality("video", "video", (frames, channels, height, width)), Modality("audio", "series", (FRAMES, BANDS))),
             targets=(Target("action", "class", self.actions),),
         )
 
         def read(rows: np.ndarray) -> Batch:
             video = np.empty((len(rows), frames, channels, height, width), np.float32)
-            audio = np.empty((len(rows), _FRAMES, _BANDS), np.float32)
+            audio = np.empty((len(rows), FRAMES, BANDS), np.float32)
             for number in np.unique(table[rows, 0]).tolist():
                 samples = self._read(files[number])
                 for place in np.flatnonzero(table[rows, 0] == number).tolist():
@@ -114,28 +114,9 @@ class Kinetics(FileBenchmark):
             or (isinstance(sample[2], torch.Tensor) and sample[2].numel() != 1)
         ):
             raise self.wrong(where, "a video, a spectrogram and a whole number as label", f"{type(sample).__name__}")
-        if tuple(sample[0].shape) != shape or len(shape) != 4 or tuple(sample[1].shape) != (_BANDS, _FRAMES):
+        if tuple(sample[0].shape) != shape or len(shape) != 4 or tuple(sample[1].shape) != (BANDS, FRAMES):
             got = f"{tuple(sample[0].shape)} and {tuple(sample[1].shape)}"
-            raise self.wrong(where, f"a video of shape {shape} and a spectrogram ({_BANDS}, {_FRAMES})", got)
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`; videos are of 4 frames of 16 pixels."""
-        counts = {"train": [size // 3, size // 3], "valid": [size // 6], "test": [size // 6]}
-        for part, sizes in counts.items():
-            (folder / part).mkdir()
-            for number, count in enumerate(sizes):
-                labels = rng.integers(0, min(len(cls.actions), 5), max(count, 1)).tolist()
-                samples = [
-                    (
-                        torch.from_numpy((rng.normal(size=(3, 4, 16, 16)) + label).astype(np.float32)),
-                        torch.from_numpy((rng.normal(size=(_BANDS, _FRAMES)) + label).astype(np.float32)),
-                        label,
-                    )
-                    for label in labels
-                ]
-                torch.save(samples, folder / part / f"batch_37{number}.pdt")
-        return cls(folder=folder)
+            raise self.wrong(where, f"a video of shape {shape} and a spectrogram ({BANDS}, {FRAMES})", got)
 
 
 def _number(path: Path) -> int:

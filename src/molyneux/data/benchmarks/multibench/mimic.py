@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Self, final
+from typing import final
 
 import numpy as np
 
@@ -14,12 +13,12 @@ from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, Stan
 from molyneux.data.mapped_files import blocks
 from molyneux.data.restricted_pickle import read_pickle
 
-_FILE = "im.pk"
+FILE = "im.pk"
 _KEYS = ("ep_tdata", "adm_features_all", "adm_labels_all", "y_icd9")
-_GROUPS = (1, 7)
+GROUPS = (1, 7)
 _MORTALITY = ("survived a year", "1 day", "2 days", "3 days", "1 week", "1 year")
 _SPLIT_SEED = 10
-_STATIC, _HOURS, _SERIES, _CODES = 5, 24, 12, 20
+STATIC, HOURS, SERIES, CODES = 5, 24, 12, 20
 
 
 @final
@@ -52,7 +51,7 @@ class MIMIC(FileBenchmark):
     metric = "accuracy; AUPRC for the groups of diagnoses"
     sizes = "28,970 / 3,621 / 3,621"
     folders = ("mimic", "mimic-iii")
-    files = (_FILE,)
+    files = (FILE,)
     published_as = (
         f"the file that https://github.com/USC-Melady/Benchmarking_DL_MIMICIII makes of MIMIC-III, which {page} gives to "
         "credentialed users"
@@ -63,7 +62,7 @@ class MIMIC(FileBenchmark):
 
     def open(self, paths: Mapping[str, Path]) -> Samples:
         """See `FileBenchmark`."""
-        path = paths[_FILE]
+        path = paths[FILE]
         mapped, found = read_pickle(path)
         series, static, deaths, groups = self.known(found, _KEYS, path)
         series = self.array(series, (None, None, None), f"{path}, ep_tdata")
@@ -82,7 +81,7 @@ class MIMIC(FileBenchmark):
         scales = {name: self._scale(values, rows["train"]) for name, values in views.items()}
         targets = {
             "mortality": np.where((deaths[:, 1:6] > 0).any(1), (deaths[:, 1:6] > 0).argmax(1) + 1, 0),
-            **{f"icd9_group_{group}": (groups[:, group] > 0).astype(np.int64) for group in _GROUPS},
+            **{f"icd9_group_{group}": (groups[:, group] > 0).astype(np.int64) for group in GROUPS},
         }
         spec = Spec(
             (Modality("static", "tabular", static.shape[1:]), Modality("series", "series", series.shape[1:])),
@@ -98,13 +97,13 @@ class MIMIC(FileBenchmark):
     def _labels(self, found: object, count: int, where: str) -> np.ndarray:
         """Labels (N, at least 6 or 8 columns); of groups of diagnoses, the columns must be 0 or 1."""
         labels = self.array(found, (count, None), where)
-        needed = 6 if where.endswith(_KEYS[2]) else max(_GROUPS) + 1
+        needed = 6 if where.endswith(_KEYS[2]) else max(GROUPS) + 1
         if labels.shape[1] < needed:
             raise self.wrong(where, f"at least {needed} columns", f"{labels.shape}")
         if where.endswith(_KEYS[2]):
             self.finite(labels[:, 1:6], where)
             return np.array(labels)
-        for column in _GROUPS:
+        for column in GROUPS:
             self.codes(labels[:, column], 2, f"{where}, column {column}")
         return np.array(labels)
 
@@ -119,25 +118,6 @@ class MIMIC(FileBenchmark):
         if not self._settings["standardise"] or not len(train):
             return Standardisation(np.zeros(1), np.ones(1))
         return Standardisation.of(_filled(block) for block in blocks(values, train))
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`."""
-        deaths = np.zeros((size, 6))
-        period = rng.integers(0, 6, size)
-        deaths[np.arange(size), period] = period > 0
-        groups = rng.integers(0, 2, (size, _CODES)).astype(np.float64)
-        signal = period / 5 + groups[:, _GROUPS].sum(1)
-        content = {
-            "ep_tdata": 5.0 + rng.normal(size=(size, _HOURS, _SERIES)) + signal[:, None, None],
-            "adm_features_all": rng.normal(size=(size, _STATIC)) * 10.0 + signal[:, None],
-            "adm_labels_all": deaths,
-            "y_icd9": groups,
-        }
-        content["ep_tdata"][0, :3, 2] = np.nan
-        with (folder / _FILE).open("wb") as stream:
-            pickle.dump(content, stream, protocol=4)
-        return cls(folder=folder)
 
 
 def _filled(values: np.ndarray) -> np.ndarray:

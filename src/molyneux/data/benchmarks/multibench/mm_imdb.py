@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Self, final
+from typing import Literal, final
 
 import numpy as np
 
@@ -14,11 +13,11 @@ from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, in_o
 from molyneux.data.benchmarks.json_files import read_document
 from molyneux.data.benchmarks.raw_texts import WORDS, RawText, TextUnit, raw_text, raw_text_problems, raw_text_settings
 from molyneux.data.dataset import Split
-from molyneux.data.hdf5_files import Hdf5Rows, Hdf5Texts, open_hdf5, require_h5py
+from molyneux.data.hdf5_files import Hdf5Rows, Hdf5Texts, open_hdf5
 
-_FILE, _PLOTS = "multimodal_imdb.hdf5", "dataset/*.json"
+FILE, PLOTS = "multimodal_imdb.hdf5", "dataset/*.json"
 _FILMS, _TRAIN, _VALIDATION = 25_959, 15_552, 18_160
-_GENRES, _WORDS, _FEATURES = 23, 300, 4096
+GENRES, TEXT_WIDTH, FEATURES = 23, 300, 4096
 _LENGTH = 512
 """Symbols of a raw plot, unless said otherwise."""
 
@@ -62,7 +61,7 @@ class MMIMDb(FileBenchmark):
     metric = "micro and macro F1"
     sizes = "15,552 / 2,608 / 7,799"
     folders = ("mm-imdb", "mmimdb")
-    files = (_FILE,)
+    files = (FILE,)
     published_as = f"the file that {page} makes (its data page is http://lisi1.unal.edu.co/mmimdb/)"
 
     def __init__(
@@ -76,28 +75,28 @@ class MMIMDb(FileBenchmark):
         length: int | None = None,
     ) -> None:
         problems = choice_problems(picture=(picture, ("features", "poster")))
-        if genres is not None and (len(genres) != _GENRES or len(set(genres)) != _GENRES):
-            problems.append(f"genres: expected {_GENRES} different names, got {len(genres)}")
+        if genres is not None and (len(genres) != GENRES or len(set(genres)) != GENRES):
+            problems.append(f"genres: expected {GENRES} different names, got {len(genres)}")
         problems += raw_text_problems(text, words=words, length=length)
         raw = raw_text_settings(text, words=words, length=length or _LENGTH)
         super().__init__(folder, {"picture": picture, "genres": None if genres is None else tuple(genres), **raw}, problems)
 
     def many(self) -> Sequence[Path]:
         """The files of plots, where they are read."""
-        return self.listed(_PLOTS) if "text" in self._settings else ()
+        return self.listed(PLOTS) if "text" in self._settings else ()
 
     def open(self, paths: Mapping[str, Path]) -> Samples:
         """See `FileBenchmark`."""
-        path = paths[_FILE]
-        genres = Hdf5Rows(path, "genres", (None, _GENRES))
+        path = paths[FILE]
+        genres = Hdf5Rows(path, "genres", (None, GENRES))
         text, said, mask = self._text(path, len(genres))
         if self._settings["picture"] == "features":
-            image = Hdf5Rows(path, "vgg_features", (len(genres), _FEATURES))
-            shown = Modality("image", "tabular", (_FEATURES,))
+            image = Hdf5Rows(path, "vgg_features", (len(genres), FEATURES))
+            shown = Modality("image", "tabular", (FEATURES,))
         else:
             image = Hdf5Rows(path, "images", (len(genres), 3, None, None))
             shown = Modality("image", "image", image.shape[1:], "uint8" if image.dtype == np.uint8 else "float32")
-        names = self._settings["genres"] or tuple(f"genre {column}" for column in range(_GENRES))
+        names = self._settings["genres"] or tuple(f"genre {column}" for column in range(GENRES))
         spec = Spec((text, shown), targets=(Target("genres", "multilabel", names),))
 
         def read(rows: np.ndarray) -> Batch:
@@ -118,8 +117,8 @@ class MMIMDb(FileBenchmark):
         if "text" in self._settings:
             plots = self._plots(path, count)
             return plots.modality, lambda rows: plots.symbols[rows], plots.mask
-        vectors = Hdf5Rows(path, "features", (count, _WORDS))
-        modality = Modality("text", "tabular", (_WORDS,))
+        vectors = Hdf5Rows(path, "features", (count, TEXT_WIDTH))
+        modality = Modality("text", "tabular", (TEXT_WIDTH,))
         return modality, lambda rows: self.finite(vectors.take(rows), f"{path}, features", rows), lambda rows: {}
 
     def _plots(self, path: Path, count: int) -> RawText:
@@ -132,7 +131,7 @@ class MMIMDb(FileBenchmark):
         texts = [self._plot(files[film]) if film in files else None for film in ids]
         train = np.arange(count) < len(_splits(count)["train"])
         if not any(text is not None and text.strip() for text, counted in zip(texts, train, strict=True) if counted):
-            raise self.wrong(self.folder / _PLOTS, f"a plot of at least one training film, such as {ids[0]}.json", "none")
+            raise self.wrong(self.folder / PLOTS, f"a plot of at least one training film, such as {ids[0]}.json", "none")
         own = self._settings
         return raw_text(texts, train, unit=own["text"], words=own["words"], length=own["length"])
 
@@ -143,24 +142,6 @@ class MMIMDb(FileBenchmark):
         if not isinstance(plots, list) or not all(isinstance(plot, str) for plot in plots):
             raise self.wrong(path, "an object with a list of texts 'plot'", type(found if plots is None else plots).__name__)
         return max(plots, key=len, default=None)
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`."""
-        genres = (rng.random((size, _GENRES)) < 0.15).astype(np.int32)
-        with require_h5py().File(folder / _FILE, "w") as file:
-            for name, width in (("features", _WORDS), ("vgg_features", _FEATURES)):
-                file[name] = (rng.normal(size=(size, width)) + genres @ rng.normal(size=(_GENRES, width))).astype(np.float32)
-            file["genres"] = genres
-            file["images"] = rng.integers(0, 256, (size, 3, 32, 20), np.uint8)
-            file["imdb_ids"] = np.array([f"{number:07}".encode() for number in range(size)])
-        (folder / _PLOTS).parent.mkdir()
-        for number in range(1, size):  # the first film has no plot
-            words = [f"genre{genre}" for genre in np.flatnonzero(genres[number]).tolist()]
-            words += [f"word{word}" for word in rng.integers(0, 30, rng.integers(5, 30)).tolist()]
-            plots = {"plot": ["In short.", " ".join(words).capitalize() + "."], "title": f"Film {number}"}
-            (folder / _PLOTS).with_name(f"{number:07}.json").write_text(json.dumps(plots))
-        return cls(folder=folder)
 
 
 def _splits(count: int) -> dict[Split, np.ndarray]:

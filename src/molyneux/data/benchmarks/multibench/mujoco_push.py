@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, Self, final
+from typing import Literal, final
 
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target, choice_problems
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, Standardisation, tensors
 from molyneux.data.dataset import Split
-from molyneux.data.hdf5_files import find_dataset, open_hdf5, require_h5py
+from molyneux.data.hdf5_files import find_dataset, open_hdf5
 
-_STEPS, _SIDE = 16, 32
-_FILES: Mapping[Split, str] = {
+_STEPS, SIDE = 16, 32
+FILES: Mapping[Split, str] = {
     "train": "gentle_push_1000.hdf5",
     "validation": "gentle_push_10.hdf5",
     "test": "gentle_push_300.hdf5",
@@ -68,16 +68,16 @@ class MuJoCoPush(FileBenchmark):
     metric = "MSE"
     sizes = "1,000 / 10 / 300 trajectories"
     folders = ("mujoco-push", "gentle_push")
-    files = tuple(_FILES.values())
+    files = tuple(FILES.values())
     published_as = f"the files that {page} links"
 
     def __init__(
         self,
         folder: Path | None = None,
         *,
-        train: str = _FILES["train"],
-        validation: str = _FILES["validation"],
-        test: str = _FILES["test"],
+        train: str = FILES["train"],
+        validation: str = FILES["validation"],
+        test: str = FILES["test"],
         scales: Scales = "training",
     ) -> None:
         settings = {"train": train, "validation": validation, "test": test, "scales": scales}
@@ -89,7 +89,7 @@ class MuJoCoPush(FileBenchmark):
     @property
     def expected(self) -> tuple[str, ...]:
         """The three files."""
-        return tuple(str(self._settings[split]) for split in _FILES)
+        return tuple(str(self._settings[split]) for split in FILES)
 
     def open(self, paths: Mapping[str, Path]) -> Samples:
         """See `FileBenchmark`."""
@@ -98,7 +98,7 @@ class MuJoCoPush(FileBenchmark):
         ends = np.cumsum([sum(len(found["eef_pos"]) for found in part) for part in parts])
         steps = {key: np.concatenate([found[key] for part in parts for found in part]) for key in _SHAPES}
         first, rows, windows, start = 0, dict[Split, np.ndarray](), list[np.ndarray](), 0
-        for number, (split, part) in enumerate(zip(_FILES, parts, strict=True)):
+        for number, (split, part) in enumerate(zip(FILES, parts, strict=True)):
             own = []
             for trajectory, found in enumerate(part):
                 length = len(found["eef_pos"])
@@ -117,7 +117,7 @@ class MuJoCoPush(FileBenchmark):
         spec = Spec(
             (
                 *(Modality(name, "series", (_STEPS, width)) for name, width in widths.items()),
-                Modality("image", "video", (_STEPS, 1, _SIDE, _SIDE)),
+                Modality("image", "video", (_STEPS, 1, SIDE, SIDE)),
             ),
             targets=(Target("object", "number", shape=(_STEPS, 2)),),
         )
@@ -143,7 +143,7 @@ class MuJoCoPush(FileBenchmark):
                 where = f"{path}, {name}"
                 found = {key: find_dataset(file[name], key, shape, where) for key, shape in _SHAPES.items()}
                 length = len(found["eef_pos"])
-                find_dataset(file[name], "image", (length, _SIDE, _SIDE), where)
+                find_dataset(file[name], "image", (length, SIDE, SIDE), where)
                 if any(len(item) != length for item in found.values()) or found["Cylinder0_pos"].shape[1] < 2:
                     got = ", ".join(f"{key} {item.shape}" for key, item in found.items())
                     raise self.wrong(where, "data sets of as many steps, and two coordinates of the puck", got)
@@ -158,23 +158,13 @@ class MuJoCoPush(FileBenchmark):
 
     def _pictures(self, chosen: np.ndarray, files: list[Path]) -> np.ndarray:
         """Pictures (B, 16, 1, 32, 32) of windows: file, trajectory and first step each; a file is opened once."""
-        found = np.empty((len(chosen), _STEPS, 1, _SIDE, _SIDE), np.float32)
+        found = np.empty((len(chosen), _STEPS, 1, SIDE, SIDE), np.float32)
         for number in np.unique(chosen[:, 0]).tolist():
             with open_hdf5(files[number]) as file:
                 for place in np.flatnonzero(chosen[:, 0] == number).tolist():
                     _, trajectory, begin, _ = chosen[place].tolist()
                     found[place, :, 0] = file[f"trajectory{trajectory}/image"][begin : begin + _STEPS]
         return self.finite(found, "image of the files of trajectories")
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`; `size` is the number of windows to train on, about."""
-        counts = {"train": max(1, size // 4), "validation": max(1, size // 16), "test": max(1, size // 8)}
-        for split, count in counts.items():
-            with require_h5py().File(folder / _FILES[split], "w") as file:
-                for number in range(count):
-                    _write_trajectory(file.create_group(f"trajectory{number}"), 40, rng)
-        return cls(folder=folder)
 
 
 def _derived(steps: Mapping[str, np.ndarray], begins: np.ndarray) -> dict[str, np.ndarray]:
@@ -188,16 +178,3 @@ def _derived(steps: Mapping[str, np.ndarray], begins: np.ndarray) -> dict[str, n
         "control": np.concatenate([before, position - before, contact], 1),
         "object": steps["Cylinder0_pos"][:, :2],
     }
-
-
-def _write_trajectory(group: Any, length: int, rng: np.random.Generator) -> None:
-    puck = np.cumsum(rng.normal(size=(length, 3)) * 0.01, 0) + 0.5
-    group["Cylinder0_pos"] = puck.astype(np.float32)
-    group["object-state"] = rng.normal(size=(length, 10)).astype(np.float32)
-    group["eef_pos"] = (puck + rng.normal(size=(length, 3)) * 0.02).astype(np.float32)
-    group["force"] = rng.normal(size=(length, 6)).astype(np.float32)
-    group["contact"] = rng.integers(0, 2, length).astype(np.float32)
-    picture = rng.random((length, _SIDE, _SIDE)) * 0.1
-    column = np.clip((puck[:, 0] * _SIDE).astype(int), 0, _SIDE - 1)
-    picture[np.arange(length), :, column] += 0.5
-    group["image"] = picture.astype(np.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Self, final
+from typing import final
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from molyneux.data.mapped_files import MappedFile
 
 _TRAIN, _VALIDATION = 60_000, 5_000
 _DIGITS = tuple("0123456789")
-_PIXELS, _SIDE, _SPECTROGRAM = 784, 28, 112
+PIXELS, _SIDE, SPECTROGRAM = 784, 28, 112
 _FILES = ("image/train_data.npy", "image/test_data.npy", "audio/train_data.npy", "audio/test_data.npy")
 _LABELS = ("train_labels.npy", "test_labels.npy")
 
@@ -57,14 +57,14 @@ class PublishedAVMNIST(FileBenchmark):
         arrays = {name: array for name, (_, array) in opened.items()}
         labels, sizes = [], []
         for part, file in zip(("train", "test"), _LABELS, strict=True):
-            image = self.array(arrays[f"image/{part}_data.npy"], (None, _PIXELS), paths[f"image/{part}_data.npy"])
+            image = self.array(arrays[f"image/{part}_data.npy"], (None, PIXELS), paths[f"image/{part}_data.npy"])
             audio = paths[f"audio/{part}_data.npy"]
-            self.array(arrays[f"audio/{part}_data.npy"], (len(image), _SPECTROGRAM, _SPECTROGRAM), audio)
+            self.array(arrays[f"audio/{part}_data.npy"], (len(image), SPECTROGRAM, SPECTROGRAM), audio)
             found = self.array(arrays[file].reshape(-1), (len(image),), paths[file])
             labels.append(self.codes(found, len(_DIGITS), paths[file]))
             sizes.append(len(image))
         views = {sense: [arrays[f"{sense}/{part}_data.npy"] for part in ("train", "test")] for sense in ("image", "audio")}
-        shapes = {"image": (1, _SIDE, _SIDE), "audio": (1, _SPECTROGRAM, _SPECTROGRAM)}
+        shapes = {"image": (1, _SIDE, _SIDE), "audio": (1, SPECTROGRAM, SPECTROGRAM)}
         dtypes = {
             sense: "uint8" if all(part.dtype == np.uint8 for part in parts) else "float32" for sense, parts in views.items()
         }
@@ -92,15 +92,3 @@ class PublishedAVMNIST(FileBenchmark):
         ranges = {"train": (0, cut), "validation": (cut, first_test), "test": (first_test, len(digits))}
         mapped: list[MappedFile] = [file for file, _ in opened.values()]
         return Samples(spec, {split: np.arange(*ends) for split, ends in ranges.items()}, read, mapped)
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`."""
-        for part, count in (("train", size - size // 7), ("test", size // 7)):
-            digits = rng.integers(0, 10, count)
-            for sense, shape in (("image", (_PIXELS,)), ("audio", (_SPECTROGRAM, _SPECTROGRAM))):
-                (folder / sense).mkdir(exist_ok=True)
-                bright = rng.integers(0, 128, (count, *shape)) + 12 * digits.reshape(-1, *[1] * len(shape))
-                np.save(folder / sense / f"{part}_data.npy", bright.astype(np.float64 if sense == "image" else np.uint8))
-            np.save(folder / f"{part}_labels.npy", digits)
-        return cls(folder=folder)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +15,7 @@ from molyneux.data.limits import require_unpacked, short
 from molyneux.data.restricted_pickle import read_pickle
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
-_GROUP, _PAUSE, _SENTENCE = "words", "sp", "punchline_sentence"
+GROUP, PAUSE, _SENTENCE = "words", "sp", "punchline_sentence"
 _NUMBERED = re.compile(r"(.+)\[(\d{1,9})\]", re.DOTALL)
 
 
@@ -112,7 +110,7 @@ def _name(found: Any, where: str) -> str:
 
 
 def _joined(words: Sequence[str]) -> str:
-    return " ".join(word for word in words if word != _PAUSE)
+    return " ".join(word for word in words if word != PAUSE)
 
 
 def _of_pickle(path: Path, ids: Sequence[Segment]) -> tuple[list[str | None], str]:
@@ -161,7 +159,7 @@ class _Sequence:
 
     def __init__(self, path: Path, file: Any) -> None:
         self._path, self._texts = path, Hdf5Texts(path)
-        self.entries = _entries(file, path, _GROUP)
+        self.entries = _entries(file, path, GROUP)
         self._members: dict[str, list[str]] = {}
         for name in self.entries:
             numbered = _NUMBERED.fullmatch(name)
@@ -202,7 +200,7 @@ class _Sequence:
         return [_Word(float(start), float(end), word) for (start, end), word in zip(times, words, strict=True)]
 
     def _where(self, name: str) -> str:
-        return f"{self._path}, {_GROUP}, {short(name)!r}"
+        return f"{self._path}, {GROUP}, {short(name)!r}"
 
 
 class _Intervals:
@@ -232,31 +230,3 @@ def _entries(file: Any, path: Path, name: str | None) -> dict[str, Any]:
     if isinstance(root.get("data"), h5py.Group) and "features" not in root["data"]:
         root = root["data"]
     return {key: found for key, found in root.items() if isinstance(found, h5py.Group)}
-
-
-def write_spoken_words(path: Path, labels: Mapping[str, float], rng: np.random.Generator) -> None:
-    """Write random words of segments, some of which depend on their labels, in the published layout; of the first none.
-
-    Where h5py is not installed, no HDF5 file is written.
-
-    Args:
-        path: `.pkl` for a pickle, anything else for HDF5.
-        labels: by segment.
-        rng: of the words.
-    """
-    said = dict[str, list[str]]()
-    for name, label in list(labels.items())[1:]:
-        number = rng.integers(2, 9)
-        said[name] = [
-            "bright" if label > 0 else "dull",
-            *(f"word{word}" for word in rng.integers(0, 30, number).tolist()),
-            _PAUSE,
-        ]
-    if path.suffix == ".pkl":
-        path.write_bytes(pickle.dumps(said, protocol=4))
-    elif find_spec("h5py") is not None:
-        with require_h5py().File(path, "w") as file:
-            for name, words in said.items():
-                times = np.arange(len(words) + 1, dtype=np.float64)
-                file[f"{_GROUP}/{name}/features"] = np.array([[word.encode()] for word in words])
-                file[f"{_GROUP}/{name}/intervals"] = np.stack([times[:-1], times[1:]], 1)

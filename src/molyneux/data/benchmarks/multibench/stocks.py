@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Self, final
+from typing import Literal, final
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +28,7 @@ from molyneux.core.elementary import log
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, in_order, tensors
 from molyneux.data.sources import require_positive
 
-_GROUPS: Mapping[str, tuple[str, ...]] = {
+GROUPS: Mapping[str, tuple[str, ...]] = {
     "food": ("MCD", "SBUX", "HSY", "HRL"),
     "health": ("MRK", "WST", "CVS", "MCK", "ABT", "UNH", "TFX"),
     "tech": ("AAPL", "MSFT", "AMZN", "INTC", "AMD", "MSI"),
@@ -91,8 +91,8 @@ class Stocks(FileBenchmark):
         length: int = 500,
         levels: int | None = 25,
     ) -> None:
-        problems = choice_problems(group=(group, tuple(_GROUPS)))
-        listed = tuple(tickers) if tickers is not None else _GROUPS.get(group, ())
+        problems = choice_problems(group=(group, tuple(GROUPS)))
+        listed = tuple(tickers) if tickers is not None else GROUPS.get(group, ())
         shares = tuple(share for share in listed if share not in without)
         if tickers is not None and (not tickers or len(set(tickers)) < len(tickers)):
             problems.append(f"tickers: expected at least one, and none twice, got {list(tickers)}")
@@ -187,17 +187,6 @@ class Stocks(FileBenchmark):
         if not len(days):
             raise self.wrong(self.folder, "days that all shares have, written alike", "none")
         return np.stack([values[np.searchsorted(own, days)] for own, values in tables], 1)
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`; windows are of 20 days."""
-        days = np.datetime64("2000-06-01") + np.arange(size + 21)
-        market = rng.normal(size=size + 21)
-        for share in _GROUPS["food"]:
-            price = 50 * np.exp(np.cumsum(0.01 * (market + rng.normal(size=size + 21))))
-            lines = [f"{day},{value:.6f},{share}" for day, value in zip(days, price, strict=True)]
-            (folder / f"{share}.csv").write_text("\n".join(["Date,Open,Name", *lines]), encoding="utf-8")
-        return cls(folder=folder, length=20)
 
 
 def _rounded(windows: np.ndarray, levels: int) -> np.ndarray:

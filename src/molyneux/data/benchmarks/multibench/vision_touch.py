@@ -5,22 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self, final
+from typing import Any, Literal, final
 
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target, choice_problems, seeds
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
 from molyneux.data.dataset import SPLITS, Split
-from molyneux.data.hdf5_files import find_dataset, open_hdf5, require_h5py
+from molyneux.data.hdf5_files import find_dataset, open_hdf5
 
 _PATTERN = "**/*_1000.h5"
-_SIDE, _FORCES, _PROPRIO, _ACTION = 128, 32, 8, 4
+SIDE, _FORCES, _PROPRIO, ACTION = 128, 32, 8, 4
 _SHAPES: Mapping[str, tuple[int | None, ...]] = {
-    "image": (None, _SIDE, _SIDE, 3),
+    "image": (None, SIDE, SIDE, 3),
     "proprio": (None, None),
     "ee_forces_continuous": (None, None, 6),
-    "action": (None, _ACTION),
+    "action": (None, ACTION),
     "contact": (None, None),
 }
 
@@ -87,13 +87,13 @@ class VisionTouch(FileBenchmark):
         rows = {split: np.flatnonzero(np.isin(table[:, 0], part)) for split, part in parts.items()}
         spec = Spec(
             (
-                Modality("image", "image", (3, _SIDE, _SIDE), "uint8"),
+                Modality("image", "image", (3, SIDE, SIDE), "uint8"),
                 Modality("force", "series", (_FORCES, 6)),
                 Modality("proprio", "tabular", (_PROPRIO,)),
-                Modality("depth", "image", (1, _SIDE, _SIDE)),
-                Modality("action", "tabular", (_ACTION,)),
+                Modality("depth", "image", (1, SIDE, SIDE)),
+                Modality("action", "tabular", (ACTION,)),
             ),
-            targets=(Target("contact", "class", ("no contact", "contact")), Target("pose", "number", shape=(_ACTION,))),
+            targets=(Target("contact", "class", ("no contact", "contact")), Target("pose", "number", shape=(ACTION,))),
         )
         return Samples(spec, rows, lambda rows: self._batch(table[rows], files))
 
@@ -102,7 +102,7 @@ class VisionTouch(FileBenchmark):
         with open_hdf5(path) as file:
             found = {name: find_dataset(file, name, shape, str(path)) for name, shape in _SHAPES.items()}
             steps = len(found["image"])
-            found["depth_data"] = find_dataset(file, "depth_data", (steps, _SIDE, _SIDE, *_depth_axis(file)), str(path))
+            found["depth_data"] = find_dataset(file, "depth_data", (steps, SIDE, SIDE, *_depth_axis(file)), str(path))
             least = {"proprio": _PROPRIO, "ee_forces_continuous": _FORCES}
             short = [name for name, width in least.items() if found[name].shape[1] < width]
             if short or steps < 2 or any(len(item) != steps for item in found.values()):
@@ -147,37 +147,15 @@ class VisionTouch(FileBenchmark):
         numbers = {
             "force": np.tanh(forces),
             "proprio": file["proprio"][steps][:, :_PROPRIO],
-            "depth": file["depth_data"][steps].reshape(-1, 1, _SIDE, _SIDE),
+            "depth": file["depth_data"][steps].reshape(-1, 1, SIDE, SIDE),
             "action": file["action"][after],
-            "pose": file["proprio"][after][:, :_ACTION],
+            "pose": file["proprio"][after][:, :ACTION],
         }
         found = {name: self.finite(values, f"{path}, {name}", steps) for name, values in numbers.items()}
         touched = self.finite(file["contact"][after], f"{path}, contact", after).sum(1)
         found["contact"] = np.array(touched > 0, np.int64)
         found["image"] = file["image"][steps].transpose(0, 3, 1, 2).astype(np.uint8)
         return {name: found[name] for name in ("image", "force", "proprio", "depth", "action", "contact", "pose")}
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`; a file has five steps, and a run two files."""
-        steps = 5
-        for number in range(max(6, -(-size // (steps - 1)))):
-            contact = rng.integers(0, 2, (steps, 3))
-            felt = np.asarray(contact.any(1))[:, None, None]
-            shape = (steps, _SIDE, _SIDE)
-            content = {
-                "image": rng.integers(0, 256, (*shape, 3), np.uint8),
-                "depth_data": rng.random((*shape, 1)).astype(np.float32),
-                "proprio": rng.normal(size=(steps, 10)),
-                "ee_forces_continuous": rng.normal(size=(steps, 50, 6)) + felt,
-                "optical_flow": np.zeros((*shape, 2), np.float32),
-                "action": rng.normal(size=(steps, _ACTION)),
-                "contact": contact,
-            }
-            with require_h5py().File(folder / f"run{number // 2}_{number % 2}_1000.h5", "w") as file:
-                for name, values in content.items():
-                    file[name] = values
-        return cls(folder=folder)
 
 
 def _depth_axis(file: Any) -> tuple[int, ...]:

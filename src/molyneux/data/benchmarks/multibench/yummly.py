@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Self, final
+from typing import final
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from molyneux.data.benchmarks.text_samples import word_view
 from molyneux.data.image_files import in_threads, read_image
 from molyneux.data.restricted_pickle import read_pickle
 
-_LABELS, _TEXTS = "fid_to_label.pkl", "fid_to_text.pkl"
+LABELS, TEXTS = "fid_to_label.pkl", "fid_to_text.pkl"
 
 
 @final
@@ -45,7 +44,7 @@ class Yummly(FileBenchmark):
     metric = "none usual"
     sizes = "80 % / 10 % / 10 % of 27,638"
     folders = ("yummly-28k", "yummly")
-    files = (_LABELS, _TEXTS)
+    files = (LABELS, TEXTS)
     published_as = f"the files that MultiBench (https://github.com/pliang279/MultiBench) made of the data of {page}"
 
     def __init__(
@@ -58,17 +57,17 @@ class Yummly(FileBenchmark):
 
     def open(self, paths: Mapping[str, Path]) -> Samples:
         """See `FileBenchmark`."""
-        labels, texts = (read_pickle(paths[name])[1] for name in (_LABELS, _TEXTS))
-        self.known(labels, [], paths[_LABELS])
+        labels, texts = (read_pickle(paths[name])[1] for name in (LABELS, TEXTS))
+        self.known(labels, [], paths[LABELS])
         recipes = list(labels)
-        self.known(texts, recipes[:1], paths[_TEXTS])
+        self.known(texts, recipes[:1], paths[TEXTS])
         if missing := [recipe for recipe in recipes if recipe not in texts]:
-            raise self.wrong(paths[_TEXTS], f"a text for each of the {len(recipes)} recipes", f"none for {missing[0]!r}")
+            raise self.wrong(paths[TEXTS], f"a text for each of the {len(recipes)} recipes", f"none for {missing[0]!r}")
         if odd := [recipe for recipe in recipes if not isinstance(texts[recipe], str)]:
-            raise self.wrong(paths[_TEXTS], "texts", f"{type(texts[odd[0]]).__name__} for {odd[0]!r}")
+            raise self.wrong(paths[TEXTS], "texts", f"{type(texts[odd[0]]).__name__} for {odd[0]!r}")
         names = sorted({str(label) for label in labels.values()})
         if len(names) < 2:
-            raise self.wrong(paths[_LABELS], "at least two different labels", f"{len(names)}")
+            raise self.wrong(paths[LABELS], "at least two different labels", f"{len(names)}")
         codes = np.array([names.index(str(labels[recipe])) for recipe in recipes], np.int64)
         cuts = (int(len(recipes) * 0.8), int(len(recipes) * 0.8) + int(len(recipes) * 0.1))
         training = np.arange(len(recipes)) < cuts[0]
@@ -92,24 +91,3 @@ class Yummly(FileBenchmark):
         if not store.is_file(path):
             raise StoreError(f"expected the picture {path}, which is not there: {self.advice}")
         return read_image(path, shape, str(path))
-
-    @classmethod
-    def write_twin(cls, folder: Path, size: int, rng: np.random.Generator) -> Self:
-        """See `FileBenchmark`."""
-        from PIL import Image
-
-        kitchens = ("Italian", "Indian", "French")
-        chosen = rng.integers(0, len(kitchens), size).tolist()
-        labels = {f"{number:05}": kitchens[kitchen] for number, kitchen in enumerate(chosen)}
-        words = rng.integers(0, 30, (size, 8)).tolist()
-        texts = {
-            recipe: f"{labels[recipe].lower()} " + " ".join(f"word{n}" for n in row)
-            for recipe, row in zip(labels, words, strict=True)
-        }
-        for name, content in ((_LABELS, labels), (_TEXTS, texts), ("word2index.pkl", {"word1": 2})):
-            (folder / name).write_bytes(pickle.dumps(content, protocol=2))
-        (folder / "images").mkdir()
-        for recipe, kitchen in zip(labels, chosen, strict=True):
-            pixels = rng.integers(0, 128, (32, 40, 3)) + 40 * kitchen
-            Image.fromarray(pixels.astype(np.uint8)).save(folder / "images" / f"img{recipe}.jpg")
-        return cls(folder=folder)

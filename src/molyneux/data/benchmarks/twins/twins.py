@@ -7,6 +7,10 @@ from pathlib import Path
 from molyneux.core import ConfigError, nearest, seeds, store
 from molyneux.data.benchmarks import generative, multibench
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark
+from molyneux.data.benchmarks.twins import generative as generative_twins
+from molyneux.data.benchmarks.twins import multibench as multibench_twins
+
+_WRITERS = {**generative_twins.WRITERS, **multibench_twins.WRITERS}
 
 _FEWEST = 30
 """Samples of a twin."""
@@ -39,9 +43,10 @@ def write_twin(name: str | type[FileBenchmark], folder: Path | str, *, size: int
     if problems:
         raise ConfigError(problems)
     kind = known[name]
+    writer = next(_WRITERS[base] for base in kind.mro() if base in _WRITERS)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return kind.write_twin(folder, size, seeds.generator(seed, kind.name, "twin"))
+        return writer(kind, folder, size, seeds.generator(seed, kind.name, "twin"))
     except OSError as error:
         raise store.store_error(error, folder) from error
 
