@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-from scipy import stats
 from shown import SEEN_AND_HEARD
 
 from molyneux.core import Score
 from molyneux.core.score import About
-from molyneux.report import StudyRun, to_markdown
+from molyneux.report import StudyRun, to_markdown, variant_difference
 from molyneux.report.aggregation import aggregate_table, comparisons
 from molyneux.report.robustness import with_robustness
 from molyneux.report.settings import baseline_of, chosen_of
@@ -74,16 +72,13 @@ def differences(runs: Sequence[StudyRun], study: str) -> str:
     (name, about), pairs = PAIRS[study]
     rows = []
     for one, other in pairs:
-        first, second = (_values(runs, variant, name, about) for variant in (one, other))
-        gap = float(np.mean(first) - np.mean(second)) if first and second else None
-        if gap is None:
+        if (found := variant_difference(runs, one, other, name, about)) is None:
             continue
-        interval, p = ["\N{EN DASH}", "\N{EN DASH}"]
-        if min(len(first), len(second)) > 1:
-            test = stats.ttest_ind(first, second, equal_var=False)
-            ends = test.confidence_interval(0.95)
-            interval, p = f"{write(ends.low, 1)} to {write(ends.high, 1)}", f"{test.pvalue:.2g}"
-        rows.append([f"{one} less {other}", write(gap, 1), interval, p, f"{len(first)}, {len(second)}"])
+        ends = [write(end, 1) for end in found.interval or ()]
+        p = DASH.text if found.p is None else f"{found.p:.2g}"
+        rows.append(
+            [f"{one} less {other}", write(found.mean, 1), " to ".join(ends) or DASH.text, p, "{}, {}".format(*found.runs)]
+        )
     table = pipe_table(["variants", "difference, points", "95 % interval", "p", "seeds"], rows)
     return f"{table}\n- Welch's t-test over seeds; one seed of a variant tests nothing.\n"
 
@@ -96,11 +91,6 @@ def _chosen(runs: Sequence[StudyRun]) -> list[StudyRun]:
         kept = [one for one in run.scores if one.name not in _COMPARED or not wanted or one.about.get("measure") in wanted]
         found.append(replace(run, scores=tuple(kept)))
     return found
-
-
-def _values(runs: Sequence[StudyRun], variant: str, name: str, about: About) -> list[float]:
-    scores = (score for run in runs if run.settings["name"] == variant for score in run.scores)
-    return [float(score.value) for score in scores if score.name == name and score.about == about and score.value is not None]
 
 
 def _width(score: Score) -> int:

@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from molyneux.report.run_page import summary_table, write_run
     from molyneux.report.run_records import RunRecords, read_run
     from molyneux.report.settings import flatten, portable
-    from molyneux.report.study import chosen_tables, study_breakdowns, study_findings, study_tables, write_study
+    from molyneux.report.study import (
+        VariantDifference,
+        chosen_tables,
+        study_breakdowns,
+        study_findings,
+        study_tables,
+        variant_difference,
+        write_study,
+    )
     from molyneux.report.tables import Table, pipe_table, records_to_markdown, to_csv, to_latex, to_markdown, to_terminal
 
 __all__ = [
@@ -36,6 +44,7 @@ __all__ = [
     "StudyRun",
     "Table",
     "Task",
+    "VariantDifference",
     "aggregate",
     "aggregate_table",
     "append_study",
@@ -63,6 +72,7 @@ __all__ = [
     "to_markdown",
     "to_terminal",
     "tradeoff_panels",
+    "variant_difference",
     "write_leaderboard",
     "write_run",
     "write_study",

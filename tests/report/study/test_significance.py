@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from molyneux.core import Score, store
-from molyneux.report import StudyRun, load_study, save_study
+from molyneux.report import StudyRun, load_study, save_study, variant_difference
 from molyneux.report.study.groups import divide
 from molyneux.report.study.pages import study_page
 from molyneux.report.study.significance import against_best, compared_table, difference_p, holm
@@ -111,3 +111,19 @@ def test_costs_are_read_beside_their_records(tmp_path):
     store.write_lines(tmp_path / "costs.jsonl", [row])
     found = {loaded.settings["name"]: loaded.cost for loaded in load_study(tmp_path)}
     assert found == {"a": {}, "b": row}
+
+
+def test_two_variants_are_compared_as_scipy_does():
+    rng = np.random.default_rng(2)
+    first, second = values(rng, 80.0, range(4)), values(rng, 78.0, range(6))
+    runs = [run(name, seed, value) for name, each in (("A", first), ("B", second)) for seed, value in each.items()]
+    found = variant_difference(runs, "A", "B", KEY[0], dict(KEY[1]))
+    test = stats.ttest_ind(list(first.values()), list(second.values()), equal_var=False)
+    assert found.mean == pytest.approx(np.mean(list(first.values())) - np.mean(list(second.values())))
+    assert found.interval == pytest.approx(tuple(test.confidence_interval(0.95)), rel=1e-9)
+    assert found.p == pytest.approx(test.pvalue, rel=1e-9)
+    assert found.runs == (4, 6)
+    alone = variant_difference([runs[0], *runs[4:]], "A", "B", KEY[0], dict(KEY[1]))
+    assert (alone.interval, alone.p, alone.runs) == (None, None, (1, 6))
+    assert variant_difference(runs, "A", "C", KEY[0], dict(KEY[1])) is None
+    assert variant_difference(runs, "A", "B", KEY[0], {}) is None

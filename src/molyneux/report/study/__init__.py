@@ -13,8 +13,18 @@ if TYPE_CHECKING:
         study_tables,
         write_study,
     )
+    from molyneux.report.study.significance import VariantDifference, variant_difference
 
-__all__ = ["chosen_tables", "study_breakdowns", "study_findings", "study_page", "study_tables", "write_study"]
+__all__ = [
+    "VariantDifference",
+    "chosen_tables",
+    "study_breakdowns",
+    "study_findings",
+    "study_page",
+    "study_tables",
+    "variant_difference",
+    "write_study",
+]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy_names(__name__)

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from molyneux.core.intervals import CONFIDENCE, Interval
+from molyneux.core.score import About
+from molyneux.report.record_lines import StudyRun
 from molyneux.report.study.groups import Group, Key, Part
 from molyneux.report.study.seeds import OverSeeds
 from molyneux.report.study.tables import entry_of
@@ -30,6 +34,58 @@ _COST = (
     "Cost: means over the runs whose training is on record, validation included and measures not; processor seconds are seconds "
     "times threads, an upper limit. Times of different processors do not compare."
 )
+
+
+@dataclass(frozen=True)
+class VariantDifference:
+    """The difference of the means of a score of two variants over their seeds.
+
+    Args:
+        one, other: their names.
+        mean: the mean of the first less that of the second.
+        interval: the 95 % interval of the difference (Welch); None where a variant has one seed alone.
+        p: of Welch's two-sided test; None as the interval.
+        runs: how many seeds each has.
+    """
+
+    one: str
+    other: str
+    mean: float
+    interval: Interval | None
+    p: float | None
+    runs: tuple[int, int]
+
+
+def variant_difference(runs: Sequence[StudyRun], one: str, other: str, score: str, about: About) -> VariantDifference | None:
+    """Two variants of a study compared in one score; None where one of them has no value of it.
+
+    Args:
+        runs: of the study.
+        one: name of the variant from whose mean the other's is taken.
+        other: name of that variant.
+        score: name of the score.
+        about: the whole of what it is about.
+    """
+    first, second = (
+        [
+            float(found.value)
+            for run in runs
+            if run.settings["name"] == name
+            for found in run.scores
+            if found.name == score and found.about == about and found.value is not None
+        ]
+        for name in (one, other)
+    )
+    if not first or not second:
+        return None
+    mean, interval = float(np.mean(first) - np.mean(second)), None
+    if (spread := _welch_error(first, second)) is not None:
+        from scipy.special import stdtrit  # takes a third of a second to import
+
+        error, degrees = spread
+        half = float(stdtrit(degrees, (1 + CONFIDENCE) / 2)) * error
+        interval = (mean - half, mean + half)
+    return VariantDifference(one, other, mean, interval, _welch(first, second), (len(first), len(second)))
 
 
 def difference_p(first: Mapping[str, float], second: Mapping[str, float]) -> float | None:
@@ -161,13 +217,20 @@ def _paired(differences: Sequence[float]) -> float | None:
 
 
 def _welch(first: Sequence[float], second: Sequence[float]) -> float | None:
+    if (spread := _welch_error(first, second)) is None:
+        return None
+    return _two_sided((float(np.mean(first)) - float(np.mean(second))) / spread[0], spread[1])
+
+
+def _welch_error(first: Sequence[float], second: Sequence[float]) -> tuple[float, float] | None:
+    """The standard error of a difference of means, and its degrees of freedom; None where nothing tells a spread."""
     if len(first) < 2 or len(second) < 2:
         return None
     errors = [float(np.var(values, ddof=1)) / len(values) for values in (first, second)]
     if sum(errors) == 0:
         return None
     degrees = sum(errors) ** 2 / sum(error**2 / (len(values) - 1) for error, values in zip(errors, (first, second), strict=True))
-    return _two_sided((float(np.mean(first)) - float(np.mean(second))) / math.sqrt(sum(errors)), degrees)
+    return math.sqrt(sum(errors)), degrees
 
 
 def _two_sided(t: float, degrees: float) -> float:
