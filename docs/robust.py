@@ -76,9 +76,8 @@ def differences(runs: Sequence[StudyRun], study: str) -> str:
             continue
         ends = [write(end, 1) for end in found.interval or ()]
         p = DASH.text if found.p is None else f"{found.p:.2g}"
-        rows.append(
-            [f"{one} less {other}", write(found.mean, 1), " to ".join(ends) or DASH.text, p, "{}, {}".format(*found.runs)]
-        )
+        interval = " to ".join(ends) or DASH.text
+        rows.append([f"{one} less {other}", write(found.mean, 1), interval, p, ", ".join(map(str, found.runs))])
     table = pipe_table(["variants", "difference, points", "95 % interval", "p", "seeds"], rows)
     return f"{table}\n- Welch's t-test over seeds; one seed of a variant tests nothing.\n"
 
