@@ -52,7 +52,7 @@ def test_there_are_some() -> None:
 
 @pytest.mark.parametrize("path", EXPERIMENTS)
 def test_an_experiment_is_run_for_one_step(path: Path, tmp_path: Path) -> None:
-    after = [("learn.model.init_args.after.steps", 1)] * ("after:" in path.read_text(encoding="utf-8"))
+    after = [("learn.model.init_args.diffusion.after.steps", 1)] * ("after:" in path.read_text(encoding="utf-8"))
     experiment: Experiment = load_experiment(path, [*SMALL, *after])
     outcome = run_experiment(experiment, tmp_path / "run")
     assert len(outcome.pages) == len(experiment.report.formats)

@@ -33,7 +33,7 @@ OWN = (
 """Pages whose blocks need each other: see `test_own_pages`."""
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SMALL = shlex.split("--data.train 256 --data.validation 64 --data.test 64 --learn.steps 8 --learn.batch_size 32 --quiet")
-SHORT_FIT = shlex.split("--learn.model.init_args.after.steps 1")
+SHORT_FIT = shlex.split("--learn.model.init_args.diffusion.after.steps 1")
 
 
 def blocks(page, language):

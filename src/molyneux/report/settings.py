@@ -89,7 +89,7 @@ def precision_of(runs: Iterable[tuple[Mapping[str, Any], Sequence[Score]]]) -> s
     return f"Runs were trained in different arithmetic, as their devices had it: {told}; their losses are rounded differently."
 
 
-_AFTER = "learn.model.init_args.after.precision"
+_AFTER = "learn.model.init_args.diffusion.after.precision"
 """The setting of the fit after training."""
 
 

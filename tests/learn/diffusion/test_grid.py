@@ -6,7 +6,7 @@ import torch
 from molyneux.core import Batch, ConfigError, Modality, Spec
 from molyneux.learn.diffusion.fit import CodePosteriors, ExPostDiffusion, fit_denoiser
 from molyneux.learn.diffusion.grid import GridLayers
-from molyneux.learn.diffusion.multitime import DiffusedCodes, MultiTimeDenoiser
+from molyneux.learn.diffusion.multitime import DiffusedCodes, Drawing, MultiTimeDenoiser
 from molyneux.learn.encoders.nets import Dense, GridConvolutional
 from molyneux.learn.vaes import MLD
 
@@ -65,8 +65,8 @@ def test_a_figure_is_drawn_where_another_code_says_and_its_place_is_read():
     right = {}
     for given in (0, 1):
         known = torch.arange(2).expand(256, -1) == given
-        parts = {"steps": 15, "centre": torch.zeros(18), "spread": torch.ones(18)}
-        drawn = DiffusedCodes(net, codes[:256], known, (16, 2), **parts).rsample((), noise())
+        parts = {"centre": torch.zeros(18), "spread": torch.ones(18)}
+        drawn = DiffusedCodes(net, codes[:256], known, (16, 2), Drawing(15), **parts).rsample((), noise())
         if given:
             cell = drawn[:, :16].argmax(1)
             right[given] = (cell == place[:256, 0] * 4 + place[:256, 1]).float().mean().item()

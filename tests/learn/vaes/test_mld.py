@@ -3,6 +3,7 @@
 from contextlib import nullcontext
 from functools import partial
 from time import sleep
+from typing import Annotated
 
 import numpy as np
 import pytest
@@ -29,10 +30,13 @@ from molyneux.core import (
     Trainable,
     TrainingError,
 )
+from molyneux.core.config import Factory, Supplied
+from molyneux.core.config import build as build_settings
 from molyneux.data import ArraySource
 from molyneux.learn import Stage, Training, fit, post_fit_precision
+from molyneux.learn.diffusion import CodeDiffusion
 from molyneux.learn.diffusion.fit import CodePosteriors, ExPostDiffusion, fit_denoiser
-from molyneux.learn.diffusion.multitime import DiffusedCodes, MultiTimeDenoiser, multitime_loss, signal_and_noise
+from molyneux.learn.diffusion.multitime import DiffusedCodes, Drawing, MultiTimeDenoiser, multitime_loss, signal_and_noise
 from molyneux.learn.encoders.nets import Dense, WhatWhere
 from molyneux.learn.likelihoods import Normal
 from molyneux.learn.priors import ExPostMixture
@@ -44,6 +48,7 @@ SIZES = {"a": 3, "b": 4, "c": 2}
 SPEC = Spec(tuple(Modality(name, "tabular", (size,)) for name, size in SIZES.items()))
 START = Progress(0, 1)
 RHO = 0.8
+WITHOUT_SPEC = Annotated[Factory[MLD], Supplied(("spec",), "molyneux.learn")]
 
 
 def noise(seed=0):
@@ -93,7 +98,7 @@ def test_with_the_exact_net_the_sampler_draws_from_the_exact_conditional(known, 
     codes = torch.tensor([[1.2, -0.7]])
     net = partial(exact, schedule=schedule)
     scale = {"centre": torch.tensor([2.0, 0.0]), "spread": torch.tensor([0.5, 3.0])}
-    made = DiffusedCodes(net, codes, torch.tensor([known]), (1, 1), steps=50, schedule=schedule, **scale)
+    made = DiffusedCodes(net, codes, torch.tensor([known]), (1, 1), Drawing(50, schedule), **scale)
     drawn = (made.rsample((10_000,), noise())[:, 0] - scale["centre"]) / scale["spread"]
     mean, covariance = torch.zeros(2), torch.tensor([[1.0, RHO], [RHO, 1.0]])
     if any(known):
@@ -123,9 +128,9 @@ def test_what_is_redrawn_follows_what_is_given():
     known[300:, 1] = True
     given = torch.zeros(400, 2)
     given[300:, 1] = 3.0
-    parts = {"steps": 20, "centre": torch.tensor([10.0, 20.0]), "spread": torch.tensor([2.0, 3.0])}
-    together = DiffusedCodes(copies_what_is_given, given, known, (1, 1), **parts)
-    redrawn = DiffusedCodes(copies_what_is_given, given, known, (1, 1), redrawn=(0,), **parts)
+    parts = {"centre": torch.tensor([10.0, 20.0]), "spread": torch.tensor([2.0, 3.0])}
+    together = DiffusedCodes(copies_what_is_given, given, known, (1, 1), Drawing(20), **parts)
+    redrawn = DiffusedCodes(copies_what_is_given, given, known, (1, 1), Drawing(20, redrawn=(0,)), **parts)
     first, second = ((codes.rsample((2,), noise()) - parts["centre"]) / parts["spread"] for codes in (together, redrawn))
     assert abs(torch.corrcoef(first[:, :300].flatten(0, 1).T)[0, 1]) < 0.15
     torch.testing.assert_close(second[:, :300, 0], first[:, :300, 1], atol=1e-3, rtol=0)
@@ -144,8 +149,8 @@ def test_what_is_drawn_alone_follows_what_is_known_and_not_what_is_drawn_beside_
         return signal * (scale * whitened) - scale * (covariance @ (signal * whitened).unsqueeze(-1)).squeeze(-1)
 
     known = torch.tensor([[True, False, False], [False, False, False]])
-    parts = {"steps": 50, "centre": torch.zeros(3), "spread": torch.ones(3), "alone": True}
-    made = DiffusedCodes(velocity, torch.full((2, 3), 0.5), known, (1, 1, 1), redrawn=(1,), **parts)
+    parts = {"centre": torch.zeros(3), "spread": torch.ones(3)}
+    made = DiffusedCodes(velocity, torch.full((2, 3), 0.5), known, (1, 1, 1), Drawing(50, redrawn=(1,), alone=True), **parts)
     given, free = made.rsample((5_000,), noise()).unbind(1)
     assert (given[:, 0] == 0.5).all()
     torch.testing.assert_close(given[:, 1:].mean(0), torch.full((2,), RHO * 0.5), atol=0.04, rtol=0)
@@ -187,7 +192,7 @@ def absence_is_no_sign(alone, seed):
     posteriors = CodePosteriors(codes, torch.zeros_like(codes), present)
     fit_denoiser(denoiser, posteriors, share=0.5, alone=alone, settings=settings, seed=1)
     known = torch.tensor([[True, False, False]]).expand(500, -1)
-    parts = {"steps": 20, "centre": torch.zeros(3), "spread": torch.ones(3), "alone": alone > 0}
+    parts = {"drawing": Drawing(20, alone=alone > 0), "centre": torch.zeros(3), "spread": torch.ones(3)}
     right = [
         (DiffusedCodes(denoiser, torch.full((500, 3), sign), known, (1, 1, 1), **parts).rsample((), noise())[:, 1] * sign > 0)
         for sign in (-1.0, 1.0)
@@ -198,7 +203,7 @@ def absence_is_no_sign(alone, seed):
 
 def test_a_model_redraws_by_name():
     model = build(redrawn=["c", "a"])
-    assert model.prior(4).shared.redrawn == (2, 0)
+    assert model.prior(4).shared.drawing.redrawn == (2, 0)
     assert model.prior(4).shared.rsample((3,), noise()).shape == (3, 4, 6)
     with pytest.raises(ConfigError, match="redrawn: expected names among a, b, c, got d"):
         build(redrawn=["d"])
@@ -314,8 +319,27 @@ def test_it_learns_one_modality_given_the_other():
 
 def test_settings_are_checked_together():
     with pytest.raises(ConfigError) as caught:
-        build(latent_dim={"a": 2, "b": 3}, steps=0, given_share=1.5, schedule="sine", nets={"d": Dense()})
-    assert len(caught.value.problems) == 5
+        CodeDiffusion(steps=0, given_share=1.5, schedule="sine")
+    assert len(caught.value.problems) == 3
+    with pytest.raises(ConfigError) as caught:
+        build(latent_dim={"a": 2, "b": 3}, redrawn=["d"], nets={"d": Dense()})
+    assert len(caught.value.problems) == 3
+
+
+def test_files_with_the_earlier_names_of_settings_are_read():
+    """What is a setting of the diffusion model stood beside the others."""
+    earlier = {"width": 16, "blocks": 2, "redrawn": ["a"], "after": {"steps": 3}, "grids": {"channels": 8}}
+    made = [
+        build_settings(WITHOUT_SPEC, {"class_path": "MLD", "init_args": given}, "model")
+        for given in (earlier, {"diffusion": earlier})
+    ]
+    assert made[0].plain == made[1].plain
+    assert made[0].plain["init_args"]["diffusion"]["after"]["steps"] == 3
+    assert set(earlier).isdisjoint(made[0].plain["init_args"])
+    with pytest.raises(ConfigError, match=r"width: is diffusion\.width now"):
+        build(width=16, diffusion=CodeDiffusion(16))
+    with pytest.raises(ConfigError, match=r"init_args\.diffusion\.steps: expected at least 1, got 0"):
+        build_settings(WITHOUT_SPEC, {"class_path": "MLD", "init_args": {"diffusion": {"steps": 0}}}, "model")
 
 
 AFTER = {"steps": 600, "batch_size": 128, "learning_rate": 1e-2, "average": 0.98, "samples": 1024}

@@ -438,7 +438,7 @@ def test_runs_trained_in_different_arithmetic_are_told_below_the_table(study_of,
 
 
 def test_fits_after_training_in_different_arithmetic_are_told_too(study_of):
-    setting = "learn.model.init_args.after.precision"
+    setting = "learn.model.init_args.diffusion.after.precision"
     runs = [
         replace(
             (run := study_of(seed=seed)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -125,6 +126,24 @@ class _Block(nn.Module):
         return added
 
 
+@dataclass(frozen=True)
+class Drawing:
+    """How a diffusion model draws codes.
+
+    Args:
+        steps: of a draw; each runs the net once.
+        schedule: of the noise.
+        redrawn: numbers of modalities that are drawn a second time, one after the other, given all others; see
+            `DiffusedCodes.rsample`.
+        alone: whether each modality is drawn given those that are known alone, where any is, and not together with the others.
+    """
+
+    steps: int
+    schedule: Schedule = "linear"
+    redrawn: tuple[int, ...] = ()
+    alone: bool = False
+
+
 class DiffusedCodes:
     """Codes (B, D) of which some modalities are known and a diffusion model draws the others. Satisfies `core.CodeDistribution`.
 
@@ -135,12 +154,9 @@ class DiffusedCodes:
         codes: standardised, (B, D); what is not known is not read.
         known: which modalities are, (B, M) bool.
         sizes: dimensions of the codes of each modality.
-        steps: of a draw; each runs the net once.
+        drawing: how the others are drawn.
         centre: added to standardised codes after they were multiplied by `spread`, (D,).
         spread: see `centre`, (D,).
-        schedule: of the noise.
-        redrawn: numbers of modalities that are drawn a second time, one after the other, given all others; see `rsample`.
-        alone: whether each modality is drawn given those that are known alone, where any is, and not together with the others.
     """
 
     def __init__(
@@ -149,17 +165,12 @@ class DiffusedCodes:
         codes: Tensor,
         known: Tensor,
         sizes: tuple[int, ...],
+        drawing: Drawing,
         *,
-        steps: int,
         centre: Tensor,
         spread: Tensor,
-        schedule: Schedule = "linear",
-        redrawn: tuple[int, ...] = (),
-        alone: bool = False,
     ) -> None:
-        self.alone = alone
-        self.denoiser, self.steps, self.centre, self.spread, self.schedule = denoiser, steps, centre, spread, schedule
-        self.sizes, self.redrawn = sizes, redrawn
+        self.denoiser, self.sizes, self.drawing, self.centre, self.spread = denoiser, sizes, drawing, centre, spread
         self.known, self.fixed = known, self._wide(known)
         self.codes = torch.where(self.fixed, codes, 0.0)
 
@@ -169,7 +180,7 @@ class DiffusedCodes:
         if bool(self.fixed.all()):
             return self.codes * self.spread + self.centre
         times = self._times(torch.ones((), device=self.codes.device))
-        signal, noise = signal_and_noise(times.new_ones(()), self.schedule)
+        signal, noise = signal_and_noise(times.new_ones(()), self.drawing.schedule)
         found = signal * self.codes - noise * self.denoiser(self.codes, times)
         return torch.where(self.fixed, self.codes, found) * self.spread + self.centre
 
@@ -188,14 +199,14 @@ class DiffusedCodes:
             return (self.codes * self.spread + self.centre).expand(shape)
         with torch.no_grad():
             noise = torch.randn(shape, generator=generator, device=self.codes.device)
-            some = self.known.any(-1, keepdim=True) & self.alone
+            some = self.known.any(-1, keepdim=True) & self.drawing.alone
             drawn = noise if bool(some.all()) else self._solve(noise)
             wanted = ~self.known & some
             for spans in torch.eye(len(self.sizes), dtype=torch.bool, device=noise.device):
                 if bool((wanted & spans).any()):
                     drawn = torch.where(self._wide(wanted & spans), self._solve(noise, left_out=wanted & ~spans), drawn)
             drawn = torch.where(self.fixed, self.codes, drawn)
-            for number in () if bool(some.any()) else self.redrawn:
+            for number in () if bool(some.any()) else self.drawing.redrawn:
                 drawn = self._drawn_again(drawn, number, generator)
         return drawn * self.spread + self.centre
 
@@ -210,11 +221,11 @@ class DiffusedCodes:
         """
         kept = torch.zeros_like(self.known) if left_out is None else left_out
         still, codes = self._wide(kept), noise
-        grid = torch.linspace(1, _LAST**0.5, self.steps, device=codes.device).square()
-        signal, scale = signal_and_noise(grid, self.schedule)
+        grid = torch.linspace(1, _LAST**0.5, self.drawing.steps, device=codes.device).square()
+        signal, scale = signal_and_noise(grid, self.drawing.schedule)
         ratio = (signal / scale).log()
         before = clean = self._clean(codes, grid[0], kept)
-        for step in range(1, self.steps):
+        for step in range(1, self.drawing.steps):
             length = ratio[step] - ratio[step - 1]
             ahead = clean
             if step > 1:  # extrapolated from the last two
@@ -232,16 +243,9 @@ class DiffusedCodes:
         known = torch.ones_like(self.known)
         known[:, number] = ~again
         flat, repeats = drawn.flatten(0, -2), drawn[..., 0, 0].numel()
-        given = DiffusedCodes(
-            self.denoiser,
-            flat,
-            known.repeat(repeats, 1),
-            self.sizes,
-            steps=self.steps,
-            centre=torch.zeros_like(self.centre),
-            spread=torch.ones_like(self.spread),
-            schedule=self.schedule,
-        )
+        drawing = Drawing(self.drawing.steps, self.drawing.schedule)
+        scale = {"centre": torch.zeros_like(self.centre), "spread": torch.ones_like(self.spread)}
+        given = DiffusedCodes(self.denoiser, flat, known.repeat(repeats, 1), self.sizes, drawing, **scale)
         return given.rsample((), generator).reshape(drawn.shape)
 
     def _clean(self, codes: Tensor, time: Tensor, left_out: Tensor) -> Tensor:
@@ -249,7 +253,7 @@ class DiffusedCodes:
         codes = torch.where(self.fixed, self.codes, codes)
         times = torch.where(left_out, 1.0, self._times(time)).expand(*codes.shape[:-1], -1)
         velocity = self.denoiser(codes.flatten(0, -2), times.flatten(0, -2)).reshape(codes.shape)
-        signal, scale = signal_and_noise(time, self.schedule)
+        signal, scale = signal_and_noise(time, self.drawing.schedule)
         return signal * codes - scale * velocity
 
     def _wide(self, which: Tensor) -> Tensor:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import ClassVar, get_args
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -25,10 +26,11 @@ from molyneux.core import (
     SpecError,
     seeds,
 )
+from molyneux.core.moved import moved
 from molyneux.learn.checks import levels_below_zero, refuse
-from molyneux.learn.diffusion.fit import CodePosteriors, ExPostDiffusion, fit_denoiser
-from molyneux.learn.diffusion.grid import GridLayers
-from molyneux.learn.diffusion.multitime import DiffusedCodes, MultiTimeDenoiser, Schedule, multitime_loss
+from molyneux.learn.diffusion.code_diffusion import CodeDiffusion
+from molyneux.learn.diffusion.fit import CodePosteriors, fit_denoiser
+from molyneux.learn.diffusion.multitime import DiffusedCodes, Drawing, MultiTimeDenoiser, multitime_loss
 from molyneux.learn.encoders.nets import Net
 from molyneux.learn.likelihoods import Scales, ViewLikelihood
 from molyneux.learn.posteriors import Diagonal, DiagonalNormal, Point, expert_parameters
@@ -73,21 +75,9 @@ class MLD(nn.Module):
     Args:
         spec: what the batches look like.
         latent_dim: dimensions of the codes, one number for all modalities or numbers by modality.
-        width: units of each layer of the net of the diffusion model.
-        blocks: its residual blocks.
-        given_share: share of the samples of which, in training, a part of the modalities is given.
-        alone_share: share of the samples of which, in training, one of the modalities that are not given is learned alone, the
-            others being as if absent. Above 0, each modality that is not observed is drawn given the observed ones alone, and
-            not together with the others. For training samples that lack modalities: otherwise the net sees which are absent,
-            and takes it for a sign of whatever goes along with it.
-        steps: to draw a code; each runs the net once.
-        schedule: how noise grows with time: `linear`, or `cosine` for codes of many numbers.
         rate: weight of the divergence of codes from the standard normal distribution; 0 has deterministic autoencoders.
-        after: how the diffusion model is fitted after the training; None trains it in the training.
-        grids: convolutions of the diffusion model for codes on a grid, those of nets such as `GridConvolutional`.
+        diffusion: settings of the diffusion model; its `redrawn` are modalities of the spec.
         prior: a density that is fitted to the same codes in the end, to be compared with the diffusion model (`priors`).
-        redrawn: modalities whose codes, where several are drawn together, are then drawn anew given those of the others, in this
-            order. Where the joint distribution is not learned exactly, this moves it towards the conditional ones.
         nets: by modality; the default of its kind for what is not named.
         likelihoods: by modality; the default of its kind for what is not named.
         scales: weights of the modalities' log-likelihoods in the loss.
@@ -103,22 +93,15 @@ class MLD(nn.Module):
     centre: Tensor
     spread: Tensor
 
+    @moved(**{item.name: f"diffusion.{item.name}" for item in fields(CodeDiffusion)})
     def __init__(
         self,
         spec: Spec,
         *,
         latent_dim: int | Mapping[str, int] = 16,
-        width: int = 256,
-        blocks: int = 3,
-        given_share: float = 0.5,
-        alone_share: float = 0.0,
-        steps: int = 50,
-        schedule: Schedule = "linear",
         rate: float = 0.0,
-        after: ExPostDiffusion | None = None,
-        grids: GridLayers = GridLayers(),  # noqa: B008 - frozen
+        diffusion: CodeDiffusion = CodeDiffusion(),  # noqa: B008 - frozen
         prior: ExPostMixture | ExPostFlow | None = None,
-        redrawn: Sequence[str] = (),
         nets: Mapping[str, Net] | None = None,
         likelihoods: Mapping[str, ViewLikelihood] | None = None,
         scales: Scales = "none",
@@ -129,24 +112,19 @@ class MLD(nn.Module):
         problems = [
             f"latent_dim.{name}: expected at least 1, got {sizes.get(name, 0)}" for name in spec.names if sizes.get(name, 0) < 1
         ]
-        numbers = {"width": width, "blocks": blocks, "steps": steps}
-        problems += [f"{name}: expected at least 1, got {number}" for name, number in numbers.items() if number < 1]
-        shares = {"given_share": given_share, "alone_share": alone_share}
-        problems += [f"{name}: expected a share in 0..1, got {share}" for name, share in shares.items() if not 0 <= share <= 1]
         problems += levels_below_zero(rate=rate)
-        problems += [] if schedule in get_args(Schedule) else [f"schedule: expected linear or cosine, got {schedule!r}"]
-        if strangers := [name for name in redrawn if name not in spec.names]:
-            problems.append(f"redrawn: expected names among {', '.join(spec.names)}, got {', '.join(strangers)}")
+        if strangers := [name for name in diffusion.redrawn if name not in spec.names]:
+            problems.append(f"diffusion.redrawn: expected names among {', '.join(spec.names)}, got {', '.join(strangers)}")
         refuse([*problems, *unknown_names(spec, {"nets": nets, "likelihoods": likelihoods, "latent_dim": sizes})])
-        self.redrawn = tuple(spec.names.index(name) for name in redrawn)
-        self.spec, self.given_share, self.alone_share, self.steps = spec, given_share, alone_share, steps
-        self.schedule: Schedule = schedule
-        self.rate, self.after = rate, after
+        self.spec, self.rate, self.diffusion, self.after = spec, rate, diffusion, diffusion.after
+        self.redrawn = tuple(spec.names.index(name) for name in diffusion.redrawn)
         self.sizes = {name: sizes[name] for name in spec.names}
         dims = LatentDims(0, self.sizes)
         self.networks = Networks(spec, dims, numbers=2 if rate else 1, nets=nets, likelihoods=likelihoods, scales=scales)
         on_grid = {name: grid for name, net in nets.items() if (grid := net.code_grid(spec.modality(name)))}
-        self.denoiser = MultiTimeDenoiser(self.sizes, width=width, blocks=blocks, grids=on_grid, layers=grids)
+        self.denoiser = MultiTimeDenoiser(
+            self.sizes, width=diffusion.width, blocks=diffusion.blocks, grids=on_grid, layers=diffusion.grids
+        )
         self.fitted = None if prior is None else FittedPrior(prior, LatentDims(sum(self.sizes.values())))
         self.register_buffer("centre", torch.zeros(sum(self.sizes.values())))
         self.register_buffer("spread", torch.ones(sum(self.sizes.values())))
@@ -171,8 +149,8 @@ class MLD(nn.Module):
         if stage != "autoencoders":
             scaled = (torch.cat(list(codes.values()), -1).detach() - self.centre) / self.spread
             sizes = tuple(self.sizes.values())
-            drawn = (sizes, self.given_share, generator, self.schedule)
-            each = multitime_loss(self.denoiser, scaled, observation.present.T, *drawn, alone=self.alone_share)
+            drawn = (sizes, self.diffusion.given_share, generator, self.diffusion.schedule)
+            each = multitime_loss(self.denoiser, scaled, observation.present.T, *drawn, alone=self.diffusion.alone_share)
             terms["diffusion"] = each.mean()
             costs.append(terms["diffusion"])
         return Loss(torch.stack(costs).sum(), {name: term.detach() for name, term in terms.items()})
@@ -189,8 +167,8 @@ class MLD(nn.Module):
         self._standardise(mean.where(shown, torch.nan), variance)
         codes = CodePosteriors((mean - self.centre) / self.spread, variance.sqrt() / self.spread, present)
         start = int(seeds.key(seed, "diffusion", "fit")[0] >> 1)
-        shares = {"share": self.given_share, "alone": self.alone_share}
-        fit_denoiser(self.denoiser, codes, **shares, settings=self.after, seed=start, schedule=self.schedule, kept=kept)
+        shares, schedule = {"share": self.diffusion.given_share, "alone": self.diffusion.alone_share}, self.diffusion.schedule
+        fit_denoiser(self.denoiser, codes, **shares, settings=self.after, seed=start, schedule=schedule, kept=kept)
 
     def post_fit_precision(self, device: str) -> tuple[str, str] | None:
         """What `after` asks for and what the fit uses on a device of this type; None without `after`."""
@@ -324,17 +302,6 @@ class MLD(nn.Module):
         return self._posterior(codes, torch.zeros(size, len(self.sizes), dtype=torch.bool, device=codes.device), redrawn)
 
     def _posterior(self, codes: Tensor, known: Tensor, redrawn: tuple[int, ...]) -> Posterior:
-        return Posterior(
-            DiffusedCodes(
-                self.denoiser,
-                codes,
-                known,
-                tuple(self.sizes.values()),
-                steps=self.steps,
-                centre=self.centre,
-                spread=self.spread,
-                schedule=self.schedule,
-                redrawn=redrawn,
-                alone=self.alone_share > 0,
-            )
-        )
+        settings, sizes = self.diffusion, tuple(self.sizes.values())
+        drawing = Drawing(settings.steps, settings.schedule, redrawn=redrawn, alone=settings.alone_share > 0)
+        return Posterior(DiffusedCodes(self.denoiser, codes, known, sizes, drawing, centre=self.centre, spread=self.spread))

@@ -1,0 +1,53 @@
+"""The settings of a diffusion model of codes: its net, what it learns, how codes are drawn, and how it is fitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import get_args
+
+from molyneux.learn.checks import refuse, too_small
+from molyneux.learn.diffusion.fit import ExPostDiffusion
+from molyneux.learn.diffusion.grid import GridLayers
+from molyneux.learn.diffusion.multitime import Schedule
+
+
+@dataclass(frozen=True)
+class CodeDiffusion:
+    """Settings of a diffusion model of the codes of several modalities, each with a time of its own (`multitime_loss`).
+
+    Args:
+        width: units of each layer of its net.
+        blocks: residual blocks of its net.
+        grids: convolutions for codes on a grid, those of nets such as `GridConvolutional`.
+        given_share: share of the samples of which, in training, a part of the modalities is given.
+        alone_share: share of the samples of which, in training, one of the modalities that are not given is learned alone, the
+            others being as if absent. Above 0, each modality that is not observed is drawn given the observed ones alone, and
+            not together with the others. For training samples that lack modalities: otherwise the net sees which are absent,
+            and takes it for a sign of whatever goes along with it.
+        schedule: how noise grows with time: `linear`, or `cosine` for codes of many numbers.
+        steps: to draw a code; each runs the net once.
+        redrawn: modalities whose codes, where several are drawn together, are then drawn anew given those of the others, in this
+            order. Where the joint distribution is not learned exactly, this moves it towards the conditional ones.
+        after: how it is fitted after the training; None trains it in the training.
+
+    Raises:
+        ConfigError: settings that cannot be used, all problems at once.
+    """
+
+    width: int = 256
+    blocks: int = 3
+    grids: GridLayers = field(default_factory=GridLayers)
+    given_share: float = 0.5
+    alone_share: float = 0.0
+    schedule: Schedule = "linear"
+    steps: int = 50
+    redrawn: tuple[str, ...] = ()
+    after: ExPostDiffusion | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "redrawn", tuple(self.redrawn))
+        shares = {"given_share": self.given_share, "alone_share": self.alone_share}
+        problems = too_small(self, "width", "blocks", "steps")
+        problems += [f"{name}: expected a share in 0..1, got {share}" for name, share in shares.items() if not 0 <= share <= 1]
+        known = self.schedule in get_args(Schedule)
+        refuse(problems + ([] if known else [f"schedule: expected linear or cosine, got {self.schedule!r}"]))
