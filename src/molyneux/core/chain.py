@@ -19,7 +19,7 @@ _SECTIONS = {"samples": ("seed", "data"), "model": ("seed", "learn"), "measure":
 
 
 def require_one_run(folder: Path, settings: Mapping[str, Any]) -> None:
-    """Raise an error unless every finished stage in a folder is of the run of these settings; stages may be missing.
+    """Raise an error if a finished stage in a folder belongs to a run with other settings; stages may be missing.
 
     Args:
         folder: of a run.
@@ -58,7 +58,7 @@ def _require_measured(
 
 
 def samples_key(folder: Path, settings: Mapping[str, Any], made: Mapping[str, Any]) -> str | None:
-    """The key of the samples of a run, by their record or by the data set that the scores name; None where neither is there."""
+    """The key of a run's samples, from their record or from the data set that the scores name; None if neither is there."""
     if made:
         return store.fingerprint(made)
     version = recorded_version(folder)
@@ -69,7 +69,7 @@ def samples_key(folder: Path, settings: Mapping[str, Any], made: Mapping[str, An
 
 
 def recorded_version(folder: Path) -> str | None:
-    """The data set with its version, of which the scores of a run are; empty for stored samples, None where no score says it."""
+    """The name with version of the data set of a run's scores; empty for stored samples, None if no score names it."""
     path = files.inside(folder, "measure/scores.jsonl")
     records = store.read_lines(path) if store.is_file(path) else []
     origin = records[0].get("origin") if records else None

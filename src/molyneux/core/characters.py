@@ -1,4 +1,4 @@
-"""Texts in one form of Unicode, so that what reads the same is the same."""
+"""Texts in one Unicode form, so that texts that look the same are equal."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def composed(text: str) -> str:
 
 
 def whole_characters(text: str) -> str:
-    """A text in which pairs of surrogates are one character, and half of a pair, which is none, is U+FFFD.
+    """A text in which each pair of surrogates is one character, and each unpaired surrogate is U+FFFD.
 
-    Half of a pair is left where a text was cut through an emoji; nothing that stores or tokenizes text takes it.
+    A text that was cut within an emoji ends in an unpaired surrogate, which no encoder or tokenizer accepts.
 
     >>> whole_characters("a" + chr(0xD83D) + "b") == "a" + chr(0xFFFD) + "b"
     True

@@ -12,9 +12,9 @@ from molyneux.core.batch import Batch, Source
 
 @runtime_checkable
 class Control(Protocol):
-    """What a control of a target of agreement is told of samples, and samples to learn from.
+    """A control of an agreement target: the numbers that it is given of each sample, and samples to train it on.
 
-    A model that is not better than a classifier that is trained on these numbers has not been shown to know what they leave out.
+    A model has to be better than a classifier of these numbers; otherwise nothing shows that it uses anything else.
     """
 
     @property
@@ -23,11 +23,11 @@ class Control(Protocol):
         ...
 
     def features(self, batch: Batch) -> np.ndarray:
-        """What it is told of samples, (B, F) float64; NaN where something is unknown."""
+        """The numbers of samples, (B, F) float64; NaN where one is unknown."""
         ...
 
     def samples(self, size: int, *, seed: int) -> Source:
-        """Samples to learn from, of the distribution of training, with what `features` needs and the target."""
+        """Samples to train on, from the training distribution, with the target and all that `features` needs."""
         ...
 
 

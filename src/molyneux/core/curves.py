@@ -1,7 +1,7 @@
 """Curves of a score over the strength of an imperfection, and how robust they say that a model is.
 
 Areas, relative and effective robustness are those of MultiBench (Liang et al., NeurIPS 2021), appendix D.3.3, after Taori et al.
-(NeurIPS 2020). Several rooms need them, so they have one home.
+(NeurIPS 2020). They are here because `measure` and `report` use them.
 """
 
 from __future__ import annotations

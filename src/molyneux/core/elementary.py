@@ -15,7 +15,7 @@ from molyneux.core.compiled import compiled
 
 
 def log(values: np.ndarray) -> np.ndarray:
-    """Natural logarithms of positive numbers, float64 of the same shape; -inf of 0, and NaN of what is below.
+    """Natural logarithms, float64 of the same shape; -inf of 0, and NaN of negative numbers.
 
     >>> log(np.array([1.0, math.e]))
     array([0., 1.])

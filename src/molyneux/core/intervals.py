@@ -1,6 +1,6 @@
 """95 % confidence intervals: of a share of samples, and of the mean of the same score over several runs.
 
-Several rooms need them, so they have one home.
+They are here because `learn`, `measure` and `report` use them.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def weighted_interval(
         values: of the parts.
         intervals: of the parts, around their values.
         weights: of the parts.
-        shared: in how many parts an error counts; 1 where the parts are independent. Parts that share errors have a variance
+        shared: how many parts have the same error; 1 where the parts are independent. Parts that share errors have a variance
             that many times as large, but never more than if they went wholly together.
     """
     middle = sum(weight * value for value, weight in zip(values, weights, strict=True))
@@ -123,7 +123,7 @@ def difference_interval(first: Score, second: Score) -> Interval | None:
 
     The two intervals combine as independent errors (Newcombe, Statistics in Medicine 17, 1998, method 10,
     and Zou and Donner, Statistics in Medicine 27, 2008, for any intervals).
-    Two exact intervals of shares give one that is a little too wide rather than too narrow.
+    Two exact intervals of shares give an interval that is slightly too wide, not too narrow.
     """
     if first.value is None or second.value is None or first.interval is None or second.interval is None:
         return None

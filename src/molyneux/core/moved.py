@@ -44,7 +44,7 @@ def moved_arguments(target: type) -> Mapping[str, str]:
 
 
 def with_moved(target: type, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Plain settings of a class with those under earlier names where they belong today.
+    """Plain settings of a class, with those under earlier names moved into their groups.
 
     Raises:
         ConfigError: one stands under both names; names both.

@@ -324,7 +324,7 @@ _PARTS: dict[str, type] = {"modalities": Modality, "factors": Factor, "targets":
 
 
 def _check_parts(where: str, given: object, kind: type) -> None:
-    """Raise SpecError unless these are parts of one kind: of four positions, two are easily mixed up."""
+    """Raise SpecError unless all parts are of one kind: positional arguments are easily mixed up."""
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise SpecError(
             f"{where}: expected a tuple of {kind.__name__}, got a {type(given).__name__}: write ({kind.__name__}(...),)"
@@ -341,7 +341,7 @@ _NAMED = (Modality, Factor, Target, Quantity)
 
 
 def _check_texts(where: str, given: object) -> None:
-    """Raise SpecError unless these are texts, and not one text, which is a sequence of letters."""
+    """Raise SpecError unless these are several texts; one text alone would be taken for a sequence of letters."""
     if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(item, str) for item in given):
         raise SpecError(f"{where}: expected a tuple of texts, got {given!r}")
 

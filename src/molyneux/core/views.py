@@ -31,12 +31,12 @@ def to_stored(modality: Modality, view: Tensor) -> Tensor:
 def text_lengths(modality: Modality, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
     """Number of symbols of texts without `end` and padding, (...,) from ids (..., L).
 
-    Those before the first `end` symbol; in a text that is not closed, those up to the last that is not padding.
+    Symbols before the first `end` count; without an `end`, symbols up to the last one that is not padding.
 
     Args:
         modality: a text.
         ids: the texts.
-        lengths: what the batch says of their lengths (`Batch.lengths`); symbols beyond count nowhere.
+        lengths: what the batch says of their lengths (`Batch.lengths`); symbols beyond them never count.
     """
     position = torch.arange(1, ids.shape[-1] + 1, device=ids.device)
     padding = -1 if modality.padding is None else modality.padding
@@ -51,8 +51,8 @@ def text_lengths(modality: Modality, ids: Tensor, lengths: Tensor | None = None)
 def counted_positions(modality: Modality, ids: Tensor, lengths: Tensor | None = None) -> Tensor:
     """Mask of the positions of texts that a likelihood counts, (..., L) bool from ids (..., L).
 
-    Those within `lengths` where the batch has them. Else all, padding too, where texts have no `end` symbol: only the padding
-    then says where a text ends; and those up to the first `end` symbol, which is counted, where they have; without one, all.
+    With `lengths`, the positions within them. Without, the positions up to the first `end` symbol, which is counted; all
+    positions of a text without an `end`, its padding too, because only the padding then says where the text ends.
     """
     within = torch.ones_like(ids, dtype=torch.bool)
     if lengths is not None:

@@ -15,7 +15,7 @@ from molyneux.core import ConflictError, store
 def appearing_folder(folder: Path) -> Iterator[Path]:
     """Give a temporary folder beside `folder` that takes its name when the block ends without an error.
 
-    What an attempt that was killed left behind is removed by the next one; an attempt that fails removes its own.
+    A failed attempt removes its temporary folder; that of a killed process is removed by the next attempt.
 
     Raises:
         ConflictError: something stands there already, or another process is writing it.

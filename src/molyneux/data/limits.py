@@ -63,6 +63,6 @@ def told(size: int) -> str:
 
 
 def short(error: object) -> str:
-    """The first line of an error of a library, cut to 200 characters, or the name of its class where it says nothing."""
+    """The first line of a library's error, cut to 200 characters; the name of its class if it has no message."""
     line = str(error).strip().partition("\n")[0]
     return f"{line[:200]}..." if len(line) > 200 else line or type(error).__name__

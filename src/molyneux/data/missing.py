@@ -125,7 +125,7 @@ def _mean_problems(spec: Spec, above: Mapping[str, float], rates: Mapping[str, f
 def _rate_problems(
     spec: Spec, rates: Mapping[str, float], by: Mapping[str, Mapping[str, float]], *, empty: bool
 ) -> Iterator[str]:
-    """What is wrong with rates of known modalities, at the values for which they are multiplied by most."""
+    """What is wrong with rates of known modalities, each multiplied by the largest of its factors in `by`."""
     unusable = [
         f"{name}: expected numbers of at least 0 that rates are multiplied by, got {number} for {value!r}"
         for name, values in by.items()
@@ -159,7 +159,7 @@ def _codes(batch: Batch, spec: Spec, name: str) -> tuple[np.ndarray, tuple[str, 
 
 
 def which_have(batch: Batch, spec: Spec, where: Mapping[str, Sequence[str]]) -> np.ndarray:
-    """Which samples have one of the values of each factor and class that `where` names, (B,) bool; unknown ones have not."""
+    """Which samples have one of the named values of each factor and class in `where`, (B,) bool; False if it is unknown."""
     found = np.ones(len(batch), dtype=bool)
     for name, values in where.items():
         codes, symbols = _codes(batch, spec, name)
@@ -188,7 +188,7 @@ def _means(batch: Batch, modality: Modality) -> np.ndarray:
 
 
 def _leaving_one(rates: np.ndarray, available: np.ndarray) -> np.ndarray:
-    """Rates (B, M), next to 1 where all that a sample has, (B, M) bool, would be lost with rate 1: one of it stays, at random."""
+    """Rates (B, M), slightly below 1 in samples that would lose all they have, (B, M) bool: a random one stays."""
     return np.where((rates == 1.0).all(1, keepdims=True) & available, 1.0 - 1e-9, rates)
 
 

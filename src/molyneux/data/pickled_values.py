@@ -22,7 +22,7 @@ _KEY_PARTS, _INTEGER_BITS, _MOST_FIELDS = 100, 4096, 1000
 
 
 class Budget:
-    """How much may be copied while a pickle is read: as many bytes and members as its file has bytes.
+    """A limit of what is copied while a pickle is read: as many bytes, and as many members, as its file has bytes.
 
     Args:
         size: bytes of the file.
@@ -47,7 +47,7 @@ class Budget:
         return text.encode(encoding if encoding in ("ascii", "utf-8") else "latin1")
 
     def mapping(self, items: Any = ()) -> dict[Any, Any]:
-        """What an ordered dictionary becomes."""
+        """An ordered dictionary as a plain one."""
         pairs = list(items.items()) if isinstance(items, dict) else items
         if not isinstance(pairs, list | tuple) or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
             raise ValueError("a dictionary of what is no list of pairs")
@@ -74,7 +74,7 @@ class Budget:
 
     @staticmethod
     def keys(items: Iterable[Any]) -> list[Any]:
-        """The same values; ValueError where one is no plain key, or one whose hash takes long or overflows the stack."""
+        """The same values; ValueError if one cannot be a key, or if its hash would take long or overflow the stack."""
         found = list(items)
         for key in found:
             left, count = [key], 0
@@ -162,7 +162,7 @@ class PickledScalar:
 
 
 def plain(found: Any, mapped: MappedFile, budget: Budget, other: Callable[[Any], Any] = lambda found: None) -> Any:
-    """The same with arrays and scalars in the place of what stands for them.
+    """The values of a pickle, with arrays and scalars in place of their stand-ins.
 
     Args:
         found: what a pickle made.

@@ -27,7 +27,7 @@ _LARGE = 1 << 16
 
 
 def _from_buffer(content: Any, kind: Any, shape: Any, order: str, *_: Any) -> PickledArray:
-    """What protocol 5 writes arrays as."""
+    """An array as protocol 5 writes it."""
     if order not in ("C", "F"):
         raise ValueError("an array whose axes are in another order than C or F")
     made = PickledArray()
@@ -64,11 +64,11 @@ _METHODS = {
 
 
 class RefusedError(Exception):
-    """A name that is not read."""
+    """A pickle names something that is not read."""
 
 
 class _Part:
-    """The bytes of an open file up to some place. To read beyond it is an error, before memory is asked for."""
+    """The bytes of an open file up to a given place. Reading beyond it is an error that is raised before memory is allocated."""
 
     def __init__(self, stream: IO[bytes], end: int) -> None:
         self._stream, self._end = stream, end
@@ -94,7 +94,7 @@ class _Part:
 
 
 class PickleReader(pickle._Unpickler):
-    """The unpickler of the standard library in Python, with other meanings of names, and without those of extensions.
+    """The standard library's unpickler in Python, with replacements for allowed names and without extension codes.
 
     Args:
         stream: an open file, where the pickle begins.
@@ -111,7 +111,7 @@ class PickleReader(pickle._Unpickler):
         super().__init__(self._part, encoding="latin1")
 
     def find_class(self, module: str, name: str) -> Any:
-        """What a name stands for; RefusedError where it is none of those."""
+        """The replacement of a name; RefusedError if the name is not allowed."""
         if (module, name) in _METHODS:
             return getattr(self._budget, _METHODS[module, name])
         if (module, name) not in self.names:
@@ -119,7 +119,7 @@ class PickleReader(pickle._Unpickler):
         return self.names[module, name]
 
     def persistent_load(self, pid: Any) -> Any:
-        """Refuse what lies outside of the pickle."""
+        """Refuse references to objects outside of the pickle."""
         raise RefusedError(f"the object {short(pid)!r} of another file" if isinstance(pid, str) else "an object of another file")
 
     def get_extension(self, code: int) -> Any:

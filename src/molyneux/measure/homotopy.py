@@ -37,11 +37,11 @@ class Homotopy(Measure):
     Scores, with `about` naming the modality and the path; n is the number of pairs:
 
     - `homotopy.readable`: outputs that the reader can read, %; control: true views.
-    - `homotopy.single_change`: of the steps that change any factor, those that change one, %; control: going from sample to
-      sample in one leap. A step goes from one readable output to the next readable one, over unreadable ones between them.
+    - `homotopy.single_change`: of the steps that change any factor, those that change one, %; control: going from one sample to
+      the other in one step. A step goes from one readable output to the next readable one, over unreadable ones between them.
     - `homotopy.factors_per_leg`, `homotopy.factors_per_moving_leg`: how many factors change while one dimension moves, over all
       dimensions and over those that change anything: 1 where each dimension is one factor or a part of one. Same control. Where
-      a leg begins unreadably, it is compared with the last readable output of the legs before it.
+      the first output of a leg is unreadable, the leg is compared with the last readable output of the legs before it.
     - `homotopy.ends`: first and last outputs that equal their sample, %: the same text, or the same factors where a
       reader reads them; control: the other sample of the pair; n is the number of ends.
 

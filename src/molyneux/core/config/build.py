@@ -198,7 +198,7 @@ def _settings(target: type, given: Mapping[str, Any], supplied: tuple[str, ...],
 
 
 def _constructed(target: type, settings: Mapping[str, Any], place: Place = ()) -> Any:
-    """The object; a problem that begins with the name of an argument gets its place."""
+    """The object. An error that begins with the name of an argument is reported at the place of that argument."""
     try:
         with working_folder_importable() if is_foreign(target.__module__ + ".") else nullcontext():
             return target(**_value(dict(settings)))
@@ -276,7 +276,7 @@ def _distance(error: ValidationError) -> tuple[int, int]:
 
 
 def _choice(choices: tuple[Any, ...], kind: type[enum.Enum] | None, value: Any) -> Any:
-    """One of these, or the member of that name; the file may have a number where a word is written like one."""
+    """One of the choices, or the enum member of that name. A file may have the number 1 where the choice is the word `1`."""
     value = str(value) if type(value) is int and str(value) in choices else value
     if not any(value == choice and type(value) is type(choice) for choice in choices):
         offer = suggestion(value, map(str, choices)) if isinstance(value, str) else ""
@@ -295,7 +295,7 @@ def _value(tree: Any) -> Any:
 
 
 def _error(problems: Iterable[Problem]) -> ValidationError:
-    """What a validator raises to give sentences their places inside its own."""
+    """The error that a validator raises for sentences at places within its value."""
     kinds = [(place, PydanticCustomError("problem", "{sentence}", {"sentence": text})) for place, text in problems]
     return ValidationError.from_exception_data("settings", [{"type": kind, "loc": place, "input": None} for place, kind in kinds])
 

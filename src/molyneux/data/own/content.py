@@ -124,12 +124,12 @@ class Content:
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:
-        """Everything that was not taken as the files have it, one sentence each."""
+        """One sentence for each thing that was converted, cut or drawn."""
         parts = (self.notes, *(view.notes for view in self.views), *(label.notes for label in self.labels), self._untrained())
         return tuple(dict.fromkeys(note for part in parts for note in part))
 
     def _untrained(self) -> tuple[str, ...]:
-        """Labels of which the training samples lack values."""
+        """One sentence for each label with values that no training sample has."""
         found = []
         for label in self.labels:
             trained = np.bincount(label.codes[self.rows["train"]] + 1, minlength=len(label.factor.values) + 1)[1:]
@@ -167,7 +167,7 @@ def split_rows(
         given: the split of each row in words, such as `train`, `val` or `test`; None draws the splits.
         fractions: shares that train, validate and test. A split that `given` lacks is drawn from the training rows.
         seed: of what is drawn.
-        where: says where a row stands.
+        where: gives the place of a row, for messages.
 
     Raises:
         DataError: a word that names no split, no rows to train on, or a split without any sample.
@@ -191,7 +191,7 @@ def split_rows(
 
 
 def drawn_notes(given: Sequence[str | None] | np.ndarray | None, rows: Mapping[Split, np.ndarray]) -> tuple[str, ...]:
-    """Which splits were drawn from training rows although `given`, as of `split_rows`, names others, one sentence each."""
+    """One sentence for each split that was drawn from the training rows because `given` (see `split_rows`) names only others."""
     if given is None:
         return ()
     named = {SPLIT_WORDS[str(word).strip().lower()] for word in set(given.tolist() if isinstance(given, np.ndarray) else given)}

@@ -26,7 +26,7 @@ class OwnDataset(SplitDataset):
     """Samples in files of the user's own; see `ArrayDataset`, `ImageFolder` and `TableDataset`.
 
     A data set is its settings: files are read when samples, their number or their spec are first asked for. The seed of a source
-    is the order in which a split is read. The data set is known by the content of its files and not by their place.
+    is the order in which a split is read. Its identity is the content of its files, not their location.
 
     Args:
         path: the file or the folder.
@@ -43,7 +43,7 @@ class OwnDataset(SplitDataset):
         words: size of the vocabulary; other words are `<unk>`.
         length: symbols of a text, at which longer ones are cut; by default the longest training text fits.
         missing: words that say that a sample has no label or no text, such as NA. An empty field always does. By default, words
-            that programs write for no value are refused as labels, for they may be classes; [] takes them for classes.
+            such as NA are refused as labels, because they may be classes; [] makes them classes.
 
     Raises:
         ConfigError: settings that cannot be used; all problems at once.

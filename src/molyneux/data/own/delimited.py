@@ -25,8 +25,8 @@ _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 def read_delimited(path: Path) -> tuple[pa.Table, str, list[str]]:
     """A table of delimited text with titles, what separates its fields, and what was converted, in sentences.
 
-    Every value stays text; an empty one that is not quoted is null. The separator is the one of the suffix, unless the titles
-    are one field by it and several by another.
+    Every value stays text; an empty one that is not quoted is null. The separator is that of the suffix, unless the titles
+    are a single field with it and several with another separator.
 
     Raises:
         DataError: titles are repeated, a row has another number of fields, a quote is not closed, or the text is not in UTF-8
@@ -95,7 +95,7 @@ def _titles(head: bytes, skip: int) -> str:
 
 
 def _separator(titles: str, usual: str) -> str:
-    """What separates titles: the usual one, or the one that makes most of them where that makes one."""
+    """The separator of titles: the usual one, or where that gives a single title, the one that gives most."""
     counts = {separator: len(next(plain_csv.reader([titles], delimiter=separator), [])) for separator in _SEPARATORS}
     return usual if counts[usual] > 1 else max(counts, key=lambda separator: (counts[separator], separator == usual))
 

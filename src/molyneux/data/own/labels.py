@@ -81,7 +81,7 @@ def make_labels(
 
 
 def _spelled(name: str, values: np.ndarray, where: Where, missing: Sequence[str] | None) -> tuple[np.ndarray, list[str]]:
-    """Labels (N,) of strings without what makes equal ones differ, empty where there is none; and what was converted.
+    """Labels (N,) of strings in one spelling, empty where there is none; and what was converted.
 
     Raises:
         DataError: a word that may be a class, or say that there is no label.
@@ -116,7 +116,7 @@ def _spelled(name: str, values: np.ndarray, where: Where, missing: Sequence[str]
 
 
 def _require_classes(name: str, values: np.ndarray, known: np.ndarray, where: Where) -> None:
-    """Raise DataError for numbers that can be no classes: negative ones, which are no label elsewhere, and real ones."""
+    """Raise DataError for numbers that cannot be classes: real numbers, and negative ones, which elsewhere mean no label."""
     if values.dtype.kind != "U":
         missing = np.unique(values[~known])
         if len(missing) > 1:
@@ -165,7 +165,7 @@ def number_target(name: str, values: np.ndarray, where: Where) -> Answers:
 
 
 def _whole(name: str, values: np.ndarray, where: Where) -> np.ndarray:
-    """Labels that are stored as floats as integers, -1 for NaN; as they are where they are no whole numbers."""
+    """Labels that are stored as floats, as integers with -1 for NaN; unchanged if they are not whole numbers."""
     if (wrong := np.flatnonzero(np.isinf(values))).size:
         raise DataError(f"{where(int(wrong[0]))}, label {name!r}: expected an integer, got {values[wrong[0]]}: correct it")
     known = np.isfinite(values)

@@ -106,7 +106,7 @@ class Pictures:
             return _Head((height, width), image.mode, has_alpha(image))
 
     def _converted(self, rows: Sequence[int], heads: Sequence[_Head]) -> tuple[str, ...]:
-        """Which images are not taken as they are, one sentence for each reason."""
+        """One sentence for each reason for which images are converted."""
         shape, sizes = self.modality.shape[1:], [head.size for head in heads]
         grey = self.modality.shape[0] == 1
         kinds = {
@@ -127,7 +127,7 @@ class Pictures:
         )
 
     def _require_levels(self, rows: Sequence[int]) -> None:
-        """Raise DataError where all images have the levels 0 and 1 alone, which would be black; looks until one has others."""
+        """Raise DataError if all images have only the levels 0 and 1, which would be shown as black."""
         some = False
         for row in rows:
             image = self._image(row)

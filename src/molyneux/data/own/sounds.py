@@ -37,12 +37,12 @@ class SoundForm:
 def sound_form(array: np.ndarray, at: str) -> SoundForm:
     """How to read sounds of one channel (N, T), or of several, (N, C, T) as PyTorch has them or (N, T, C) as WAV files do.
 
-    Integers of 8, 16 and 32 bits are those of WAV files: they are divided by half of their range, and 8 bits without a sign
-    have their silence at 128.
+    Integers of 8, 16 and 32 bits are those of WAV files: they are divided by half of their range, and unsigned 8-bit integers
+    have silence at 128.
 
     Args:
         array: the sounds.
-        at: the file and the array, for what is said.
+        at: the file and the array, for messages.
 
     Raises:
         DataError: numbers of other types, or arrays of other shapes.

@@ -40,12 +40,12 @@ def composed_texts(texts: Sequence[str | None], what: str, where: Where) -> tupl
 
 
 def counted_texts(count: int) -> str:
-    """So many texts, in words."""
+    """A number of texts in words, such as `1 text` or `3 texts`."""
     return "in 1 text" if count == 1 else f"in {count:,} texts"
 
 
 def look_alike(words: Iterable[str]) -> list[str]:
-    """The first words that differ from each other in capital letters alone; none if there are none.
+    """The first words that differ only in capital letters; empty if there are none.
 
     >>> look_alike(["cat", "dog", "Cat"])
     ['cat', 'Cat']
@@ -57,6 +57,6 @@ def look_alike(words: Iterable[str]) -> list[str]:
 
 
 def distinct_spellings(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Labels (N,) of strings as they are spelled: different ones, which one each is (N,), and each as it is meant."""
+    """The distinct spellings of labels (N,), the number of the spelling of each label (N,), and each spelling normalised."""
     distinct, inverse = np.unique(values, return_inverse=True)
     return distinct, inverse.ravel(), [composed(word).strip() for word in distinct.tolist()]

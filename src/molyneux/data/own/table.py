@@ -39,8 +39,8 @@ class TableDataset(OwnDataset):
     Args:
         texts: columns that are text modalities.
         images: columns that are image modalities: paths below the folder of the table, or the content of image files.
-        tabular: columns of numbers, or of lists of numbers of one length, that together are a modality called `tabular`; or by
-            the names of several modalities.
+        tabular: columns of numbers, or of lists of numbers of one length, that together are a modality called `tabular`; or a
+            mapping of several modalities to their columns.
         standardize: whether each column of numbers gets mean 0 and standard deviation 1 over the training samples.
         image_size: height and width to which images are resized; without it all have to be of one size.
         image_channels: 1 for grey, 3 for colour; by default 1 if all images are grey.
@@ -117,7 +117,7 @@ class TableDataset(OwnDataset):
         return Content(tuple(views), rows, labels, answers, (*table.notes, *drawn_notes(given, rows)))
 
     def _given(self, table: TableRows) -> list[str | None] | None:
-        """The split of each row, by its column or by the name of its file; None where they are drawn."""
+        """The split of each row, named by a column or by its file; None if splits are drawn."""
         if self.split is not None:
             return table.strings(self.split)
         if not store.is_folder(self.path):
@@ -193,7 +193,7 @@ def image_problems(size: tuple[int, int] | None, channels: int | None) -> list[s
 
 
 def _split_of(path: Path) -> Split | None:
-    """The split that a file is of: the word for one in the name of the first sub-folder which has one, or else in its own.
+    """The split of a file: named by the first of its sub-folders whose name has a word for one, otherwise by its own name.
 
     Raises:
         DataError: the name has words for several splits.

@@ -59,11 +59,11 @@ class TableRows:
         return str(self.files[-1][0])
 
     def at(self, name: str) -> Where:
-        """Says where a row of a column stands."""
+        """A function that gives the file and row of a number of a row, for messages about a column."""
         return lambda row: f"{self.where(row)}, column {name!r}"
 
     def column(self, name: str) -> pa.ChunkedArray:
-        """The column of that name, in a plain type; blanks around titles and forms of Unicode tell no titles apart.
+        """The column of that name, in a plain type. Titles that differ only in surrounding blanks or in Unicode form are equal.
 
         Raises:
             DataError: there is none, or several.
@@ -88,7 +88,7 @@ class TableRows:
         return found
 
     def texts(self, name: str, missing: Sequence[str] | None = None) -> list[str | None]:
-        """As `strings`; None also where the text is one of `missing`."""
+        """The values of a column as text; None where there is none, or where the text is one of `missing`."""
         return [None if missing and text in missing else text for text in self.strings(name)]
 
     def numbers(self, name: str) -> np.ndarray:
@@ -140,7 +140,7 @@ class TableRows:
 
 
 def file_below(root: Path, name: str) -> Path:
-    """The file of a relative path; also where the path was written with backslashes, or in another form of Unicode."""
+    """The file of a relative path, which may have backslashes or another Unicode form than the file's name."""
     slashes = name.replace("\\", "/")
     forms = (name, slashes, *(normalize(form, slashes) for form in ("NFC", "NFD")))
     return next((root / form for form in forms if (root / form).exists()), root / name)

@@ -17,9 +17,9 @@ class Letters:
     """Per text, how many characters are right.
 
     Args:
-        published: (N,) equal characters at equal positions over the true length: what stands behind the true end is
+        published: (N,) equal characters at equal positions over the true length: symbols after the true end are
             ignored (the toolkit's Letters).
-        padded: (N,) equal characters at equal positions over the full padded length: a wrong tail counts.
+        padded: (N,) equal characters at equal positions over the full padded length: wrong symbols after the true end count.
     """
 
     published: np.ndarray

@@ -115,7 +115,7 @@ def by_value(rows: Rows, factors: Sequence[Factor], least: int) -> Iterator[tupl
 
 
 def lowest(found: Sequence[Score], name: str) -> list[Score]:
-    """Of scores of several values of one factor, the worst by another name; none where there are fewer than two."""
+    """The worst of the scores of several values of one factor, under another name; none if there are fewer than two."""
     known = [score for score in found if score.value is not None]
     if len(known) < 2:
         return []
@@ -128,7 +128,7 @@ def lowest(found: Sequence[Score], name: str) -> list[Score]:
 
 
 def lowest_of_factors(scores: Sequence[Score]) -> list[Score]:
-    """Of every score that is given for values of factors, the worst value of each factor as `<name>_lowest`."""
+    """For every score that is given for the values of factors, the worst value of each factor, named `<name>_lowest`."""
     groups: dict[tuple[str, Any], list[Score]] = {}
     for score in (score for score in scores if "value" in score.about):
         groups.setdefault((score.name, score.about["factor"]), []).append(score)
@@ -170,13 +170,13 @@ def _facts(
 
 
 def _in_rows(values: np.ndarray, size: int) -> np.ndarray:
-    """Samples (N, ...) in rows (N // size, size, ...), without those that fill none."""
+    """Samples (N, ...) in rows (N // size, size, ...); an incomplete last row is left out."""
     count = len(values) // size
     return values[: count * size].reshape(count, size, *values.shape[1:])
 
 
 def _shared(codes: np.ndarray) -> np.ndarray:
-    """The code (N, F) that those samples of each row (N, K, F) which have one share; -1 where they differ or none has one."""
+    """The code (N, F) that all samples of a row (N, K, F) share, absent ones left out; -1 if they differ or all are absent."""
     highest = codes.max(1)
     differ = (codes >= 0) & (codes != highest[:, None])
     return np.where(differ.any(1), -1, highest)
