@@ -41,7 +41,7 @@ class TableDataset(OwnDataset):
         images: columns that are image modalities: paths below the folder of the table, or the content of image files.
         tabular: columns of numbers, or of lists of numbers of one length, that together are a modality called `tabular`; or a
             mapping of several modalities to their columns.
-        standardize: whether each column of numbers gets mean 0 and standard deviation 1 over the training samples.
+        standardise: whether each column of numbers gets mean 0 and standard deviation 1 over the training samples.
         image_size: height and width to which images are resized; without it all have to be of one size.
         image_channels: 1 for grey, 3 for colour; by default 1 if all images are grey.
         root: the folder that paths of images begin at; by default that of the table.
@@ -52,7 +52,7 @@ class TableDataset(OwnDataset):
     texts: tuple[str, ...] = ()
     images: tuple[str, ...] = ()
     tabular: tuple[str, ...] | Mapping[str, tuple[str, ...]] = field(default_factory=tuple)
-    standardize: bool = True
+    standardise: bool = True
     image_size: tuple[int, int] | None = None
     image_channels: int | None = None
     root: Path | None = None
@@ -139,7 +139,7 @@ class TableDataset(OwnDataset):
         present = np.isfinite(values).all(1)
         if not present[train].any():
             raise DataError(f"{self.path}: expected training samples with all of {', '.join(columns)}, got none")
-        if self.standardize:
+        if self.standardise:
             known = values[train][present[train]]
             deviation = known.std(0)
             values = (values - known.mean(0)) / np.where(deviation > 0, deviation, 1)

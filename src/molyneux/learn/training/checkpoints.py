@@ -105,7 +105,7 @@ class Checkpoints:
         self._begun = True
 
     def save(self, model: nn.Module, optimizer: Optimizer | None, state: State) -> None:
-        """Write a checkpoint, then remove those before it; there is no optimizer before a stage has begun.
+        """Write a checkpoint, then remove those before it; there is no optimiser before a stage has begun.
 
         Raises:
             StoreError: the folder that `begin` made is gone, or it cannot be written to.

@@ -179,7 +179,7 @@ class LatentProbe(Measure):
         permutations: how often labels are permuted for the control; 0 leaves it out.
 
     Raises:
-        ConfigError: unknown draw or classifiers, fewer than 20 samples, a regularization that is not positive, or a negative
+        ConfigError: unknown draw or classifiers, fewer than 20 samples, a `regularization` that is not positive, or a negative
             number of permutations.
     """
 

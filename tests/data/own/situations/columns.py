@@ -16,7 +16,7 @@ from situations.tables import arrow, changed, table, text
 
 NUMBERS = [row + 0.5 for row in range(24)]
 KIND = ["a", "b"] * 12
-USED: dict[str, Any] = {"tabular": ("weight",), "labels": ("kind",), "standardize": False}
+USED: dict[str, Any] = {"tabular": ("weight",), "labels": ("kind",), "standardise": False}
 
 
 def weights(values: Any, name: str = "items.parquet", **settings: Any) -> Any:
@@ -179,7 +179,7 @@ SITUATIONS = [
         "expected a number in each row, got lists",
     ),
     Situation(
-        "a column of equal numbers", "read", weights([3.0] * 24, standardize=True), "0, for it has no deviation", are([0.0] * 24)
+        "a column of equal numbers", "read", weights([3.0] * 24, standardise=True), "0, for it has no deviation", are([0.0] * 24)
     ),
     Situation(
         "two columns of one name in Parquet",

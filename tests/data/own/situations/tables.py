@@ -17,7 +17,7 @@ from situations.situation import Situation, whole
 
 TITLES = ("weight", "kind", "note")
 ROWS = [(f"{row}.5", "ab"[row % 2], f"a {('cat', 'dog')[row % 2]} here") for row in range(24)]
-USED: dict[str, Any] = {"tabular": ("weight",), "labels": ("kind",), "texts": ("note",), "standardize": False}
+USED: dict[str, Any] = {"tabular": ("weight",), "labels": ("kind",), "texts": ("note",), "standardise": False}
 
 
 def text(separator: str = ",", end: str = "\n", titles: tuple[str, ...] = TITLES, rows: Any = None) -> str:
