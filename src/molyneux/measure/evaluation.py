@@ -131,7 +131,7 @@ class Evaluation:
 
     @property
     def observed_sets(self) -> tuple[tuple[str, ...], ...]:
-        """What is observed where nothing else is asked for: each available modality alone, then all available ones together."""
+        """The sets of modalities that are observed by default: each available modality alone, then all together."""
         return tuple(dict.fromkeys([*((name,) for name in self.available), self.available]))
 
     @cached_property
@@ -152,7 +152,7 @@ class Evaluation:
         return replace(self, model=model.to(self.device) if isinstance(model, nn.Module) else model, untrained=None)
 
     def controls_of(self, target: str) -> dict[str, TrainedControl]:
-        """The trained controls of a target, where every modality is observed of some sample: else they would know more."""
+        """The trained controls of a target; none if some modality is in no sample, because controls would then know more."""
         if self.available != self.spec.names:
             return {}
         return {name: control for name, control in self.controls.items() if control.target == target}
@@ -240,7 +240,7 @@ class Evaluation:
         return found
 
     def once(self, name: str, make: Callable[[], T]) -> T:
-        """What several measures need and one computes: the result of the first call for a name."""
+        """The result of the first call of `make` for a name, which several measures share."""
         if name not in self._made:
             self._made[name] = make()
         return cast(T, self._made[name])
@@ -254,7 +254,7 @@ class Evaluation:
         return seeds.generator(self.seed, self.stream, *names)
 
     def reader(self, modality: str) -> Reader | None:
-        """Who reads a modality: the exact reader where there is one, else the judge, else None."""
+        """The reader of a modality: the exact reader if there is one, otherwise the judge, otherwise None."""
         return self.exact.get(modality, self.readers.get(modality))
 
     def judge(self, modality: str) -> Reader | None:
@@ -262,7 +262,7 @@ class Evaluation:
         return self.readers.get(modality) if modality in self.exact else None
 
     def network(self, modality: str) -> Features | None:
-        """Whose features of a modality are compared: the network that was given, else the judge, else None."""
+        """The network whose features of a modality are compared: the given one, otherwise the judge, otherwise None."""
         judge = self.readers.get(modality)
         return self.features.get(modality, judge if isinstance(judge, Features) else None)
 

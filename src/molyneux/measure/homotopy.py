@@ -93,7 +93,7 @@ class Homotopy(Measure):
         return Measurement(tuple(score for score in scores if score is not None), galleries)
 
     def _portions(self, evaluation: Evaluation, pairs: Pairs, name: str) -> list[np.ndarray]:
-        """The pairs, so many at a time that their codes are about a batch: views of all of them would not fit into memory."""
+        """The pairs in parts whose codes are about a batch, because the views of all pairs may not fit into memory."""
         together = max(1, evaluation.batch_size // (self.steps * (1 + sum(pairs.parts(name).values()))))
         return np.split(np.arange(len(pairs)), range(together, len(pairs), together))
 

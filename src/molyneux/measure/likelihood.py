@@ -232,7 +232,7 @@ class _Bounds:
     made: dict[tuple[_Names, str], dict[str, Tensor]] = field(default_factory=dict)
 
     def scored(self, target: _Names, names: _Names, noise: torch.Generator) -> dict[_Key, Tensor]:
-        """What is scored of the samples that have all modalities `names`, under the name of a target; nothing without any."""
+        """The scores of samples that have all modalities `names`, under the name of a target; none without such samples."""
         found = self._of(names, noise)
         rows = _all_present(self.batch, names)
         return {(what, (), target): values[rows] for what, values in found.items()} if bool(rows.any()) else {}
@@ -306,7 +306,7 @@ def _sampling_error(variances: np.ndarray, recorder: Recorder) -> Score:
 
 
 def _densities(evaluation: Evaluation, codes: Codes, view: Tensor, target: str, lengths: Tensor | None) -> dict[str, Tensor]:
-    """Log-densities (m, B) of views (B, ...) given their own codes (m, B, D) and, of several samples, given those of another."""
+    """Log-densities (m, B) of views (B, ...) given their own codes (m, B, D), and given those of another sample, if any."""
     own, others, count = list[Tensor](), list[Tensor](), len(view)
     for rows in torch.split(torch.arange(count, device=view.device), _rows(evaluation)) if count else ():
         made = evaluation.model.decode(_of_samples(codes, rows), (target,))[target]
@@ -346,7 +346,7 @@ def _rows(evaluation: Evaluation) -> int:
 
 
 def _controls(found: Mapping[_Key, np.ndarray], key: _Key) -> dict[str, float]:
-    """What a score is compared with, from the same samples; nothing where that is not finite."""
+    """The controls of a score, from the same samples; those that are not finite are left out."""
     name, source, target = key
     compared: dict[str, float] = {}
     if name == "conditional" and (_UNPAIRED, source, target) in found:

@@ -35,8 +35,8 @@ def mean_interval(
 ) -> Interval | None:
     """The interval of a mean that holds the percentile bootstrap's and Student's, whatever the order of the values.
 
-    The bootstrap (Efron and Tibshirani 1993, chapter 13) follows skewed values, and of ten values holds in 9 of 10 cases; the
-    variance of so few is too small by a tenth, which Student's interval allows for.
+    The bootstrap (Efron and Tibshirani 1993, chapter 13) follows skewed values, but of ten values it covers the mean in only 9 of
+    10 cases: its variance is too small by a tenth, which Student's interval corrects.
 
     Where all values are equal the bootstrap would claim certainty. With known bounds the interval then allows for the
     largest share of unlike values that n equal ones do not rule out, 1 - 0.025^(1/n); without them it is None.
@@ -67,8 +67,8 @@ def statistic_interval(statistic: Callable[[np.ndarray], float], rows: np.ndarra
 def percentiles(drawn: np.ndarray) -> Interval | None:
     """The 95 % interval from the values of a statistic on resamples.
 
-    None where one is not finite, and where all are equal, which shows that the samples cannot tell how far the statistic
-    varies, and not that it is certain.
+    None if a value is not finite, or if all are equal: the resamples then do not show how far the statistic varies, which does
+    not make it certain.
     """
     if not np.isfinite(drawn).all() or np.ptp(drawn) <= 1e-12 * np.abs(drawn).max():
         return None
@@ -79,7 +79,7 @@ def percentiles(drawn: np.ndarray) -> Interval | None:
 def jackknife_interval(value: float, left_out: Sequence[float], bounds: Bounds = (None, None)) -> Interval | None:
     """The interval of a smooth statistic from its values without each of G groups of samples.
 
-    None where one is not finite, and where all are equal, which is no sign of certainty.
+    None if a value is not finite, or if all are equal, which does not make the statistic certain.
 
     The delete-a-group jackknife (Kott, Journal of Official Statistics 17, 2001): Student's t with G - 1 degrees of freedom and
     the variance (G - 1) / G times the sum of squared differences from the mean. A bootstrap would draw samples more than once,
@@ -100,8 +100,8 @@ GROUPS = 20
 def grouped_interval(statistic: Callable[..., float], *sets: np.ndarray, bounds: Bounds = (None, None)) -> Interval | None:
     """The `jackknife_interval` of a smooth statistic of sets of rows (N, ...) around its value; whatever their order.
 
-    For divergences and other measures of dependence, which grow where samples come twice: all resamples of a bootstrap may lie
-    above the value. None for fewer than two rows in each group.
+    For divergences and other measures of dependence, which are larger for samples with duplicates: all resamples of a bootstrap
+    may lie above the value. None for fewer than two rows in each group.
     """
     if min(map(len, sets)) < 2 * GROUPS:
         return None

@@ -187,7 +187,7 @@ class Transfer(Measure):
 
 
 def _asked(evaluation: Evaluation, path: Sequence[str]) -> list[str]:
-    """The factors that the last reader reads and every modality before it shows."""
+    """The factors that the reader at the end of a path reads and that every modality before it shows."""
     each = [asked_factors(evaluation, Direction((name,), path[-1])) for name in path[:-1]]
     return [name for name in each[0] if all(name in names for names in each)]
 
@@ -197,7 +197,7 @@ def _rows(answers: Answers, rows: np.ndarray) -> Answers:
 
 
 def _gap(right: np.ndarray, apart: np.ndarray, recorder: Recorder) -> Score:
-    """The accuracy of the samples together less that of those apart, in points."""
+    """The accuracy of the samples `together` minus that of those `apart`, in percentage points."""
     fields = {"unit": "points", "bounds": (-100.0, 100.0), "higher_is_better": False, "n": len(right)}
     if apart.all() or not apart.any():
         return recorder.score("gap", None, note="all samples are of one group", **fields)

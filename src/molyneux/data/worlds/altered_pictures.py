@@ -139,7 +139,7 @@ class AlteredPictures(Altered):
         return cover
 
     def _foreign(self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """About as large by area as the figure in whose place they are; those that are not have no size."""
+        """Foreign shapes with about the area of the figure that they replace; if the area differs, the size is unreadable."""
         ratio = 0.75 + 0.5 * drawn[:, 5]
         area = _area(cover)
         thin = self._is(scenes, _STROKES)
@@ -150,7 +150,7 @@ class AlteredPictures(Altered):
         return foreign_shapes.inside(radii, _centroids(cover), area, cover.shape[-1]).astype(np.float32)
 
     def _cut(self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """On one side of a line near the centre nothing is left, or there is a hole."""
+        """Figures cut along a line near the centre, or with a hole."""
         missing = self._part(cover, drawn[:, 6:], least=0.4)
         known = self._is(scenes, ("circle", "semicircle", "spiral"))  # what is left of a circle may be a semicircle
         self._label(codes, rows[known], Change(0, (), ("shape",)))
@@ -253,7 +253,7 @@ class AlteredPictures(Altered):
 
 
 def _square(count: int, where: str) -> Figures:
-    """A square that fills the picture but for a narrow border, whose ground the colours depend on; or one outside of it."""
+    """A large square that leaves a narrow border, whose ground the colours depend on; or a square outside of the picture."""
     centre, size = (-10.0, 1.0) if where == "outside" else (0.5, 0.9)
     shape, ones = np.full(count, SHAPES.index("square")), np.ones(count)
     return Figures(shape, np.full((count, 2), centre), size * ones, 0 * ones, 0 * ones)

@@ -77,7 +77,7 @@ class Altered:
         return self._world.scenes(indices, split=self._split, seed=self._seed)
 
     def _label(self, codes: np.ndarray, rows: np.ndarray, change: Change) -> None:
-        """Write what rows of codes (n, F) no longer show."""
+        """Set to unreadable the codes (n, F) of what altered pictures no longer show."""
         for column, factor in enumerate(self._factors):
             if factor.name in change.unreadable:
                 codes[rows, column] = len(factor.values)

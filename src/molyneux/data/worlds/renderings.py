@@ -91,12 +91,12 @@ class FigureKind(NamedTuple):
 
     @property
     def reach(self) -> float:
-        """How far it reaches from its middle, at most."""
+        """The largest distance of a point of the figure from its middle."""
         cornered = SHAPES[self.outline] in ("square", "line", "pieslice")
         return self.length * (0.71 if cornered else 0.55) + self.thickness / 2
 
     def scaled(self, ratio: float) -> FigureKind:
-        """The same in another size, which is no size of the world."""
+        """The same figure in another size, which the world does not have."""
         return self._replace(length=self.length * ratio, thickness=self.thickness * ratio)
 
 
@@ -143,7 +143,7 @@ class _Group(NamedTuple):
 
 
 def evened(light: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Brightness (n, pixels) with what is brighter than `level` times the brightest at 1, and that of the brightest (n,).
+    """Brightness (n, pixels) divided by `level` times the largest and cut at 1, and the largest brightness (n,).
 
     Textures are at least half as bright as their brightest point. What is darker than `HAZE` of that counts as black.
     """
@@ -170,7 +170,7 @@ def _at_places(
 
 
 def _wrong(kinds: tuple[FigureKind, ...], side: int, image_size: int) -> Iterator[_Group]:
-    """Blurred figures, other sizes and foreign shapes, of which nothing is read; means over rotations, which have a size."""
+    """References that are no figure of the world: blurred figures, other sizes, foreign shapes, and means over rotations."""
     for kind in kinds:
         turned = _draw(kind, side, image_size)
         for blur in _WRONG_BLURS:
@@ -226,7 +226,7 @@ def _ovals(kinds: tuple[FigureKind, ...], side: int, image_size: int) -> Iterato
 
 
 def _outlines(kinds: tuple[FigureKind, ...], side: int, image_size: int) -> Iterator[_Group]:
-    """Shapes that no world has, at every area between those of the smallest and the largest figure of a small size."""
+    """Shapes that no world has, with areas between those of the smallest and the largest small figure."""
     known = {SHAPES[kind.outline] for kind in kinds}
     for size in {kind.size for kind in kinds if kind.length < _SMALL}:
         areas = [_draw(kind, side, image_size)[0].sum() for kind in kinds if kind.size == size]
@@ -263,7 +263,7 @@ def _oval(radius: float, ratio: float, side: int) -> np.ndarray:
 
 
 def _wrong_lengths(lengths: np.ndarray) -> np.ndarray:
-    """Lengths from 0.6 times the smallest to 1.5 times the largest, all at least 12 % away from those of the world."""
+    """Lengths from 0.6 times the smallest to 1.5 times the largest of the world, each at least 12 % from every one of them."""
     first, last = np.log(0.6 * lengths.min()), np.log(1.5 * lengths.max())
     tried = np.exp(np.linspace(first, last, int((last - first) / np.log(_STEP))))
     nearest = np.abs(np.log(tried[:, None] / lengths)).min(1)
@@ -335,7 +335,7 @@ def _ready(pictures: np.ndarray, level: float, image_size: int, *, crisp: bool) 
 
 
 def centroid(light: Tensor) -> Tensor:
-    """(n, 2) x and y in pixels of what is at least half lit in evened brightness (n, H, W); the middle where nothing is."""
+    """(n, 2) mean x and y of the pixels of evened brightness (n, H, W) that are at least 0.5; the middle if none is."""
     lit = (light > INSIDE).float()
     height, width = lit.shape[1:]
     total = lit.sum((1, 2))

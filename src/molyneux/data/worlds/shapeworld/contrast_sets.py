@@ -81,12 +81,12 @@ class CaptionedScenes:
 
     @property
     def group(self) -> tuple[int, int]:
-        """Scenes and captions that belong together: of a contrast set, or of several captions of one scene and the reverse."""
+        """Numbers of scenes and captions of a set: a contrast set, or several captions of one scene or the reverse."""
         return {"published": (self._pictures, self._captions), "related": (1, 3)}.get(self.variant, (2, 2))
 
     @property
     def changes(self) -> tuple[str, ...]:
-        """What the scenes of a set differ in; kinds of foils; or what was changed in a true caption."""
+        """Values of the factor `change`: differences of the scenes of a set, kinds of foils, or changes of a true caption."""
         if self.variant == "balanced" and isinstance(self.captioner, ComposedCaptioner):
             return (INDEPENDENT, *self.captioner.edits)
         if self.variant == "bound":
@@ -95,7 +95,7 @@ class CaptionedScenes:
 
     @property
     def _binding(self) -> tuple[str, ...]:
-        """The differences of scenes that its captions tell apart and that change no count."""
+        """Differences of scenes that captions can tell apart, and that leave all counts of colours and shapes as they are."""
         edits = self.captioner.edits if isinstance(self.captioner, ComposedCaptioner) else ()
         return tuple(name for name in edits if name in BINDING)
 
@@ -200,7 +200,7 @@ class CaptionedScenes:
 def _sets(pairs: MinimalPairs, turned: np.ndarray) -> ContrastSets:
     """Sets of pairs, with the scenes (first column of `turned`) and the captions (second one) exchanged in some, (n, 2) bool.
 
-    So the place of a sample tells neither its answer, nor which scene was drawn first, nor which caption is the foil.
+    So the position of a sample in its set does not tell its answer, which scene was drawn first, or which caption is the foil.
     """
     scenes, captions = turned.T
     first, second = pairs.scenes
@@ -223,7 +223,7 @@ def joined_changes(kinds: Iterable[CaptionedScenes]) -> tuple[str, ...]:
 
 
 def joined(parts: Sequence[tuple[np.ndarray, ContrastSets]], count: int, *, entities: int, length: int) -> ContrastSets:
-    """Sets of several kinds in one: each part at its rows, with room for so many entities and symbols.
+    """The sets of several kinds as one batch: each part at its rows, padded to the same numbers of entities and symbols.
 
     Args:
         parts: rows (m,) and the sets that stand there, which all have equally many scenes and captions.

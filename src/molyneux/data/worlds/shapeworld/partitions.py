@@ -65,7 +65,7 @@ class Acceptance:
         return np.asarray(taken)
 
     def _of_sets(self, change: np.ndarray, truth: np.ndarray, entities: np.ndarray) -> dict[str, np.ndarray]:
-        """Which sets are refused by each restriction of what is no caption, (m,) bool."""
+        """By restriction of anything but captions, which sets it refuses, (m,) bool."""
         found, only = dict[str, np.ndarray](), self._only
         if "change" in only:
             wanted = [place for place, one in enumerate(self._changes) if one in only["change"]]
@@ -107,8 +107,8 @@ def explained(error: NotDrawnError, split: str, kind: str, accept: Acceptance, l
         error: as it was raised.
         split: of the samples.
         kind: of their captions.
-        accept: what was asked which sets are taken.
-        limits: names of the settings that restrict scenes or captions, for where none alone can be named.
+        accept: what decided which sets are taken, and counted why others were refused.
+        limits: names of all settings that restrict scenes or captions, which are told if no single one can be named.
     """
     reason = accept.reason()
     if reason:
@@ -123,7 +123,7 @@ def explained(error: NotDrawnError, split: str, kind: str, accept: Acceptance, l
 def partition_problems(
     only: Mapping[str, Sequence[str]], known: Sequence[Factor], *, two_sided: bool, related: bool = False
 ) -> list[str]:
-    """What is wrong with a partition: factors or values that there are not, and the truth of sets that have both.
+    """What is wrong with a partition: unknown factors or values, and the truth of sets with both true and false captions.
 
     Args:
         only: values by the name of a factor.

@@ -123,7 +123,7 @@ def _outside(row: int, e: int, rows: Rows) -> float:
 
 @compiled
 def _near(row: int, e: int, o: int, rows: Rows) -> float:
-    """1 if two entities are less than a pixel apart, by points of a grid, else 0; each is made larger by half a pixel."""
+    """1 if two entities are less than a pixel apart, else 0: whether they share a grid point, enlarged by half a pixel."""
     margin = 0.5 / _GRID
     (width, height), (box_x, box_y) = _extents(row, e, rows), box(row, e, rows)
     (there_w, there_h), (there_x, there_y) = _extents(row, o, rows), box(row, o, rows)
