@@ -99,24 +99,28 @@ def find_class(name: str, base: type, *, package: str = "") -> type:
         ConfigError: there is none, with the nearest name; or it is no `base`; or it is not of this package, inside of
             `package_alone`.
     """
-    known = short_names(base, package=package)
     if "." in name:
         found = _imported(name)
         if not _is_a(found, base):
+            known = short_names(base, package=package)
             raise ConfigError(f"expected {class_in_words(base)}, got {name}; {nearest(name.rpartition('.')[2], known)}")
         return found
-    by_folded = {_folded(short): kind for short, kind in known.items()}
-    if _folded(name) not in by_folded:
-        raise ConfigError(f"unknown class {name[:80]!r}; {nearest(name[:80], known)}")
-    return by_folded[_folded(name)]
+    if not (classes := _classes(base, package, _folded(name))):  # other classes are imported for the error alone
+        raise ConfigError(f"unknown class {name[:80]!r}; {nearest(name[:80], short_names(base, package=package))}")
+    return list(classes.values())[-1]
 
 
 def short_names(base: type, *, package: str = "") -> dict[str, type]:
     """The classes that satisfy `base` by their short names, sorted."""
+    return dict(sorted(_classes(base, package).items()))
+
+
+def _classes(base: type, package: str, folded: str = "") -> dict[str, type]:
+    """The classes that satisfy `base` by their short names, or those of one name, whatever its case and underscores."""
     parts = base.__module__.split(".")
     packages = [package] if package else [".".join(parts[:end]) for end in range(min(2, len(parts)), len(parts) + 1)]
-    found = {name: item for module in packages for name, item in _exported(module) if _is_a(item, base)}
-    return dict(sorted((name, item) for name, item in found.items() if not inspect.isabstract(item)))
+    found = {name: item for module in packages for name, item in _exported(module, folded) if _is_a(item, base)}
+    return {name: item for name, item in found.items() if not inspect.isabstract(item)}
 
 
 @functools.cache
@@ -132,7 +136,8 @@ def public_path(found: type) -> str:
     """
     parts = found.__module__.split(".")
     packages = (".".join(parts[:length]) for length in range(2, len(parts)))
-    exported = (f"{package}.{found.__name__}" for package in packages if dict(_exported(package)).get(found.__name__) is found)
+    folded = _folded(found.__name__)
+    exported = (f"{package}.{found.__name__}" for package in packages if dict(_exported(package, folded)).get(found.__name__) is found)
     path = next(exported, f"{found.__module__}.{found.__qualname__}")
     return _changed(path, {place: kept for kept, place in _public_paths(path).items()})
 
@@ -230,9 +235,11 @@ def _changed(path: str, places: Mapping[str, str]) -> str:
     return path
 
 
-def _exported(package: str) -> Iterator[tuple[str, Any]]:
+def _exported(package: str, folded: str = "") -> Iterator[tuple[str, Any]]:
+    """What a package exports under its names, or under those that fold to one; nothing else of it is imported."""
     module = importlib.import_module(package)
-    return ((name, getattr(module, name)) for name in getattr(module, "__all__", ()))
+    names = (name for name in getattr(module, "__all__", ()) if not folded or _folded(name) == folded)
+    return ((name, getattr(module, name)) for name in names)
 
 
 def _is_a(found: Any, base: type) -> bool:

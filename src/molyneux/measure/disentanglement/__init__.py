@@ -1,18 +1,23 @@
 """Disentanglement: how codes are laid out, from arrays of codes and factors."""
 
-from molyneux.measure.disentanglement.code_use import CodeUse
-from molyneux.measure.disentanglement.disentanglement import Disentanglement
-from molyneux.measure.disentanglement.information import adjusted_information, expected_information
-from molyneux.measure.disentanglement.metric import Metric, Outcome
-from molyneux.measure.disentanglement.scoring import METRICS, Repeats, outcomes, score_codes
-from molyneux.measure.disentanglement.table import Table, read_codes, tabulate, write_codes
-from molyneux.measure.disentanglement.unsupervised import (
-    correlation_matrix,
-    gaussian_total_correlation,
-    hoyer,
-    top_counts,
-    unsupervised_ranking,
-)
+from typing import TYPE_CHECKING
+
+from molyneux.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from molyneux.measure.disentanglement.code_use import CodeUse
+    from molyneux.measure.disentanglement.disentanglement import Disentanglement
+    from molyneux.measure.disentanglement.information import adjusted_information, expected_information
+    from molyneux.measure.disentanglement.metric import Metric, Outcome
+    from molyneux.measure.disentanglement.scoring import METRICS, Repeats, outcomes, score_codes
+    from molyneux.measure.disentanglement.table import Table, read_codes, tabulate, write_codes
+    from molyneux.measure.disentanglement.unsupervised import (
+        correlation_matrix,
+        gaussian_total_correlation,
+        hoyer,
+        top_counts,
+        unsupervised_ranking,
+    )
 
 __all__ = [
     "METRICS",
@@ -35,3 +40,6 @@ __all__ = [
     "unsupervised_ranking",
     "write_codes",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__)
