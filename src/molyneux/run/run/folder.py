@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from molyneux.core import ConflictError, StoreError, store
+from molyneux.core import ConflictError, CorruptFileError, StoreError, store
 from molyneux.core.config import package_alone
+from molyneux.core.config.earlier import same_settings
 from molyneux.core.documents import differences
 from molyneux.run.run.experiment import Experiment, parse_experiment
 from molyneux.run.run.readers import feature_digests, judge_digests, reader_versions
@@ -31,12 +32,12 @@ class RunFolder:
         self.path, self.experiment = path, experiment
         dataset = experiment.data.dataset
         seed, settings = experiment.seed, experiment.resolved
-        self.samples = run_stage(path, "samples", seed=seed, data=settings["data"], version=dataset and dataset.name)
-        self.model = run_stage(path, "model", seed=seed, learn=settings["learn"], samples=self.samples.key)
+        self.samples = _made(run_stage(path, "samples", seed=seed, data=settings["data"], version=dataset and dataset.name))
+        self.model = _made(run_stage(path, "model", seed=seed, learn=settings["learn"], samples=self.samples.key))
         judges = judge_digests(dataset, experiment.measure.judges)
         features, readers = feature_digests(experiment.measure.features), reader_versions(dataset)
         more = {**({"features": features} if features else {}), **({"readers": readers} if readers else {})}
-        self.measure = run_stage(path, "measure", measure=settings["measure"], model=self.model.key, judges=judges, **more)
+        self.measure = _made(run_stage(path, "measure", measure=settings["measure"], model=self.model.key, judges=judges, **more))
 
     @property
     def complete(self) -> bool:
@@ -59,6 +60,16 @@ class RunFolder:
         return True
 
 
+def _made(stage: store.Stage) -> store.Stage:
+    """A stage; one that an earlier version made, whose settings have other names today, keeps those and its key."""
+    try:
+        recorded = store.made_by(stage.folder)
+    except CorruptFileError:  # what reads the stage says so
+        return stage
+    same = recorded and recorded != stage.settings and same_settings(recorded, stage.settings)
+    return store.Stage(stage.folder, recorded, remedy=stage.remedy) if same else stage
+
+
 @contextmanager
 def held(path: Path, experiment: Experiment) -> Iterator[RunFolder]:
     """Hold the folder of a run against other processes, and make it this experiment's if it is nobody's.
@@ -72,8 +83,9 @@ def held(path: Path, experiment: Experiment) -> Iterator[RunFolder]:
     """
     _require_same(path, experiment)
     with opened(path):
-        if _require_same(path, experiment) != experiment.identity:
-            write_settings(path, experiment.resolved)
+        theirs = _require_same(path, experiment)
+        if theirs is None or not same_settings(theirs, experiment.identity):
+            write_settings(path, {**experiment.resolved, **_lasting(theirs or {})})  # what was made keeps the names it has
         record_machine(path)
         yield RunFolder(path, experiment)
 
@@ -106,7 +118,7 @@ def _require_same(path: Path, experiment: Experiment) -> dict[str, Any] | None:
         raise StoreError(f"cannot write {path}: a file stands where a folder is needed: choose another folder with --out")
     theirs = _identity(path)
     if theirs is not None:
-        if _lasting(theirs) != _lasting(experiment.identity):
+        if not same_settings(_lasting(theirs), _lasting(experiment.identity)):
             changed = differences(_lasting(theirs), _lasting(experiment.identity))
             raise ConflictError(f"{path} was made by another configuration ({changed}): choose another folder with --out")
     elif path.is_dir() and any(not item.name.startswith(".") for item in path.iterdir()):

@@ -20,7 +20,7 @@ from molyneux.run.run.readers import Readers, find_controls, find_features, find
 from molyneux.run.run.report import Outcome, Silent, StepProgress, outcome_of, write_report
 from molyneux.run.run.same_samples import require_same_samples, sample_digests
 from molyneux.run.run.samples import conditions, save_view_digests, train_overlap
-from molyneux.run.run.stored import machine, record_machine, remedy
+from molyneux.run.run.stored import machine, record_machine, remedy, stored_settings
 
 Step = Literal["data", "learn", "measure", "report"]
 """The steps of a run, in order."""
@@ -241,9 +241,14 @@ STEPS: dict[Step, Callable[[Run], None]] = {
     "data": make_samples,
     "learn": learn,
     "measure": measure,
-    "report": lambda run: write_report(run.folder.path, run.experiment.resolved, run.progress),
+    "report": lambda run: write_report(run.folder.path, _stored_settings(run), run.progress),
 }
 """What is done in each step, in order."""
+
+
+def _stored_settings(run: Run) -> dict[str, Any]:
+    """The settings of a run as they are in its folder, which an earlier version may have made, with its name of now."""
+    return {**stored_settings(run.folder.path), "name": run.experiment.name}
 
 
 def _keep(run: Run, split: Split, source: Source) -> None:
