@@ -18,6 +18,7 @@ from costs import cost_table, device_table
 from exploited import exploited
 from figure6 import said as figure6_said
 from missing_senses import rate_table
+from names import names_table
 from read import read_table
 from readers import accepted, beyond, close, of_benchmark, right
 from robust import differences, over_data_sets, robustness_table
@@ -273,6 +274,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "rates": rates,
     "readers": readers,
     "methods": methods,
+    "names": names_table,
     "relative": relative,
     "robust": robust,
     "said": said,
