@@ -18,7 +18,7 @@ from molyneux.run.studies import records
 from molyneux.run.studies.records import Records
 from molyneux.run.studies.study import check_points
 
-TOP = Path(__file__).parents[2]
+TOP = Path(__file__).parents[3]
 SHIPPED = sorted(
     path.parent.name
     for path in (TOP / "studies" / "results").glob("*/records.jsonl")

@@ -36,7 +36,7 @@ from molyneux.run.studies.search import search
 from molyneux.run.studies.study import check_points, run_name
 from molyneux.run.studies.trials import sampler
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 
 
 class Told:

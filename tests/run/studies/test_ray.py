@@ -12,7 +12,7 @@ from molyneux.core import store
 from molyneux.report import load_study
 from molyneux.run.studies.ray_agents import begin_of, watch
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 pytest.importorskip("ray")
 
 FATAL = """
