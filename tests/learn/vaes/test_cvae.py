@@ -29,6 +29,7 @@ from molyneux.learn.encoders.nets.net import Reshape
 from molyneux.learn.likelihoods import Normal
 from molyneux.learn.priors.conditional import ConditionalFlow, ConditionalMixture, ConditionalNormal
 from molyneux.learn.vaes import CVAE
+from molyneux.learn.vaes.cvae import ConditionSizes
 
 SCALE, SIZES, BETA = 0.7, {"y": 3, "a": 2, "b": 4}, 1.3
 START = Progress(0, 1)
@@ -173,5 +174,8 @@ def test_settings_are_checked_together():
     with pytest.raises(ConfigError) as caught:
         build(target="z", latent_dim=0, beta=-1.0, nets={"c": LinearNet()})
     assert len(caught.value.problems) == 4
+    with pytest.raises(ConfigError) as caught:
+        ConditionSizes(features=0, width=0)
+    assert len(caught.value.problems) == 2
     with pytest.raises(ConfigError, match="needs a modality beside its target y"):
         CVAE(Spec((Modality("y", "tabular", (2,)),)), target="y")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, fields
 from typing import Unpack
 
 import torch
 from torch import Tensor, nn
 
 from molyneux.core import Spec
-from molyneux.learn.checks import dropout_problems, refuse
+from molyneux.core.moved import moved
+from molyneux.learn.checks import dropout_problems, refuse, too_small
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.encoders.nets.transformer import time_positions
 from molyneux.learn.encoders.pictures import StridedCNN
@@ -18,6 +20,31 @@ from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 
 TRUNK, WORDS, HEAD = StridedCNN((24, 48, 64)), BagOfWords(64), Head(128)
+
+
+@dataclass(frozen=True)
+class TransformerLayers:
+    """Sizes of transformer layers.
+
+    Args:
+        layers: how many.
+        width: of the layers; even and a multiple of `heads`.
+        heads: attention heads.
+        feedforward: units of the inner layer.
+        dropout: share of units dropped in training.
+    """
+
+    layers: int = 3
+    width: int = 64
+    heads: int = 4
+    feedforward: int = 128
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        problems = too_small(self, "layers", "width", "heads", "feedforward")
+        if not problems and self.width % math.lcm(2, self.heads):
+            problems.append(f"width: expected an even multiple of the {self.heads} heads, got {self.width}")
+        refuse(problems + dropout_problems(dropout=self.dropout))
 
 
 class JointTransformer(PictureTextPredictor):
@@ -31,11 +58,7 @@ class JointTransformer(PictureTextPredictor):
 
     Args:
         spec: see `Predictor`.
-        layers: transformer layers.
-        width: of the layers; even and a multiple of `heads`.
-        heads: attention heads.
-        feedforward: units of the inner layer.
-        dropout: share of units dropped in training.
+        transformer: sizes of the layers.
         trunk: encoder of the picture.
         words: encoder of the text, whose parts are the tokens.
         head: see `Head`.
@@ -43,30 +66,23 @@ class JointTransformer(PictureTextPredictor):
 
     positions: Tensor
 
+    @moved(**{item.name: f"transformer.{item.name}" for item in fields(TransformerLayers)})
     def __init__(
         self,
         spec: Spec,
         *,
-        layers: int = 3,
-        width: int = 64,
-        heads: int = 4,
-        feedforward: int = 128,
-        dropout: float = 0.0,
+        transformer: TransformerLayers = TransformerLayers(),
         trunk: ViewEncoder = TRUNK,
         words: ViewEncoder = WORDS,
         head: Head = HEAD,
         **inputs: Unpack[Inputs],
     ) -> None:
-        sizes = {"layers": layers, "width": width, "heads": heads, "feedforward": feedforward}
-        problems = [f"{name}: expected at least 1, got {value}" for name, value in sizes.items() if value < 1]
-        if not problems and width % math.lcm(2, heads):
-            problems.append(f"width: expected an even multiple of the {heads} heads, got {width}")
-        refuse(problems + dropout_problems(dropout=dropout))
         super().__init__(spec, trunk, words, **inputs)
+        width = transformer.width
         self.region, self.word = nn.Linear(self.picture.width, width), nn.Linear(self.words.width, width)
         self.answer = nn.Parameter(torch.randn(width) / width**0.5)
         self.register_buffer("positions", time_positions(self.words.grid[1], width), persistent=False)
-        self.layers = nn.ModuleList(Layer(width, heads, feedforward, dropout) for _ in range(layers))
+        self.layers = nn.ModuleList(Layer(transformer) for _ in range(transformer.layers))
         self.norm = nn.LayerNorm(width)
         self.answer_from(width, head)
 
@@ -90,12 +106,13 @@ class Layer(nn.Module):
     several times as long in bf16 on a CPU.
     """
 
-    def __init__(self, width: int, heads: int, feedforward: int, dropout: float) -> None:
+    def __init__(self, settings: TransformerLayers) -> None:
         super().__init__()
+        width, heads, feedforward = settings.width, settings.heads, settings.feedforward
         self.heads, self.before, self.after = heads, nn.LayerNorm(width), nn.LayerNorm(width)
         self.project, self.combine = nn.Linear(width, 3 * width), nn.Linear(width, width)
         self.inner = nn.Sequential(nn.Linear(width, feedforward), nn.GELU(), nn.Linear(feedforward, width))
-        self.drop = nn.Dropout(dropout)
+        self.drop = nn.Dropout(settings.dropout)
 
     def forward(self, tokens: Tensor, away: Tensor) -> Tensor:
         """Tokens (B, N, width) to the same shape; `away` (B, 1, 1, N) is added to scores, very low for tokens that are absent."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
@@ -11,7 +12,8 @@ from torch import Tensor, nn
 from torch.distributions import Distribution
 
 from molyneux.core import Batch, Codes, DataError, Loss, NotApplicableError, Posterior, Progress, Spec, nearest
-from molyneux.learn.checks import refuse
+from molyneux.core.moved import moved
+from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.encoders.nets import Net, default_net
 from molyneux.learn.encoders.reading import read_view
 from molyneux.learn.likelihoods import ViewDistribution, ViewLikelihood
@@ -23,6 +25,22 @@ from molyneux.learn.vaes.networks import unknown_names
 
 _ROWS = 1024
 """Codes that `conditional_log_likelihood` decodes at once."""
+
+
+@dataclass(frozen=True)
+class ConditionSizes:
+    """How the modalities that are given are read.
+
+    Args:
+        features: numbers of all of them together.
+        width: features of each modality, and units of the hidden layers that join them.
+    """
+
+    features: int = 64
+    width: int = 256
+
+    def __post_init__(self) -> None:
+        refuse(too_small(self, "features", "width"))
 
 
 class CVAE(nn.Module):
@@ -48,8 +66,7 @@ class CVAE(nn.Module):
         spec: what the batches look like; at least two modalities.
         target: the modality that is modelled.
         latent_dim: dimensions of z.
-        condition_dim: features of the condition.
-        width: features of each modality, and units of the hidden layers that join them.
+        condition: how the other modalities are read.
         beta: weight of the divergence, constant or scheduled.
         prior: the prior network; None for a standard normal distribution that does not depend on the condition.
         nets: by modality; the default of its kind for what is not named.
@@ -63,14 +80,14 @@ class CVAE(nn.Module):
     needs_views: ClassVar[bool] = True
     """Training refuses a sample without any modality; see `Autoencoder`."""
 
+    @moved(condition_dim="condition.features", width="condition.width")
     def __init__(
         self,
         spec: Spec,
         *,
         target: str,
         latent_dim: int = 24,
-        condition_dim: int = 64,
-        width: int = 256,
+        condition: ConditionSizes = ConditionSizes(),
         beta: Weight = 1.0,
         prior: PrivatePrior | None = ConditionalNormal(),  # noqa: B008 - frozen
         nets: Mapping[str, Net] | None = None,
@@ -78,8 +95,8 @@ class CVAE(nn.Module):
     ) -> None:
         super().__init__()
         nets, likelihoods = nets or {}, likelihoods or {}
-        sizes = {"latent_dim": latent_dim, "condition_dim": condition_dim, "width": width}
-        problems = [f"{name}: expected at least 1, got {size}" for name, size in sizes.items() if size < 1]
+        condition_dim, width = condition.features, condition.width
+        problems = [] if latent_dim >= 1 else [f"latent_dim: expected at least 1, got {latent_dim}"]
         problems += [*weight_problems(beta=beta), *unknown_names(spec, {"nets": nets, "likelihoods": likelihoods})]
         refuse([*problems, *_target_problems(spec, target)])
         self.spec, self.target, self.beta, self.condition_dim, self.latent_dim = spec, target, beta, condition_dim, latent_dim

@@ -127,12 +127,13 @@ def learns_to_translate(build, seed):
 def test_names_that_cannot_be_translated_are_refused_together(build):
     table = Modality("table", "tabular", (4,))
     with pytest.raises(ConfigError) as error:
-        build(WORDS, FACE, table, source="word", targets=("table",), teaching=2.0, cycle=-1.0)
+        build(WORDS, FACE, table, source="word", targets=("table",), teaching=2.0)
     sentences = "\n".join(error.value.problems)
     assert "source: expected a sequence of numbers, got 'word'; did you mean \"words\"" in sentences
     assert "targets: expected a sequence of numbers, got 'table'" in sentences
     assert "teaching: expected a share in 0..1, got 2.0" in sentences
-    assert "cycle: expected a number of at least 0, got -1.0" in sentences
+    with pytest.raises(ConfigError, match=r"cycle: expected a number of at least 0, got -1\.0"):
+        build(WORDS, FACE, cycle=-1.0)
     with pytest.raises(ConfigError, match="targets: expected one or two sequences beside the source words, got none"):
         build(WORDS, table)
     assert build(FACE, WORDS, table, source="words").targets == ("face",)

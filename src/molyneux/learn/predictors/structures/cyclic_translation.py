@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from molyneux.core import Batch, Kind, Loss, Modality, Progress, Spec, nearest
+from molyneux.core.moved import moved
 from molyneux.learn.checks import levels_below_zero, refuse
 from molyneux.learn.encoders.encoding import attended, attention_weights
 from molyneux.learn.encoders.reading import read_view
@@ -20,6 +22,24 @@ from molyneux.learn.predictors.predictor import Predictor, target_loss
 SEQUENCES: frozenset[Kind] = frozenset({"audio", "series", "video"})
 """Kinds of sequences of numbers, whose squared errors can be told."""
 HEAD = Head(64)
+
+
+@dataclass(frozen=True)
+class TranslationWeights:
+    """Weights of the errors of translations in the loss.
+
+    Args:
+        translation: of the first target.
+        cycle: of the source.
+        second: of the second target.
+    """
+
+    translation: float = 0.01
+    cycle: float = 0.01
+    second: float = 0.01
+
+    def __post_init__(self) -> None:
+        refuse(levels_below_zero(translation=self.translation, cycle=self.cycle, second=self.second))
 
 
 class MCTN(Predictor):
@@ -46,15 +66,14 @@ class MCTN(Predictor):
         targets: names of one or two others that it is translated to; by default all other sequences.
         hidden: units of every recurrent layer.
         head: see `Head`.
-        translation: weight of the error of the first target.
-        cycle: weight of the error of the source.
-        second: weight of the error of the second target.
+        weights: of the errors of translations.
         teaching: in training, share of the steps of a decoder that read the truth of the step before instead of its own output.
 
     Raises:
         ConfigError: with every name that is no sequence, and for no target or more than two.
     """
 
+    @moved(**{item.name: f"weights.{item.name}" for item in fields(TranslationWeights)})
     def __init__(
         self,
         spec: Spec,
@@ -63,18 +82,15 @@ class MCTN(Predictor):
         targets: tuple[str, ...] = (),
         hidden: int = 32,
         head: Head = HEAD,
-        translation: float = 0.01,
-        cycle: float = 0.01,
-        second: float = 0.01,
+        weights: TranslationWeights = TranslationWeights(),
         teaching: float = 0.5,
     ) -> None:
         super().__init__(spec)
         problems = [] if hidden > 0 else [f"hidden: expected at least 1, got {hidden}"]
         problems += [] if 0 <= teaching <= 1 else [f"teaching: expected a share in 0..1, got {teaching}"]
-        problems += levels_below_zero(translation=translation, cycle=cycle, second=second)
         self.source, self.targets = _sequences(spec, source, targets, problems)
-        self.losses = dict(zip(self.targets, (translation, second), strict=False))
-        self.losses[self.source] = cycle
+        self.losses = dict(zip(self.targets, (weights.translation, weights.second), strict=False))
+        self.losses[self.source] = weights.cycle
         self.teaching = teaching
         counts, widths = zip(*(step_sizes(spec.modality(name)) for name in (self.source, *self.targets)), strict=True)
         self.counts = dict(zip((self.source, *self.targets), counts, strict=True))
