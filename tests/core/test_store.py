@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from molyneux.core import ConflictError, CorruptFileError, StoreError, store
-from molyneux.core.documents import differences
+from molyneux.core.tooling.documents import differences
 
 
 def test_a_failed_write_leaves_nothing(tmp_path):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from molyneux.core.classes import find_class, public_path
+from molyneux.core.tooling.classes import find_class, public_path
 from molyneux.core.config import Factory, build, plain
 from molyneux.learn import PUBLIC_PATHS
 from molyneux.learn.encoders import PaperCNN, ViewEncoder

@@ -14,8 +14,8 @@ import pytest
 import torch
 
 from molyneux.core import ConfigError, ConflictError, MolyneuxError, StoreError, store
-from molyneux.core.classes import find_class, working_folder_importable
 from molyneux.core.config import dump_document, read_document
+from molyneux.core.tooling.classes import find_class, working_folder_importable
 from molyneux.learn import MVAE
 from molyneux.measure import evaluate
 from molyneux.report import StudyRun, read_run, save_study

@@ -85,7 +85,7 @@ def about(kind: str, name: str) -> dict[str, Any]:
 
 def completion(arguments: Arguments) -> int:
     """`molyneux completion SHELL`: what a shell evaluates to complete the words of this command."""
-    from molyneux.core.extras import import_extra
+    from molyneux.core.tooling.extras import import_extra
 
     integration = import_extra("argcomplete.shell_integration", extra="completion", what="molyneux completion")
     say(integration.shellcode(["molyneux"], shell=arguments.options.shell))

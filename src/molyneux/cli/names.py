@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from molyneux.cli.parser import Arguments
-from molyneux.core.documents import parse_value, read_document
 from molyneux.core.errors import ConfigError, StoreError, nearest
+from molyneux.core.tooling.documents import parse_value, read_document
 
 MOST_SAMPLES, MOST_JOBS = 10**12, 1024
 

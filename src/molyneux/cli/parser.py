@@ -135,7 +135,7 @@ def parse(argv: Sequence[str]) -> Arguments:
     if command in commands and commands[command].get_default("open_settings"):
         rest, taken = _split(rest, commands[command])
     if "_ARGCOMPLETE" in os.environ:  # a shell asks what the next word may be
-        from molyneux.core.extras import import_extra
+        from molyneux.core.tooling.extras import import_extra
 
         import_extra("argcomplete", extra="completion", what="completion").autocomplete(parser)
     options = parser.parse_args(rest)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from molyneux.core import files, store
-from molyneux.core.documents import differences
+from molyneux.core.tooling.documents import differences
 from molyneux.core.errors import ConflictError
 
 _SECTIONS = {"samples": ("seed", "data"), "model": ("seed", "learn"), "measure": ("measure",)}

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 
 
 def log(values: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ from typing import IO, Any
 import numpy as np
 
 from molyneux.core import files
-from molyneux.core.documents import differences
+from molyneux.core.tooling.documents import differences
 from molyneux.core.errors import ConflictError, CorruptFileError, StoreError
 
 BLOCK = 1 << 22

@@ -17,7 +17,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from molyneux.core import Batch, ConfigError, CorruptFileError, Spec, SpecError, StoreError, store
-from molyneux.core.documents import dump_document, read_document
+from molyneux.core.tooling.documents import dump_document, read_document
 
 _CONFIG, _SPEC, _WEIGHTS, _CHECKSUM = "config.yaml", "spec.json", "weights.safetensors", "checksum"
 

@@ -20,7 +20,7 @@ from molyneux.core import (
     store,
 )
 from molyneux.core.chain import require_one_run
-from molyneux.core.documents import read_document
+from molyneux.core.tooling.documents import read_document
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,9 @@ the file names one, by a short name (`CdSprites`, `latent_probe`) or by its dott
 its arguments: `{class_path: CdSprites, init_args: {level: 2}}`.
 """
 
-from molyneux.core.classes import (
+from molyneux.core.config.build import CHOICE, Built, Factory, Supplied, build, plain, settings_model
+from molyneux.core.errors import collected
+from molyneux.core.tooling.classes import (
     OMITTED,
     REQUIRED,
     Argument,
@@ -18,9 +20,7 @@ from molyneux.core.classes import (
     short_names,
     working_folder_importable,
 )
-from molyneux.core.config.build import CHOICE, Built, Factory, Supplied, build, plain, settings_model
-from molyneux.core.documents import dump_document, override, parse_document, parse_value, read_document
-from molyneux.core.errors import collected
+from molyneux.core.tooling.documents import dump_document, override, parse_document, parse_value, read_document
 
 __all__ = [
     "CHOICE",

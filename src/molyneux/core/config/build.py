@@ -18,7 +18,8 @@ import pydantic
 from pydantic import BeforeValidator, PlainValidator, ValidationError
 from pydantic_core import PydanticCustomError
 
-from molyneux.core.classes import (
+from molyneux.core.errors import ConfigError, MolyneuxError, nearest, suggestion
+from molyneux.core.tooling.classes import (
     OMITTED,
     REQUIRED,
     Argument,
@@ -29,9 +30,8 @@ from molyneux.core.classes import (
     public_path,
     working_folder_importable,
 )
-from molyneux.core.documents import require_plain
-from molyneux.core.errors import ConfigError, MolyneuxError, nearest, suggestion
-from molyneux.core.moved import with_moved
+from molyneux.core.tooling.documents import require_plain
+from molyneux.core.tooling.moved import with_moved
 
 T = TypeVar("T")
 Place = tuple[str | int, ...]

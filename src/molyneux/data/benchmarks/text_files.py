@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from molyneux.core import DataError, files, store
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 
 _CLASS = "class"
 _BLOCK = _SCANNED = 16 << 20

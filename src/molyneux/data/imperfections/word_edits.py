@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 
 SWAP, SHUFFLE, OMIT, REPEAT, DROP, EXCHANGE = range(6)
 """What is done to a word: two inner letters swapped, all inner letters shuffled, letters left out or written twice; the word left

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from molyneux.core import Factor, JudgeMaterial, Reader
-from molyneux.core.moved import moved
+from molyneux.core.tooling.moved import moved
 from molyneux.data.dataset import Split
 from molyneux.data.worlds import textures
 from molyneux.data.worlds.altered import judge_material

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from molyneux.core import Batch, ConfigError, Factor, Modality, Spec, Target, choice_problems, nearest, seeds
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.dataset import Split, World
 from molyneux.data.worlds.binary_channels import (
     parity_accuracy,

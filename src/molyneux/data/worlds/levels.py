@@ -126,7 +126,7 @@ class Rendering:
 
 MOVED = {name: f"attributes.{name}" for name in ("colours", "sizes", "shapes")}
 MOVED |= {name: f"rendering.{name}" for name in ("anti_alias", "touch_noise", "threads")}
-"""Where the arguments are that worlds had before `FigureAttributes` and `Rendering`; see `core.moved`."""
+"""Where the arguments are that worlds had before `FigureAttributes` and `Rendering`; see `core.tooling.moved`."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 
 BRIGHTEN = 125
 """What is added to a texture, up to 255, before it is coloured or taken as a light background."""

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 
 SHAPES = ("square", "ellipse", "heart", "line", "circle", "semicircle", "pieslice", "spiral")
 """Names of the shapes; a shape's code is its place here."""

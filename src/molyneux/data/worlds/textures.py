@@ -20,7 +20,7 @@ import numpy as np
 from PIL import Image
 
 from molyneux.core import StoreError, files, seeds
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.image_files import decoded, open_image
 
 COUNT = 4096

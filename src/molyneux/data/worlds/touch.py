@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 
 from molyneux.core import seeds
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.worlds.raster import (
     ELLIPSE_RATIO,
     HEART_CENTROID,

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 
 
 class PooledConvolutions(nn.Sequential):

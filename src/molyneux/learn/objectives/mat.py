@@ -162,7 +162,7 @@ def kernel_sums(first: np.ndarray, second: np.ndarray | None, widths: np.ndarray
 
 @cache
 def _compiled_pairs() -> Callable[..., float]:
-    from molyneux.core.compiled import compiled  # numba takes a second to import
+    from molyneux.core.tooling.compiled import compiled  # numba takes a second to import
 
     return compiled(_pairs)
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import Spec
-from molyneux.core.moved import moved
+from molyneux.core.tooling.moved import moved
 from molyneux.learn.checks import dropout_problems, refuse, too_small
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.encoders.nets.transformer import time_positions

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.distributions import Distribution
 
 from molyneux.core import Batch, Codes, DataError, Loss, NotApplicableError, Posterior, Progress, Spec, nearest
-from molyneux.core.moved import moved
+from molyneux.core.tooling.moved import moved
 from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.encoders.nets import Net, default_net
 from molyneux.learn.encoders.reading import read_view

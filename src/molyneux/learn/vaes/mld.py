@@ -26,7 +26,7 @@ from molyneux.core import (
     SpecError,
     seeds,
 )
-from molyneux.core.moved import moved
+from molyneux.core.tooling.moved import moved
 from molyneux.learn.checks import levels_below_zero, refuse
 from molyneux.learn.diffusion.code_diffusion import CodeDiffusion
 from molyneux.learn.diffusion.fit import CodePosteriors, fit_denoiser

@@ -26,7 +26,7 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
 from molyneux.core import Batch, Encodes, Predicts, Progress, Representation, Source, TrainingStep, seeds
-from molyneux.core.classes import working_folder_importable
+from molyneux.core.tooling.classes import working_folder_importable
 
 _POWERCAP = Path("/sys/class/powercap")
 _WARM = 2

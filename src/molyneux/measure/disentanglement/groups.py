@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from molyneux.core import NotApplicableError
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.measure.disentanglement.table import Table
 
 _STILL = 1e-12

@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from molyneux.core import DataError, NotApplicableError
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.measure.disentanglement.table import Table, sort_columns
 
 BINS = 20

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from molyneux.core import Score, store
-from molyneux.core.documents import differences as where_different
+from molyneux.core.tooling.documents import differences as where_different
 from molyneux.core.reader import read_by, read_earlier
 from molyneux.report import wording
 from molyneux.report.aggregation import headline_predictions

@@ -10,7 +10,7 @@ from typing import Any
 from molyneux.core import ConflictError, CorruptFileError, StoreError, store
 from molyneux.core.config import package_alone
 from molyneux.core.config.earlier import same_settings
-from molyneux.core.documents import differences
+from molyneux.core.tooling.documents import differences
 from molyneux.run.run.experiment import Experiment, parse_experiment
 from molyneux.run.run.readers import feature_digests, judge_digests, reader_versions
 from molyneux.run.run.stored import (

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from molyneux.core import files, store
-from molyneux.core.documents import dump_document, parse_document
+from molyneux.core.tooling.documents import dump_document, parse_document
 from molyneux.core.errors import CorruptFileError, StoreError
 
 _CONFIG, _MACHINE, _CHECKSUM = "config.yaml", "machine.json", "# checksum "

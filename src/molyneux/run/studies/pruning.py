@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from molyneux.core import ConfigError, History, store
-from molyneux.core.extras import import_extra
 from molyneux.core.history import MONITORED
+from molyneux.core.tooling.extras import import_extra
 from molyneux.run.run.steps import RunProgress, run_experiment
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from molyneux.core import ConflictError, History, store
-from molyneux.core.documents import differences, places
+from molyneux.core.tooling.documents import differences, places
 from molyneux.report import StudyRun, append_study, flatten, load_study, portable, save_study, study_run
 from molyneux.run.run.experiment import Experiment
 from molyneux.run.run.provenance import INPUTS, inputs

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from molyneux.core import ConfigError, store
-from molyneux.core.extras import import_extra
+from molyneux.core.tooling.extras import import_extra
 from molyneux.run.studies.launch import Finished, Pool, SweepProgress, make_launcher
 from molyneux.run.studies.study import Study, check_points
 

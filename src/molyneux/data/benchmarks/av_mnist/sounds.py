@@ -11,7 +11,7 @@ import numpy as np
 from scipy.fft import rfft
 
 from molyneux.core import ConfigError, CorruptFileError, files
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.limits import require_unpacked, short
 from molyneux.data.sound_files import read_wav
 

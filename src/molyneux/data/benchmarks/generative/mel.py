@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.fft import rfft
 
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.benchmarks.av_mnist.sounds import RATE, pictures
 
 SIDE = 32

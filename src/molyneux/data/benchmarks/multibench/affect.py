@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target
-from molyneux.core.moved import moved
+from molyneux.core.tooling.moved import moved
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, Standardisation, tensors
 from molyneux.data.benchmarks.multibench.spoken_words import segments_of, spoken_words
 from molyneux.data.benchmarks.raw_texts import WORDS, RawText, TextUnit, raw_text, raw_text_problems, raw_text_settings
@@ -54,7 +54,7 @@ class RawWords:
 
 
 MOVED = {field.name: f"raw.{field.name}" for field in fields(RawWords)}
-"""Where the arguments are that these data sets had before `RawWords`; see `core.moved`."""
+"""Where the arguments are that these data sets had before `RawWords`; see `core.tooling.moved`."""
 
 
 class Affect(FileBenchmark):

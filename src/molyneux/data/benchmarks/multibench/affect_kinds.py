@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, final
 import numpy as np
 
 from molyneux.core import Target, choice_problems
-from molyneux.core.moved import moved
+from molyneux.core.tooling.moved import moved
 from molyneux.data.benchmarks.multibench.affect import MOVED, Affect, RawWords
 from molyneux.data.benchmarks.raw_texts import TextUnit
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from molyneux.core import seeds
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.dataset import SPLITS, Split
 
 _ROUNDS = 8

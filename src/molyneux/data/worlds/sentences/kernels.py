@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 
 
 class Tables(NamedTuple):

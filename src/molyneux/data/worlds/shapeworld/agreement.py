@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from molyneux.core import Batch, ConfigError, Control, DataError, Factor, Modality, Reader, Source, Spec, seeds
-from molyneux.core.moved import moved
+from molyneux.core.tooling.moved import moved
 from molyneux.data.dataset import Split, World
 from molyneux.data.worlds.shapeworld import splits
 from molyneux.data.worlds.shapeworld.alternatives import group_problems

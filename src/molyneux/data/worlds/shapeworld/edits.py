@@ -8,7 +8,7 @@ from dataclasses import fields
 import numpy as np
 
 from molyneux.core import ConfigError, nearest, seeds
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.worlds.shapeworld.placement import Rows, fits, order
 from molyneux.data.worlds.shapeworld.scenes import Scenes
 from molyneux.data.worlds.shapeworld.settings import SceneSettings

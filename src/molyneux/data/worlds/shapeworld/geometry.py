@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from molyneux.core import ConfigError
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.worlds.shapeworld.scenes import Scenes
 
 COLOUR_VALUES = np.array(

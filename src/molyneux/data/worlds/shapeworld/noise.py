@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from molyneux.core.compiled import compiled
 from molyneux.core.seeds import philox
+from molyneux.core.tooling.compiled import compiled
 
 _LEVELS = 2**16
 

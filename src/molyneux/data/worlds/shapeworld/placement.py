@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.worlds.shapeworld.geometry import distance, half_extents, inside, reach
 from molyneux.data.worlds.shapeworld.scenes import AREAS
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from molyneux.core import seeds
-from molyneux.core.compiled import compiled
 from molyneux.core.seeds import philox
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.worlds.shapeworld.placement import Rows, box, fits, order
 from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES, NotDrawnError, Scenes
 from molyneux.data.worlds.shapeworld.settings import SceneSettings

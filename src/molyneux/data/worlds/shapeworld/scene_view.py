@@ -8,7 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from molyneux.core import Batch, DataError, Modality
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.worlds.shapeworld.meaning.language import Language
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.meaning.texts import parse_texts

@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 
 from molyneux.core import Batch, DataError, Modality, Quantity, Source
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.worlds.shapeworld.meaning.language import Language
 from molyneux.data.worlds.shapeworld.meaning.programs import COLOUR_CODES, COMPARATOR, QUANTITY, SHAPE_CODES, instructions
 from molyneux.data.worlds.shapeworld.meaning.texts import parse_texts

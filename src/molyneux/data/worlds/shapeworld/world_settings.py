@@ -70,7 +70,7 @@ class PictureSettings:
 MOVED = {name: f"held_out.{name}" for name in ("validation", "test")}
 MOVED |= {name: f"text.{name}" for name in ("language", "longest", "vocabulary", "semantics", "captions")}
 MOVED |= {"image_size": "image.size", "noise": "image.noise", "pictures": "image.pictures"}
-"""Where the arguments are that `ShapeWorld` had before these groups of settings; see `core.moved`."""
+"""Where the arguments are that `ShapeWorld` had before these groups of settings; see `core.tooling.moved`."""
 
 
 def world_problems(

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from molyneux.core import Batch, Kind, Loss, Modality, Progress, Spec, nearest
-from molyneux.core.moved import moved
+from molyneux.core.tooling.moved import moved
 from molyneux.learn.checks import levels_below_zero, refuse
 from molyneux.learn.encoders.encoding import attended, attention_weights
 from molyneux.learn.encoders.reading import read_view

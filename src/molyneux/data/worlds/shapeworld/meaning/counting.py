@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.worlds.shapeworld.meaning.programs import Operation
 
 _COUNT, _BARE, _RATIO, _DIFFERENCE = (

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from molyneux.core import Factor, Modality, Reading
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.worlds.shapeworld.meaning.language import Language
 from molyneux.data.worlds.shapeworld.meaning.texts import parse_texts
 from molyneux.data.worlds.shapeworld.meaning.trees import CODES, SYMBOLS

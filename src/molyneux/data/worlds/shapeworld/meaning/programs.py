@@ -10,7 +10,7 @@ from typing import get_args
 import numpy as np
 
 from molyneux.core import DataError
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.worlds.shapeworld.meaning.trees import CODES, COMPARATORS, PADDING, SYMBOLS, Sort, Symbol, Tree, fits_sort
 from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
 

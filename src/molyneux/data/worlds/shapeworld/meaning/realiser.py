@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.worlds.shapeworld.meaning.grammar import Productions
 from molyneux.data.worlds.shapeworld.meaning.trees import CODES, SYMBOLS
 

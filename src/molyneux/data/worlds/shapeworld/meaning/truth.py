@@ -3,7 +3,7 @@
 A predicate is a row of one value for each entity, a statement one value: agrees (1), undetermined (0), disagrees (-1).
 Conjunction is the minimum, so a noun and what is said of it restrict the same entities (Kuhnle & Copestake, 2017; rules as in
 ShapeWorld, but for what `Semantics` decides, such as what a statement presupposes). What quantifiers count is in `counting`,
-whose functions are compiled into these: a change there has to touch this file too, see `core.compiled`.
+whose functions are compiled into these: a change there has to touch this file too, see `core.tooling.compiled`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from molyneux.core import DataError
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.worlds.shapeworld.meaning.counting import balance, bounded, connected, count
 from molyneux.data.worlds.shapeworld.meaning.programs import Operation, instructions
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics

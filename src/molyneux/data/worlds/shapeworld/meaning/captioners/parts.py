@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from molyneux.core import ConfigError
-from molyneux.core.compiled import compiled
+from molyneux.core.tooling.compiled import compiled
 from molyneux.data.worlds.shapeworld.meaning.captioners.quantities import BOUNDS, suits
 from molyneux.data.worlds.shapeworld.meaning.programs import COLOUR_CODES, SHAPE_CODES
 from molyneux.data.worlds.shapeworld.meaning.trees import CODES, SYMBOLS

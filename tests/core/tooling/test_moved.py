@@ -7,7 +7,7 @@ import pytest
 
 from molyneux.core import ConfigError
 from molyneux.core.config import arguments, build
-from molyneux.core.moved import moved, moved_arguments
+from molyneux.core.tooling.moved import moved, moved_arguments
 from molyneux.data import (
     AVMNIST,
     CaptionSettings,

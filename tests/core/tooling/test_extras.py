@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from molyneux.core import ConfigError
-from molyneux.core.extras import import_extra
+from molyneux.core.tooling.extras import import_extra
 
 
 def test_a_package_that_is_there_is_imported():

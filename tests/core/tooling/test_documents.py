@@ -6,7 +6,7 @@ import pytest
 
 from molyneux.core import ConfigError
 from molyneux.core.config import dump_document, parse_document, parse_value, read_document
-from molyneux.core.documents import MOST_VALUES
+from molyneux.core.tooling.documents import MOST_VALUES
 
 
 @pytest.mark.parametrize(
