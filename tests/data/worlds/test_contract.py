@@ -115,7 +115,7 @@ def test_name_and_settings_are_plain(kind):
     assert kind().name.rpartition("-v")[2].isdigit()
     record = kind().settings
     assert json.loads(json.dumps(record)) == record
-    others = {"level": 1, "split_seed": 1, "image_size": 32, "noise": 0.1, "scales": "none"}
+    others = {"level": 1, "split_seed": 1, "image_size": 32, "noise": 0.1, "scales": "none", "variant": "foils"}
     other = {next(name for name in others if name in inspect.signature(kind).parameters): None}
     other = {name: others[name] for name in other}
     assert kind(**other).settings != record
