@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from molyneux.core.tooling.classes import find_class, public_path
 from molyneux.core.config import Factory, build, plain
+from molyneux.core.tooling.classes import find_class, public_path
 from molyneux.learn import PUBLIC_PATHS
 from molyneux.learn.encoders import PaperCNN, ViewEncoder
 from molyneux.learn.encoders.nets import Net, Patches

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from molyneux.core import files, store
-from molyneux.core.tooling.documents import differences
 from molyneux.core.errors import ConflictError
+from molyneux.core.tooling.documents import differences
 
 _SECTIONS = {"samples": ("seed", "data"), "model": ("seed", "learn"), "measure": ("measure",)}
 """By stage, the sections of `config.yaml` that are in the settings of its record."""

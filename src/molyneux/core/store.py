@@ -26,8 +26,8 @@ from typing import IO, Any
 import numpy as np
 
 from molyneux.core import files
-from molyneux.core.tooling.documents import differences
 from molyneux.core.errors import ConflictError, CorruptFileError, StoreError
+from molyneux.core.tooling.documents import differences
 
 BLOCK = 1 << 22
 """Bytes in one block of a checksum."""

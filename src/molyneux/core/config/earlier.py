@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import is_dataclass
 from typing import Any, get_args
 
-from molyneux.core.tooling.classes import arguments, find_class, is_foreign
 from molyneux.core.config.build import plain
 from molyneux.core.errors import ConfigError
+from molyneux.core.tooling.classes import arguments, find_class, is_foreign
 from molyneux.core.tooling.moved import moved_arguments, with_moved
 
 

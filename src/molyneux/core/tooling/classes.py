@@ -137,7 +137,9 @@ def public_path(found: type) -> str:
     parts = found.__module__.split(".")
     packages = (".".join(parts[:length]) for length in range(2, len(parts)))
     folded = _folded(found.__name__)
-    exported = (f"{package}.{found.__name__}" for package in packages if dict(_exported(package, folded)).get(found.__name__) is found)
+    exported = (
+        f"{package}.{found.__name__}" for package in packages if dict(_exported(package, folded)).get(found.__name__) is found
+    )
     path = next(exported, f"{found.__module__}.{found.__qualname__}")
     return _changed(path, {place: kept for kept, place in _public_paths(path).items()})
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from molyneux.core import Score, store
-from molyneux.core.tooling.documents import differences as where_different
 from molyneux.core.reader import read_by, read_earlier
+from molyneux.core.tooling.documents import differences as where_different
 from molyneux.report import wording
 from molyneux.report.aggregation import headline_predictions
 from molyneux.report.record_lines import StudyRun

@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from molyneux.core import files, store
-from molyneux.core.tooling.documents import dump_document, parse_document
 from molyneux.core.errors import CorruptFileError, StoreError
+from molyneux.core.tooling.documents import dump_document, parse_document
 
 _CONFIG, _MACHINE, _CHECKSUM = "config.yaml", "machine.json", "# checksum "
 _PACKAGES = ("lightning", "molyneux", "numba", "numpy", "safetensors", "scikit-learn", "scipy", "torch")
