@@ -16,7 +16,7 @@ import numpy as np
 from record import Record, Value, options
 
 from molyneux.core import NotApplicableError
-from molyneux.measure.disentanglement import METRICS, Table, tabulate
+from molyneux.measure.disentanglement import METRICS, CheckedCodes, tabulate
 
 WHAT = (
     "Seconds of each metric of {sizes} codes of 8 dimensions with 8 factors of 2 to {values} values, five of them at times "
@@ -47,7 +47,7 @@ def main() -> None:
     record.write()
 
 
-def table(size: int, values: tuple[int, ...]) -> Table:
+def table(size: int, values: tuple[int, ...]) -> CheckedCodes:
     """Codes that know their factor, with noise, and noise where it is absent."""
     rng = np.random.default_rng(1)
     factors = rng.integers(0, values, (size, len(values)))
@@ -58,7 +58,7 @@ def table(size: int, values: tuple[int, ...]) -> Table:
     return tabulate(codes, factors, dead=0.0)
 
 
-def rows(given: Table, variant: str, naive: dict[str, float]) -> list[dict[str, Value]]:
+def rows(given: CheckedCodes, variant: str, naive: dict[str, float]) -> list[dict[str, Value]]:
     """A row for each metric that applies, and one for the six of the text study together."""
     found: list[dict[str, Value]] = []
     for name in (*SIX, *sorted(set(METRICS) - set(SIX))):
@@ -86,7 +86,7 @@ def timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def plain(given: Table, part: int) -> dict[str, float]:
+def plain(given: CheckedCodes, part: int) -> dict[str, float]:
     """Seconds of the published way, by metric."""
     spaces = [
         [np.flatnonzero(column == value).tolist() for value in range(values)]
@@ -107,7 +107,7 @@ def search(spaces: list[list[list[int]]], draws: int) -> None:
             next(value for value, rows in enumerate(lists) if row in rows)
 
 
-def count(given: Table, spaces: list[list[list[int]]], bins: int = 20) -> None:
+def count(given: CheckedCodes, spaces: list[list[list[int]]], bins: int = 20) -> None:
     """Count the codes of each dimension in each bin with a mask: those of all samples, and those of each value."""
     low, high = given.codes.min(0), given.codes.max(0)
     drawn = [rows[: round(10_000 * len(rows) / sum(map(len, lists)))] for lists in spaces for rows in lists]

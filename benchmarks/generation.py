@@ -30,7 +30,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 from record import Record, Value, options
 
-from molyneux.data import CdSprites, FigureAttributes, GeBiD, ShapeWorld, SpriteRendering, World, generate
+from molyneux.data import CdSprites, FigureAttributes, GeBiD, ShapeWorld, SpriteRendering, World, store_samples
 from molyneux.data.worlds.cdsprites_settings import BACKGROUNDS, COLOURS, QUADRANTS, STEP
 from molyneux.data.worlds.shapeworld.kinds import KINDS
 from molyneux.data.worlds.textures import procedural
@@ -127,7 +127,10 @@ def stored(size: int, threads: int, folder: Path | None) -> dict[str, float]:
     source = CdSprites(level=5).source("train", size, seed=1)
     source.batch(np.arange(min(size, 1000)))
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
-        return {**timed(size, lambda: generate(source, Path(temporary) / "samples", threads=threads)), "memory, MiB": memory()}
+        return {
+            **timed(size, lambda: store_samples(source, Path(temporary) / "samples", threads=threads)),
+            "memory, MiB": memory(),
+        }
 
 
 def several(threads: int) -> str:

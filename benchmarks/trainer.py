@@ -30,7 +30,7 @@ from torch import nn
 from torch.nn import functional
 
 from molyneux.core import Batch, Loss, Modality, Progress, Spec, store
-from molyneux.data import ArraySource, StoredSource, generate
+from molyneux.data import ArraySource, StoredSource, store_samples
 from molyneux.learn import Training, fit
 
 WHAT = (
@@ -115,14 +115,14 @@ def by_hand(name: str, source: ArraySource, epochs: int) -> None:
     """The loop that one would write by hand, with the guards that one would wish for."""
     from molyneux.core import seeds
     from molyneux.learn import keep_freed_memory
-    from molyneux.learn.training.batches import Reader, training_order
+    from molyneux.learn.training.batches import BatchReader, training_order
 
     keep_freed_memory()
     model = MODELS[name]()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
     steps, sums = epochs * (len(source) // BATCH), torch.zeros(3, dtype=torch.float64)
     for epoch in range(epochs):
-        for batch in Reader(source).read(training_order(len(source), BATCH, seed=1, epoch=epoch)):
+        for batch in BatchReader(source).read(training_order(len(source), BATCH, seed=1, epoch=epoch)):
             optimizer.zero_grad()
             torch.default_generator.manual_seed(int(seeds.key(1, "dropout", batch.number)[0] >> 1))
             generator = seeds.torch_generator(1, "noise", batch.number)
@@ -154,14 +154,14 @@ def sparse_set(folder: Path, gigabytes: float) -> StoredSource:
     """A stored set of 64x64 pictures that are all black and take no room on the disk."""
     modality = Modality("image", "image", (3, 64, 64), "uint8")
     source = samples(modality, 4)
-    generate(source, folder)
+    store_samples(source, folder)
     size = int(gigabytes * 1e9 / modality.size)
     for path in folder.glob("*.npy"):
         array = np.load(path)
         path.unlink()
         np.lib.format.open_memmap(path, "w+", array.dtype, (size, *array.shape[1:]))
     record = store.read_stage(folder)
-    store.Stage(folder, record["settings"]).finish({"size": size}, known=record["files"])
+    store.StageFolder(folder, record["settings"]).finish({"size": size}, known=record["files"])
     return StoredSource(folder, verify=False)
 
 

@@ -33,4 +33,4 @@ def names_table(room: str) -> str:
 def _said(name: str) -> str:
     """The first sentence of a description."""
     text = " ".join((inspect.getdoc(getattr(molyneux, name)) or "").split("\n\n")[0].split())
-    return re.split(r"(?<=[a-z)`\d])[.:] (?=[A-Z])", text)[0].removesuffix(".").replace("|", "\\|")
+    return re.split(r"(?<=[a-z)`\d])[.] (?=[A-Z])", text)[0].removesuffix(".").replace("|", "\\|")

@@ -33,7 +33,7 @@ from molyneux.report import (
     StudyRun,
     chosen_tables,
     leaderboard_tables,
-    load_study,
+    load_records,
     make_boards,
     study_breakdowns,
     study_findings,
@@ -92,7 +92,7 @@ def runs_of(names: str) -> list[StudyRun]:
         config = ROOT / "configs" / "studies" / f"{name}.yaml"
         variants = read_document(config).get("variants", {}) if config.exists() else {}
         places = {settings.get("name", variant): place for place, (variant, settings) in reversed([*enumerate(variants.items())])}
-        runs = load_study(records_of(name))
+        runs = load_records(records_of(name))
         found += sorted(runs, key=lambda run: (places.get(run.settings["name"], len(places)), seed_order(run.seed)))
     return found
 
@@ -174,20 +174,20 @@ def readers(name: str) -> str:
     world, modality, *what = name.split(".")
     if not records_of("readers").exists():
         return ""
-    found = load_study(records_of("readers"))
+    found = load_records(records_of("readers"))
     if what == ["beyond"]:
         return beyond(found, world=world, modality=modality)
     if what == ["right"]:
         return right(found, world=world, modality=modality)
     if what:
         return close(found, world=world, modality=modality, prefix={"sizes": "size"}.get(what[0], what[0]))
-    return accepted(found, load_study(records_of("readers-before")), world=world, modality=modality)
+    return accepted(found, load_records(records_of("readers-before")), world=world, modality=modality)
 
 
 def judges(world: str) -> str:
     """What the judges of a benchmark, such as `spoken-digits-v1`, say of each kind of view; empty without records."""
     path = records_of("benchmark-readers")
-    return of_benchmark(load_study(path), world) if path.exists() else ""
+    return of_benchmark(load_records(path), world) if path.exists() else ""
 
 
 def check(name: str) -> str:

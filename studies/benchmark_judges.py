@@ -23,7 +23,7 @@ from molyneux.core import Dataset, Reader
 from molyneux.data import FashionMNIST, PolyMNIST, SpokenDigits
 from molyneux.learn.judges import Judge, judge_file, shipped_file
 from molyneux.measure.readers import LabelledViews, reading_scores, softened
-from molyneux.report import StudyRun, save_study
+from molyneux.report import StudyRun, save_records
 from molyneux.run.run.readers import make_judge
 
 RESULTS = Path(__file__).parent / "results" / "benchmark-readers" / "records.jsonl"
@@ -107,7 +107,7 @@ def test(folder: Path | None, disjoint: Path | None, *, count: int, seed: int, o
         read = Judge.load(disjoint).reader(data.spec, "audio", ("label",))
         kind = ("true, of a speaker never heard", batch.views["audio"].numpy(), labels)
         runs.append(run_of(read, kind, data, "audio", "judge of four speakers", seed))
-    save_study(out, runs)
+    save_records(out, runs)
 
 
 def run_of(reader: Reader, kind: Kind, data: Dataset, modality: str, name: str, seed: int) -> StudyRun:

@@ -26,7 +26,7 @@ from molyneux.learn import AE, Training, fit
 from molyneux.learn.encoders.nets import Recurrent
 from molyneux.learn.likelihoods import ViewLikelihood
 from molyneux.measure import CodeUse, Evaluation, Homotopy, evaluate
-from molyneux.report import StudyRun, save_study
+from molyneux.report import StudyRun, save_records
 
 RESULTS = Path(__file__).parent / "results" / "ideal-generator" / "records.jsonl"
 SEEDS = (1, 2, 3)
@@ -134,7 +134,7 @@ def main() -> None:
             runs.append(study_run(name, seed, options.folder, epochs=options.epochs))
             for score in runs[-1].scores:
                 print(name, seed, score.name, dict(score.about), score.value)
-    save_study(options.out, runs)
+    save_records(options.out, runs)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from molyneux.core import Reader, Score
 from molyneux.data import CdSprites, GeBiD, World
 from molyneux.learn.judges import Judge, load_judge
 from molyneux.measure.readers import ALIKE, KINDS, LabelledViews, WrongPictures, kinds_of_views, reading_scores
-from molyneux.report import StudyRun, load_study, save_study
+from molyneux.report import StudyRun, load_records, save_records
 
 RESULTS = Path(__file__).parent / "results" / "readers" / "records.jsonl"
 WORLDS = {"cdsprites-v1": CdSprites, "gebid-v1": GeBiD}
@@ -130,7 +130,7 @@ def main() -> None:
                 rows.append((kind, drawn.views, list(found.values()), next(iter(readers.values())).factors))
         if options.sheets and modality == "image" and rows:
             sheet(options.sheets / f"{name}-{level}.png", world, rows)
-    save_study(options.out, merged(load_study(options.out), runs) if options.only and options.out.exists() else runs)
+    save_records(options.out, merged(load_records(options.out), runs) if options.only and options.out.exists() else runs)
 
 
 class Only:

@@ -21,7 +21,7 @@ import torch
 from molyneux.core import Score, store
 from molyneux.core.errors import MolyneuxError
 from molyneux.measure import evaluate
-from molyneux.report import StudyRun, flatten, load_study, portable, save_study
+from molyneux.report import StudyRun, flatten, load_records, portable, save_records
 from molyneux.run import Experiment
 from molyneux.run import load_study as read_study
 from molyneux.run.run.experiment import parse_experiment
@@ -83,7 +83,7 @@ def main() -> int:
     study = read_study(options.study)
     wanted = {trained(one.resolved): one for point in study.points() for one in study.experiments(point)}
     runs = {}
-    for run in load_study(out) if out.is_file() else []:
+    for run in load_records(out) if out.is_file() else []:
         experiment = wanted.get(trained(run.settings))
         if experiment is not None and identity(run.settings) == identity(experiment.resolved):
             runs[trained(run.settings)] = run
@@ -91,7 +91,7 @@ def main() -> int:
         key = trained(renewed(folder, next(iter(wanted.values()))).resolved)
         if key in wanted and key not in runs:
             runs[key] = measured(folder, wanted[key])
-            save_study(out, list(runs.values()))
+            save_records(out, list(runs.values()))
             print(f"{folder.name}: {len(runs[key].scores)} scores", flush=True)
     print(f"{len(runs)} of {len(wanted)} runs are on record in {out}")
     return 0 if runs else 1

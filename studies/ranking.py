@@ -21,7 +21,7 @@ import torch
 
 from molyneux.core import ConfigError, ConflictError, MolyneuxError, Score, seeds
 from molyneux.measure.disentanglement import unsupervised_ranking
-from molyneux.report import StudyRun, save_study
+from molyneux.report import StudyRun, save_records
 from molyneux.run import open_evaluation, open_experiment
 
 RESULTS = Path(__file__).parent / "results"
@@ -87,7 +87,7 @@ def main() -> None:
             print(name, *(f"{score.about['relation']} {score.value:.3f} ({score.chance:.3f})" for score in records[-1].scores))
     except MolyneuxError as error:
         parser.error(str(error))
-    save_study(RESULTS / f"ranking-{options.name}" / "records.jsonl", records)
+    save_records(RESULTS / f"ranking-{options.name}" / "records.jsonl", records)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import torch
 from shapeworld_parts import Part, Row
 
 from molyneux.core import Batch
-from molyneux.data import ShapeWorld, StoredSource, generate
+from molyneux.data import ShapeWorld, StoredSource, store_samples
 from molyneux.data.worlds.shapeworld.kinds import KINDS
 
 VIEWS = ("image", "text", "meaning", "scene")
@@ -100,7 +100,7 @@ def stored(kind: str, variant: str, size: int, seed: int) -> Row:
     """How many samples of a stored set have their own labels when captions and scenes are read back and evaluated."""
     world = world_of(kind, variant)
     with tempfile.TemporaryDirectory() as folder:
-        generate(world.source("train", size, seed=seed), Path(folder) / "samples")
+        store_samples(world.source("train", size, seed=seed), Path(folder) / "samples")
         batch = StoredSource(Path(folder) / "samples").batch(np.arange(size))
     found = world.evaluate(batch).numpy()
     return {"own labels of a stored set": int((found == 2 * batch.targets["agreement"].numpy() - 1).sum())}

@@ -18,7 +18,7 @@ from molyneux.data import ShapeWorld
 from molyneux.data.worlds.shapeworld.kinds import KINDS
 from molyneux.learn import Training, fit
 from molyneux.learn.predictors import JoinedVectors
-from molyneux.learn.training.batches import Reader
+from molyneux.learn.training.batches import BatchReader
 
 GOALS = {
     "oneshape": 10_000, "spatial": 8_000, "multishape": 5_000, "existential": 5_000, "quantification": 3_000,
@@ -93,9 +93,11 @@ def waiting(*, size: int, seed: int, quick: bool) -> Iterator[Row]:
             source = Timed(ShapeWorld(kind=kind).source("train", 128 * size, seed=seed))  # type: ignore[arg-type]
             source.source.batch(np.arange(128))  # what has to be compiled or loaded first
             waited = [0.0]
-            read = Reader.read
+            read = BatchReader.read
 
-            def timed(self: Reader, order: Any, read: Any = read, waited: list[float] = waited) -> Generator[Any, None, None]:
+            def timed(
+                self: BatchReader, order: Any, read: Any = read, waited: list[float] = waited
+            ) -> Generator[Any, None, None]:
                 batches = read(self, order)
                 while True:
                     start = time.perf_counter()
@@ -111,14 +113,14 @@ def waiting(*, size: int, seed: int, quick: bool) -> Iterator[Row]:
                 prefetch=prefetch, precision="32",
             )  # fmt: skip
             model = JoinedVectors(source.spec)
-            Reader.read = timed  # type: ignore[method-assign, assignment]
+            BatchReader.read = timed  # type: ignore[method-assign, assignment]
             try:
                 with tempfile.TemporaryDirectory() as folder:
                     start = time.perf_counter()
                     fit(model, source, None, settings, Path(folder), seed=seed)
                     whole = time.perf_counter() - start
             finally:
-                Reader.read = read  # type: ignore[method-assign]
+                BatchReader.read = read  # type: ignore[method-assign]
             yield {
                 "kind": kind,
                 "batches made ahead": prefetch,

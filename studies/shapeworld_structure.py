@@ -21,7 +21,7 @@ from molyneux.core import Batch, Predicts, Spec
 from molyneux.data import ShapeWorld, Split, SplitSource
 from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS
 from molyneux.measure import Breakdown, Evaluation, Prediction, evaluate
-from molyneux.report import StudyRun, save_study
+from molyneux.report import StudyRun, save_records
 
 RESULTS = Path(__file__).parent / "results" / "shapeworld-structure" / "records.jsonl"
 KINDS = ("oneshape", "multishape", "spatial", "quantification")
@@ -141,7 +141,7 @@ def main() -> None:
         for variant in VARIANTS:
             runs.append(study_run(kind, variant, train=options.train, test=options.test, seed=options.seed))
             print_accuracy(runs[-1], kind, variant)
-    save_study(options.out, runs)
+    save_records(options.out, runs)
 
 
 if __name__ == "__main__":

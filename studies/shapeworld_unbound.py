@@ -20,7 +20,7 @@ from shapeworld_structure import SPLITS, measured, print_accuracy
 from molyneux.data import ShapeWorld, Split
 from molyneux.data.worlds.shapeworld.kinds import KINDS
 from molyneux.measure import TrainedControl
-from molyneux.report import StudyRun, save_study
+from molyneux.report import StudyRun, save_records
 
 RESULTS = Path(__file__).parent / "results"
 VARIANTS = ("balanced", "bound", "foils")
@@ -57,7 +57,7 @@ def main() -> None:
             sizes = {"train": options.train, "test": options.test}
             runs.append(study_run(kind, variant, splits=splits, seed=options.seed, **sizes))
             print_accuracy(runs[-1], kind, variant)
-            save_study(out, runs)
+            save_records(out, runs)
 
 
 if __name__ == "__main__":

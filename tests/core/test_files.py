@@ -118,7 +118,7 @@ def test_a_record_that_names_something_else_is_refused(tmp_path, name):
 
 @pytest.mark.parametrize("make", [lambda path: path.symlink_to("/etc/passwd"), os.mkfifo])
 def test_a_stage_with_a_link_or_a_pipe_is_not_finished(tmp_path, make):
-    stage = store.Stage(tmp_path / "stage", {})
+    stage = store.StageFolder(tmp_path / "stage", {})
     store.write_text(stage.folder / "x", "x")
     make(stage.folder / "y")
     with pytest.raises(StoreError, match="expected a plain file"):

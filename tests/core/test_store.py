@@ -60,7 +60,7 @@ def test_objects_are_not_pickled(tmp_path):
 
 
 def test_stage_is_complete_only_after_finish(tmp_path):
-    stage = store.Stage(tmp_path / "samples", {"seed": 1})
+    stage = store.StageFolder(tmp_path / "samples", {"seed": 1})
     assert not stage.complete
     store.write_array(stage.folder / "a.npy", np.arange(3))
     assert not stage.complete
@@ -70,14 +70,14 @@ def test_stage_is_complete_only_after_finish(tmp_path):
 
 
 def test_stage_of_other_settings_is_refused_with_the_difference(tmp_path):
-    store.Stage(tmp_path, {"seed": 1, "data": {"level": 2}}).finish()
+    store.StageFolder(tmp_path, {"seed": 1, "data": {"level": 2}}).finish()
     with pytest.raises(ConflictError, match=r"data\.level: 2 -> 3"):
-        _ = store.Stage(tmp_path, {"seed": 1, "data": {"level": 3}}).complete
+        _ = store.StageFolder(tmp_path, {"seed": 1, "data": {"level": 3}}).complete
 
 
 @pytest.mark.parametrize("damage", [lambda b: b[:-1], lambda b: b[:-1] + bytes([b[-1] ^ 1]), None])
 def test_altered_file_is_named(tmp_path, damage):
-    stage = store.Stage(tmp_path, {})
+    stage = store.StageFolder(tmp_path, {})
     store.write_array(tmp_path / "a.npy", np.arange(100))
     stage.finish()
     if damage is None:
@@ -89,7 +89,7 @@ def test_altered_file_is_named(tmp_path, damage):
 
 
 def test_clear_removes_only_unfinished_stages(tmp_path):
-    stage = store.Stage(tmp_path / "s", {})
+    stage = store.StageFolder(tmp_path / "s", {})
     store.write_text(tmp_path / "s" / "half", "x")
     stage.clear()
     assert not (tmp_path / "s").exists()
@@ -99,7 +99,7 @@ def test_clear_removes_only_unfinished_stages(tmp_path):
 
 
 def test_what_other_settings_made_is_not_current_and_can_be_cleared(tmp_path):
-    first, second = store.Stage(tmp_path / "s", {"seed": 1}), store.Stage(tmp_path / "s", {"seed": 2})
+    first, second = store.StageFolder(tmp_path / "s", {"seed": 1}), store.StageFolder(tmp_path / "s", {"seed": 2})
     assert not first.current
     store.write_text(tmp_path / "s" / "x.txt", "x")
     first.finish()
@@ -151,7 +151,7 @@ def test_damaged_json_is_named(tmp_path):
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"files": {}}', '{"key": 1, "settings": {}, "files": {}, "details": {}}'])
 def test_a_record_that_is_none_is_named(tmp_path, content):
-    stage = store.Stage(tmp_path / "stage", {"seed": 1}, remedy="train again")
+    stage = store.StageFolder(tmp_path / "stage", {"seed": 1}, remedy="train again")
     (tmp_path / "stage").mkdir()
     (tmp_path / "stage" / "stage.json").write_text(content)
     for look in (stage.verify, lambda: stage.complete, lambda: stage.current):
@@ -162,7 +162,7 @@ def test_a_record_that_is_none_is_named(tmp_path, content):
 
 
 def test_every_bit_of_a_record_counts(tmp_path):
-    stage = store.Stage(tmp_path, {"name": "Größe", "rate": 1e-3})
+    stage = store.StageFolder(tmp_path, {"name": "Größe", "rate": 1e-3})
     store.write_text(tmp_path / "a.txt", "a")
     stage.finish({"n": 3})
     path = tmp_path / "stage.json"
@@ -177,7 +177,7 @@ def test_every_bit_of_a_record_counts(tmp_path):
 
 def test_a_file_is_read_once_until_it_changes(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "_SETTLED", 0)
-    stage = store.Stage(tmp_path, {})
+    stage = store.StageFolder(tmp_path, {})
     for name in ("a", "b"):
         store.write_text(tmp_path / name, name)
     stage.finish()
@@ -197,7 +197,7 @@ def test_a_file_is_read_once_until_it_changes(tmp_path, monkeypatch):
 
 def test_what_was_just_written_is_read_again(tmp_path):
     """The time stamps of some file systems do not tell apart what was written within the same second."""
-    stage = store.Stage(tmp_path, {})
+    stage = store.StageFolder(tmp_path, {})
     store.write_text(tmp_path / "a", "a")
     stage.finish()
     stage.verify()

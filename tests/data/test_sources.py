@@ -8,13 +8,13 @@ import pytest
 import torch
 
 from molyneux.core import Batch, ConfigError, DataError, Modality, Source, Spec, SpecError
-from molyneux.data import ArraySource, Lacking, Missing, StoredSource, Subset, Views, generate, load
+from molyneux.data import ArraySource, Lacking, Missing, StoredSource, Subset, Views, load, store_samples
 
 
 @pytest.fixture(params=["arrays", "lacking", "missing", "stored", "subset", "views"])
 def source(request, tmp_path, make):
     whole = make(30, masks=True)[0]
-    generate(whole, tmp_path / "samples")
+    store_samples(whole, tmp_path / "samples")
     return {
         "arrays": lambda: whole,
         "lacking": lambda: Lacking(whole, ("touch",)),
@@ -66,7 +66,7 @@ def test_a_batch_that_does_not_fit():
 @pytest.mark.parametrize("threads", [1, 3])
 def test_load_reads_everything(tmp_path, make, same, threads):
     source, batch = make(50, masks=True)
-    stored = generate(source, tmp_path / "samples")
+    stored = store_samples(source, tmp_path / "samples")
     assert same(load(stored, chunk=7, threads=threads).batch(np.arange(50)), batch)
     assert same(load(Subset(source, np.arange(5, 9))).batch(np.arange(4)), batch[5:9])
     assert load(source) is source

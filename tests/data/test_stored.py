@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from molyneux.core import Batch, CorruptFileError, DataError, Factor, Modality, Source, Spec, StoreError, Target, store
-from molyneux.data import ArraySource, StoredSource, generate
+from molyneux.data import ArraySource, StoredSource, store_samples
 
 
 @pytest.fixture
 def folder(tmp_path, make):
-    generate(make(40, masks=True)[0], tmp_path / "samples")
+    store_samples(make(40, masks=True)[0], tmp_path / "samples")
     return tmp_path / "samples"
 
 
@@ -101,7 +101,7 @@ def test_values_out_of_bounds_are_named_when_they_are_stored_and_read(folder, tm
     tensors = {name: tensor.clone() for name, tensor in batch.tensors().items()}
     tensors[column][3] = value
     with pytest.raises(DataError, match=problem):
-        generate(ArraySource(source.spec, Batch.from_tensors(tensors)), tmp_path / "other")
+        store_samples(ArraySource(source.spec, Batch.from_tensors(tensors)), tmp_path / "other")
     part, _, name = column.partition(".")
     path = folder / (f"{part}.{store.file_name(name)}.npy" if name else f"{part}.npy")
     array = store.read_array(path).copy()
@@ -115,7 +115,7 @@ def test_what_is_masked_means_nothing(folder, tmp_path, make, same):
     source, batch = make(40, masks=True)
     batch.targets["BRK.B"][~batch.known["BRK.B"]] = torch.nan
     batch.views["touch"][~batch.positions("touch", source.spec)] = torch.nan
-    stored = generate(ArraySource(source.spec, batch), tmp_path / "other")
+    stored = store_samples(ArraySource(source.spec, batch), tmp_path / "other")
     assert same(stored.batch(np.arange(40)), batch)
 
 
@@ -130,7 +130,7 @@ def test_any_printable_name_can_be_stored(tmp_path, same, names):
     )
     values = {name: torch.full((2, 1), float(number)) for number, name in enumerate(names)}
     batch = Batch(values, factors=torch.zeros(2, 2, dtype=torch.int64), targets={name: values[name][:, 0] for name in names})
-    stored = generate(ArraySource(spec, batch), tmp_path / "samples")
+    stored = store_samples(ArraySource(spec, batch), tmp_path / "samples")
     assert same(stored.batch(np.arange(2)), batch)
     files = [path.name for path in (tmp_path / "samples").iterdir()]
     assert len({name.lower() for name in files}) == len(files) == 7
@@ -147,7 +147,7 @@ def test_not_verified_is_not_read(folder):
 
 def test_records_that_are_damaged(folder):
     record = store.read_stage(folder)
-    store.Stage(folder, record["settings"]).finish({}, known=record["files"])
+    store.StageFolder(folder, record["settings"]).finish({}, known=record["files"])
     with pytest.raises(CorruptFileError, match=r"records in .* are damaged"):
         StoredSource(folder)
     with pytest.raises(StoreError, match=r"no stage\.json"):
@@ -166,7 +166,9 @@ def test_pages_of_large_files_are_given_back_after_each_batch(tmp_path, monkeypa
     if not Path("/proc/self/smaps").exists():
         pytest.skip("the system does not tell which files are in memory")
     spec = Spec((Modality("image", "image", (3, 32, 32), "uint8"),))
-    stored = generate(ArraySource(spec, Batch({"image": torch.ones(4000, 3, 32, 32, dtype=torch.uint8)})), tmp_path / "large")
+    stored = store_samples(
+        ArraySource(spec, Batch({"image": torch.ones(4000, 3, 32, 32, dtype=torch.uint8)})), tmp_path / "large"
+    )
     monkeypatch.setattr("molyneux.data.mapped_files._LARGE", 1 << 20)
     most = 0
     for start in range(0, len(stored), 400):

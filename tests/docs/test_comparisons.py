@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from molyneux.report import load_study
+from molyneux.report import load_records
 from molyneux.run import load_study as load_settings
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +20,7 @@ def page_of(name: str) -> str:
 
 def settings_of(name: str) -> dict[int, dict[str, object]]:
     """By seed, how a method of the study of digits was trained."""
-    runs = load_study(ROOT / "studies" / "results" / "av-mnist")
+    runs = load_records(ROOT / "studies" / "results" / "av-mnist")
     return {run.seed: {key: run.settings[f"learn.{key}"] for key in RECIPE} for run in runs if run.settings["name"] == name}
 
 
@@ -56,7 +56,7 @@ def test_the_page_of_robustness_has_relative_and_effective_robustness_of_every_m
     study: str, baseline: str
 ) -> None:
     page = page_of("robustness.md")
-    names = {run.settings["name"] for run in load_study(ROOT / "studies" / "results" / study)}
+    names = {run.settings["name"] for run in load_records(ROOT / "studies" / "results" / study)}
     tables = re.findall(rf"<!-- begin: robust-{study}\S* -->(.*?)<!-- end", page, re.DOTALL)
     assert tables
     for table in tables:

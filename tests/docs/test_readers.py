@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from molyneux.report import StudyRun, load_study
+from molyneux.report import StudyRun, load_records
 
-RUNS = load_study(Path(__file__).parents[2] / "studies" / "results" / "readers" / "records.jsonl")
+RUNS = load_records(Path(__file__).parents[2] / "studies" / "results" / "readers" / "records.jsonl")
 WRONG = ("noise", "blends", "unions", "foreign", "discs", "sizes", "blurs", "averages")
 SHOWN = ("true", "soft", "plain", "jpeg", "blocks")
 """Kinds that show figures of the world; all others but near shapes and sizes are wrong."""

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from molyneux.core import ConfigError, Encodes, Likelihood, NotApplicableError, Score, SpecError
+from molyneux.core import ConfigError, Encodes, EstimatesLikelihood, NotApplicableError, Score, SpecError
 from molyneux.core.reader import identity
 from molyneux.measure import Measure, Measurement, evaluate
 
@@ -21,7 +21,7 @@ class Modes(Measure):
 
 class Needy(Modes):
     name: ClassVar[str] = "needy"
-    needs: ClassVar[tuple] = (Encodes, Likelihood)
+    needs: ClassVar[tuple] = (Encodes, EstimatesLikelihood)
 
 
 def test_models_are_measured_in_evaluation_mode_and_put_back(tiny):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from molyneux.core import CorruptFileError, Score, StoreError, store
-from molyneux.report import StudyRun, append_study, load_study, record_lines, save_study
+from molyneux.report import StudyRun, append_records, load_records, record_lines, save_records
 
 ORIGIN = {"experiment": "ab", "seed": 1, "settings": {"size": 32}, "split": "test", "world": "toy-v1"}
 CONTROLS = {"constant": 51}
@@ -39,7 +39,7 @@ FILE = """\
 
 
 def test_the_bytes_of_a_small_study(tmp_path):
-    save_study(tmp_path / "records.jsonl", [run(2), run(1)])
+    save_records(tmp_path / "records.jsonl", [run(2), run(1)])
     assert (tmp_path / "records.jsonl").read_text() == FILE
 
 
@@ -73,12 +73,12 @@ VARIED = [
 
 @pytest.mark.parametrize("number", range(len(VARIED)))
 def test_what_is_written_comes_back_alone_and_below_others(number, tmp_path):
-    save_study(tmp_path / "one.jsonl", [VARIED[number]])
-    assert same(load_study(tmp_path / "one.jsonl"), [VARIED[number]])
+    save_records(tmp_path / "one.jsonl", [VARIED[number]])
+    assert same(load_records(tmp_path / "one.jsonl"), [VARIED[number]])
     first = VARIED[number - 1]
     for one in (first, VARIED[number]):
-        append_study(tmp_path / "two.jsonl", one)
-    found = load_study(tmp_path / "two.jsonl")
+        append_records(tmp_path / "two.jsonl", one)
+    found = load_records(tmp_path / "two.jsonl")
     assert same(sorted(found, key=lambda one: one.seed == VARIED[number].seed), [first, VARIED[number]])
 
 
@@ -86,11 +86,11 @@ def test_runs_are_read_in_the_order_in_which_they_were_added_and_saved_in_one(tm
     saved = None
     for number, order in enumerate(itertools.permutations([*VARIED[1:4], VARIED[9]])):
         for one in order:
-            append_study(tmp_path / f"{number}.jsonl", one)
-        found = load_study(tmp_path / f"{number}.jsonl")
+            append_records(tmp_path / f"{number}.jsonl", one)
+        found = load_records(tmp_path / f"{number}.jsonl")
         assert same(found, order)
         for runs in (found, order):
-            save_study(tmp_path / "again.jsonl", runs)
+            save_records(tmp_path / "again.jsonl", runs)
             assert saved in (None, (tmp_path / "again.jsonl").read_bytes())
             saved = (tmp_path / "again.jsonl").read_bytes()
 
@@ -98,24 +98,24 @@ def test_runs_are_read_in_the_order_in_which_they_were_added_and_saved_in_one(tm
 def test_the_lines_of_two_files_can_be_joined(tmp_path):
     """As by a merge that keeps the lines of both sides."""
     for one, name in ((VARIED[0], "a"), (VARIED[1], "a"), (VARIED[1], "b"), (VARIED[5], "b"), (VARIED[0], "b")):
-        append_study(tmp_path / f"{name}.jsonl", one)
+        append_records(tmp_path / f"{name}.jsonl", one)
     lines = [line for name in "ab" for line in (tmp_path / f"{name}.jsonl").read_text().split("\n") if line]
     runs = [line for line in lines if line.startswith('{"run"')]
     kept = [line for number, line in enumerate(lines) if line not in runs or line not in lines[:number]]
     (tmp_path / "c.jsonl").write_text("\n".join(kept))  # without a line break at its end
-    append_study(tmp_path / "c.jsonl", VARIED[3])
-    assert {one.seed for one in load_study(tmp_path / "c.jsonl")} == {"1", "2", "4", "6"}
+    append_records(tmp_path / "c.jsonl", VARIED[3])
+    assert {one.seed for one in load_records(tmp_path / "c.jsonl")} == {"1", "2", "4", "6"}
 
 
 def test_an_origin_is_told_once_and_a_run_appends_one_line(tmp_path):
     path = tmp_path / "records.jsonl"
-    save_study(path, [run(1)])
+    save_records(path, [run(1)])
     before = path.read_text()
-    append_study(path, run(2, origin={"seed": 1}))
+    append_records(path, run(2, origin={"seed": 1}))
     (added,) = path.read_text().removeprefix(before).splitlines()
     assert json.loads(added)["settings"][1] == {"seed": 2}
     assert path.read_text().count("toy-v1") == 1
-    append_study(path, run(3))
+    append_records(path, run(3))
     assert path.read_text().count("toy-v1") == 1  # its own line tells what differs
 
 
@@ -127,7 +127,7 @@ def altered(path, old, new, count=1):
 
 @pytest.fixture
 def path(tmp_path):
-    save_study(tmp_path / "records.jsonl", [run(1), run(2)])
+    save_records(tmp_path / "records.jsonl", [run(1), run(2)])
     return tmp_path / "records.jsonl"
 
 
@@ -158,7 +158,7 @@ def path(tmp_path):
 def test_altered_lines_are_named(path, old, new, sentence):
     altered(path, old, new)
     with pytest.raises(StoreError, match=sentence) as caught:
-        load_study(path)
+        load_records(path)
     assert "\n" not in str(caught.value)
 
 
@@ -214,66 +214,66 @@ def test_forged_references_are_refused_in_one_sentence(path, name):
     change(lines)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with pytest.raises(CorruptFileError, match=sentence) as caught:
-        load_study(path)
+        load_records(path)
     assert "\n" not in str(caught.value)
     with pytest.raises(CorruptFileError, match=sentence):
-        append_study(path, run(3))
+        append_records(path, run(3))
 
 
 def test_one_label_for_two_contents_is_refused(path, monkeypatch):
     """Labels are the beginnings of digests: two contents of one beginning get labels of two lengths."""
     own = store.fingerprint
     monkeypatch.setattr(store, "fingerprint", lambda content: "abcd" + own(content))
-    save_study(path, [run(1), run(2)])
+    save_records(path, [run(1), run(2)])
     labels = [line["score"] for line in lines_of(path) if "score" in line]
     assert [len(label) for label in labels] == [4, 5]
-    assert same(load_study(path), [run(1), run(2)])
+    assert same(load_records(path), [run(1), run(2)])
     altered(path, f'{{"score":"{labels[1]}"', '{"score":"abcd"')
     with pytest.raises(CorruptFileError, match="its label abcd stands for something else above"):
-        load_study(path)
+        load_records(path)
 
 
 def test_short_lines_that_refer_to_long_ones_are_bounded(path, monkeypatch):
     monkeypatch.setattr(record_lines, "_MOST_VALUES", 9)
     with pytest.raises(CorruptFileError, match=r"line 8 of .* \(expected at most 9 settings and values"):
-        load_study(path)
+        load_records(path)
 
 
 def test_a_file_of_more_bytes_than_can_be_read_is_refused(path):
     with path.open("r+b") as stream:
         stream.truncate(1 << 27)
     with pytest.raises(StoreError, match=r"expected at most 67,108,864 bytes in .*, got 134,217,728"):
-        load_study(path)
+        load_records(path)
 
 
 @pytest.mark.parametrize("depth", [500, 100_000])
 def test_brackets_in_brackets_are_refused(path, depth):
     altered(path, '"values":{', '"values":{"a":' + '{"a":' * depth + "1" + "}" * depth + ",")
     with pytest.raises(CorruptFileError):
-        load_study(path)
+        load_records(path)
 
 
 @pytest.mark.parametrize("end", [1, 5, 40])
 def test_a_file_that_was_cut_in_a_line_is_refused(path, end):
     path.write_text(path.read_text()[: -1 - end])
     with pytest.raises(CorruptFileError, match=r"is damaged .line 8 is no JSON"):
-        load_study(path)
+        load_records(path)
 
 
 @pytest.mark.parametrize("content", [{"format": 2, "settings": {"seed": 1}, "scores": []}, {"settings": {}, "scores": []}])
 def test_an_earlier_format_is_told_with_what_to_do(path, content):
     path.write_text(json.dumps({**content, "checksum": "0"}) + "\n")
     with pytest.raises(StoreError, match=r"earlier format, .*: move the file away and run the sweep again, .* or read it with"):
-        load_study(path)
+        load_records(path)
 
 
 def test_numbers_that_are_none_are_not_written(path):
     before = path.read_bytes()
     with pytest.raises(ValueError, match="Out of range float"):
-        save_study(path, [run(values=(math.inf, 1.0))])
+        save_records(path, [run(values=(math.inf, 1.0))])
     assert path.read_bytes() == before
 
 
 def test_scores_of_one_origin_share_it(path):
-    (first, _) = load_study(path)
+    (first, _) = load_records(path)
     assert len({id(score.origin) for score in first.scores}) == 1

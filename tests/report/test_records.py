@@ -1,8 +1,8 @@
 import pytest
 
 from molyneux.core import CorruptFileError, Score, StoreError, store
-from molyneux.report import StudyRun, load_study, read_run
-from molyneux.report.records import by_seed, save_study
+from molyneux.report import StudyRun, load_records, read_run
+from molyneux.report.records import by_seed, save_records
 
 
 def test_everything_recorded_is_read(run_folder):
@@ -31,7 +31,7 @@ def test_without_samples_the_model_tells_what_they_looked_like(run_folder):
 
 
 def test_the_model_stage_tells_the_number_of_parameters(run_folder):
-    store.Stage(run_folder / "model", {}).finish({"parameters": 412345})
+    store.StageFolder(run_folder / "model", {}).finish({"parameters": 412345})
     assert read_run(run_folder).parameters == 412345
 
 
@@ -86,7 +86,7 @@ def test_what_is_no_record_of_a_study_is_named_with_its_line(tmp_path, content, 
     path = tmp_path / "records.jsonl"
     path.write_text(content)
     with pytest.raises(error, match=sentence):
-        load_study(path)
+        load_records(path)
 
 
 def test_seeds_are_read_in_the_order_of_their_numbers_whatever_else_their_records_hold(tmp_path):
@@ -94,7 +94,7 @@ def test_seeds_are_read_in_the_order_of_their_numbers_whatever_else_their_record
         return StudyRun({"name": name, "seed": seed}, (Score("a.b", float(seed), {}, origin={"experiment": digest}),))
 
     runs = [run(10, "LF", "a"), run(2, "LF", "b"), run(1, "EF", "c"), run(1, "LF", "d"), run(3, "EF", "e")]
-    save_study(tmp_path / "records.jsonl", runs)
-    found = [(one.settings["name"], one.seed) for one in load_study(tmp_path)]
+    save_records(tmp_path / "records.jsonl", runs)
+    found = [(one.settings["name"], one.seed) for one in load_records(tmp_path)]
     assert found == [("EF", "1"), ("EF", "3"), ("LF", "1"), ("LF", "2"), ("LF", "10")]
     assert [(one.settings["name"], one.seed) for one in by_seed(runs)] == [*found[2:], *found[:2]]

@@ -12,7 +12,7 @@ import pytest
 
 from molyneux.core import CorruptFileError, MolyneuxError, store
 from molyneux.core.config import read_document
-from molyneux.data import generate
+from molyneux.data import store_samples
 from molyneux.report import read_run, write_run
 from molyneux.run import Experiment, Study, open_experiment, read_experiment, report_run, run_experiment, run_study
 from molyneux.run.studies.launch import Job, LocalLauncher, Report
@@ -103,7 +103,7 @@ def runs(tiny: dict[str, Any], _quick: None, _toy_on_the_path: None, tmp_path_fa
     top = tmp_path_factory.mktemp("damage")
     kept = read_experiment(tiny, [("data.keep", True)])
     for split in SPLITS:
-        generate(kept.data.dataset.source(split, 40, seed=1), top / "stored" / split)
+        store_samples(kept.data.dataset.source(split, 40, seed=1), top / "stored" / split)
     read = read_experiment(tiny, [("data.folder", str(top / "stored"))])
     folders = {
         "kept": run_experiment(kept, top / run_name(kept)).folder,

@@ -8,7 +8,7 @@ import torch
 
 from molyneux.core import ConfigError, store
 from molyneux.core.config import dump_document, parse_document
-from molyneux.data import CdSprites, GeBiD, World, generate
+from molyneux.data import CdSprites, GeBiD, World, store_samples
 from molyneux.run import Experiment, default_folder, load_experiment, make_model, parse_experiment, read_experiment
 from molyneux.run.run.provenance import changed
 
@@ -201,7 +201,7 @@ def test_models_that_are_too_large_are_refused_at_once(settings: dict[str, Any],
 
 def test_stored_samples(settings: dict[str, Any], experiment: Experiment, tmp_path: Path) -> None:
     for split in ("train", "validation", "test"):
-        generate(experiment.data.dataset.source(split, 100, seed=1), tmp_path / split)
+        store_samples(experiment.data.dataset.source(split, 100, seed=1), tmp_path / split)
     data = {"folder": str(tmp_path), "train": 100, "validation": 100, "test": 60}
     stored = read_experiment({**settings, "data": data})
     assert len(stored.samples.source("test")) == 60
@@ -212,7 +212,7 @@ def test_stored_samples(settings: dict[str, Any], experiment: Experiment, tmp_pa
 
 def test_null_stands_for_all_stored_samples(settings: dict[str, Any], experiment: Experiment, tmp_path: Path) -> None:
     for split, size in (("train", 100), ("validation", 20), ("test", 30)):
-        generate(experiment.data.dataset.source(split, size, seed=1), tmp_path / split)
+        store_samples(experiment.data.dataset.source(split, size, seed=1), tmp_path / split)
     data = {"folder": str(tmp_path), "train": None, "validation": None, "test": None}
     stored = read_experiment({**settings, "data": data})
     assert [len(stored.samples.source(split)) for split in ("train", "validation", "test")] == [100, 20, 30]

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from molyneux.core import ConfigError, ConflictError, CorruptFileError, DataError, MolyneuxError, StoreError, store
-from molyneux.data import StoredSource, generate
+from molyneux.data import StoredSource, store_samples
 from molyneux.measure import evaluate
 from molyneux.run import Experiment, Outcome, Silent, open_evaluation, open_experiment, read_experiment, run_experiment
 from molyneux.run.run.folder import RunFolder
@@ -196,7 +196,7 @@ def test_kept_samples_are_what_is_learnt_from(settings: dict[str, Any], finished
 
 def test_stored_samples_are_checked(settings: dict[str, Any], experiment: Experiment, tmp_path: Path) -> None:
     for split in ("train", "validation", "test"):
-        generate(experiment.data.dataset.source(split, 100, seed=3), tmp_path / "stored" / split)
+        store_samples(experiment.data.dataset.source(split, 100, seed=3), tmp_path / "stored" / split)
     sizes = {"train": 100, "validation": 100, "test": 100}
     stored = read_experiment({**settings, "data": {"world": "toy.Toy", "folder": str(tmp_path / "stored"), **sizes}})
     run_experiment(stored, tmp_path / "run", steps=("data",))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from molyneux.core import ConflictError, CorruptFileError, store
-from molyneux.data import generate
+from molyneux.data import store_samples
 from molyneux.run import ExportSettings, Outcome, export_run, measure_again, read_experiment, run_experiment
 
 ROWS = 60
@@ -71,7 +71,7 @@ def test_kept_samples_that_were_exchanged_are_refused(finished: Outcome, setting
     for path in (folder / "samples" / "test").iterdir():
         path.unlink()
     (folder / "samples" / "test").rmdir()
-    generate(experiment.data.dataset.source("test", 300, seed=99), folder / "samples" / "test")
+    store_samples(experiment.data.dataset.source("test", 300, seed=99), folder / "samples" / "test")
     with pytest.raises(CorruptFileError, match=r"samples.test.* was truncated or altered"):
         export_run(folder, tmp_path / "out", ExportSettings(include_data=True))
 

@@ -9,7 +9,7 @@ import torch
 
 from molyneux.core import Condition, ConfigError, Source
 from molyneux.core.config import Factory
-from molyneux.data import CdSprites, GeBiD, Missing, ShapeWorld, Subset, generate
+from molyneux.data import CdSprites, GeBiD, Missing, ShapeWorld, Subset, store_samples
 from molyneux.data.imperfections import Erasing, GaussianNoise
 from molyneux.run import ConditionSettings, Outcome, read_experiment, run_experiment
 from molyneux.run.run.samples import Samples, conditions, save_view_digests, train_overlap
@@ -194,7 +194,7 @@ def test_unseen_samples_begin_with_a_whole_row() -> None:
 def test_of_stored_samples_those_are_unseen_that_are_not_asked_for(tmp_path: Path) -> None:
     world = CdSprites(level=1)
     for split, size in (("train", 50), ("validation", 10), ("test", 10)):
-        generate(world.source(split, size, seed=1), tmp_path / split)
+        store_samples(world.source(split, size, seed=1), tmp_path / split)
     found = Samples(DataSettings(folder=tmp_path, train=44, validation=None, test=None), 1).unseen()
     assert len(found) == 6
     assert torch.equal(

@@ -18,7 +18,7 @@ from molyneux.core.config import dump_document, read_document
 from molyneux.core.tooling.classes import find_class, working_folder_importable
 from molyneux.learn import MVAE
 from molyneux.measure import evaluate
-from molyneux.report import StudyRun, read_run, save_study
+from molyneux.report import StudyRun, read_run, save_records
 from molyneux.run import (
     ExportSettings,
     export_run,
@@ -128,7 +128,7 @@ def test_no_command_imports_a_module_of_the_working_folder(
     folder = tmp_path / "work"
     shutil.copytree(pair["a"], folder / "a")
     (folder / "records").mkdir()
-    save_study(folder / "records" / "records.jsonl", [StudyRun({"seed": 1}, ())])
+    save_records(folder / "records" / "records.jsonl", [StudyRun({"seed": 1}, ())])
     mark = trap(folder)
     (folder / ".numba_config.yaml").write_text("{")
     (folder / "matplotlibrc").write_text("stranger.setting: 3\n")

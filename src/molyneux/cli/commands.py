@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import molyneux.run as runs  # its names are imported when they are used: a report needs few of them
 from molyneux.cli.names import values
 from molyneux.cli.parser import Arguments, complain, say, say_json
-from molyneux.cli.progress import Answers, shown, sweep_shown
+from molyneux.cli.progress import AnswerConsole, shown, sweep_shown
 
 if TYPE_CHECKING:
     from molyneux.run import Experiment, Outcome, Step, SweepOutcome
@@ -95,7 +95,7 @@ def print_outcome(arguments: Arguments, outcome: Outcome) -> None:
         from molyneux.report import summary_table  # takes a second to import, as all that draws
 
         width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
-        Answers(width=width).print(summary_table(outcome.scores, outcome.settings))
+        AnswerConsole(width=width).print(summary_table(outcome.scores, outcome.settings))
         splits = {score.origin.get("split", "test") for score in outcome.scores}
         if splits != {"test"}:
             say(f"Measured on the split: {', '.join(sorted(splits))}")

@@ -38,7 +38,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class ClassEntry:
     """A class as its source file describes it: dotted path of module and class, and its syntax tree."""
 
     path: str
@@ -50,7 +50,7 @@ class Entry:
         return (ast.get_docstring(self.node) or "").partition("\n")[0]
 
     @cached_property
-    def lineage(self) -> list[Entry]:
+    def lineage(self) -> list[ClassEntry]:
         """The class and all its bases inside the package, nearest first."""
         names, found = _names(self.path.rpartition(".")[0]), [self]
         for base in self.node.bases:
@@ -111,7 +111,7 @@ class Entry:
 
 
 @cache
-def classes(kind: str) -> dict[str, Entry]:
+def classes(kind: str) -> dict[str, ClassEntry]:
     """The concrete classes of a family by name, sorted."""
     package, *bases = FAMILIES[kind]
     roots = {_resolved(base) for base in bases}
@@ -125,7 +125,7 @@ def world_names() -> list[str]:
     return [entry.own_name.partition("-v")[0] or name for name, entry in classes("worlds").items()]
 
 
-def find_class(kind: str, name: str) -> Entry | None:
+def find_class(kind: str, name: str) -> ClassEntry | None:
     """The class of a name, whatever its case and underscores, or of its own name, such as `pos-v1` or `pos`."""
     for short, entry in classes(kind).items():
         own = entry.own_name
@@ -140,15 +140,15 @@ def folded(name: str) -> str:
 
 
 @cache
-def find(path: str) -> Entry | None:
+def find(path: str) -> ClassEntry | None:
     """The class at a dotted path; None if there is none in this package."""
     path = _resolved(path)
     module, _, name = path.rpartition(".")
     nodes = _module(module).body
-    return next((Entry(path, node) for node in nodes if isinstance(node, ast.ClassDef) and node.name == name), None)
+    return next((ClassEntry(path, node) for node in nodes if isinstance(node, ast.ClassDef) and node.name == name), None)
 
 
-def _known(path: str) -> Entry:
+def _known(path: str) -> ClassEntry:
     found = find(path)
     assert found is not None, path
     return found
@@ -193,7 +193,7 @@ def _decorators(node: ast.ClassDef | ast.FunctionDef) -> str:
     return " ".join(map(ast.unparse, node.decorator_list))
 
 
-def _fields(entry: Entry) -> Iterator[str]:
+def _fields(entry: ClassEntry) -> Iterator[str]:
     """The fields of a dataclass that its constructor takes."""
     if "dataclass" in _decorators(entry.node):
         for name, item in entry.assigned.items():

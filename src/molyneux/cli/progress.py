@@ -26,7 +26,7 @@ EVERY, LONG = 60.0, 10.0
 Clock = Callable[[], float]
 
 
-class Answers(Console):
+class AnswerConsole(Console):
     """A console for answers: that nobody reads them any more, or their disk is full, is an OutputError and ends nothing here."""
 
     def print(self, *things: Any, **settings: Any) -> None:

@@ -12,7 +12,7 @@ from molyneux.cli import index
 from molyneux.cli.commands import WIDTH, print_outcome, some_steps
 from molyneux.cli.names import is_document, values
 from molyneux.cli.parser import Arguments, complain, say, say_json
-from molyneux.cli.progress import Answers, shown
+from molyneux.cli.progress import AnswerConsole, shown
 from molyneux.core.errors import ConfigError
 
 
@@ -62,7 +62,7 @@ def leaderboard(arguments: Arguments) -> int:
     if arguments.json:
         say_json({**ranked.to_json(), "files": [str(path) for path in files]})
         return 0
-    console = Answers(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH)
+    console = AnswerConsole(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH)
     for table in leaderboard_tables(ranked) if not files else ():
         console.print(to_terminal(table))
     left = f"{ranked.left_out} have no score to rank, or an earlier reader read it"

@@ -24,8 +24,8 @@ from molyneux.data import (
     export_png,
     export_sentences,
     export_webdataset,
-    generate,
     is_contact_sheet,
+    store_samples,
 )
 from molyneux.data.worlds.sentences import SentenceWorld
 from molyneux.run import constant_accuracy, judged_data, make_judge
@@ -33,7 +33,7 @@ from molyneux.run import constant_accuracy, judged_data, make_judge
 _SENTENCES = "sentences"
 _WRITERS: dict[str, Callable[..., object]] = {
     "hdf5": export_hdf5,
-    "native": generate,
+    "native": store_samples,
     "parquet": export_parquet,
     "png": export_png,
     _SENTENCES: export_sentences,

@@ -1,7 +1,7 @@
 """The types that the other packages exchange: samples, model protocols and scores. This package imports none of the others.
 
 Samples are exchanged as `Spec`, `Batch` and `Source`; models as the small protocols `Compares`, `Encodes`, `Decodes`,
-`EpochStart`, `ImportanceWeights`, `Likelihood`, `NamesStages`, `PostFit`, `Predicts`, `Priors`, `Representation` and
+`EpochStart`, `ImportanceWeights`, `EstimatesLikelihood`, `NamesStages`, `PostFit`, `Predicts`, `Priors`, `Representation` and
 `Trainable`; results as `Score`. Views are read by a `Reader`, and made into vectors by `Features`. `seeds` gives named random
 streams, `store` writes and verifies files, `views` converts stored views to the tensors that models compute with. Each name is
 imported when it is first used: settings and command lines are checked without importing torch.
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
         Encodes,
         Epoch,
         EpochStart,
+        EstimatesLikelihood,
         FitStore,
         ImportanceWeights,
-        Likelihood,
         Loss,
         NamesStages,
         Posterior,
@@ -83,6 +83,7 @@ __all__ = [
     "Encodes",
     "Epoch",
     "EpochStart",
+    "EstimatesLikelihood",
     "Exhibit",
     "Factor",
     "Features",
@@ -93,7 +94,6 @@ __all__ = [
     "ImportanceWeights",
     "JudgeMaterial",
     "Kind",
-    "Likelihood",
     "Loss",
     "Meaning",
     "Modality",

@@ -256,7 +256,7 @@ class Priors(Protocol):
 
 
 @runtime_checkable
-class Likelihood(Protocol):
+class EstimatesLikelihood(Protocol):
     """Estimates the log-likelihood of whole samples."""
 
     def log_likelihood(self, batch: Batch, k: int, generator: torch.Generator | None = None) -> Tensor:

@@ -270,7 +270,7 @@ def fingerprint(settings: Any) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-class Stage:
+class StageFolder:
     """One step's folder in a run: absent, under way, or complete with a record.
 
     Args:
@@ -317,7 +317,7 @@ class Stage:
 def verify(folder: Path, names: Collection[str] | None = None, *, remedy: str = "") -> Mapping[str, Any]:
     """Check the files of a finished stage, all or those of `names`, against their checksums; return the details of its record.
 
-    A file is read once per process, and again when its size or time stamps change. Errors advise `remedy`, as in `Stage`.
+    A file is read once per process, and again when its size or time stamps change. Errors advise `remedy`, as in `StageFolder`.
 
     Raises:
         CorruptFileError: names the first file that was truncated, altered or removed; the record may be it.

@@ -54,7 +54,7 @@ from molyneux.data.missing_protocols import MAR, MCAR, MNAR
 from molyneux.data.own import ArrayDataset, ImageFolder, OwnDataset, TableDataset
 from molyneux.data.sentence_files import export_sentences, load_sentences
 from molyneux.data.sources import ArraySource, Lacking, Views, load
-from molyneux.data.stored import StoredSource, generate
+from molyneux.data.stored import StoredSource, store_samples
 from molyneux.data.word_alignment import WordAlign
 from molyneux.data.worlds import (
     CaptionSettings,
@@ -184,7 +184,6 @@ __all__ = [
     "export_push",
     "export_sentences",
     "export_webdataset",
-    "generate",
     "ideal_codes",
     "is_contact_sheet",
     "load",
@@ -194,6 +193,7 @@ __all__ = [
     "parse",
     "realise_with_ace",
     "say",
+    "store_samples",
     "tree_of_dmrs",
     "write_twin",
 ]

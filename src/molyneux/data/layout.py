@@ -26,7 +26,7 @@ import torch
 from molyneux.core import Batch, DataError, Source, Spec, store
 
 
-class Column(NamedTuple):
+class ArrayColumn(NamedTuple):
     """One array of the format: its name in `Batch.tensors`, its type, and the shape of one sample in it."""
 
     name: str
@@ -45,18 +45,23 @@ class Column(NamedTuple):
         return f"{part}{dot}{store.file_name(name) if name else ''}.npy"
 
 
-def possible_columns(spec: Spec) -> tuple[Column, ...]:
+def possible_columns(spec: Spec) -> tuple[ArrayColumn, ...]:
     """Every array that batches of `spec` may have; the views come first and are in all of them."""
-    views = [Column(f"view.{modality.name}", modality.dtype, modality.shape) for modality in spec.modalities]
-    masks = [Column(f"present.{name}", "bool", ()) for name in spec.names]
-    masks += [Column(f"length.{modality.name}", "int64", ()) for modality in spec.modalities if modality.length_axis is not None]
-    targets = [Column(f"target.{target.name}", target.dtype, target.stored_shape) for target in spec.targets]
-    targets += [Column(f"known.{target.name}", "bool", ()) for target in spec.targets]
-    causes = [Column("factors", "int64", (len(spec.factors),)), Column("quantities", "float32", (len(spec.quantities),))]
+    views = [ArrayColumn(f"view.{modality.name}", modality.dtype, modality.shape) for modality in spec.modalities]
+    masks = [ArrayColumn(f"present.{name}", "bool", ()) for name in spec.names]
+    masks += [
+        ArrayColumn(f"length.{modality.name}", "int64", ()) for modality in spec.modalities if modality.length_axis is not None
+    ]
+    targets = [ArrayColumn(f"target.{target.name}", target.dtype, target.stored_shape) for target in spec.targets]
+    targets += [ArrayColumn(f"known.{target.name}", "bool", ()) for target in spec.targets]
+    causes = [
+        ArrayColumn("factors", "int64", (len(spec.factors),)),
+        ArrayColumn("quantities", "float32", (len(spec.quantities),)),
+    ]
     return (*views, *masks, *targets, *(column for column in causes if column.shape != (0,)))
 
 
-def columns_of(source: Source) -> tuple[Column, ...]:
+def columns_of(source: Source) -> tuple[ArrayColumn, ...]:
     """The arrays that hold the samples of a source, as its first sample shows them.
 
     Raises:

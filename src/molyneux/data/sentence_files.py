@@ -21,10 +21,10 @@ from molyneux.data.worlds.sentences.language import (
     PADDING,
     SPECIAL,
     Definition,
+    FiniteLanguage,
     Form,
-    Group,
-    Language,
     Place,
+    WordGroup,
     label_problems,
 )
 from molyneux.data.worlds.sentences.sentence_reader import SentenceReader
@@ -67,27 +67,27 @@ def load_sentences(
         raise StoreError(f"expected at least one of {', '.join(_FILES.values())} in {folder}, got none: put the sentences there")
     try:
         forms = _structures(folder / _STRUCTURES, groups) if structured else _observed(list(found.values()), groups, words)
-        language = Language(groups, forms, definition=factors, nuisances=tuple(nuisances), words=words)
+        language = FiniteLanguage(groups, forms, definition=factors, nuisances=tuple(nuisances), words=words)
         reader = SentenceReader(language)
     except ConfigError as error:
         raise DataError(f"{folder}: {error}") from error
     return {split: _source(folder / _FILES[split], ids, reader, language) for split, ids in found.items()}
 
 
-def _groups(path: Path) -> tuple[Group, ...]:
+def _groups(path: Path) -> tuple[WordGroup, ...]:
     """Factors and their words."""
     groups = []
     for number, line in enumerate(text_lines(path), 1):
         name, colon, words = line.partition(":")
         if not colon or not name.strip() or not words.split():
             raise DataError(f"{path}, line {number}: expected 'factor: word word ...', got {line!r}")
-        groups.append(Group(name.strip(), tuple(words.split())))
+        groups.append(WordGroup(name.strip(), tuple(words.split())))
     if len({group.name for group in groups}) != len(groups) or not groups:
         raise DataError(f"{path}: expected at least one factor and no two of one name, got {[group.name for group in groups]}")
     return tuple(groups)
 
 
-def _vocabulary(path: Path, groups: Sequence[Group]) -> tuple[str, ...]:
+def _vocabulary(path: Path, groups: Sequence[WordGroup]) -> tuple[str, ...]:
     words: dict[str, int] = {}
     for number, line in enumerate(text_lines(path), 1):
         word = line.strip()
@@ -136,7 +136,7 @@ def _ids(path: Path, words: Sequence[str]) -> np.ndarray:
     return ids
 
 
-def _structures(path: Path, groups: Sequence[Group]) -> tuple[Form, ...]:
+def _structures(path: Path, groups: Sequence[WordGroup]) -> tuple[Form, ...]:
     """The forms of a file of structures."""
     known = {group.name: group.words for group in groups}
     forms = []
@@ -151,7 +151,7 @@ def _structures(path: Path, groups: Sequence[Group]) -> tuple[Form, ...]:
     return tuple(forms)
 
 
-def _observed(found: Sequence[np.ndarray], groups: Sequence[Group], words: Sequence[str]) -> tuple[Form, ...]:
+def _observed(found: Sequence[np.ndarray], groups: Sequence[WordGroup], words: Sequence[str]) -> tuple[Form, ...]:
     """The forms that sentences show: the same words, but for those of one group."""
     owner = {word: group for group in groups for word in group.words}
     symbols = np.arange(len(words) + len(SPECIAL), dtype=np.uint32)
@@ -172,14 +172,14 @@ def _different(rows: np.ndarray) -> np.ndarray:
     return np.frombuffer(b"".join(each.unique().to_pylist()), rows.dtype).reshape(-1, rows.shape[1])
 
 
-def _form(words: Sequence[str], owner: Mapping[str, Group], groups: Sequence[Group]) -> Form:
+def _form(words: Sequence[str], owner: Mapping[str, WordGroup], groups: Sequence[WordGroup]) -> Form:
     """The form of a sentence."""
     places = [Place("free", owner[word].words, owner[word].name) if word in owner else Place("fixed", (word,)) for word in words]
     used = {place.group for place in places}
     return Form(tuple(places), tuple(group.name for group in groups if group.name in used))
 
 
-def _source(path: Path, ids: np.ndarray, reader: SentenceReader, language: Language) -> ArraySource:
+def _source(path: Path, ids: np.ndarray, reader: SentenceReader, language: FiniteLanguage) -> ArraySource:
     """The sentences of a file with what the reader reads in them."""
     beyond = np.flatnonzero((ids[:, language.length :] != PADDING).any(1))
     if len(beyond):

@@ -18,7 +18,7 @@ import numpy as np
 from molyneux.core import Batch, CorruptFileError, Source, Spec, SpecError, StoreError, files, store
 from molyneux.core.sources import check_positions, origin_of
 from molyneux.data.folders import appearing_folder, require_free
-from molyneux.data.layout import Column, columns_of, possible_columns, read_arrays, to_batch
+from molyneux.data.layout import ArrayColumn, columns_of, possible_columns, read_arrays, to_batch
 from molyneux.data.mapped_files import let_go
 from molyneux.data.sources import require_positive
 
@@ -26,7 +26,7 @@ _UNWRITTEN = 1 << 27
 """Bytes of a file that may wait in memory before they are sent to the disk."""
 
 
-def generate(
+def store_samples(
     source: Source,
     folder: Path | str,
     *,
@@ -72,7 +72,7 @@ def generate(
                 progress(len(rows))
         known = {column.file: written[column.name].finish() for column in columns}
         store.write_json(part / "spec.json", source.spec.to_json())
-        store.Stage(part, {"origin": origin}).finish({"size": len(source)}, known=known)
+        store.StageFolder(part, {"origin": origin}).finish({"size": len(source)}, known=known)
     return StoredSource(folder, verify=False)
 
 
@@ -84,7 +84,7 @@ def _is_stored(folder: Path, origin: Mapping[str, Any] | None) -> bool:
         raise store.store_error(error, folder) from error
     if origin is None:
         require_free(folder)
-    return store.Stage(folder, {"origin": origin}).complete
+    return store.StageFolder(folder, {"origin": origin}).complete
 
 
 def _chunks(source: Source, names: tuple[str, ...], chunk: int, threads: int) -> Iterator[dict[str, np.ndarray]]:
@@ -115,7 +115,7 @@ class _ArrayFile:
     does not spend its time on fresh pages (four times as fast for sets of many gigabytes).
     """
 
-    def __init__(self, folder: Path, column: Column, size: int) -> None:
+    def __init__(self, folder: Path, column: ArrayColumn, size: int) -> None:
         self._path = folder / column.file
         self._column, self._shape = column, (size, *column.shape)
         self._digest, self._block, self._filled = hashlib.sha256(), hashlib.sha256(), 0
@@ -185,7 +185,7 @@ class StoredSource:
     The pages of large arrays are given back to the system after each batch.
 
     Args:
-        folder: what `generate` wrote.
+        folder: what `store_samples` wrote.
         verify: whether to compare every file with its checksum first, at about 1.5 GB/s. A process reads a file for this once:
             as long as its size and its times of change stay the same, opening it again costs a look at the folder (less than
             a millisecond), so every step that uses stored samples can afford to verify them.
@@ -237,7 +237,7 @@ class StoredSource:
         """Travel to other processes as a path, not as the content of the files."""
         return partial(StoredSource, verify=False), (self.folder,)
 
-    def _open(self, column: Column) -> np.ndarray:
+    def _open(self, column: ArrayColumn) -> np.ndarray:
         path = files.inside(self.folder, column.file)
         array = store.read_array(path)
         expected = (self._size, *column.shape)

@@ -74,7 +74,7 @@ class Homotopy(Measure):
         parts = (self._modality(evaluation, pairs, name) for name in evaluation.available)
         return sum(parts, Measurement())
 
-    def _modality(self, evaluation: Evaluation, pairs: Pairs, name: str) -> Measurement:
+    def _modality(self, evaluation: Evaluation, pairs: SamplePairs, name: str) -> Measurement:
         reader, spec = evaluation.reader(name), evaluation.spec
         recorder = Recorder(self.name, evaluation.rng(self.name, name), {"modality": name}, evaluation.provenance([name]))
         sequences, ends, rows = list[ReadSequence](), list[Tensor](), list[tuple[Cell, ...]]()
@@ -92,13 +92,13 @@ class Homotopy(Measure):
         galleries = (self._gallery(name, rows, evaluation.read_by([name])),) if rows else ()
         return Measurement(tuple(score for score in scores if score is not None), galleries)
 
-    def _portions(self, evaluation: Evaluation, pairs: Pairs, name: str) -> list[np.ndarray]:
+    def _portions(self, evaluation: Evaluation, pairs: SamplePairs, name: str) -> list[np.ndarray]:
         """The pairs in parts whose codes are about a batch, because the views of all pairs may not fit into memory."""
         together = max(1, evaluation.batch_size // (self.steps * (1 + sum(pairs.parts(name).values()))))
         return np.split(np.arange(len(pairs)), range(together, len(pairs), together))
 
     def _rows(
-        self, evaluation: Evaluation, pairs: Pairs, name: str, *, pair: int, path: np.ndarray, made: Tensor
+        self, evaluation: Evaluation, pairs: SamplePairs, name: str, *, pair: int, path: np.ndarray, made: Tensor
     ) -> list[tuple[Cell, ...]]:
         """The true samples of a pair, the line between their codes, and the legs of the dimensions that differ most."""
         first, last = view_cells(evaluation, name, pairs.batch.views[name][[pair, pair + len(pairs)]])
@@ -123,7 +123,7 @@ class Homotopy(Measure):
 
 
 def _sequence_scores(
-    evaluation: Evaluation, pairs: Pairs, reader: Reader, sequences: list[ReadSequence], recorder: Recorder
+    evaluation: Evaluation, pairs: SamplePairs, reader: Reader, sequences: list[ReadSequence], recorder: Recorder
 ) -> list[Score]:
     """The scores of the line and of the legs."""
     codes, readable = (np.concatenate([getattr(sequence, what) for sequence in sequences]) for what in ("codes", "readable"))
@@ -139,7 +139,7 @@ def _sequence_scores(
     ]
 
 
-def _ends(evaluation: Evaluation, pairs: Pairs, name: str, ends: list[Tensor], recorder: Recorder) -> Score | None:
+def _ends(evaluation: Evaluation, pairs: SamplePairs, name: str, ends: list[Tensor], recorder: Recorder) -> Score | None:
     """How often the ends equal their samples; None without text or a reader."""
     modality, reader = evaluation.spec.modality(name), evaluation.reader(name)
     made, true = torch.cat(ends).transpose(0, 1).flatten(0, 1), pairs.batch.views[name]
@@ -284,7 +284,7 @@ def _checked(z1: np.ndarray, z2: np.ndarray, steps: int) -> tuple[np.ndarray, np
 
 
 @dataclass(frozen=True)
-class Pairs:
+class SamplePairs:
     """Samples two by two: sample p goes to sample P + p.
 
     Args:
@@ -309,7 +309,7 @@ class Pairs:
         return np.concatenate([homotopy_codes(first, second, steps)[:, None], dimensionwise_codes(first, second, steps)], 1)
 
 
-def draw_pairs(evaluation: Evaluation, pairs: int) -> Pairs:
+def draw_pairs(evaluation: Evaluation, pairs: int) -> SamplePairs:
     """Pairs of samples that have all available modalities, drawn at random from the first samples; fewer where there are too few.
 
     Raises:
@@ -321,10 +321,10 @@ def draw_pairs(evaluation: Evaluation, pairs: int) -> Pairs:
         raise NotApplicableError("homotopy needs two samples that have all modalities: measure on another source")
     chosen = evaluation.rng("homotopy", "pairs").permutation(len(table))[:count]
     means = {name: values[chosen] for name, values in table.means.items()}
-    return Pairs(evaluation.source.batch(table.rows[chosen]), means)
+    return SamplePairs(evaluation.source.batch(table.rows[chosen]), means)
 
 
-def decode_paths(evaluation: Evaluation, pairs: Pairs, modality: str, *, chosen: np.ndarray, paths: np.ndarray) -> Tensor:
+def decode_paths(evaluation: Evaluation, pairs: SamplePairs, modality: str, *, chosen: np.ndarray, paths: np.ndarray) -> Tensor:
     """The stored views (P, N, *shape) of the N codes (P, ..., D) of each pair; other codes stay those of the first samples."""
     flat = torch.from_numpy(paths.reshape(-1, paths.shape[-1])).to(evaluation.device, torch.float32)
     each, sizes = len(flat) // len(chosen), pairs.parts(modality)

@@ -107,7 +107,7 @@ class Likelihood(Measure):
     """
 
     name: ClassVar[str] = "likelihood"
-    needs: ClassVar[tuple[type, ...]] = (core.Likelihood, Encodes, Decodes)
+    needs: ClassVar[tuple[type, ...]] = (core.EstimatesLikelihood, Encodes, Decodes)
 
     def __init__(
         self,

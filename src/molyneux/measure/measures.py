@@ -18,8 +18,8 @@ from molyneux.core import (
     ConfigError,
     Decodes,
     Encodes,
+    EstimatesLikelihood,
     Exhibit,
-    Likelihood,
     NotApplicableError,
     Predicts,
     Representation,
@@ -33,7 +33,7 @@ _ABILITIES: dict[type, str] = {
     Compares: "chooses among texts (method `compare`)",
     Decodes: "decodes codes into views (methods `decode` and `prior`)",
     Encodes: "encodes samples into codes (method `encode`)",
-    Likelihood: "estimates log-likelihoods (method `log_likelihood`)",
+    EstimatesLikelihood: "estimates log-likelihoods (method `log_likelihood`)",
     Predicts: "predicts targets (method `predict`)",
     Representation: "gives representations (method `represent`)",
 }

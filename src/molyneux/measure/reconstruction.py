@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.distributions import Distribution
 
 from molyneux.core import Batch, Decodes, Encodes, Modality, Score, Spec, SpecError, about_names, views
-from molyneux.measure.coherence import Answers, ConstantText, Letters
+from molyneux.measure.coherence import ConstantText, LetterAccuracy, ReadCodes
 from molyneux.measure.coherence.answers import read, true_answers
 from molyneux.measure.coherence.controls import view_controls
 from molyneux.measure.coherence.scores import answer_scores
@@ -54,7 +54,10 @@ class Reconstruction(Measure):
 
     def measure(self, evaluation: Evaluation) -> Measurement:
         """Reconstruct every modality from itself and from all."""
-        values, answers = defaultdict[_Key, list[np.ndarray]](list), defaultdict[tuple[tuple[str, ...], str], list[Answers]](list)
+        values, answers = (
+            defaultdict[_Key, list[np.ndarray]](list),
+            defaultdict[tuple[tuple[str, ...], str], list[ReadCodes]](list),
+        )
         for start, batch in evaluation.batches():
             for observed in evaluation.observed_sets:
                 if (found := evaluation.generated_from(observed, start, batch, draw=self.draw)) is None:
@@ -81,11 +84,13 @@ class Reconstruction(Measure):
                 reading = replace(recorder, origin={**evaluation.provenance((target,)), "draw": self.draw})
                 reader, ceiling = evaluation.reader(target), ceilings[target]
                 beside = {} if reader is None else view_controls(evaluation, target, reader, ceiling)
-                scores += answer_scores(Answers.join(answers[observed, target]), ceiling, reading, beside)
+                scores += answer_scores(ReadCodes.join(answers[observed, target]), ceiling, reading, beside)
         return Measurement(tuple(scores))
 
 
-def _compared(evaluation: Evaluation, batch: Batch, name: str, made: Distribution) -> tuple[dict[str, np.ndarray], list[Answers]]:
+def _compared(
+    evaluation: Evaluation, batch: Batch, name: str, made: Distribution
+) -> tuple[dict[str, np.ndarray], list[ReadCodes]]:
     """A decoded modality beside its true views: numbers by name (N,), and what was read, if it can be."""
     modality, reader = evaluation.spec.modality(name), evaluation.reader(name)
     likelihood = within_lengths(made, batch.lengths.get(name)).log_prob(views.to_model(modality, batch.views[name]))
@@ -123,7 +128,7 @@ def compare(modality: Modality, made: Tensor, truth: Tensor, lengths: Tensor | N
         equal = made == truth if lengths is None else (made == truth) | ~_inside(modality, truth, lengths)
         found = {"exact": 100.0 * equal.reshape(len(equal), -1).all(1).double().numpy()}
         if modality.kind == "text":
-            found["letters"] = 100.0 * Letters.of(modality, made, truth, lengths).published
+            found["letters"] = 100.0 * LetterAccuracy.of(modality, made, truth, lengths).published
         return found
     first, second = views.to_model(modality, made), views.to_model(modality, truth)
     wrong = (first - second).square().flatten(1)

@@ -121,7 +121,7 @@ class Synergy(Measure):
 
 
 @dataclass(frozen=True)
-class Projections:
+class CanonicalDirections:
     """What CCA finds for two sets of vectors, (N, D) and (N, E): their means, and K canonical directions of each.
 
     Args:
@@ -145,7 +145,7 @@ class Projections:
         return np.asarray((planes[0] * planes[1]).sum(1) / np.maximum(lengths, np.finfo(float).tiny))
 
 
-def fit_projections(first: np.ndarray, second: np.ndarray, components: int) -> Projections | None:
+def fit_projections(first: np.ndarray, second: np.ndarray, components: int) -> CanonicalDirections | None:
     """Canonical correlation analysis (Hotelling 1936) of the pairs that are whole (no NaN); None of fewer than 100.
 
     By singular values (Björck and Golub 1973): whitened vectors, then the singular vectors of their cross-covariance. Directions
@@ -164,7 +164,7 @@ def fit_projections(first: np.ndarray, second: np.ndarray, components: int) -> P
     left, canonical, right = np.linalg.svd(one.T @ other, full_matrices=False)
     scale = np.sqrt(np.count_nonzero(known) - 1)
     directions = scale * back @ left[:, :components], scale * forth @ right[:components].T
-    return Projections(means, directions, canonical[:components])
+    return CanonicalDirections(means, directions, canonical[:components])
 
 
 def _whitened(centred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -174,7 +174,7 @@ def _whitened(centred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return left[:, keep], right[keep].T / values[keep]
 
 
-def _score(plane: Projections, first: np.ndarray, second: np.ndarray, reference: np.ndarray, recorder: Recorder) -> Score:
+def _score(plane: CanonicalDirections, first: np.ndarray, second: np.ndarray, reference: np.ndarray, recorder: Recorder) -> Score:
     """The mean correlation of pairs of vectors, beside that of true pairs and of vectors of different samples."""
     unpaired = plane.correlations(first, np.roll(second, 1, 0))
     controls = {"true pairs": reference, "unpaired": unpaired}

@@ -26,7 +26,7 @@ from molyneux.core import (
     views,
 )
 from molyneux.core.intervals import difference_interval
-from molyneux.measure.coherence.answers import Answers, asked_factors, read, strict_chance, true_answers
+from molyneux.measure.coherence.answers import ReadCodes, asked_factors, read, strict_chance, true_answers
 from molyneux.measure.coherence.controls import CONSTANT, MEAN, view_controls
 from molyneux.measure.coherence.scores import CEILING
 from molyneux.measure.evaluation import Evaluation
@@ -42,7 +42,7 @@ PERMUTED = "permuted pairing"
 class Walked:
     """What was read at the end of a path, and which samples were kept apart."""
 
-    answers: Answers
+    answers: ReadCodes
     apart: np.ndarray
 
 
@@ -117,7 +117,7 @@ class Transfer(Measure):
             recorder = Recorder(self.name, evaluation.rng(self.name, *path), about, origin)
             ceiling = ceilings.get(target)
             true = None if ceiling is None or len(ceiling.truth) != len(found.apart) else ceiling
-            compared, reader = dict[str, Answers](), evaluation.reader(target)
+            compared, reader = dict[str, ReadCodes](), evaluation.reader(target)
             if true is not None and reader is not None:
                 compared[CEILING] = true.select([factor.name for factor in found.answers.factors])
                 beside = view_controls(evaluation, target, reader, compared[CEILING])
@@ -142,7 +142,7 @@ class Transfer(Measure):
                 answers = read(reader, view, evaluation.spec, part.factors).select(asked)
                 piles[path].append(Walked(answers, self._apart(evaluation.spec, part)))
         return {
-            path: Walked(Answers.join([part.answers for part in parts]), np.concatenate([part.apart for part in parts]))
+            path: Walked(ReadCodes.join([part.answers for part in parts]), np.concatenate([part.apart for part in parts]))
             for path, parts in piles.items()
         }
 
@@ -166,10 +166,10 @@ class Transfer(Measure):
             found &= np.isin(codes, [spec.factor(name).code(value) for value in values])
         return found
 
-    def _scores(self, found: Walked, beside: Mapping[str, Answers], recorder: Recorder) -> list[Score]:
+    def _scores(self, found: Walked, beside: Mapping[str, ReadCodes], recorder: Recorder) -> list[Score]:
         answers, named = found.answers, [factor.name for factor in found.answers.factors if factor.name in self.where]
         order = recorder.rng.permutation(len(found.apart))
-        other = Answers(answers.factors, answers.truth[order], answers.read)
+        other = ReadCodes(answers.factors, answers.truth[order], answers.read)
         compared = {PERMUTED: other, **beside}
         scores = []
         for group, rows in zip(GROUPS, (found.apart, ~found.apart), strict=True):
@@ -192,8 +192,8 @@ def _asked(evaluation: Evaluation, path: Sequence[str]) -> list[str]:
     return [name for name in each[0] if all(name in names for names in each)]
 
 
-def _rows(answers: Answers, rows: np.ndarray) -> Answers:
-    return Answers(answers.factors, answers.truth[rows], answers.read[rows])
+def _rows(answers: ReadCodes, rows: np.ndarray) -> ReadCodes:
+    return ReadCodes(answers.factors, answers.truth[rows], answers.read[rows])
 
 
 def _gap(right: np.ndarray, apart: np.ndarray, recorder: Recorder) -> Score:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     )
     from molyneux.report.page import to_html
     from molyneux.report.record_lines import StudyRun
-    from molyneux.report.records import append_study, load_study, save_study, study_run
+    from molyneux.report.records import append_records, load_records, save_records, study_run
     from molyneux.report.run_page import summary_table, write_run
     from molyneux.report.run_records import RunRecords, read_run
     from molyneux.report.settings import flatten, portable
@@ -47,19 +47,19 @@ __all__ = [
     "VariantDifference",
     "aggregate",
     "aggregate_table",
-    "append_study",
+    "append_records",
     "chosen_tables",
     "comparisons",
     "flatten",
     "leaderboard_tables",
-    "load_study",
+    "load_records",
     "make_boards",
     "pipe_table",
     "portable",
     "read_foreign",
     "read_run",
     "records_to_markdown",
-    "save_study",
+    "save_records",
     "study_breakdowns",
     "study_findings",
     "study_run",

@@ -15,7 +15,7 @@ import numpy as np
 
 from molyneux.core import DataError, Score
 from molyneux.report import wording
-from molyneux.report.plots import Point, scatter_panel
+from molyneux.report.plots import TradeoffPoint, scatter_panel
 from molyneux.report.plots.svg import Panel
 from molyneux.report.record_lines import StudyRun
 from molyneux.report.settings import model_of
@@ -232,7 +232,7 @@ def tradeoff_panels(compared: Mapping[str, Mapping[str, Aggregate]]) -> list[Pan
         axes["robustness"] = {method: (axes["relative"][method] + axes["effective"][method]) / 2 for method in sorted(both)}
     for name, degree in (("speed", 2), ("relative", 1), ("effective", 1), ("robustness", 1)):
         points = [
-            Point(method, axes[name][method], own.mean, own.variance or 0.0)
+            TradeoffPoint(method, axes[name][method], own.mean, own.variance or 0.0)
             for method, own in compared["performance"].items()
             if method in axes.get(name, {})
         ]

@@ -24,14 +24,14 @@ def study_run(folder: Path | str) -> StudyRun:
     return StudyRun(portable(flatten(run.config)), tuple(scores))
 
 
-def save_study(path: Path | str, runs: Sequence[StudyRun]) -> None:
+def save_records(path: Path | str, runs: Sequence[StudyRun]) -> None:
     """Write `records.jsonl` anew, in the order of settings, so that the same runs give the same bytes; see `record_lines`."""
     path = Path(path)
     lines = RecordLines(path)
     store.write_text(path, "".join(f"{line}\n" for run in sorted(runs, key=_by_settings) for line in lines.write(run)))
 
 
-def append_study(path: Path | str, run: StudyRun) -> None:
+def append_records(path: Path | str, run: StudyRun) -> None:
     """Add the lines of a run below those of a file, which stay as they are; the file is made where it is not there.
 
     The file is replaced at once, so a process that is killed leaves what was there. Of two processes that append at the same
@@ -50,8 +50,8 @@ def append_study(path: Path | str, run: StudyRun) -> None:
         store.write_text(path, before + ("" if before.endswith("\n") or not before else "\n") + new)
 
 
-def load_study(path: Path | str) -> list[StudyRun]:
-    """Read what `save_study` and `append_study` wrote, in the order of the lines, and the costs in `costs.jsonl` beside it.
+def load_records(path: Path | str) -> list[StudyRun]:
+    """Read what `save_records` and `append_records` wrote, in the order of the lines, and the costs in `costs.jsonl` beside it.
 
     Args:
         path: the file, or the folder that holds it.

@@ -249,12 +249,12 @@ def _write(experiment: Experiment, found: Measurement, spec: Spec, out: Path, *,
     with appearing_folder(out) as part:
         write_settings(part, experiment.resolved)
         store.write_json(part / "samples" / "spec.json", spec.to_json())
-        samples = store.Stage(part / "samples", {"seed": experiment.seed, "data": experiment.resolved["data"]})
+        samples = store.StageFolder(part / "samples", {"seed": experiment.seed, "data": experiment.resolved["data"]})
         samples.finish({"machine": machine()})
         save_exhibits(part / "measure", found.exhibits)
         store.write_lines(part / "measure" / "scores.jsonl", [score.to_json() for score in found.scores])
         model = experiment.resolved["learn"]["model"]
         settings = {"measure": experiment.resolved["measure"], "model": model, "samples": samples.key}
-        store.Stage(part / "measure", settings).finish(
+        store.StageFolder(part / "measure", settings).finish(
             {"scores": len(found.scores), "machine": machine(), "loaded_by": loaded_by}
         )

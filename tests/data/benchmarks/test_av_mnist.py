@@ -17,7 +17,7 @@ from scipy.signal import spectrogram
 from sklearn.decomposition import PCA
 
 from molyneux.core import ConfigError, CorruptFileError, StoreError
-from molyneux.data import AVMNIST, generate
+from molyneux.data import AVMNIST, store_samples
 from molyneux.data.benchmarks.av_mnist import digits, sounds
 from molyneux.data.benchmarks.av_mnist.digits import FILES
 
@@ -247,7 +247,7 @@ def test_any_order_and_process_gives_the_same_bytes(made):
 
 def test_it_can_be_stored(made, tmp_path):
     source = made().source("test", 40, seed=0)
-    stored = generate(source, tmp_path / "stored", chunk=16)
+    stored = store_samples(source, tmp_path / "stored", chunk=16)
     assert torch.equal(stored.batch(np.arange(40)).views["audio"], source.batch(np.arange(40)).views["audio"])
     assert dict(stored.origin)["settings"]["files"].keys() == {"mnist", "fsdd", "esc-10"}
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from molyneux.core import ConfigError, Factor, Reader, SpecError
 from molyneux.core.views import text_strings
 from molyneux.data.worlds import CdSprites
-from molyneux.data.worlds.captions import CaptionReader, Grammar, encode
+from molyneux.data.worlds.captions import CaptionReader, TemplateCaptions, encode
 
 GRAMMARS = {level: CdSprites(level=level).grammar for level in range(1, 6)}
 READERS = {level: CaptionReader(grammar) for level, grammar in GRAMMARS.items()}
@@ -131,7 +131,7 @@ def test_only_misspelt_factors_are_unreadable_where_every_place_has_its_words(le
 
 
 def test_a_misspelt_word_of_the_template_makes_a_caption_unreadable():
-    grammar = Grammar("{size} and {shape}", (Factor("size", ("small", "big")), Factor("shape", ("heart", "square"))))
+    grammar = TemplateCaptions("{size} and {shape}", (Factor("size", ("small", "big")), Factor("shape", ("heart", "square"))))
     captions = ["small and hart", "small end hart", "small end heart", "small and heart"]
     codes = CaptionReader(grammar).read(torch.from_numpy(encode(captions, grammar.length))).codes
     assert codes.tolist() == [[0, -1], [-1, -1], [-1, -1], [0, 0]]
@@ -143,7 +143,7 @@ def test_ids_of_the_sheet():
 
 
 def test_template_orders_words_and_factors():
-    grammar = Grammar("{colour} at the {place}", FACTORS)
+    grammar = TemplateCaptions("{colour} at the {place}", FACTORS)
     assert grammar.captions == ("red at the top left", "red at the right", "blue at the top left", "blue at the right")
     assert grammar.names == ("colour", "place")
     assert grammar.length == 20
@@ -151,7 +151,7 @@ def test_template_orders_words_and_factors():
 
 
 def test_written_ids_are_the_captions():
-    grammar = Grammar("{colour} at the {place}", FACTORS)
+    grammar = TemplateCaptions("{colour} at the {place}", FACTORS)
     codes = np.array([[1, 0], [0, 1], [0, 1]])
     written = text_strings(grammar.modality(), torch.from_numpy(grammar.write(codes)))
     assert written == ["blue at the top left", "red at the right", "red at the right"]
@@ -169,4 +169,4 @@ def test_written_ids_are_the_captions():
 )
 def test_bad_grammars_are_refused(template, factors, clause):
     with pytest.raises(ConfigError, match=clause):
-        Grammar(template, factors)
+        TemplateCaptions(template, factors)

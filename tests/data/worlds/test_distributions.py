@@ -8,7 +8,7 @@ from scipy.stats import chisquare, kstest
 
 from molyneux.core import ConfigError, Factor, Quantity, seeds
 from molyneux.data.worlds.combinations import Combinations, pick
-from molyneux.data.worlds.distributions import Choice, Entities, Excluding, Mixture, Product, Uniform
+from molyneux.data.worlds.distributions import Choice, Entities, Excluding, MixtureDistribution, Product, Uniform
 
 SHAPE, COLOUR = Factor("shape", ("line", "circle", "square")), Factor("colour", ("red", "green", "blue", "pink"))
 RULES = [{"shape": "line", "colour": ["red", "green"]}, {"shape": ["circle", "square"], "colour": "pink"}]
@@ -63,7 +63,7 @@ def test_unknown_names_are_told_at_once():
 
 X, TURN = Quantity("x", (0.0, 1.0)), Quantity("turn", (0.0, 360.0), "degrees", periodic=True)
 LINE_AT_LEFT = Product((Choice(SHAPE, ("line",)), Uniform(X, high=0.5)))
-OFTEN_RED = Mixture((Choice(COLOUR, ("red",)), Choice(COLOUR)), (1.0, 3.0))
+OFTEN_RED = MixtureDistribution((Choice(COLOUR, ("red",)), Choice(COLOUR)), (1.0, 3.0))
 OBJECT = Excluding(Product((Choice(SHAPE), OFTEN_RED, Uniform(X), Uniform(TURN, 90.0, 270.0))), LINE_AT_LEFT)
 SCENE = Entities(OBJECT, 3)
 
@@ -105,7 +105,7 @@ def test_a_scene_is_a_function_of_its_numbers(scenes):
 
 def test_held_out_agrees_with_enumeration():
     free = Product((Choice(SHAPE), Choice(COLOUR)))
-    region = Mixture(
+    region = MixtureDistribution(
         tuple(
             Product((Choice(SHAPE, shapes), Choice(COLOUR, colours)))
             for shapes, colours in (
@@ -141,7 +141,7 @@ def test_many_factors_are_not_enumerated():
         (lambda: Choice(COLOUR, ("red",), (0.0,)), "1 weights above 0"),
         (lambda: Uniform(X, 0.5, 1.5), "rising ends within 0 to 1"),
         (lambda: Product((Choice(COLOUR), Choice(COLOUR))), "no name in two"),
-        (lambda: Mixture((Choice(COLOUR), Choice(SHAPE))), "the same names"),
+        (lambda: MixtureDistribution((Choice(COLOUR), Choice(SHAPE))), "the same names"),
         (lambda: Excluding(Choice(COLOUR), Uniform(X)), "'x', which is not drawn"),
         (lambda: Entities(Uniform(X), 0), "at least 1 entity"),
         (lambda: Excluding(Uniform(X), Uniform(X)).sample(np.zeros((2, 1))), "nearly everything"),

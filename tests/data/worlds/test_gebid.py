@@ -10,7 +10,7 @@ from scipy.ndimage import distance_transform_edt
 from scipy.stats import chisquare
 
 from molyneux.core import ConfigError, DataError
-from molyneux.data import GeBiD, GeBiDNoise, generate
+from molyneux.data import GeBiD, GeBiDNoise, store_samples
 
 COLOURS = {
     "yellow": (255, 255, 0),
@@ -190,7 +190,7 @@ def test_version_one_keeps_its_bytes():
 def test_threads_give_the_same_bytes(tmp_path):
     source = GeBiD(level=4).source("train", 150, seed=3)
     for threads in (1, 2):
-        generate(source, tmp_path / str(threads), chunk=40, threads=threads)
+        store_samples(source, tmp_path / str(threads), chunk=40, threads=threads)
     for name in ("view.image.npy", "view.text.npy", "factors.npy", "stage.json"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
 

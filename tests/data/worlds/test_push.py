@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from molyneux.core import ConfigError, ConflictError, seeds
-from molyneux.data import SimulatedPush, export_push, generate
+from molyneux.data import SimulatedPush, export_push, store_samples
 from molyneux.data.worlds.push import push, simulation
 
 FEW = (3, 1, 2)
@@ -154,7 +154,7 @@ def test_the_published_layout(world, found, tmp_path):
 
 def test_it_can_be_stored(world, tmp_path):
     source = world.source("test", 20, seed=1)
-    stored = generate(source, tmp_path / "stored")
+    stored = store_samples(source, tmp_path / "stored")
     read, made = stored.batch(np.arange(20)), source.batch(np.arange(20))
     assert torch.equal(read.views["image"], made.views["image"])
     assert torch.equal(read.quantities, made.quantities)

@@ -10,7 +10,7 @@ import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target
 from molyneux.data.array_files import map_array
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, in_order, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, in_order, tensors
 
 _FILE = "lamps.npy"
 
@@ -39,7 +39,7 @@ class Lamps(FileBenchmark):
     def __init__(self, folder: Path | None = None) -> None:
         super().__init__(folder)
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         file, found = map_array(paths[_FILE])
         rows = self.array(found, (None, 5), paths[_FILE])
@@ -53,4 +53,4 @@ class Lamps(FileBenchmark):
             return Batch(tensors(bulb=values[:, :2], shade=values[:, 2:]), targets=tensors(lit=lit))
 
         count = len(rows)
-        return Samples(spec, in_order(train=count * 8 // 10, validation=count * 9 // 10, test=count), read, [file])
+        return FileSamples(spec, in_order(train=count * 8 // 10, validation=count * 9 // 10, test=count), read, [file])

@@ -6,7 +6,7 @@ from torch import nn
 from molyneux.core import CorruptFileError, Features, Modality, Spec, SpecError, StoreError
 from molyneux.learn import load_judge
 from molyneux.learn.features import Inception, InceptionFeatures, load_features
-from molyneux.learn.features.inception import Block, Convolution
+from molyneux.learn.features.inception import BranchBlock, Convolution
 from molyneux.learn.judges import shipped_file
 
 SPEC = Spec((Modality("image", "image", (3, 20, 20), "uint8"), Modality("text", "text", (4,), "uint8", (" ", "a"), 0)))
@@ -45,13 +45,13 @@ def test_a_block_joins_its_branches():
         [[("two_1", 3, 3, 1)], [("two_2a", 1, (1, 3), 1), ("two_2b", 1, (3, 1), 1)]],
         [[("branch_pool", 1, 1, 1)]],
     ]
-    block, maps = Block(4, layers, "average").eval(), torch.randn(2, 4, 5, 5)
+    block, maps = BranchBlock(4, layers, "average").eval(), torch.randn(2, 4, 5, 5)
     middle = block.two_1(maps)
     pooled = nn.AvgPool2d(3, 1, 1, count_include_pad=False)(maps)
     expected = torch.cat([block.one(maps), block.two_2a(middle), block.two_2b(middle), block.branch_pool(pooled)], 1)
     torch.testing.assert_close(block(maps), expected)
     assert block.outputs == 5
-    assert Block(4, [[[("smaller", 3, 3, 2)]]], "halve").eval()(maps).shape == (2, 7, 2, 2)
+    assert BranchBlock(4, [[[("smaller", 3, 3, 2)]]], "halve").eval()(maps).shape == (2, 7, 2, 2)
     assert Convolution(4, 2, 3, padded=False)(maps).shape == (2, 2, 3, 3)
 
 

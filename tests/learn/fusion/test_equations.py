@@ -28,7 +28,7 @@ from molyneux.learn.fusion import (
     ProductOfExperts,
     TensorFusion,
 )
-from molyneux.learn.fusion.kalman import Prediction, update
+from molyneux.learn.fusion.kalman import KalmanPrediction, update
 
 A, B = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0]])
 
@@ -222,7 +222,7 @@ def test_the_update_of_the_kalman_filter():
 
 def test_the_jacobian_of_the_prediction():
     torch.manual_seed(0)
-    prediction, mean = Prediction(3, 5).double(), torch.randn(2, 3, dtype=torch.float64)
+    prediction, mean = KalmanPrediction(3, 5).double(), torch.randn(2, 3, dtype=torch.float64)
     nn.init.constant_(prediction.log_noise, -100.0)
     prediction.float()
     covariance = torch.eye(3).expand(2, -1, -1)

@@ -11,7 +11,7 @@ from molyneux.core import ConfigError
 from molyneux.learn.posteriors import (
     DiagonalLaplace,
     DiagonalNormal,
-    Mixture,
+    MixturePosterior,
     WhereConditional,
     all_subsets,
     mixture_of_experts,
@@ -160,7 +160,7 @@ WEIGHTS = torch.tensor([[0.2, 0.0], [0.5, 1.0], [0.3, 0.0]])
 def mixture(family=DiagonalNormal, weights=WEIGHTS):
     generator = torch.Generator().manual_seed(0)
     shape = (*weights.shape, 2)
-    return Mixture(family(3 * torch.randn(shape, generator=generator), torch.randn(shape, generator=generator)), weights)
+    return MixturePosterior(family(3 * torch.randn(shape, generator=generator), torch.randn(shape, generator=generator)), weights)
 
 
 def test_density_and_moments_agree_with_torch():
@@ -187,7 +187,7 @@ def test_density_by_brute_force(family):
 
 def test_components_are_drawn_per_sample_by_weight():
     loc = torch.tensor([-100.0, 0.0, 100.0]).reshape(3, 1, 1).expand(3, 2, 1)
-    ours = Mixture(DiagonalNormal(loc, torch.zeros(3, 2, 1)), WEIGHTS)
+    ours = MixturePosterior(DiagonalNormal(loc, torch.zeros(3, 2, 1)), WEIGHTS)
     codes = ours.rsample((30_000,), torch.Generator().manual_seed(0)).squeeze(-1)
     assert codes.shape == (30_000, 2)
     counts = [((codes[:, 0] / 100).round() == k).sum().item() for k in (-1, 0, 1)]
@@ -198,7 +198,7 @@ def test_components_are_drawn_per_sample_by_weight():
 def test_samples_of_one_batch_choose_on_their_own():
     size = 64
     loc = torch.tensor([-100.0, 100.0]).reshape(2, 1, 1).expand(2, size, 1)
-    ours = Mixture(DiagonalNormal(loc, torch.zeros(2, size, 1)), torch.full((2, size), 0.5))
+    ours = MixturePosterior(DiagonalNormal(loc, torch.zeros(2, size, 1)), torch.full((2, size), 0.5))
     signs = [ours.rsample((), torch.Generator().manual_seed(seed)).sign().flatten() for seed in (0, 1)]
     assert 10 < (signs[0] > 0).sum() < 54
     assert not torch.equal(signs[0], signs[1])
@@ -215,7 +215,7 @@ def test_the_bound_is_above_the_divergence(family):
 
 def test_gradient_reaches_the_components():
     parts = torch.randn(2, 3, 2, requires_grad=True)
-    Mixture(DiagonalNormal(parts, torch.zeros_like(parts)), torch.full((2, 3), 0.5)).rsample((50,)).sum().backward()
+    MixturePosterior(DiagonalNormal(parts, torch.zeros_like(parts)), torch.full((2, 3), 0.5)).rsample((50,)).sum().backward()
     assert (parts.grad > 0).all()
 
 

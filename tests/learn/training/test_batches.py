@@ -9,7 +9,15 @@ import torch
 
 from molyneux.core import Batch, DataError, Modality, Spec, SpecError
 from molyneux.learn import MVAE, Training, fit
-from molyneux.learn.training.batches import LoadedSource, Reader, evaluation_order, load, readers, require_views, training_order
+from molyneux.learn.training.batches import (
+    BatchReader,
+    LoadedSource,
+    evaluation_order,
+    load,
+    readers,
+    require_views,
+    training_order,
+)
 
 
 def order(epoch, **changes):
@@ -35,7 +43,7 @@ def test_contrast_sets_stay_together():
 
 
 def test_evaluation_keeps_everything(source):
-    batches = list(Reader(source).read(evaluation_order(96, 40)))
+    batches = list(BatchReader(source).read(evaluation_order(96, 40)))
     assert [len(batch) for batch in batches] == [40, 40, 16]
     assert torch.equal(torch.cat([batch.batch.views["touch"] for batch in batches]), source.touch)
 
@@ -44,7 +52,7 @@ def test_batch_that_does_not_fit_its_spec(source):
     wrong = Batch({"image": torch.zeros(8, 3, 8, 8), "touch": torch.zeros(8, 4, 2)})
     source.batch = lambda indices: wrong
     with pytest.raises(SpecError, match="modality image: expected uint8"):
-        next(Reader(source).read(evaluation_order(96, 8)))
+        next(BatchReader(source).read(evaluation_order(96, 8)))
 
 
 class Picky:
@@ -70,7 +78,7 @@ def read_all(reader):
 
 def test_batches_are_the_same_loaded_streamed_and_prefetched(source):
     source.present = {"touch": torch.arange(96) % 3 > 0}
-    expected = read_all(Reader(source))
+    expected = read_all(BatchReader(source))
     for memory, prefetch in (("load", 2), ("stream", 0), ("stream", 3), ("auto", 1)):
         picky = Picky(source)
         reader, validation = readers(picky, picky, Training(memory=memory, prefetch=prefetch), device="cpu")
@@ -105,10 +113,10 @@ def test_errors_of_the_thread_reach_the_caller_in_turn_and_the_thread_ends(sourc
     before = threading.active_count()
     read = []
     with pytest.raises(OSError, match="the disk is gone"):
-        for batch in Reader(Picky(source, fail_at=4), prefetch=2).read(order(0, batch_size=16)):
+        for batch in BatchReader(Picky(source, fail_at=4), prefetch=2).read(order(0, batch_size=16)):
             read.append(batch.number)
     assert read == [0, 1, 2]
-    stopped = Reader(Picky(source), prefetch=2).read(order(0, batch_size=16))
+    stopped = BatchReader(Picky(source), prefetch=2).read(order(0, batch_size=16))
     next(stopped)
     stopped.close()
     for _ in range(6000):  # a minute

@@ -9,7 +9,7 @@ from torch import nn
 
 from molyneux.core import EpochStart, Loss, Progress, seeds
 from molyneux.learn import Stage, Training, fit
-from molyneux.learn.training.batches import Reader, training_order
+from molyneux.learn.training.batches import BatchReader, training_order
 
 
 class Small(nn.Module):
@@ -134,7 +134,7 @@ def test_a_copy_learns_as_the_model_would_and_the_model_does_not(source, tmp_pat
     optimizer = torch.optim.Adam(plain.parameters())
     plain.train()
     for epoch in range(2):
-        for batch in Reader(source).read(training_order(40, 16, seed=found["seed"], epoch=epoch, first=6 + 2 * epoch)):
+        for batch in BatchReader(source).read(training_order(40, 16, seed=found["seed"], epoch=epoch, first=6 + 2 * epoch)):
             optimizer.param_groups[0]["lr"] = training.rate(batch.number, 24)
             optimizer.zero_grad()
             generator = seeds.torch_generator(found["seed"], "learn", "noise", "train", batch.number)

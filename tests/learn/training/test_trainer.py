@@ -24,7 +24,7 @@ from molyneux.core import (
 from molyneux.data import CdSprites, Subset
 from molyneux.learn import History, Stage, Training, fit, load_batch
 from molyneux.learn.training import trainer
-from molyneux.learn.training.batches import Reader, evaluation_order, training_order
+from molyneux.learn.training.batches import BatchReader, evaluation_order, training_order
 from molyneux.learn.training.checkpoints import Checkpoints
 from molyneux.learn.training.hardware import threads
 
@@ -129,7 +129,7 @@ def test_same_as_a_plain_loop(make_model, source, tmp_path, name):
     if name == "sgd":
         optimizer = torch.optim.SGD(plain.parameters(), 0.1, momentum=0.8, weight_decay=0.1)
     for epoch in range(2):
-        for batch in Reader(source).read(training_order(96, 16, seed=3, epoch=epoch, first=6 * epoch)):
+        for batch in BatchReader(source).read(training_order(96, 16, seed=3, epoch=epoch, first=6 * epoch)):
             optimizer.param_groups[0]["lr"] = training.rate(batch.number, 12)
             optimizer.zero_grad()
             generator = seeds.torch_generator(3, "learn", "noise", "train", batch.number)
@@ -266,7 +266,7 @@ def test_validation_loss_is_the_mean_over_samples(make_model, source, validation
     row = fit(model, source, validation, settings(epochs=1, precision="32", device="cpu"), tmp_path, seed=2).rows[0]
     total = 0.0
     with torch.no_grad():
-        for batch in Reader(validation).read(evaluation_order(40, 16)):
+        for batch in BatchReader(validation).read(evaluation_order(40, 16)):
             generator = seeds.torch_generator(2, "learn", "noise", "validation", batch.number)
             total += model.loss(batch.batch, Progress(6, 6), generator).total.item() * len(batch)
     assert row["validation/loss"] == pytest.approx(total / 40, rel=1e-5)
@@ -344,7 +344,7 @@ def test_poisoned_loss_names_term_and_step_and_saves_the_batch(make_model, sourc
         fit(model, source, None, settings(), tmp_path, seed=0)
     path = tmp_path / "broken-batch-step-3.safetensors"
     assert str(path) in str(caught.value)
-    batches = list(Reader(source).read(training_order(96, 16, seed=0, epoch=0)))
+    batches = list(BatchReader(source).read(training_order(96, 16, seed=0, epoch=0)))
     assert torch.equal(load_batch(path).views["touch"], batches[3].batch.views["touch"])
     assert torch.equal(load_batch(path).factors, batches[3].batch.factors)
 

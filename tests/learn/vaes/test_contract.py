@@ -7,7 +7,17 @@ import pytest
 import torch
 from safetensors.torch import load, save
 
-from molyneux.core import ConfigError, DataError, Decodes, Encodes, Likelihood, Progress, Representation, SpecError, Trainable
+from molyneux.core import (
+    ConfigError,
+    DataError,
+    Decodes,
+    Encodes,
+    EstimatesLikelihood,
+    Progress,
+    Representation,
+    SpecError,
+    Trainable,
+)
 from molyneux.data import ArraySource
 from molyneux.learn import Training, fit
 from molyneux.learn.encoders.nets import CharacterTransformer, Dense, Patches
@@ -15,7 +25,7 @@ from molyneux.learn.vaes import AE, CMVAE, CVAE, DMVAE, HSVAE, IDMVAE, JNF, MHVA
 
 START = Progress(0, 10)
 COUNTS = (1, 2, 6)
-ABILITIES = (Trainable, Encodes, Decodes, Likelihood, Representation)
+ABILITIES = (Trainable, Encodes, Decodes, EstimatesLikelihood, Representation)
 
 
 def needs_prior(model_class):
@@ -180,7 +190,7 @@ def test_shapes(model_class, build, batch_of):
 
 def test_it_has_every_ability(model_class, build):
     lacking = [ability for ability in ABILITIES if not isinstance(build(model_class), ability)]
-    assert lacking == ([Likelihood] if issubclass(model_class, AE) else [])
+    assert lacking == ([EstimatesLikelihood] if issubclass(model_class, AE) else [])
 
 
 def test_nets_of_what_is_not_observed_are_not_run(model_class, build, batch_of):

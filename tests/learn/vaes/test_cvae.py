@@ -16,7 +16,7 @@ from molyneux.core import (
     DataError,
     Decodes,
     Encodes,
-    Likelihood,
+    EstimatesLikelihood,
     Modality,
     NotApplicableError,
     Progress,
@@ -156,8 +156,8 @@ def test_it_generates_the_target_from_any_conditions(observed):
 
 def test_what_it_cannot_do_is_told():
     model, batch = build(), batch_of()
-    lacking = [kind for kind in (Trainable, Encodes, Decodes, Likelihood, Representation) if not isinstance(model, kind)]
-    assert lacking == [Likelihood]
+    lacking = [kind for kind in (Trainable, Encodes, Decodes, EstimatesLikelihood, Representation) if not isinstance(model, kind)]
+    assert lacking == [EstimatesLikelihood]
     with pytest.raises(NotApplicableError, match="generates y only given a or b"):
         model.prior(3)
     for observed in ((), ("y",)):

@@ -19,7 +19,7 @@ from molyneux.core import (
     Decodes,
     Encodes,
     EpochStart,
-    Likelihood,
+    EstimatesLikelihood,
     Modality,
     NotApplicableError,
     Priors,
@@ -258,9 +258,11 @@ def test_the_contract():
     whole, alone = (model.represent(item)["shared"] for item in (batch, batch[4:5]))
     torch.testing.assert_close(alone[0], whole[4])
     lacking = [
-        kind for kind in (Trainable, Encodes, Decodes, Likelihood, Representation, EpochStart) if not isinstance(model, kind)
+        kind
+        for kind in (Trainable, Encodes, Decodes, EstimatesLikelihood, Representation, EpochStart)
+        if not isinstance(model, kind)
     ]
-    assert lacking == [Likelihood]
+    assert lacking == [EstimatesLikelihood]
     with pytest.raises(DataError, match="at least one sample"):
         model.loss(batch[:0], START)
     with pytest.raises(SpecError, match="expected codes of 6 shared dimensions, got 5"):

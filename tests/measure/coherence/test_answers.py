@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score
 
 from molyneux.core import Factor, SpecError
-from molyneux.measure.coherence import Answers, best_constant, features_chance, majority, strict_chance
+from molyneux.measure.coherence import ReadCodes, best_constant, features_chance, majority, strict_chance
 from molyneux.measure.coherence.scores import judge_scores
 from molyneux.measure.scores import Recorder
 
@@ -28,7 +28,7 @@ def factors(names):
 def uniform(level):
     names = ORDER[level]
     truth = np.array(list(product(*[range(VALUES[name]) for name in names])))
-    return Answers(factors(names), truth, truth.copy())
+    return ReadCodes(factors(names), truth, truth.copy())
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_chance_and_the_best_constant_at_every_level(level, strict, features):
 
 def test_the_best_constant_of_skewed_samples():
     truth = np.array([[0, 0]] * 3 + [[1, 1]] * 2 + [[2, 1]] * 2)
-    answers = Answers(factors(("shape", "size")), truth, truth)
+    answers = ReadCodes(factors(("shape", "size")), truth, truth)
     combination, values = best_constant(answers)
     assert combination.strict.mean() == 3 / 7
     assert values.features.mean() == pytest.approx(3 / 7 + 4 / 7)
@@ -57,7 +57,7 @@ def test_the_best_constant_of_skewed_samples():
 def test_absent_factors_are_not_asked_and_unreadable_ones_are_wrong():
     truth = np.array([[0, -1], [1, 1], [-1, -1], [2, 0]])
     read = np.array([[0, 1], [1, -1], [2, -1], [-1, 0]])
-    answers = Answers(factors(("shape", "size")), truth, read)
+    answers = ReadCodes(factors(("shape", "size")), truth, read)
     assert answers.strict.tolist() == [True, False, True, False]
     assert answers.features.tolist() == [1, 1, 0, 1]
     assert strict_chance(answers) == pytest.approx(np.mean([1 / 3, 1 / 6, 1, 1 / 6]))
@@ -67,7 +67,7 @@ def test_absent_factors_are_not_asked_and_unreadable_ones_are_wrong():
 def test_accuracy_of_each_factor_agrees_with_scikit_learn():
     rng = np.random.default_rng(0)
     truth, read = rng.integers(0, 2, (500, 2)), rng.integers(-1, 2, (500, 2))
-    answers = Answers(factors(("shape", "size")), truth, read)
+    answers = ReadCodes(factors(("shape", "size")), truth, read)
     for column in range(2):
         assert answers.right[:, column].mean() == accuracy_score(truth[:, column], read[:, column])
     assert answers.strict.mean() == accuracy_score(*(["".join(map(str, row)) for row in side] for side in (truth, read)))
@@ -79,7 +79,7 @@ def test_the_order_of_factors_changes_nothing(order, seed):
     names = ORDER[3]
     truth = np.stack([rng.integers(-1, VALUES[name], 30) for name in names], 1)
     read = np.stack([rng.integers(-1, VALUES[name], 30) for name in names], 1)
-    answers = Answers(factors(names), truth, read)
+    answers = ReadCodes(factors(names), truth, read)
     other = answers.select([names[place] for place in order])
     assert np.array_equal(answers.strict, other.strict)
     assert np.array_equal(answers.features, other.features)
@@ -93,7 +93,7 @@ def test_majority_skips_what_is_absent():
 
 def test_shapes_have_to_fit():
     with pytest.raises(SpecError, match=r"shape \(N, 2\)"):
-        Answers(factors(("shape", "size")), np.zeros((3, 2)), np.zeros((3, 1)))
+        ReadCodes(factors(("shape", "size")), np.zeros((3, 2)), np.zeros((3, 1)))
 
 
 def test_readers_that_read_nothing_agree_only_where_unreadable_counts():
@@ -102,13 +102,13 @@ def test_readers_that_read_nothing_agree_only_where_unreadable_counts():
     one, other = truth.copy(), truth.copy()
     one[:2], other[:2] = -1, -1
     other[3, 0] = -1
-    exact, judged = (Answers(factors(("shape", "size")), truth, read) for read in (one, other))
+    exact, judged = (ReadCodes(factors(("shape", "size")), truth, read) for read in (one, other))
     recorder = Recorder("coherence", np.random.default_rng(0))
     found = {score.name: score for score in judge_scores((exact, exact), (judged, judged), recorder)}
     both, readable = found["coherence.readers_agree"], found["coherence.readers_agree_readable"]
     assert (both.value, both.n, readable.value, readable.n) == (75.0, 4, 50.0, 2)
     assert (both.controls, readable.controls) == ({"judge ceiling": 75.0}, {"judge ceiling": 50.0})
-    nothing = Answers(exact.factors, truth, np.full_like(truth, -1))
+    nothing = ReadCodes(exact.factors, truth, np.full_like(truth, -1))
     found = {score.name: score.value for score in judge_scores((nothing, None), (nothing, None), recorder)}
     assert found == {
         "coherence.strict_judge": 0.0,

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from molyneux.core import Modality, SpecError
-from molyneux.measure.coherence import ConstantText, Letters
+from molyneux.measure.coherence import ConstantText, LetterAccuracy
 
 ALPHABET = " abcdefghijklmnopqrstuvwxyz"
 SHAPES = ("square", "ellipse", "heart")
@@ -34,7 +34,7 @@ def text(length, padding=0):
 
 
 def test_letters_as_published_ignore_the_tail_and_padded_letters_do_not():
-    letters = Letters.of(text(10), encode(["heartxxxxx", "heart", "heerty"], 10), encode(["heart"] * 3, 10))
+    letters = LetterAccuracy.of(text(10), encode(["heartxxxxx", "heart", "heerty"], 10), encode(["heart"] * 3, 10))
     assert letters.published == pytest.approx([1.0, 1.0, 0.8])
     assert letters.padded == pytest.approx([0.5, 1.0, 0.8])
 
@@ -43,7 +43,7 @@ def test_letters_against_a_plain_loop():
     rng = np.random.default_rng(0)
     truth = [text for text in captions(4) for _ in range(2)]
     read = ["".join(rng.choice(list(text)) for _ in text) for text in truth]
-    letters = Letters.of(text(36), encode(read, 36), encode(truth, 36))
+    letters = LetterAccuracy.of(text(36), encode(read, 36), encode(truth, 36))
     for number, (one, other) in enumerate(zip(truth, read, strict=True)):
         assert letters.published[number] == pytest.approx(sum(a == b for a, b in zip(one, other, strict=True)) / len(one))
         assert letters.padded[number] == pytest.approx(
@@ -52,17 +52,17 @@ def test_letters_against_a_plain_loop():
 
 
 def test_text_without_padding_id_counts_every_position():
-    letters = Letters.of(text(4, padding=None), encode(["ab  "]), encode(["abc "]))
+    letters = LetterAccuracy.of(text(4, padding=None), encode(["ab  "]), encode(["abc "]))
     assert letters.published == letters.padded == pytest.approx([0.75])
 
 
 def test_an_empty_text_has_one_position():
-    assert Letters.of(text(3), encode(["   "]), encode(["   "])).published == pytest.approx([1.0])
+    assert LetterAccuracy.of(text(3), encode(["   "]), encode(["   "])).published == pytest.approx([1.0])
 
 
 def test_shapes_have_to_fit():
     with pytest.raises(SpecError, match="expected texts of shape"):
-        Letters.of(text(3), encode(["abc"]), encode(["abcd"]))
+        LetterAccuracy.of(text(3), encode(["abc"]), encode(["abcd"]))
 
 
 @pytest.mark.parametrize(("level", "percent"), [(1, 43.65), (2, 39.92), (3, 34.06), (4, 29.70), (5, 27.40)])
@@ -72,7 +72,7 @@ def test_the_best_constant_caption_scores_what_it_promises(level, percent):
     for part in truth.split(7):
         constant.add(part)
     answer = torch.from_numpy(constant.ids).to(torch.uint8).expand_as(truth)
-    scored = Letters.of(constant.modality, answer, truth)
+    scored = LetterAccuracy.of(constant.modality, answer, truth)
     assert 100 * constant.published == pytest.approx(100 * scored.published.mean(), abs=1e-9)
     assert 100 * constant.published == pytest.approx(percent, abs=0.005)
 
@@ -87,7 +87,7 @@ def test_no_other_constant_is_better():
         for symbol in range(27):
             other = best.clone()
             other[position] = symbol
-            scored = Letters.of(constant.modality, other.expand_as(truth), truth)
+            scored = LetterAccuracy.of(constant.modality, other.expand_as(truth), truth)
             assert scored.published.mean() <= constant.published + 1e-12
     padded = np.max([(truth == symbol).double().mean(0).numpy() for symbol in range(27)], axis=0).mean()
     assert constant.padded == pytest.approx(padded)

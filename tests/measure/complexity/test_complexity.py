@@ -16,7 +16,7 @@ from molyneux.learn import MVAE, FusionPredictor, Training, fit
 from molyneux.learn.encoders.nets import Dense
 from molyneux.learn.training.timed_steps import FitStep
 from molyneux.measure import Complexity, Evaluation, evaluate
-from molyneux.measure.complexity.process import Energy, Job, Reads, count_operations, measured
+from molyneux.measure.complexity.process import Energy, MeasuredProcess, Reads, count_operations, measured
 from molyneux.run import load_study
 from molyneux.run.run.experiment import parse_experiment
 
@@ -55,7 +55,7 @@ def job(model, **changes):
         "threads": 1,
         "seed": 1,
     }
-    return Job(model, **{**settings, **changes})
+    return MeasuredProcess(model, **{**settings, **changes})
 
 
 def test_operations_and_parameters_of_inference_are_those_by_hand():

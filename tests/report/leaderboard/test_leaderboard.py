@@ -14,10 +14,10 @@ from molyneux.report import (
     leaderboard_tables,
     make_boards,
     read_foreign,
-    save_study,
+    save_records,
     to_markdown,
 )
-from molyneux.report.leaderboard import Row, write_leaderboard
+from molyneux.report.leaderboard import BoardRow, write_leaderboard
 from molyneux.report.leaderboard.boards import ranked
 from molyneux.run import make_leaderboard
 
@@ -72,10 +72,10 @@ def test_models_are_ranked_with_their_seeds_and_published_numbers_have_no_rank()
 
 def test_models_whose_intervals_touch_share_a_rank():
     rows = [
-        Row("a", "record", 9.0, (8.0, 10.0), 3),
-        Row("b", "record", 8.0, (7.0, 9.0), 3),
-        Row("c", "record", 6.0, (5.0, 7.5), 3),
-        Row("d", "record", 4.0, (3.0, 4.9), 3),
+        BoardRow("a", "record", 9.0, (8.0, 10.0), 3),
+        BoardRow("b", "record", 8.0, (7.0, 9.0), 3),
+        BoardRow("c", "record", 6.0, (5.0, 7.5), 3),
+        BoardRow("d", "record", 4.0, (3.0, 4.9), 3),
     ]
     assert {row.label: row.rank for row in ranked(rows, higher_is_better=True)} == {"a": 1, "b": 1, "c": 2, "d": 4}
     turned = [replace(row, mean=-row.mean, interval=(-row.ends[1], -row.ends[0])) for row in rows]
@@ -83,7 +83,7 @@ def test_models_whose_intervals_touch_share_a_rank():
 
 
 def test_a_single_seed_changes_no_rank_of_others():
-    rows = [Row("lucky", "record", 9.0, (8.9, 9.1), 1), Row("known", "record", 6.0, (5.0, 7.0), 3)]
+    rows = [BoardRow("lucky", "record", 9.0, (8.9, 9.1), 1), BoardRow("known", "record", 6.0, (5.0, 7.0), 3)]
     assert {row.label: row.rank for row in ranked(rows, higher_is_better=True)} == {"lucky": 1, "known": 1}
     alone = [replace(row, seeds=1) for row in rows]
     assert {row.label: row.rank for row in ranked(alone, higher_is_better=True)} == {"lucky": 1, "known": 2}
@@ -173,7 +173,7 @@ def test_a_value_outside_its_bounds_is_refused():
 
 def test_an_altered_record_is_refused(tmp_path):
     path = tmp_path / "results" / "records.jsonl"
-    save_study(path, runs())
+    save_records(path, runs())
     assert make_leaderboard([path]).runs == 9
     assert ",80.3," in path.read_text()
     path.write_text(path.read_text().replace(",80.3,", ",88.3,"))
@@ -182,8 +182,8 @@ def test_an_altered_record_is_refused(tmp_path):
 
 
 def test_folders_and_folders_of_folders_are_read(tmp_path):
-    save_study(tmp_path / "one" / "records.jsonl", runs()[:4])
-    save_study(tmp_path / "two" / "records.jsonl", runs()[4:])
+    save_records(tmp_path / "one" / "records.jsonl", runs()[:4])
+    save_records(tmp_path / "two" / "records.jsonl", runs()[4:])
     whole = make_leaderboard([tmp_path])
     assert whole == make_leaderboard([tmp_path / "two", tmp_path / "one" / "records.jsonl", tmp_path / "two"])
     assert whole.runs == 9
@@ -194,7 +194,7 @@ def test_folders_and_folders_of_folders_are_read(tmp_path):
 
 
 def test_records_without_a_world_are_left_out_and_counted(tmp_path):
-    save_study(tmp_path / "records.jsonl", [*runs(), run("a", 1, 5.0, world=None)])
+    save_records(tmp_path / "records.jsonl", [*runs(), run("a", 1, 5.0, world=None)])
     assert (make_leaderboard([tmp_path]).left_out, make_leaderboard([tmp_path]).runs) == (1, 9)
 
 
@@ -222,7 +222,7 @@ def foreign(tmp_path, *records):
 
 
 def test_a_record_from_elsewhere_is_marked_everywhere(tmp_path):
-    save_study(tmp_path / "records.jsonl", runs())
+    save_records(tmp_path / "records.jsonl", runs())
     made = make_leaderboard([tmp_path], add=[foreign(tmp_path, {**FOREIGN, "interval": [58.0, 62.0], "seeds": 4})])
     (row,) = [row for row in made.boards[0].rows if row.kind == "elsewhere"]
     assert (row.label, row.rank, row.mean, row.interval, row.seeds) == ("Theirs", None, 60.0, (58.0, 62.0), 4)
@@ -268,7 +268,7 @@ def test_lines_from_elsewhere_that_are_no_records(tmp_path):
 
 
 def test_a_number_from_elsewhere_that_the_score_cannot_have(tmp_path):
-    save_study(tmp_path / "records.jsonl", runs())
+    save_records(tmp_path / "records.jsonl", runs())
     with pytest.raises(ConfigError, match=r"value: expected coherence\.strict from 0\.0 to 100\.0, got 171"):
         make_leaderboard([tmp_path], add=[foreign(tmp_path, {**FOREIGN, "value": 171.0})])
 

@@ -9,8 +9,8 @@ from molyneux.core import ConfigError, CorruptFileError, DataError, Score, Store
 from molyneux.report import (
     StudyRun,
     chosen_tables,
-    load_study,
-    save_study,
+    load_records,
+    save_records,
     study_findings,
     study_run,
     study_tables,
@@ -298,10 +298,10 @@ def test_no_runs_and_unknown_formats_are_refused(runs, tmp_path):
 
 
 def test_records_come_back_in_an_order_of_their_own(runs, tmp_path):
-    save_study(tmp_path / "records.jsonl", runs)
-    save_study(tmp_path / "again.jsonl", list(reversed(runs)))
+    save_records(tmp_path / "records.jsonl", runs)
+    save_records(tmp_path / "again.jsonl", list(reversed(runs)))
     assert (tmp_path / "records.jsonl").read_bytes() == (tmp_path / "again.jsonl").read_bytes()
-    loaded = load_study(tmp_path)
+    loaded = load_records(tmp_path)
     assert {run.settings["learn.model.class_path"] for run in loaded} == {"MVAE", "DMVAE"}
     for run in runs:
         (same,) = [other for other in loaded if other.settings == run.settings]
@@ -333,9 +333,9 @@ def test_a_finished_run_becomes_a_record(run_folder):
 def test_damaged_records_are_named(tmp_path, content):
     (tmp_path / "records.jsonl").write_text(content + "\n")
     with pytest.raises(CorruptFileError, match=r"expected {\"format\":3}|expected a JSON object"):
-        load_study(tmp_path)
+        load_records(tmp_path)
     with pytest.raises(StoreError, match="which is not there"):
-        load_study(tmp_path / "nowhere.jsonl")
+        load_records(tmp_path / "nowhere.jsonl")
 
 
 def read_as(runs, reader):

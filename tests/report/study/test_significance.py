@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from molyneux.core import Score, store
-from molyneux.report import StudyRun, load_study, save_study, variant_difference
+from molyneux.report import StudyRun, load_records, save_records, variant_difference
 from molyneux.report.study.groups import divide
 from molyneux.report.study.pages import study_page
 from molyneux.report.study.significance import against_best, compared_table, difference_p, holm
@@ -106,10 +106,10 @@ def test_a_single_seed_has_no_significance():
 
 def test_costs_are_read_beside_their_records(tmp_path):
     runs = [run("a", 1, 10.0), run("b", 2, 20.0)]
-    save_study(tmp_path / "records.jsonl", runs)
+    save_records(tmp_path / "records.jsonl", runs)
     row = {"run": "my-name-seed2-b2abcdef", "steps": 5, "seconds": 1.5, "threads": 1}
     store.write_lines(tmp_path / "costs.jsonl", [row])
-    found = {loaded.settings["name"]: loaded.cost for loaded in load_study(tmp_path)}
+    found = {loaded.settings["name"]: loaded.cost for loaded in load_records(tmp_path)}
     assert found == {"a": {}, "b": row}
 
 

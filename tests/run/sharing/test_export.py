@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from molyneux.core import ConflictError, CorruptFileError, SpecError, StoreError, store
-from molyneux.data import CdSprites, export_webdataset, generate
+from molyneux.data import CdSprites, export_webdataset, store_samples
 from molyneux.run import (
     ExportSettings,
     Outcome,
@@ -145,7 +145,7 @@ def test_own_data_know_their_sizes_and_travel_only_when_asked(own: Mapping[str, 
 
 def test_stored_samples_become_parquet_and_shards_with_a_card(tmp_path: Path) -> None:
     source = CdSprites(level=2).source("train", 25, seed=1)
-    generate(source, tmp_path / "samples")
+    store_samples(source, tmp_path / "samples")
     export_samples(tmp_path / "samples", tmp_path / "out", ExportSettings(licence="CC-BY-4.0"))
     card = (tmp_path / "out" / "README.md").read_text()
     assert "license: cc-by-4.0" in card

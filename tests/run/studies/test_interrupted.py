@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from molyneux.report import load_study, save_study, study_tables, to_markdown
+from molyneux.report import load_records, save_records, study_tables, to_markdown
 
 
 @pytest.mark.kernels
@@ -53,8 +53,8 @@ def test_a_search_interrupted_twice_ends_with_the_same_table(settings: dict[str,
     results = [tmp_path / place / "results" for place in ("whole", "cut")]
     assert (results[0] / "trials.jsonl").read_bytes() == (results[1] / "trials.jsonl").read_bytes()
     for place in results:  # in the order of settings, for records stand in that in which the runs ended
-        save_study(place / "sorted.jsonl", load_study(place))
+        save_records(place / "sorted.jsonl", load_records(place))
     assert (results[0] / "sorted.jsonl").read_bytes() == (results[1] / "sorted.jsonl").read_bytes()
     assert b'"pruned"' in (results[0] / "trials.jsonl").read_bytes()
-    whole_tables, cut_tables = ([*map(to_markdown, study_tables(load_study(place / "sorted.jsonl")))] for place in results)
+    whole_tables, cut_tables = ([*map(to_markdown, study_tables(load_records(place / "sorted.jsonl")))] for place in results)
     assert whole_tables == cut_tables

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from molyneux.core import store
-from molyneux.report import load_study
+from molyneux.report import load_records
 from molyneux.run.studies.ray_agents import begin_of, watch
 
 HERE = Path(__file__).parents[1]
@@ -60,7 +60,7 @@ def test_a_search_with_pruning_on_ray_survives_a_killed_worker(tmp_path: Path) -
     trials = store.read_lines(tmp_path / "results" / "trials.jsonl")
     assert len(trials) == 3
     complete = [trial for trial in trials if trial["state"] == "complete"]
-    assert len(load_study(tmp_path / "results")) == len(complete)
+    assert len(load_records(tmp_path / "results")) == len(complete)
     assert {trial["state"] for trial in trials} <= {"complete", "pruned"}
     assert json.loads(next((tmp_path / "runs").glob("toy-seed1-*/measure/stage.json")).read_text())["details"]
 

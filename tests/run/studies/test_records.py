@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from molyneux.core import ConflictError
-from molyneux.report import StudyRun, append_study, save_study, study_run
-from molyneux.report import load_study as load_records
+from molyneux.report import StudyRun, append_records, load_records, save_records, study_run
 from molyneux.run import Experiment, Outcome, Study, load_study, parse_experiment, run_study
 from molyneux.run.studies import records
 from molyneux.run.studies.records import Records
@@ -66,17 +65,17 @@ def content(runs: list[StudyRun]) -> list[str]:
 def test_a_run_that_is_added_appends_lines_and_changes_none(runs: list[StudyRun], tmp_path: Path) -> None:
     path, written = tmp_path / "records.jsonl", [b""]
     for number, run in enumerate(runs, start=1):
-        append_study(path, run)
+        append_records(path, run)
         written.append(path.read_bytes())
         assert written[-1].startswith(written[-2])
         assert len(load_records(path)) == number
-        append_study(path, run)  # again, and nothing is new
+        append_records(path, run)  # again, and nothing is new
         assert path.read_bytes() == written[-1]
     added = written[-1].removeprefix(written[1]).decode().splitlines()
     assert [next(iter(json.loads(line))) for line in added] == ["run", "run"]  # what runs have in common is there
-    save_study(tmp_path / "again.jsonl", runs)
+    save_records(tmp_path / "again.jsonl", runs)
     assert content(load_records(path)) == content(load_records(tmp_path / "again.jsonl"))
-    save_study(path, load_records(path))
+    save_records(path, load_records(path))
     assert path.read_bytes() == (tmp_path / "again.jsonl").read_bytes()
 
 
@@ -85,7 +84,7 @@ def test_a_run_that_was_measured_again_takes_the_place_of_its_record(
 ) -> None:
     path = tmp_path / "records.jsonl"
     for run in (study_run(finished.folder), *runs):
-        append_study(path, run)
+        append_records(path, run)
     changed = study_run(finished.folder)
     changed = replace(changed, scores=changed.scores[1:])
     monkeypatch.setattr(records, "study_run", lambda folder: changed)
@@ -118,7 +117,7 @@ for seed in range(int(sys.argv[3]), int(sys.argv[3]) + 10):
 
 def adding(finished: Outcome, place: Path, first: int) -> "subprocess.Popen[str]":
     """A process that adds ten runs."""
-    save_study(place / "one.jsonl", [study_run(finished.folder)])
+    save_records(place / "one.jsonl", [study_run(finished.folder)])
     command = [sys.executable, "-c", ADD, str(place / "one.jsonl"), str(place / "results"), str(first)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 

@@ -14,11 +14,11 @@ from optuna.trial import TrialState
 
 from molyneux.core import ConfigError, History, store
 from molyneux.core.config import read_document
-from molyneux.report import load_study as load_records
+from molyneux.report import load_records
 from molyneux.run import Experiment, Finished, Goal, Range, Study, SweepOutcome, read_experiment, run_study
 from molyneux.run.run.report import Silent
 from molyneux.run.studies.launch import Job, LocalLauncher, Report
-from molyneux.run.studies.pruning import Earlier, PrunedError, Rule, Watched, stopped_at
+from molyneux.run.studies.pruning import Earlier, PrunedError, PruningRule, Watched, stopped_at
 from molyneux.run.studies.search import search
 from molyneux.run.studies.study import run_name
 from molyneux.run.studies.trials import Trials
@@ -45,7 +45,7 @@ class Noted:
     def __init__(self, folder: Path) -> None:
         self.folder, self.asked, self.launcher = folder, list[str](), self
 
-    def run(self, experiments: Sequence[Experiment], rules: Sequence[Rule | None] = ()) -> list[Finished]:
+    def run(self, experiments: Sequence[Experiment], rules: Sequence[PruningRule | None] = ()) -> list[Finished]:
         self.asked += map(run_name, experiments)
         return [Finished(self.folder / run_name(experiment), experiment) for experiment in experiments]
 
@@ -248,7 +248,7 @@ def earlier(*levels: float) -> tuple[Earlier, ...]:
 
 
 def test_the_median_stops_a_run_that_is_worse_than_half_of_those_before() -> None:
-    rule = Rule("median", 2, earlier(0.0, 1.0, 2.0))
+    rule = PruningRule("median", 2, earlier(0.0, 1.0, 2.0))
     assert stopped_at(rule, ((1, 5.5), (2, 4.5), (3, 3.5))) is None
     assert stopped_at(rule, ((1, 5.5), (2, 5.4), (3, 3.5))) == 2
     assert stopped_at(rule, ((1, 6.5),)) == 1
@@ -258,14 +258,14 @@ def test_the_median_stops_a_run_that_is_worse_than_half_of_those_before() -> Non
 
 
 def test_halving_keeps_the_best_quarter_at_each_rung() -> None:
-    rule = Rule("halving", 0, earlier(0.0, 1.0, 2.0, 3.0))
+    rule = PruningRule("halving", 0, earlier(0.0, 1.0, 2.0, 3.0))
     assert stopped_at(rule, ((1, 4.9), (2, 4.0))) is None
     assert stopped_at(rule, ((1, 5.1),)) == 1
-    assert stopped_at(Rule("halving", 0, ()), ((1, 5.1), (2, 3.0))) is None
+    assert stopped_at(PruningRule("halving", 0, ()), ((1, 5.1), (2, 3.0))) is None
 
 
 def test_a_run_that_goes_on_is_judged_by_its_whole_history(tmp_path: Path) -> None:
-    rule = Rule("median", 2, earlier(0.0, 1.0, 2.0))
+    rule = PruningRule("median", 2, earlier(0.0, 1.0, 2.0))
     for losses in (((1, 5.5), (2, 4.5), (3, 4.6)), ((1, 5.5), (2, 5.4)), ((1, 5.5), (2, 4.5), (3, 3.5))):
         for resumed in range(len(losses)):  # an interruption after so many epochs
             found = None
@@ -284,7 +284,7 @@ def test_a_run_that_goes_on_is_judged_by_its_whole_history(tmp_path: Path) -> No
 def test_a_training_without_validation_cannot_be_pruned(tmp_path: Path) -> None:
     History(({"epoch": 1, "step": 1, "train/loss": 1.0},)).write_csv(tmp_path / "history.csv")
     with pytest.raises(ConfigError, match="pruning: the training has no validation loss"):
-        Watched(Silent(), Rule("median", 2, ()), tmp_path / "history.csv").epoch({})
+        Watched(Silent(), PruningRule("median", 2, ()), tmp_path / "history.csv").epoch({})
 
 
 def swept(study: Study, place: Path, jobs: int = 1) -> SweepOutcome:
@@ -320,7 +320,7 @@ def test_pruned_runs_are_on_record_and_no_results(base: dict[str, Any], tmp_path
             for other in rows[:before]
         )
         losses = tuple((step, loss) for step, loss in row["losses"])
-        assert stopped_at(Rule("median", 2, seen), losses) == (len(losses) if row["state"] == "pruned" else None)
+        assert stopped_at(PruningRule("median", 2, seen), losses) == (len(losses) if row["state"] == "pruned" else None)
         assert (row["value"] is None) == (row["state"] == "pruned")
     written = {path: path.read_bytes() for path in (tmp_path / "results").glob("*.jsonl")}
     again = swept(study, tmp_path, jobs)

@@ -14,8 +14,8 @@ import pytest
 
 from molyneux.core import ConfigError, ConflictError, MolyneuxError, store
 from molyneux.core.config import Factory, dump_document, read_document
-from molyneux.data import generate
-from molyneux.report import load_study as load_records
+from molyneux.data import store_samples
+from molyneux.report import load_records
 from molyneux.run import (
     Experiment,
     Finished,
@@ -256,7 +256,7 @@ def test_records_of_another_version_do_not_stand_for_a_run(
 @pytest.mark.usefixtures("quick")
 def test_records_hold_no_folders(base: dict[str, Any], tmp_path: Path) -> None:
     for split in ("train", "validation", "test"):
-        generate(read_experiment(base).data.dataset.source(split, 100, seed=1), tmp_path / "stored" / split)
+        store_samples(read_experiment(base).data.dataset.source(split, 100, seed=1), tmp_path / "stored" / split)
     base["data"] |= {"folder": str(tmp_path / "stored"), "train": 100, "test": 100}
     study = Study(name="mine", base=base)
     assert not sweep(study, tmp_path).failed
@@ -266,7 +266,7 @@ def test_records_hold_no_folders(base: dict[str, Any], tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "runs")
     assert len(sweep(study, tmp_path).recorded) == 1
     shutil.rmtree(tmp_path / "stored" / "test")
-    generate(
+    store_samples(
         read_experiment(settings_without_folder(base)).data.dataset.source("test", 100, seed=2), tmp_path / "stored" / "test"
     )
     with pytest.raises(ConflictError, match=r"origin\.stored\.test"):

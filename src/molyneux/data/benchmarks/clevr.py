@@ -11,7 +11,7 @@ import numpy as np
 
 from molyneux.core import DataError, Target
 from molyneux.data.benchmarks.json_files import Record, read_items, value
-from molyneux.data.benchmarks.picture_texts import Content, Numbering, PictureTexts, Records, coded_together
+from molyneux.data.benchmarks.picture_texts import Numbering, PictureTextFiles, PictureTexts, SetSamples, coded_together
 from molyneux.data.dataset import Split
 
 _KINDS = {
@@ -63,7 +63,7 @@ class CLEVRQuestions(PictureTexts):
     ) -> None:
         super().__init__(folder=folder, images=images, image_size=image_size, words=words, length=length)
 
-    def read(self, paths: Mapping[str, Path]) -> Content:
+    def read(self, paths: Mapping[str, Path]) -> PictureTextFiles:
         """See `PictureTexts`."""
         table, ends = _Columns(), dict[Split, tuple[int, int]]()
         for split, part in self.parts.items():
@@ -90,10 +90,10 @@ class CLEVRQuestions(PictureTexts):
         pictures, texts = np.array(table.picture, np.int64), np.array(table.text, np.int64)
         said = np.searchsorted(answers, table.answer)
         records = {
-            split: Records(pictures[rows, None], texts[rows, None], codes[rows], answers=said[rows])
+            split: SetSamples(pictures[rows, None], texts[rows, None], codes[rows], answers=said[rows])
             for split, rows in _divided(ends, pictures, table.pictures.names)
         }
-        return Content(table.pictures.names, table.texts.names, records, factors, Target("answer", "class", answers))
+        return PictureTextFiles(table.pictures.names, table.texts.names, records, factors, Target("answer", "class", answers))
 
     def _objects(self, paths: Mapping[str, Path]) -> dict[str, str]:
         """How many objects the scene of each picture has, where there are files of scenes."""

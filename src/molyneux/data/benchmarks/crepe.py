@@ -12,7 +12,7 @@ import numpy as np
 
 from molyneux.core import DataError, StoreError, Target, choice_problems, files, store
 from molyneux.data.benchmarks.json_files import Record, read_document
-from molyneux.data.benchmarks.picture_texts import Content, Numbering, PictureTexts, Records, coded_together
+from molyneux.data.benchmarks.picture_texts import Numbering, PictureTextFiles, PictureTexts, SetSamples, coded_together
 
 Part = Literal["productivity", "systematicity"]
 Training = Literal["cc12m", "laion", "yfcc"]
@@ -139,7 +139,7 @@ class CREPE(PictureTexts):
             )
         return {stem: path for stem, path in found.items() if path is not None}
 
-    def read(self, paths: Mapping[str, Path]) -> Content:
+    def read(self, paths: Mapping[str, Path]) -> PictureTextFiles:
         """See `PictureTexts`."""
         wanted = self._settings["negatives"]
         found = {table.stem: list(_sets(paths[table.stem], table)) for table in self._tables()}
@@ -153,9 +153,9 @@ class CREPE(PictureTexts):
         said = np.array([[texts(text) for text in (item.caption, *item.negatives[:wanted])] for item in sets], np.int64)
         names = dict.fromkeys(name for item in sets for name in item.about)
         factors, codes = coded_together({name: [item.about.get(name) for item in sets] for name in names}, len(sets))
-        records = Records(shown, said, codes, boxes=np.array([item.box for item in sets], np.int64))
+        records = SetSamples(shown, said, codes, boxes=np.array([item.box for item in sets], np.int64))
         target = Target("agreement", "agreement", contrast=(1, 1 + wanted))
-        return Content(pictures.names, texts.names, {"test": records}, factors, target)
+        return PictureTextFiles(pictures.names, texts.names, {"test": records}, factors, target)
 
     def _tables(self) -> list[_Table]:
         """The tables that are needed; of productivity, one of all complexities for each kind of foils, or one for each."""

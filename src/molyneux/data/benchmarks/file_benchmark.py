@@ -21,7 +21,7 @@ from molyneux.data.mapped_files import MappedFile
 
 
 @dataclass(frozen=True)
-class Samples:
+class FileSamples:
     """What the files of a data set hold.
 
     Args:
@@ -96,7 +96,7 @@ class FileBenchmark(Benchmark):
         return {split: len(rows) for split, rows in self._samples.rows.items()}
 
     @abstractmethod
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """What the files hold, which are there.
 
         Args:
@@ -134,7 +134,7 @@ class FileBenchmark(Benchmark):
         return batch
 
     @cached_property
-    def _samples(self) -> Samples:
+    def _samples(self) -> FileSamples:
         samples = self.open(self.paths())
         for split, rows in samples.rows.items():
             if not len(rows):

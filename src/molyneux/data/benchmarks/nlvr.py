@@ -11,7 +11,7 @@ import numpy as np
 
 from molyneux.core import DataError, Target
 from molyneux.data.benchmarks.json_files import Record, read_lines, said, value
-from molyneux.data.benchmarks.picture_texts import Content, Numbering, PictureTexts, Records, coded_together
+from molyneux.data.benchmarks.picture_texts import Numbering, PictureTextFiles, PictureTexts, SetSamples, coded_together
 from molyneux.data.dataset import Split
 
 _FOLDERS: Mapping[Split, str] = {"train": "train", "validation": "dev", "test": "test"}
@@ -66,7 +66,7 @@ class NLVR(PictureTexts):
             folder=folder, images=images, image_size=image_size, words=words, length=length, settings=settings, problems=problems
         )
 
-    def read(self, paths: Mapping[str, Path]) -> Content:
+    def read(self, paths: Mapping[str, Path]) -> PictureTextFiles:
         """See `PictureTexts`."""
         pictures, texts, count = Numbering(), Numbering(), int(self._settings["permutations"])
         columns: dict[str, list[str | None]] = {"layout": [], "items": []}
@@ -87,10 +87,10 @@ class NLVR(PictureTexts):
             places[split] = slice(start, len(columns["items"]))
         factors, codes = coded_together(columns, len(columns["items"]))
         records = {
-            split: Records(table[:, :1], table[:, 1:2], codes[places[split]], answers=table[:, 2])
+            split: SetSamples(table[:, :1], table[:, 1:2], codes[places[split]], answers=table[:, 2])
             for split, table in rows.items()
         }
-        return Content(pictures.names, texts.names, records, factors, Target("agreement", "agreement"))
+        return PictureTextFiles(pictures.names, texts.names, records, factors, Target("agreement", "agreement"))
 
 
 def _boxes(record: Record, where: str) -> Iterator[list[Mapping[str, Any]]]:

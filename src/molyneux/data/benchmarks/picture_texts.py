@@ -22,12 +22,12 @@ _ALL_WORDS = 1 << 40
 
 
 @dataclass(frozen=True)
-class Records:
+class SetSamples:
     """The samples of a split: S sets of P pictures and T texts, every picture with every text, texts running fastest.
 
     Args:
-        pictures: (S, P) numbers of the pictures in `Content.pictures`.
-        texts: (S, T) numbers of the texts in `Content.texts`.
+        pictures: (S, P) numbers of the pictures in `PictureTextFiles.pictures`.
+        texts: (S, T) numbers of the texts in `PictureTextFiles.texts`.
         codes: (S, F) factor codes of each set.
         answers: (S,) values of the target; None for contrast sets, where pictures and texts of equal numbers agree.
         boxes: (S, 4) the part of its pictures that a set shows; None for whole pictures.
@@ -44,7 +44,7 @@ class Records:
 
 
 @dataclass(frozen=True)
-class Content:
+class PictureTextFiles:
     """What the files of a data set hold.
 
     Args:
@@ -57,7 +57,7 @@ class Content:
 
     pictures: Sequence[str]
     texts: Sequence[str]
-    records: Mapping[Split, Records]
+    records: Mapping[Split, SetSamples]
     factors: tuple[Factor, ...]
     target: Target
 
@@ -142,7 +142,7 @@ class PictureTexts(Benchmark):
         return self._content.target.row_size
 
     @abstractmethod
-    def read(self, paths: Mapping[str, Path]) -> Content:
+    def read(self, paths: Mapping[str, Path]) -> PictureTextFiles:
         """What the files hold, which are there.
 
         Args:
@@ -179,7 +179,7 @@ class PictureTexts(Benchmark):
         )
 
     @cached_property
-    def _content(self) -> Content:
+    def _content(self) -> PictureTextFiles:
         content = self.read(self.paths())
         if empty := [split for split, records in content.records.items() if not len(records)]:
             raise DataError(f"{self.folder}: expected samples of the split {empty[0]}, got none: restore the files")
@@ -198,7 +198,7 @@ class PictureTexts(Benchmark):
         words, length = self._settings["words"] or _ALL_WORDS, self._settings["length"]
         return word_view(content.texts, name="text", counted=counted, fit=used, words=words, length=length)
 
-    def _pixels(self, records: Records, place: np.ndarray, picture: np.ndarray) -> np.ndarray:
+    def _pixels(self, records: SetSamples, place: np.ndarray, picture: np.ndarray) -> np.ndarray:
         """Pictures (B, 3, H, W) of sets; what several samples show is decoded once."""
         numbers = records.pictures[place, picture]
         boxes = np.zeros((len(place), 0), np.int64) if records.boxes is None else records.boxes[place]

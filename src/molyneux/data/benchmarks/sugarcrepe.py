@@ -10,7 +10,7 @@ import numpy as np
 
 from molyneux.core import DataError, Factor, Target
 from molyneux.data.benchmarks.json_files import read_document, said, value
-from molyneux.data.benchmarks.picture_texts import Content, Numbering, PictureTexts, Records
+from molyneux.data.benchmarks.picture_texts import Numbering, PictureTextFiles, PictureTexts, SetSamples
 
 KINDS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
 """Kinds of foils, each in a file of its own."""
@@ -54,7 +54,7 @@ class SugarCrepe(PictureTexts):
     ) -> None:
         super().__init__(folder=folder, images=images, image_size=image_size, words=words, length=length)
 
-    def read(self, paths: Mapping[str, Path]) -> Content:
+    def read(self, paths: Mapping[str, Path]) -> PictureTextFiles:
         """See `PictureTexts`."""
         pictures, texts, rows = Numbering(), Numbering(), list[tuple[int, int, int, int]]()
         for code, kind in enumerate(KINDS):
@@ -77,6 +77,6 @@ class SugarCrepe(PictureTexts):
                     raise DataError(f"{where}: expected a foil that differs from its caption, got the same: restore the file")
                 rows.append((pictures(name), texts(caption), texts(foil), code))
         table = np.array(rows, np.int64).reshape(-1, 4)
-        records = Records(table[:, :1], table[:, 1:3], table[:, 3:])
+        records = SetSamples(table[:, :1], table[:, 1:3], table[:, 3:])
         target = Target("agreement", "agreement", contrast=(1, 2))
-        return Content(pictures.names, texts.names, {"test": records}, (Factor("kind", KINDS),), target)
+        return PictureTextFiles(pictures.names, texts.names, {"test": records}, (Factor("kind", KINDS),), target)

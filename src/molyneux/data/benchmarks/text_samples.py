@@ -71,7 +71,7 @@ def _orders(labels: np.ndarray, classes: int, *, name: str, seed: int) -> list[n
     return [seeds.generator(seed, name, number).permutation(rows) for number, rows in enumerate(by_class)]
 
 
-class Tokens(NamedTuple):
+class WordNumbers(NamedTuple):
     """Texts as numbers of the words that occur in them.
 
     Args:
@@ -85,7 +85,7 @@ class Tokens(NamedTuple):
     lengths: np.ndarray
 
 
-def tokenize(texts: Iterable[pa.Array], *, length: int, line_break: str) -> Tokens:
+def tokenize(texts: Iterable[pa.Array], *, length: int, line_break: str) -> WordNumbers:
     """Cut texts into words in lower case, at most `length` of each text.
 
     A word is a run of letters and digits; every other character that is not blank is a word by itself: "Don't!" is don ' t !.
@@ -101,13 +101,13 @@ def tokenize(texts: Iterable[pa.Array], *, length: int, line_break: str) -> Toke
         lengths.append(np.where(blank, 0, pc.list_value_length(words).to_numpy()).astype(np.int64))
         blocks.append(pc.dictionary_encode(words.filter(pa.array(~blank)).flatten()))
     if not blocks:
-        return Tokens(pa.array([], pa.string()), np.empty(0, np.int32), lengths[0])
+        return WordNumbers(pa.array([], pa.string()), np.empty(0, np.int32), lengths[0])
     unified = pa.chunked_array(blocks).unify_dictionaries()
     numbers = np.concatenate([chunk.indices.to_numpy() for chunk in unified.chunks])
-    return Tokens(unified.chunks[0].dictionary, numbers, np.concatenate(lengths))
+    return WordNumbers(unified.chunks[0].dictionary, numbers, np.concatenate(lengths))
 
 
-def most_frequent(tokens: Tokens, *, texts: np.ndarray, words: int) -> np.ndarray:
+def most_frequent(tokens: WordNumbers, *, texts: np.ndarray, words: int) -> np.ndarray:
     """Numbers of the words that occur most often in `texts` (N,) bool, at most `words`; equals in alphabetical order."""
     counts = np.bincount(tokens.numbers[np.repeat(texts, tokens.lengths)], minlength=len(tokens.words))
     occurring = np.flatnonzero(counts)
@@ -117,7 +117,7 @@ def most_frequent(tokens: Tokens, *, texts: np.ndarray, words: int) -> np.ndarra
     return chosen
 
 
-def symbol_rows(tokens: Tokens, vocabulary: np.ndarray, *, length: int) -> np.ndarray:
+def symbol_rows(tokens: WordNumbers, vocabulary: np.ndarray, *, length: int) -> np.ndarray:
     """Texts as symbols (N, length) int32: words, `<eos>` where there is room for it, padding.
 
     The texts are cut at `length` words. The `vocabulary` has the numbers of the words that have symbols, in the order of these;

@@ -10,7 +10,7 @@ import numpy as np
 
 from molyneux.core import DataError, Target
 from molyneux.data.benchmarks.json_files import read_lines, said, value
-from molyneux.data.benchmarks.picture_texts import Content, Numbering, PictureTexts, Records, coded_together
+from molyneux.data.benchmarks.picture_texts import Numbering, PictureTextFiles, PictureTexts, SetSamples, coded_together
 
 _TAGS = ("collapsed_tag", "secondary_tag", "tag", "num_main_preds")
 _SUFFIXES = (".png", ".jpg")
@@ -58,7 +58,7 @@ class Winoground(PictureTexts):
         """A picture is named without its suffix."""
         return (name,) if Path(name).suffix else tuple(f"{name}{suffix}" for suffix in _SUFFIXES)
 
-    def read(self, paths: Mapping[str, Path]) -> Content:
+    def read(self, paths: Mapping[str, Path]) -> PictureTextFiles:
         """See `PictureTexts`."""
         pictures, texts, sets = Numbering(), Numbering(), list[tuple[list[int], list[int]]]()
         tags: dict[str, list[str | None]] = {name: [] for name in _TAGS}
@@ -73,5 +73,7 @@ class Winoground(PictureTexts):
         factors, codes = coded_together(tags, len(sets))
         shown_numbers = np.array([shown for shown, _ in sets], np.int64).reshape(-1, 2)
         said_numbers = np.array([said for _, said in sets], np.int64).reshape(-1, 2)
-        records = Records(shown_numbers, said_numbers, codes)
-        return Content(pictures.names, texts.names, {"test": records}, factors, Target("agreement", "agreement", contrast=(2, 2)))
+        records = SetSamples(shown_numbers, said_numbers, codes)
+        return PictureTextFiles(
+            pictures.names, texts.names, {"test": records}, factors, Target("agreement", "agreement", contrast=(2, 2))
+        )

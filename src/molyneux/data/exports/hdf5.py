@@ -12,7 +12,7 @@ import numpy as np
 from molyneux.core import Batch, ConfigError, Source, Spec, nearest
 from molyneux.data.exports.samples import batches, filled_spec, strings
 from molyneux.data.hdf5_files import appearing_hdf5, require_h5py
-from molyneux.data.layout import Column, columns_of, to_arrays
+from molyneux.data.layout import ArrayColumn, columns_of, to_arrays
 
 _ORDERS = ("bgr", "rgb")
 
@@ -57,7 +57,7 @@ def export_hdf5(
                 file[names[name]][rows[0] : rows[-1] + 1] = content
 
 
-def _names(columns: tuple[Column, ...]) -> dict[str, str]:
+def _names(columns: tuple[ArrayColumn, ...]) -> dict[str, str]:
     """Names in the file by those of the columns."""
     files = {column.name: column.file.removesuffix(".npy") for column in columns}
     views = {name: file.removeprefix("view.") for name, file in files.items() if name.startswith("view.")}
@@ -65,7 +65,7 @@ def _names(columns: tuple[Column, ...]) -> dict[str, str]:
     return {name: views[name] if name in views and views[name] not in taken else file for name, file in files.items()}
 
 
-def _stored_form(column: Column, spec: Spec, h5py: Any) -> tuple[tuple[int, ...], Any]:
+def _stored_form(column: ArrayColumn, spec: Spec, h5py: Any) -> tuple[tuple[int, ...], Any]:
     """Shape and type of one sample in the file."""
     part, _, name = column.name.partition(".")
     kind = spec.modality(name).kind if part == "view" else None

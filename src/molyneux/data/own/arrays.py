@@ -12,7 +12,7 @@ import numpy as np
 from molyneux.core import DataError, Kind, Modality, SpecError, StoreError, nearest, store
 from molyneux.data.array_files import array_names, map_array, read_arrays
 from molyneux.data.mapped_files import let_go
-from molyneux.data.own.content import ArrayView, Content, drawn_notes
+from molyneux.data.own.content import ArrayView, OwnContent, drawn_notes
 from molyneux.data.own.dataset import OwnDataset
 from molyneux.data.own.labels import class_target, make_labels, number_target
 from molyneux.data.own.multilabels import array_target
@@ -74,7 +74,7 @@ class ArrayDataset(OwnDataset):
             raise StoreError(f"expected a .npz file or a folder of .npy files, got {self.path}: save arrays with numpy.savez")
         return [self.path]
 
-    def _read(self) -> Content:
+    def _read(self) -> OwnContent:
         arrays = self._arrays()
         roles = {
             *self.labels,
@@ -115,7 +115,7 @@ class ArrayDataset(OwnDataset):
         if not views:
             raise DataError(f"{self.path}: expected an array that is a modality, got labels alone: add images, texts or numbers")
         chosen = tuple(labels[name] for name in self.labels)
-        return Content(views, rows, chosen, tuple(answers), drawn_notes(given, rows))
+        return OwnContent(views, rows, chosen, tuple(answers), drawn_notes(given, rows))
 
     def _arrays(self) -> dict[str, np.ndarray]:
         """The arrays by name, sorted, without those to ignore, which are not read; those of single files are memory-mapped."""

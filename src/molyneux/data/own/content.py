@@ -89,7 +89,7 @@ class Labels:
 
 
 @dataclass(frozen=True)
-class Answers:
+class TargetValues:
     """A target, its values (N,), and which of them are known (N,)."""
 
     target: Target
@@ -98,7 +98,7 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Content:
+class OwnContent:
     """All samples of a data set.
 
     Args:
@@ -112,7 +112,7 @@ class Content:
     views: tuple[View, ...]
     rows: Mapping[Split, np.ndarray]
     labels: tuple[Labels, ...] = ()
-    answers: tuple[Answers, ...] = ()
+    answers: tuple[TargetValues, ...] = ()
     notes: tuple[str, ...] = ()
 
     @cached_property

@@ -14,7 +14,7 @@ import numpy as np
 
 from molyneux.core import Batch, ConfigError, DataError, JudgeMaterial, Reader, Spec, files, seeds, store, text_problems
 from molyneux.data.dataset import Split, SplitDataset
-from molyneux.data.own.content import FEWEST, ArrayView, Content, Fractions, Where, split_rows
+from molyneux.data.own.content import FEWEST, ArrayView, Fractions, OwnContent, Where, split_rows
 from molyneux.data.own.texts import Unit, lookup_reader
 from molyneux.data.sources import Views
 
@@ -71,7 +71,7 @@ class OwnDataset(SplitDataset):
             raise ConfigError(problems)
 
     @abstractmethod
-    def _read(self) -> Content:
+    def _read(self) -> OwnContent:
         """What the files hold."""
 
     @abstractmethod
@@ -174,7 +174,7 @@ class OwnDataset(SplitDataset):
         return split_rows(size, given, self.fractions, self.split_seed, where)
 
     @cached_property
-    def _content(self) -> Content:
+    def _content(self) -> OwnContent:
         return self._read()
 
     @cached_property

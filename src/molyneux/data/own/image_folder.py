@@ -11,7 +11,7 @@ import numpy as np
 
 from molyneux.core import DataError, StoreError, store
 from molyneux.core.characters import composed
-from molyneux.data.own.content import SPLIT_WORDS, Content, View, drawn_notes
+from molyneux.data.own.content import SPLIT_WORDS, OwnContent, View, drawn_notes
 from molyneux.data.own.dataset import OwnDataset
 from molyneux.data.own.labels import class_target, make_labels
 from molyneux.data.own.pictures import OTHER_SUFFIXES, SUFFIXES, Pictures
@@ -83,7 +83,7 @@ class ImageFolder(OwnDataset):
     def _files(self) -> Sequence[Path]:
         return [*self._images(), *([self._captions] if self._captions is not None else [])]
 
-    def _read(self) -> Content:
+    def _read(self) -> OwnContent:
         images = self._images()
         parts = [tuple(map(composed, path.relative_to(self.path).parts[:-1])) for path in images]
         given: list[str | None] | None = None
@@ -103,7 +103,7 @@ class ImageFolder(OwnDataset):
             labels, answers = (own, *labels), (*([class_target(own)] if self.class_target else []), *answers)
         views += [] if table is None else table_texts(self, table, self.texts, rows["train"])
         notes = (*drawn_notes(given, rows), *([] if table is None else table.notes), *self._left_out(images))
-        return Content(tuple(views), rows, labels, answers, notes)
+        return OwnContent(tuple(views), rows, labels, answers, notes)
 
     def _by_folders(self, images: Sequence[Path], parts: Sequence[Sequence[str]]) -> bool:
         """Whether the first folder of each image says its split.

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from molyneux.core import DataError, Factor, SpecError, Target
-from molyneux.data.own.content import Answers, Labels, Where
+from molyneux.data.own.content import Labels, TargetValues, Where
 from molyneux.data.own.spelling import MISSING_WORDS, distinct_spellings, look_alike
 
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
@@ -139,14 +139,14 @@ def _require_classes(name: str, values: np.ndarray, known: np.ndarray, where: Wh
             raise DataError(f"{where(row)}, label {name!r}: expected integers from 0, or words, got {word}: {advice}")
 
 
-def class_target(labels: Labels) -> Answers:
+def class_target(labels: Labels) -> TargetValues:
     """A target whose classes are the values of a factor; not known where a sample has no label."""
     factor = labels.factor
     known = labels.codes >= 0
-    return Answers(Target(factor.name, "class", factor.values), np.where(known, labels.codes, 0), known)
+    return TargetValues(Target(factor.name, "class", factor.values), np.where(known, labels.codes, 0), known)
 
 
-def number_target(name: str, values: np.ndarray, where: Where) -> Answers:
+def number_target(name: str, values: np.ndarray, where: Where) -> TargetValues:
     """A target that is a number; not known where the value (N,) is NaN.
 
     Raises:
@@ -161,7 +161,7 @@ def number_target(name: str, values: np.ndarray, where: Where) -> Answers:
     known = np.isfinite(numbers)
     if not known.any():
         raise DataError(f"{where(0)}, target {name!r}: expected numbers, got none in any row: leave it out of number_targets")
-    return Answers(Target(name, "number"), np.where(known, numbers, 0), known)
+    return TargetValues(Target(name, "number"), np.where(known, numbers, 0), known)
 
 
 def _whole(name: str, values: np.ndarray, where: Where) -> np.ndarray:

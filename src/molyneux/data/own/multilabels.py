@@ -10,14 +10,14 @@ import pyarrow as pa
 from molyneux.core import DataError, SpecError, Target
 from molyneux.core.characters import composed
 from molyneux.data.own.columns import is_list, is_number, is_text
-from molyneux.data.own.content import Answers, Where
+from molyneux.data.own.content import TargetValues, Where
 from molyneux.data.own.labels import MOST_VALUES
 
 _SEPARATORS = ("|", ";", ",")
 """What may stand between the labels of a field, the first one that any field has."""
 
 
-def column_target(name: str, column: pa.ChunkedArray, at: Where) -> tuple[Answers, tuple[str, ...]]:
+def column_target(name: str, column: pa.ChunkedArray, at: Where) -> tuple[TargetValues, tuple[str, ...]]:
     """A target from a plain column of lists of words or integers, or of words with signs between them.
 
     A sample has no target where there is no list, or an empty field; an empty list says that it has no label.
@@ -48,7 +48,7 @@ def column_target(name: str, column: pa.ChunkedArray, at: Where) -> tuple[Answer
     return _target(name, lists, at), notes
 
 
-def array_target(name: str, array: np.ndarray, at: str, *, names: Sequence[str] = ()) -> Answers:
+def array_target(name: str, array: np.ndarray, at: str, *, names: Sequence[str] = ()) -> TargetValues:
     """A target from an array (N, labels) of 0 and 1, or of true and false; a sample has none where all of its row is NaN.
 
     Args:
@@ -74,10 +74,10 @@ def array_target(name: str, array: np.ndarray, at: str, *, names: Sequence[str] 
     if names and len(names) != values.shape[1]:
         raise DataError(f"{at}: expected as many names as the {values.shape[1]} labels, got {len(names)}")
     symbols = tuple(names) or tuple(map(str, range(values.shape[1])))
-    return Answers(_checked(name, symbols, at), (known[:, None] & (values == 1)).astype(np.uint8), known)
+    return TargetValues(_checked(name, symbols, at), (known[:, None] & (values == 1)).astype(np.uint8), known)
 
 
-def _target(name: str, lists: Sequence[Sequence[str] | None], at: Where) -> Answers:
+def _target(name: str, lists: Sequence[Sequence[str] | None], at: Where) -> TargetValues:
     lists = [None if found is None else [composed(label).strip() for label in found] for found in lists]
     lists = [None if found is None else [label for label in found if label] for found in lists]
     total = sum(len(found) for found in lists if found)
@@ -95,7 +95,7 @@ def _target(name: str, lists: Sequence[Sequence[str] | None], at: Where) -> Answ
     values = np.zeros((len(lists), len(symbols)), np.uint8)
     for row, found in enumerate(lists):
         values[row, [places[label] for label in found or ()]] = 1
-    return Answers(_checked(name, tuple(symbols), at(0)), values, np.array([found is not None for found in lists]))
+    return TargetValues(_checked(name, tuple(symbols), at(0)), values, np.array([found is not None for found in lists]))
 
 
 def _checked(name: str, symbols: tuple[str, ...], at: str) -> Target:

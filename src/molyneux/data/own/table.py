@@ -13,7 +13,7 @@ import numpy as np
 
 from molyneux.core import DataError, Modality, store, text_problems
 from molyneux.data.dataset import Split
-from molyneux.data.own.content import SPLIT_WORDS, Answers, ArrayView, Content, Labels, View, drawn_notes
+from molyneux.data.own.content import SPLIT_WORDS, ArrayView, Labels, OwnContent, TargetValues, View, drawn_notes
 from molyneux.data.own.dataset import OwnDataset
 from molyneux.data.own.labels import class_target, make_labels, number_target
 from molyneux.data.own.multilabels import column_target
@@ -102,7 +102,7 @@ class TableDataset(OwnDataset):
     def _root(self) -> Path:
         return self.root or (self.path if store.is_folder(self.path) else self.path.parent)
 
-    def _read(self) -> Content:
+    def _read(self) -> OwnContent:
         table = self._table
         given = self._given(table)
         rows = self._split_rows(len(table), given, table.where)
@@ -114,7 +114,7 @@ class TableDataset(OwnDataset):
             views.append(Pictures(name, contents, where, size=self.image_size, channels=self.image_channels))
         views += [self._tabular(table, name, columns, rows["train"]) for name, columns in self._groups.items()]
         labels, answers = table_labels(self, table)
-        return Content(tuple(views), rows, labels, answers, (*table.notes, *drawn_notes(given, rows)))
+        return OwnContent(tuple(views), rows, labels, answers, (*table.notes, *drawn_notes(given, rows)))
 
     def _given(self, table: TableRows) -> list[str | None] | None:
         """The split of each row, named by a column or by its file; None if splits are drawn."""
@@ -158,7 +158,7 @@ def table_texts(data: OwnDataset, table: TableRows, names: Sequence[str], train:
     return [text_view(name, texts, train, where=table.where, **settings) for name, texts in found]
 
 
-def table_labels(data: OwnDataset, table: TableRows) -> tuple[tuple[Labels, ...], tuple[Answers, ...]]:
+def table_labels(data: OwnDataset, table: TableRows) -> tuple[tuple[Labels, ...], tuple[TargetValues, ...]]:
     """The factors and the targets that a data set names among the columns of a table."""
     columns = {name: table.labels(name) for name in dict.fromkeys([*data.labels, *data.targets])}
     found = {

@@ -11,7 +11,7 @@ import pyarrow as pa
 from molyneux.core import DataError, Modality
 from molyneux.data.benchmarks.text_samples import character_view, tokenize, word_view
 from molyneux.data.lookup_reader import LookupReader
-from molyneux.data.own.content import ArrayView, Content, Where
+from molyneux.data.own.content import ArrayView, OwnContent, Where
 from molyneux.data.own.spelling import MISSING_WORDS, composed_texts, counted_texts
 
 Unit = Literal["characters", "words"]
@@ -70,7 +70,7 @@ def _cut(name: str, texts: Sequence[str], ids: np.ndarray, modality: Modality, w
     return (f"{where(int(cut[0]))}, text {name!r}: cut after {longest} symbols ({counted_texts(len(cut))}): set length for more",)
 
 
-def lookup_reader(content: Content, view: ArrayView) -> LookupReader | None:
+def lookup_reader(content: OwnContent, view: ArrayView) -> LookupReader | None:
     """The reader of a modality whose views determine labels: captions from a closed set, say; None where they do not.
 
     Views determine a factor if no two samples of the same view differ in it. That says something only where views repeat, so

@@ -9,7 +9,7 @@ import torch
 
 from molyneux.core import Batch, seeds
 from molyneux.data.worlds import foreign_shapes
-from molyneux.data.worlds.altered_scenes import NUMBERS, PLACED, Altered, Change, rows_of
+from molyneux.data.worlds.altered_scenes import NUMBERS, PLACED, Altered, SceneChange, rows_of
 from molyneux.data.worlds.raster import Figures
 from molyneux.data.worlds.touch import CONTACTS, disturb, follow, traced
 
@@ -34,15 +34,15 @@ class AlteredContours(Altered):
         centre = np.where((kind == 3)[:, None], moved, figures.centre)
         altered = replace(figures, size=figures.size * ratio, thickness=figures.thickness * ratio, centre=centre)
         contours: np.ndarray = self._world.view(replace(scenes, figures=altered)).views["touch"].numpy()
-        self._label(codes, resized, Change(0, ("shape", "size")))
-        self._label(codes, displaced, Change(0, ("position",)))
+        self._label(codes, resized, SceneChange(0, ("shape", "size")))
+        self._label(codes, displaced, SceneChange(0, ("position",)))
         contours[foreign] = self._felt(self._foreign(rows_of(figures, foreign), drawn[foreign]), indices[foreign])
-        self._label(codes, foreign, Change(0, ("shape",), ("size",)))
+        self._label(codes, foreign, SceneChange(0, ("shape",), ("size",)))
         others = self._scenes((drawn[joined, 2] * self._size).astype(np.int64)).figures
         own = rows_of(figures, joined)
         contours[joined] = self._felt(_joined(own, others, drawn[joined, 3:6]), indices[joined])
-        self._label(codes, joined, Change(0, ("shape", "size"), ("position",)))
-        self._label(codes, joined[_alike(own, others)], Change(0, (), PLACED))
+        self._label(codes, joined, SceneChange(0, ("shape", "size"), ("position",)))
+        self._label(codes, joined[_alike(own, others)], SceneChange(0, (), PLACED))
         return Batch({"touch": torch.from_numpy(contours)}, factors=torch.from_numpy(codes))
 
     def _foreign(self, figures: Figures, drawn: np.ndarray) -> np.ndarray:

@@ -12,29 +12,29 @@ import torch
 from molyneux.core import NO_LABEL, Batch, seeds
 from molyneux.data.worlds import foreign_shapes
 from molyneux.data.worlds.altered_colours import CANDIDATES, foreign_colours, known_colours
-from molyneux.data.worlds.altered_scenes import NUMBERS, PLACED, Altered, Change, rows_of, rows_of_scenes
-from molyneux.data.worlds.captioned_world import Scenes
+from molyneux.data.worlds.altered_scenes import NUMBERS, PLACED, Altered, SceneChange, rows_of, rows_of_scenes
+from molyneux.data.worlds.captioned_world import SpriteScenes
 from molyneux.data.worlds.raster import SHAPES, Figures, masks
 
 OBJECT = ("shape", "size", "colour", "position")
 """Factors that cannot be read without an object."""
 
-CHANGES: Mapping[str, Change] = {
-    "plain": Change(8),
-    "foreign": Change(12, ("shape",)),
-    "cut": Change(3, ("shape",), ("size",)),
-    "resized": Change(4, ("shape", "size")),
-    "pair": Change(4, ("shape", "size"), ("position",)),
-    "turned": Change(4, ("shape",)),
-    "shifted": Change(2, ("shape",), ("size", "position")),
-    "mixed": Change(2, ("shape",)),
-    "blurred": Change(3, ("shape",), ("size",)),
-    "faded": Change(2, OBJECT),
-    "filled": Change(1, ("shape", "size", "position", "background"), ("colour",)),
-    "recoloured": Change(4, ("colour",)),
-    "parted": Change(3, ("colour",)),
-    "displaced": Change(4, ("position",)),
-    "grounded": Change(2, ("background",)),
+CHANGES: Mapping[str, SceneChange] = {
+    "plain": SceneChange(8),
+    "foreign": SceneChange(12, ("shape",)),
+    "cut": SceneChange(3, ("shape",), ("size",)),
+    "resized": SceneChange(4, ("shape", "size")),
+    "pair": SceneChange(4, ("shape", "size"), ("position",)),
+    "turned": SceneChange(4, ("shape",)),
+    "shifted": SceneChange(2, ("shape",), ("size", "position")),
+    "mixed": SceneChange(2, ("shape",)),
+    "blurred": SceneChange(3, ("shape",), ("size",)),
+    "faded": SceneChange(2, OBJECT),
+    "filled": SceneChange(1, ("shape", "size", "position", "background"), ("colour",)),
+    "recoloured": SceneChange(4, ("colour",)),
+    "parted": SceneChange(3, ("colour",)),
+    "displaced": SceneChange(4, ("position",)),
+    "grounded": SceneChange(2, ("background",)),
 }
 """Alterations of pictures.
 
@@ -78,7 +78,7 @@ class AlteredPictures(Altered):
         view = torch.from_numpy(np.rint(picture, out=picture).astype(np.uint8))
         return Batch({"image": view}, factors=torch.from_numpy(codes))
 
-    def _painted(self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, kind: np.ndarray) -> np.ndarray:
+    def _painted(self, scenes: SpriteScenes, cover: np.ndarray, drawn: np.ndarray, kind: np.ndarray) -> np.ndarray:
         """Pictures (n, 3, S, S) in 0..255: ink over ground by cover, both often without texture, by the names of changes (n,)."""
         plain = kind == "plain"
         ground, ink = (self._world.view(replace(scenes, figures=_square(len(scenes), where))).views["image"].numpy()
@@ -135,10 +135,14 @@ class AlteredPictures(Altered):
         """(n, S, S) cover of figures, 0..1."""
         return masks(figures, self._side) / np.float32(255)
 
-    def _plain(self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def _plain(
+        self, scenes: SpriteScenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray
+    ) -> np.ndarray:
         return cover
 
-    def _foreign(self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def _foreign(
+        self, scenes: SpriteScenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray
+    ) -> np.ndarray:
         """Foreign shapes with about the area of the figure that they replace; if the area differs, the size is unreadable."""
         ratio = 0.75 + 0.5 * drawn[:, 5]
         area = _area(cover)
@@ -149,19 +153,23 @@ class AlteredPictures(Altered):
         radii = foreign_shapes.outlines(drawn[:, 6:22], rounded=self._rounded)
         return foreign_shapes.inside(radii, _centroids(cover), area, cover.shape[-1]).astype(np.float32)
 
-    def _cut(self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def _cut(self, scenes: SpriteScenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Figures cut along a line near the centre, or with a hole."""
         missing = self._part(cover, drawn[:, 6:], least=0.4)
         known = self._is(scenes, ("circle", "semicircle", "spiral"))  # what is left of a circle may be a semicircle
-        self._label(codes, rows[known], Change(0, (), ("shape",)))
+        self._label(codes, rows[known], SceneChange(0, (), ("shape",)))
         return np.asarray(cover * ~missing)
 
-    def _resized(self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def _resized(
+        self, scenes: SpriteScenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray
+    ) -> np.ndarray:
         ratio = self._wrong_sizes(scenes, drawn[:, 6])
         figures = scenes.figures
         return self._silhouettes(replace(figures, size=figures.size * ratio, thickness=figures.thickness * ratio))
 
-    def _pair(self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def _pair(
+        self, scenes: SpriteScenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray
+    ) -> np.ndarray:
         """With the figure of another scene at its place, or nearby, or their mean; no label where one hides the other."""
         others = self._scenes((drawn[:, 6] * self._size).astype(np.int64)).figures
         angle = 2 * np.pi * drawn[:, 7]
@@ -171,10 +179,12 @@ class AlteredPictures(Altered):
         second = self._silhouettes(replace(others, centre=place))
         both = np.maximum(cover, second)
         hidden = _area(both) < 1.2 * np.maximum(_area(cover), _area(second))
-        self._label(codes, rows[hidden], Change(0, (), PLACED))
+        self._label(codes, rows[hidden], SceneChange(0, (), PLACED))
         return np.asarray(np.where((drawn[:, 10] < 0.7)[:, None, None], both, (cover + second) / 2))
 
-    def _turned(self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def _turned(
+        self, scenes: SpriteScenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray
+    ) -> np.ndarray:
         """Half of them with sharpened edges; a circle is no other for being turned, and sharpened means may be circles."""
         period = np.array([_PERIODS.get(name, 1.0) for name in SHAPES])[scenes.figures.shape]
         width = 2 * np.pi * period * np.where(period == 1, 0.3 + 0.7 * drawn[:, 6], 0.6 + 0.4 * drawn[:, 6])
@@ -182,10 +192,12 @@ class AlteredPictures(Altered):
         mean = self._mean(scenes.figures, turns=turn)
         sharp = drawn[:, 7] < 0.5
         known = self._is(scenes, ("circle",)) | (sharp & (not self._rounded))
-        self._label(codes, rows[known], Change(0, (), ("shape",)))
+        self._label(codes, rows[known], SceneChange(0, (), ("shape",)))
         return np.where(sharp[:, None, None], _sharpened(mean, drawn[:, 8:10]), mean)
 
-    def _shifted(self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def _shifted(
+        self, scenes: SpriteScenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray
+    ) -> np.ndarray:
         width = (0.4 + 0.6 * drawn[:, 6]) * scenes.figures.size
         steps = drawn[:, 7 : 7 + 2 * _AVERAGED].reshape(-1, _AVERAGED, 2) - 0.5
         return self._mean(scenes.figures, steps=width[:, None, None] * steps)
@@ -198,33 +210,43 @@ class AlteredPictures(Altered):
         cover = self._silhouettes(replace(many, rotation=rotation, centre=centre))
         return np.asarray(cover.reshape(-1, _AVERAGED, *cover.shape[1:]).mean(1))
 
-    def _mixed(self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def _mixed(
+        self, scenes: SpriteScenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray
+    ) -> np.ndarray:
         """With 35 to 65 % of the figure of another scene, of another shape, in its place."""
         others = self._scenes((drawn[:, 6] * self._size).astype(np.int64)).figures
         share = (0.35 + 0.3 * drawn[:, 7])[:, None, None]
         alike = others.shape == scenes.figures.shape
-        self._label(codes, rows[alike], Change(0, (), ("shape",)))
-        self._label(codes, rows[np.abs(np.log(others.size / scenes.figures.size)) > 0.3], Change(0, (), ("size",)))
+        self._label(codes, rows[alike], SceneChange(0, (), ("shape",)))
+        self._label(codes, rows[np.abs(np.log(others.size / scenes.figures.size)) > 0.3], SceneChange(0, (), ("size",)))
         return np.asarray(share * cover + (1 - share) * self._silhouettes(replace(others, centre=scenes.figures.centre)))
 
-    def _blurred(self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def _blurred(
+        self, scenes: SpriteScenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray
+    ) -> np.ndarray:
         side = cover.shape[-1]
         return _blur(cover, (0.25 + 0.25 * drawn[:, 6]) * scenes.figures.size * side)
 
-    def _faded(self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def _faded(
+        self, scenes: SpriteScenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray
+    ) -> np.ndarray:
         return cover * (0.125 * (1.5 * drawn[:, 6] - 0.5).clip(min=0))[:, None, None]
 
-    def _filled(self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def _filled(
+        self, scenes: SpriteScenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray
+    ) -> np.ndarray:
         return np.ones_like(cover)
 
     def _recoloured(
-        self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray
+        self, scenes: SpriteScenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray
     ) -> np.ndarray:
         return cover
 
     _parted = _grounded = _recoloured  # they change inks and grounds: see `_painted`
 
-    def _displaced(self, scenes: Scenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def _displaced(
+        self, scenes: SpriteScenes, cover: np.ndarray, drawn: np.ndarray, codes: np.ndarray, rows: np.ndarray
+    ) -> np.ndarray:
         return self._silhouettes(self._between_positions(scenes.figures, scenes, drawn[:, 6:10]))
 
     def _part(self, cover: np.ndarray, numbers: np.ndarray, *, least: float) -> np.ndarray:

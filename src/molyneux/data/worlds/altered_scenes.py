@@ -13,7 +13,7 @@ import numpy as np
 
 from molyneux.core import NO_LABEL, UNREADABLE, Factor, Spec, seeds
 from molyneux.data.dataset import Split
-from molyneux.data.worlds.captioned_world import CaptionedWorld, Scenes
+from molyneux.data.worlds.captioned_world import CaptionedWorld, SpriteScenes
 from molyneux.data.worlds.raster import SHAPES, Figures
 
 PLACED = ("shape", "size", "position")
@@ -29,7 +29,7 @@ NUMBERS = 64
 """Numbers of [0, 1) that an alteration is made from."""
 
 
-class Change(NamedTuple):
+class SceneChange(NamedTuple):
     """What an alteration leaves of a scene.
 
     Args:
@@ -73,10 +73,10 @@ class Altered:
         factors = tuple(Factor(factor.name, (*factor.values, UNREADABLE)) for factor in self._factors)
         return Spec((self._world.spec.modality(self.modality),), factors)
 
-    def _scenes(self, indices: np.ndarray) -> Scenes:
+    def _scenes(self, indices: np.ndarray) -> SpriteScenes:
         return self._world.scenes(indices, split=self._split, seed=self._seed)
 
-    def _label(self, codes: np.ndarray, rows: np.ndarray, change: Change) -> None:
+    def _label(self, codes: np.ndarray, rows: np.ndarray, change: SceneChange) -> None:
         """Set to unreadable the codes (n, F) of what altered pictures no longer show."""
         for column, factor in enumerate(self._factors):
             if factor.name in change.unreadable:
@@ -84,7 +84,7 @@ class Altered:
             elif factor.name in change.unlabelled:
                 codes[rows, column] = NO_LABEL
 
-    def _wrong_sizes(self, scenes: Scenes, number: np.ndarray) -> np.ndarray:
+    def _wrong_sizes(self, scenes: SpriteScenes, number: np.ndarray) -> np.ndarray:
         """Factors (n,) by which sizes of figures are multiplied to become sizes that the world does not have."""
         known = np.sort(np.log(np.unique(self._world.lengths)))
         low = np.append(known[0] + np.log(0.6), known + np.log(_STEP))
@@ -94,7 +94,7 @@ class Altered:
         gap = (place[:, None] >= width.cumsum()[:-1]).sum(1)
         return np.asarray(np.exp(low[gap] + place - (width.cumsum() - width)[gap]) / self._world.length(scenes))
 
-    def _between_positions(self, figures: Figures, scenes: Scenes, numbers: np.ndarray) -> Figures:
+    def _between_positions(self, figures: Figures, scenes: SpriteScenes, numbers: np.ndarray) -> Figures:
         """Figures of scenes moved to between the positions of the world, along one axis or both, by numbers (n, 4)."""
         if "position" not in [factor.name for factor in self._factors]:
             return figures
@@ -120,16 +120,16 @@ class Altered:
             found[shape, number] = np.stack([low, left, right, high], 1)
         return found
 
-    def _sizes(self, scenes: Scenes) -> np.ndarray:
+    def _sizes(self, scenes: SpriteScenes) -> np.ndarray:
         """(n,) numbers of the sizes of scenes, from the smallest."""
         return np.asarray((self._world.length(scenes)[:, None] > np.sort(self._world.lengths)).sum(1))
 
-    def _is(self, scenes: Scenes, names: tuple[str, ...]) -> np.ndarray:
+    def _is(self, scenes: SpriteScenes, names: tuple[str, ...]) -> np.ndarray:
         """(n,) whether figures have one of some shapes."""
         return np.isin(scenes.figures.shape, [SHAPES.index(name) for name in names])
 
 
-def rows_of_scenes(scenes: Scenes, rows: np.ndarray) -> Scenes:
+def rows_of_scenes(scenes: SpriteScenes, rows: np.ndarray) -> SpriteScenes:
     """Scenes at some positions."""
     figures = rows_of(scenes.figures, rows)
     return replace(scenes, indices=scenes.indices[rows], factors=scenes.factors[rows], figures=figures, draws=scenes.draws[rows])

@@ -14,18 +14,18 @@ import torch
 
 from molyneux.core import Batch, Factor, Modality, Reader, Spec, seeds
 from molyneux.data.dataset import SPLITS, Split, World
-from molyneux.data.worlds.captions import CaptionReader, Grammar
+from molyneux.data.worlds.captions import CaptionReader, TemplateCaptions
 from molyneux.data.worlds.combinations import Combinations
 from molyneux.data.worlds.levels import LevelSettings
 from molyneux.data.worlds.raster import Figures
 from molyneux.data.worlds.touch import CONTACTS, contours
 
 _COMBINATION = 0
-"""Column of `Scenes.draws` that decides on the combination; the others are the subclass's."""
+"""Column of `SpriteScenes.draws` that decides on the combination; the others are the subclass's."""
 
 
 @dataclass(frozen=True)
-class Scenes:
+class SpriteScenes:
     """A batch of scenes, one row each; every view of a world is made from these arrays alone.
 
     Args:
@@ -47,12 +47,12 @@ class Scenes:
     def __len__(self) -> int:
         return len(self.indices)
 
-    def __getitem__(self, part: slice) -> Scenes:
+    def __getitem__(self, part: slice) -> SpriteScenes:
         """The scenes of a slice."""
-        return Scenes(self.indices[part], self.split, self.seed, self.factors[part], self.figures[part], self.draws[part])
+        return SpriteScenes(self.indices[part], self.split, self.seed, self.factors[part], self.figures[part], self.draws[part])
 
 
-PaintScenes = Callable[[Scenes, np.ndarray], None]
+PaintScenes = Callable[[SpriteScenes, np.ndarray], None]
 """Paints scenes into RGB pictures (n, 3, image_size, image_size) uint8."""
 
 
@@ -144,7 +144,7 @@ class CaptionedWorld(World):
         """Its sizes as numbers, in the unit of the settings."""
         return tuple(float(length) for length in self._settings.choices["sizes"].values())
 
-    def length(self, scenes: Scenes) -> np.ndarray:
+    def length(self, scenes: SpriteScenes) -> np.ndarray:
         """The number of `lengths` that each scene's object is drawn with, (n,)."""
         lengths = np.array(self.lengths)
         if self._settings.level < 2:
@@ -152,13 +152,13 @@ class CaptionedWorld(World):
         return np.asarray(lengths[self._codes(scenes.factors, "size")])
 
     @cached_property
-    def grammar(self) -> Grammar:
+    def grammar(self) -> TemplateCaptions:
         """Every caption of this world.
 
         Raises:
             ConfigError: two combinations have the same caption.
         """
-        return Grammar(self._settings.templates[self._settings.caption_level], self._settings.drawn)
+        return TemplateCaptions(self._settings.templates[self._settings.caption_level], self._settings.drawn)
 
     @property
     def splits(self) -> Mapping[Split, int | None]:
@@ -174,7 +174,7 @@ class CaptionedWorld(World):
         self.size(split)
         return self._combinations[split]
 
-    def scenes(self, indices: np.ndarray, *, split: Split, seed: int) -> Scenes:
+    def scenes(self, indices: np.ndarray, *, split: Split, seed: int) -> SpriteScenes:
         """The scenes of these sample numbers (n,), any order, any non-negative integers.
 
         Raises:
@@ -184,7 +184,7 @@ class CaptionedWorld(World):
         draws = seeds.uniforms(seeds.key(seed, self.name, split), indices, self._numbers)
         drawn = combinations.sample(draws[:, _COMBINATION])
         factors = np.concatenate([drawn, self._nuisances(drawn, draws)], 1)
-        return Scenes(indices, split, seed, factors, self._figures(factors, draws), draws)
+        return SpriteScenes(indices, split, seed, factors, self._figures(factors, draws), draws)
 
     def batch(self, indices: np.ndarray, *, split: Split, seed: int) -> Batch:
         """The samples of these numbers (B,), any order, any non-negative integers; errors as `scenes`."""
@@ -194,7 +194,7 @@ class CaptionedWorld(World):
         """See `SplitDataset`; the scenes alone are drawn."""
         return self.scenes(indices, split=split, seed=seed).factors
 
-    def view(self, scenes: Scenes) -> Batch:
+    def view(self, scenes: SpriteScenes) -> Batch:
         """The samples of scenes, which may have been altered since they were drawn."""
         views = {name: torch.from_numpy(self._view(name, scenes)) for name in self._settings.modalities}
         return Batch(views, factors=torch.from_numpy(scenes.factors))
@@ -210,7 +210,7 @@ class CaptionedWorld(World):
             return Modality(name, "series", (CONTACTS, 5))
         return Modality(name, "image", (3, self._settings.image_size, self._settings.image_size), "uint8")
 
-    def _view(self, name: str, scenes: Scenes) -> np.ndarray:
+    def _view(self, name: str, scenes: SpriteScenes) -> np.ndarray:
         """The views (n, *shape) of scenes in a modality."""
         if name == "text":
             return self.grammar.write(scenes.factors[:, [self._columns[factor] for factor in self.grammar.names]])

@@ -31,7 +31,7 @@ class Slot(NamedTuple):
     phrases: tuple[str, ...]
 
 
-class Grammar:
+class TemplateCaptions:
     """Every caption of a template, numbered as `Combinations` of its factors are.
 
     Args:
@@ -106,7 +106,7 @@ class CaptionReader(SymbolReader):
         grammar: what to accept.
     """
 
-    def __init__(self, grammar: Grammar) -> None:
+    def __init__(self, grammar: TemplateCaptions) -> None:
         super().__init__(grammar.names, grammar.length, "captions")
         self.grammar = grammar
         self._known = KnownRows(grammar.ids)

@@ -114,7 +114,7 @@ _DARK = ("clean", "published")
 
 
 @dataclass(frozen=True)
-class Settings(LevelSettings):
+class CdSpritesSettings(LevelSettings):
     """Everything that CdSprites pictures and captions depend on; `CdSprites` says what each setting means."""
 
     templates = TEMPLATES

@@ -1,6 +1,6 @@
 """Distributions over what a scene is made of: they can draw, and they can say what they contain.
 
-`Choice` and `Uniform` draw one factor or quantity, `Product` joins independent parts, `Mixture` takes one of several,
+`Choice` and `Uniform` draw one factor or quantity, `Product` joins independent parts, `MixtureDistribution` takes one of several,
 `Excluding` holds a region out, and `Entities` draws several objects for each scene. They nest, and nothing is enumerated: a
 draw is a function of a fixed number of uniform numbers a scene. Values are arrays by name, (n,), or (n, entities) below
 `Entities`: codes (int64) of a factor, numbers (float64) of a quantity. `combinations.Combinations` is the finite case.
@@ -137,7 +137,7 @@ class Product(Distribution):
         return np.asarray(np.logical_and.reduce([part.contains(values) for part in self._parts]))
 
 
-class Mixture(Distribution):
+class MixtureDistribution(Distribution):
     """One of several distributions of the same names.
 
     `weights` say how likely each is, relative to the others; equally by default.

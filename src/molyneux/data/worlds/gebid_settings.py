@@ -108,7 +108,7 @@ class GeBiDNoise:
 
 
 @dataclass(frozen=True)
-class Settings(LevelSettings):
+class GeBiDSettings(LevelSettings):
     """Everything that GeBiD pictures and captions depend on; `GeBiD` says what each setting means."""
 
     templates = TEMPLATES

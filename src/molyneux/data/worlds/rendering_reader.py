@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from molyneux.core import Reading, Spec
 from molyneux.data.worlds import cdsprites_settings as attributes
-from molyneux.data.worlds.cdsprites_settings import Settings
+from molyneux.data.worlds.cdsprites_settings import CdSpritesSettings
 from molyneux.data.worlds.dsprites import PLACES
 from molyneux.data.worlds.painting import BRIGHTEN, DARK_CLEAN
 from molyneux.data.worlds.raster import SHAPES
@@ -78,7 +78,7 @@ _SHADE = 0.05
 _READ = ("shape", "size", "colour", "position", "background")
 
 
-def can_be_read(settings: Settings) -> bool:
+def can_be_read(settings: CdSpritesSettings) -> bool:
     """Whether pictures of these settings are read without error.
 
     They are not where there is noise in size or background, or the original sprites; nor where borders are smooth, pictures
@@ -92,7 +92,7 @@ def can_be_read(settings: Settings) -> bool:
     return settings.dsprites is None and not noisy and sharp and apart
 
 
-def rendering_reader(settings: Settings, spec: Spec, factors: Sequence[str]) -> RenderingReader:
+def rendering_reader(settings: CdSpritesSettings, spec: Spec, factors: Sequence[str]) -> RenderingReader:
     """The reader of pictures of these settings.
 
     Args:

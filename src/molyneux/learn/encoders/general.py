@@ -13,7 +13,7 @@ from molyneux.core import Kind, Modality, choice_problems
 from molyneux.learn.checks import dropout_problems, refuse, too_small
 from molyneux.learn.encoders.encoding import Encoder, Encoding, ViewEncoder
 from molyneux.learn.encoders.layers import he_normal
-from molyneux.learn.encoders.steps import BatchNorm1d, Steps, step_mask, step_mean
+from molyneux.learn.encoders.steps import BatchNorm1d, ViewSteps, step_mask, step_mean
 
 Activation = Literal["relu", "leaky_relu"]
 Pool = Literal["mean", "sum", "max"]
@@ -36,7 +36,7 @@ class IdentityEncoder(Encoder):
     """See `Identity`."""
 
     def __init__(self, modality: Modality) -> None:
-        steps = Steps(modality, 0)
+        steps = ViewSteps(modality, 0)
         super().__init__(modality, vector=steps.count * steps.width, width=steps.width, grid=(1, steps.count))
         self.steps = steps
 
@@ -84,7 +84,7 @@ class MLPEncoder(Encoder):
     """See `MLP`."""
 
     def __init__(self, modality: Modality, settings: MLP) -> None:
-        steps = Steps(modality, 0)
+        steps = ViewSteps(modality, 0)
         count = steps.count if settings.stepwise else 1
         sizes = (steps.width * (steps.count // count), *settings.hidden, settings.width)
         super().__init__(modality, vector=sizes[-1], width=sizes[-1], grid=(1, count), layers=sizes[1:])
@@ -144,7 +144,7 @@ class MaxoutEncoder(Encoder):
     def __init__(self, modality: Modality, settings: Maxout) -> None:
         sizes = (settings.hidden, settings.width)
         super().__init__(modality, vector=sizes[-1], width=sizes[-1], grid=(1, 1), layers=sizes)
-        self.steps = Steps(modality, 0)
+        self.steps = ViewSteps(modality, 0)
         inputs = self.steps.count * self.steps.width
         self.norm = BatchNorm1d(inputs)
         self.layers = nn.ModuleList(
@@ -207,7 +207,7 @@ class DeepSetsEncoder(Encoder):
     """See `DeepSets`; the part of an element is the vector of a set of it alone."""
 
     def __init__(self, modality: Modality, settings: DeepSets) -> None:
-        steps, width = Steps(modality, settings.embedding), settings.width
+        steps, width = ViewSteps(modality, settings.embedding), settings.width
         super().__init__(modality, vector=width, width=width, grid=(1, steps.count))
         self.steps, self.pool = steps, settings.pool
         self.element = nn.Sequential(he_normal(nn.Linear(steps.width, width)), nn.ReLU(), nn.Linear(width, width), nn.ReLU())

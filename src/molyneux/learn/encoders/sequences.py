@@ -19,7 +19,7 @@ from molyneux.learn.encoders.encoding import Encoder, Encoding, ViewEncoder
 from molyneux.learn.encoders.nets.net import zeros_beyond
 from molyneux.learn.encoders.nets.recurrent import Cell
 from molyneux.learn.encoders.nets.transformer import time_positions
-from molyneux.learn.encoders.steps import Steps, step_mask, step_mean
+from molyneux.learn.encoders.steps import ViewSteps, step_mask, step_mean
 from molyneux.learn.encoders.texts import reordered, states_at, turned
 
 SEQUENCES: frozenset[Kind] = frozenset({"audio", "series", "set", "text", "video"})
@@ -37,7 +37,7 @@ class SequenceEncoder(Encoder):
             zeros beyond the length.
     """
 
-    def __init__(self, modality: Modality, steps: Steps, width: int, readout: Readout) -> None:
+    def __init__(self, modality: Modality, steps: ViewSteps, width: int, readout: Readout) -> None:
         vector = width * (steps.count if readout == "all" else 1)
         super().__init__(modality, vector=vector, width=width, grid=(1, steps.count))
         self.steps, self.readout = steps, readout
@@ -91,7 +91,7 @@ class RecurrentStepsEncoder(SequenceEncoder):
     """See `RecurrentSteps`."""
 
     def __init__(self, modality: Modality, settings: RecurrentSteps) -> None:
-        steps = Steps(modality, settings.embedding)
+        steps = ViewSteps(modality, settings.embedding)
         width = settings.width * (1 + settings.bidirectional)
         super().__init__(modality, steps, settings.outputs or width, settings.readout)
         kind = nn.GRU if settings.cell == "gru" else nn.LSTM
@@ -170,7 +170,7 @@ class TransformerStepsEncoder(SequenceEncoder):
     positions: Tensor
 
     def __init__(self, modality: Modality, settings: TransformerSteps) -> None:
-        steps, width = Steps(modality, settings.embedding), settings.width
+        steps, width = ViewSteps(modality, settings.embedding), settings.width
         super().__init__(modality, steps, width, settings.readout)
         self.entry = nn.Linear(steps.width, width, bias=False)
         self.layers = transformer_layers(
@@ -253,7 +253,7 @@ class CausalConvolutionEncoder(SequenceEncoder):
     """See `CausalConvolution`."""
 
     def __init__(self, modality: Modality, settings: CausalConvolution) -> None:
-        steps = Steps(modality, settings.embedding)
+        steps = ViewSteps(modality, settings.embedding)
         super().__init__(modality, steps, settings.channels[-1], settings.readout)
         sizes = (steps.width, *settings.channels)
         self.blocks = nn.Sequential(

@@ -15,7 +15,7 @@ from molyneux.learn.encoders.convolutional import ResNet
 from molyneux.learn.encoders.encoding import Encoder, Encoding, ViewEncoder, unfit
 from molyneux.learn.encoders.nets.net import zeros_beyond
 from molyneux.learn.encoders.pictures import channel_problems
-from molyneux.learn.encoders.steps import Steps
+from molyneux.learn.encoders.steps import ViewSteps
 
 PICTURE = ResNet((16, 32, 64, 128))
 
@@ -100,7 +100,7 @@ class ForceEncoder(Encoder):
     """See `ForceConvolution`. A window that the length of a series does not fill begins with zeros: its end is what counts."""
 
     def __init__(self, modality: Modality, settings: ForceConvolution) -> None:
-        steps = Steps(modality)
+        steps = ViewSteps(modality)
         sizes = (steps.width, *settings.channels)
         last = sizes[-1]
         count = max(1, -(-steps.count // 2 ** len(settings.channels)))

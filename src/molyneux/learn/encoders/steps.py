@@ -18,7 +18,7 @@ from molyneux.learn.encoders.nets.net import zeros_beyond
 from molyneux.learn.encoders.texts import within, words
 
 
-class Steps(nn.Module):
+class ViewSteps(nn.Module):
     """Views to their steps, 0 beyond the lengths; symbols become learned vectors.
 
     Args:

@@ -103,7 +103,7 @@ class Convolution(nn.Module):
         return functional.relu(self.bn(self.conv(maps)))
 
 
-class Block(nn.Module):
+class BranchBlock(nn.Module):
     """Branches side by side, whose outputs are joined."""
 
     def __init__(self, inputs: int, branches: Sequence[_Branch], pool: str) -> None:
@@ -151,7 +151,7 @@ class Inception(nn.Module):
         self.Conv2d_4a_3x3 = Convolution(80, 192, 3, padded=False)
         width = 192
         for name, (branches, pool) in _BLOCKS.items():
-            block = Block(width, branches, pool)
+            block = BranchBlock(width, branches, pool)
             self.add_module(name, block)
             width = block.outputs
 

@@ -70,7 +70,7 @@ class BottleneckLayer(FusionLayer):
     def __init__(self, settings: BottleneckAttention, encodings: Mapping[str, EncodingSpec]) -> None:
         width = settings.width
         super().__init__(width)
-        self.fusion_from, self.tokens = settings.fusion_from, Tokens(encodings, width, answer=True)
+        self.fusion_from, self.tokens = settings.fusion_from, ModalityTokens(encodings, width, answer=True)
         self.bottlenecks = nn.Parameter(torch.randn(1, settings.bottlenecks, width) * SCALE)
         self.layers = ModalityDict[nn.ModuleList]()
         for name in encodings:
@@ -150,7 +150,7 @@ class PerceiverLayer(FusionLayer):
     def __init__(self, settings: Perceiver, encodings: Mapping[str, EncodingSpec]) -> None:
         width = settings.width
         super().__init__(width)
-        self.tokens = Tokens(encodings, width, answer=False)
+        self.tokens = ModalityTokens(encodings, width, answer=False)
         self.latents = nn.Parameter(torch.randn(1, settings.latents, width) * SCALE)
         self.rounds = nn.ModuleList(PerceiverRound(settings) for _ in range(settings.blocks))
         self.norm = nn.LayerNorm(width)
@@ -190,7 +190,7 @@ class PerceiverRound(nn.Module):
         return latents
 
 
-class Tokens(nn.Module):
+class ModalityTokens(nn.Module):
     """The parts of each modality at one width, with learned positions; an answer token stands before them where asked for.
 
     Args:

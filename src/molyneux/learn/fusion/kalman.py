@@ -66,7 +66,7 @@ class KalmanLayer(FusionLayer):
         for name, width in widths.items():
             self.sensors[name] = nn.Linear(width, 2 * size)
         self.weights = nn.Linear(sum(widths.values()), len(widths) * size) if len(widths) > 1 else None
-        self.prediction = Prediction(size, settings.hidden) if steps.count > 1 else None
+        self.prediction = KalmanPrediction(size, settings.hidden) if steps.count > 1 else None
         self.start, self.log_start = nn.Parameter(torch.zeros(size)), nn.Parameter(torch.zeros(size))
 
     def forward(self, encodings: Mapping[str, Encoding], generator: torch.Generator | None = None) -> Tensor:
@@ -113,7 +113,7 @@ class KalmanLayer(FusionLayer):
         return observed, nn.functional.softplus(raw) + 1e-3, scores.softmax(2), there
 
 
-class Prediction(nn.Module):
+class KalmanPrediction(nn.Module):
     """`x' = x + W2 tanh(W1 x + b1) + b2`, and the covariance by its Jacobian: `J P J^T + Q`, with a diagonal Q."""
 
     def __init__(self, size: int, hidden: int) -> None:

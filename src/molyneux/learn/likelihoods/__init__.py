@@ -4,7 +4,7 @@ from molyneux.learn.likelihoods.chromatic import ChromaticNormal
 from molyneux.learn.likelihoods.correlated import CorrelatedNormal
 from molyneux.learn.likelihoods.defaults import Scales, default_likelihood, likelihood_scales
 from molyneux.learn.likelihoods.independent import Bernoulli, Laplace, Normal
-from molyneux.learn.likelihoods.likelihood import Head, ViewDistribution, ViewLikelihood
+from molyneux.learn.likelihoods.likelihood import LikelihoodHead, ViewDistribution, ViewLikelihood
 from molyneux.learn.likelihoods.symbols import AutoregressiveDecoder, AutoregressiveTexts, Categorical, CategoricalViews
 
 __all__ = [
@@ -15,8 +15,8 @@ __all__ = [
     "CategoricalViews",
     "ChromaticNormal",
     "CorrelatedNormal",
-    "Head",
     "Laplace",
+    "LikelihoodHead",
     "Normal",
     "Scales",
     "ViewDistribution",

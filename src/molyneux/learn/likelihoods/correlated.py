@@ -10,7 +10,7 @@ import torch
 from torch import Size, Tensor
 
 from molyneux.core import Modality
-from molyneux.learn.likelihoods.likelihood import Head, LocatedViews, ViewLikelihood, single
+from molyneux.learn.likelihoods.likelihood import LikelihoodHead, LocatedViews, ViewLikelihood, single
 
 __all__ = ["CorrelatedNormal", "CorrelatedViews"]
 
@@ -77,7 +77,7 @@ class CorrelatedViews(LocatedViews):
         return self.loc + (self.factor @ noise.flatten(-2)).reshape(shape)
 
 
-class CovarianceHead(Head):
+class CovarianceHead(LikelihoodHead):
     """A head with one covariance of channels for all pixels, the running mean of those fitted to batches in training."""
 
     covariance: Tensor
@@ -99,7 +99,7 @@ class CorrelatedHead(CovarianceHead):
     """One location for each value, and the covariance of channels."""
 
     def forward(self, raw: Tensor, batch_shape: Size) -> CorrelatedViews:
-        """See `Head`."""
+        """See `LikelihoodHead`."""
         factor, report = self.current()
         return CorrelatedViews(single(raw, batch_shape), factor, batch_shape, report=report)
 

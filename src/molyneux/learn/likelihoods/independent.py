@@ -13,7 +13,7 @@ from torch import Size, Tensor, nn
 from torch.nn import functional
 
 from molyneux.core import ConfigError, Modality
-from molyneux.learn.likelihoods.likelihood import Head, LocatedViews, ViewDistribution, ViewLikelihood, single
+from molyneux.learn.likelihoods.likelihood import LikelihoodHead, LocatedViews, ViewDistribution, ViewLikelihood, single
 
 SMALLEST_VARIANCE = 1e-6
 """Floor of a fitted variance, so that a perfect reconstruction has a finite density."""
@@ -51,7 +51,7 @@ class BernoulliViews(ViewDistribution):
         return (uniform < self.mean).to(self.logits)
 
 
-class BernoulliHead(Head):
+class BernoulliHead(LikelihoodHead):
     """One logit for each value."""
 
     def __init__(self, modality: Modality) -> None:
@@ -59,7 +59,7 @@ class BernoulliHead(Head):
         self.length_axis = modality.length_axis
 
     def forward(self, raw: Tensor, batch_shape: Size) -> BernoulliViews:
-        """See `Head`."""
+        """See `LikelihoodHead`."""
         return BernoulliViews(single(raw, batch_shape), batch_shape, self.length_axis)
 
 
@@ -163,7 +163,7 @@ class LaplaceViews(LocationScaleViews):
         return drawn
 
 
-class LocationScaleHead(Head):
+class LocationScaleHead(LikelihoodHead):
     """One location for each value, and one scale for the whole modality.
 
     The running mean of a fitted scale is used for drawing and in evaluation, where a scale fitted to the views that are evaluated
@@ -184,7 +184,7 @@ class LocationScaleHead(Head):
             self.register_buffer("log_scale", initial)
 
     def forward(self, raw: Tensor, batch_shape: Size) -> LocationScaleViews:
-        """See `Head`."""
+        """See `LikelihoodHead`."""
         report = self._remember if self.optimal and self.training else None
         loc = single(raw, batch_shape)
         return self.views(loc, self.log_scale, batch_shape, length_axis=self.length_axis, report=report)

@@ -126,11 +126,11 @@ class ViewLikelihood(ABC):
         return 1
 
     @abstractmethod
-    def head(self, modality: Modality) -> Head:
+    def head(self, modality: Modality) -> LikelihoodHead:
         """The module that makes the distribution."""
 
 
-class Head(nn.Module, ABC):
+class LikelihoodHead(nn.Module, ABC):
     """Turns raw numbers (N, parameters, *shape) into a distribution with batch shape `batch_shape`."""
 
     @abstractmethod

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from molyneux.core import ConfigError, Modality
 from molyneux.core.views import counted_positions, padded
-from molyneux.learn.likelihoods.likelihood import Head, ViewDistribution, ViewLikelihood
+from molyneux.learn.likelihoods.likelihood import LikelihoodHead, ViewDistribution, ViewLikelihood
 
 UNCOUNTED = -100
 """The target that torch's cross-entropy passes over."""
@@ -68,7 +68,7 @@ class CategoricalViews(ViewDistribution):
         return padded(self.modality, torch.multinomial(rows, 1, generator=generator).reshape(shape))
 
 
-class CategoricalHead(Head):
+class CategoricalHead(LikelihoodHead):
     """One logit for each symbol of each position."""
 
     def __init__(self, modality: Modality) -> None:
@@ -76,7 +76,7 @@ class CategoricalHead(Head):
         self.modality = modality
 
     def forward(self, raw: Tensor, batch_shape: Size) -> CategoricalViews:
-        """See `Head`."""
+        """See `LikelihoodHead`."""
         return CategoricalViews(raw.float().reshape(batch_shape + raw.shape[1:]), batch_shape, self.modality)
 
 

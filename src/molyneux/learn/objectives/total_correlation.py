@@ -65,7 +65,7 @@ class BetaTCVAE(Objective):
         return _Decomposition(self)
 
 
-class Decomposition(NamedTuple):
+class DivergenceParts(NamedTuple):
     """The three parts of the divergence, nats."""
 
     information: Tensor
@@ -73,7 +73,7 @@ class Decomposition(NamedTuple):
     dimensions: Tensor
 
 
-def decompose(posterior: Diagonal, codes: Tensor, log_weights: Tensor) -> Decomposition:
+def decompose(posterior: Diagonal, codes: Tensor, log_weights: Tensor) -> DivergenceParts:
     """The parts of the divergence of a batch; see `aggregated`. Raises ConfigError if the posteriors are not normal."""
     if not isinstance(posterior, DiagonalNormal):
         raise ConfigError(
@@ -82,7 +82,7 @@ def decompose(posterior: Diagonal, codes: Tensor, log_weights: Tensor) -> Decomp
     joint, product = aggregated(posterior, codes, log_weights)
     own = posterior.log_prob(codes).mean()
     prior = DiagonalNormal.standard(tuple(codes.shape), codes).log_prob(codes).mean()
-    return Decomposition(own - joint, joint - product, product - prior)
+    return DivergenceParts(own - joint, joint - product, product - prior)
 
 
 def stratified_weights(size: int, samples: int) -> Tensor:
@@ -112,13 +112,13 @@ class _Decomposition(Penalty[BetaTCVAE]):
         reported = self._reported(parts, sampled.codes.shape[-1])
         return Loss(total, {name: part.detach() for name, part in reported._asdict().items()})
 
-    def _reported(self, parts: Decomposition, dimensions: int) -> Decomposition:
+    def _reported(self, parts: DivergenceParts, dimensions: int) -> DivergenceParts:
         """The parts with weights that add up to 1: without the constants that 1/(N B) brings into them."""
         settings = self.settings
         if settings.samples is None or settings.estimator == "stratified":
             return parts
         excess = math.log(settings.samples)
-        return Decomposition(
+        return DivergenceParts(
             parts.information - excess,
             parts.total_correlation - (dimensions - 1) * excess,
             parts.dimensions + dimensions * excess,

@@ -3,7 +3,7 @@
 from molyneux.learn.posteriors.combinations import (
     MOST_ENUMERATED,
     MOST_SUBSETS,
-    Mixture,
+    MixturePosterior,
     NormalMixture,
     WhereConditional,
     WhereDistribution,
@@ -26,7 +26,7 @@ __all__ = [
     "DiagonalLaplace",
     "DiagonalNormal",
     "HierarchicalSparse",
-    "Mixture",
+    "MixturePosterior",
     "NormalMixture",
     "Point",
     "SparseNormal",

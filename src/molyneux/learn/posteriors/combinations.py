@@ -90,14 +90,14 @@ def product_of_experts(
     return DiagonalNormal(loc / total, -total.log())
 
 
-def mixture_of_experts(experts: Diagonal, present: Tensor) -> Mixture:
+def mixture_of_experts(experts: Diagonal, present: Tensor) -> MixturePosterior:
     """The mixture of the present experts with equal weights (Shi et al., NeurIPS 2019, the MoE joint variational posterior)."""
-    return Mixture(experts.where(present), _equal_weights(present))
+    return MixturePosterior(experts.where(present), _equal_weights(present))
 
 
 def mixture_of_products(
     experts: Diagonal, present: Tensor, *, prior_expert: bool = False, generator: torch.Generator | None = None
-) -> Mixture:
+) -> MixturePosterior:
     """The mixture of the products of all non-empty subsets of the present experts (Sutter et al., ICLR 2021, MoPoE).
 
     Of more than 8 experts, the subsets that `subsets_of` draws stand for all: the mean over them of any function of a product
@@ -111,7 +111,7 @@ def mixture_of_products(
     products = product_of_experts(experts, present, prior_expert=prior_expert, members=members)
     absent = torch.tensordot(members.float(), (~present).float(), 1)
     valid = absent == 0 if len(present) <= MOST_ENUMERATED else absent < members.sum(1, keepdim=True)
-    return Mixture(products, _equal_weights(valid))
+    return MixturePosterior(products, _equal_weights(valid))
 
 
 def _equal_weights(valid: Tensor) -> Tensor:
@@ -134,7 +134,7 @@ def draw_component(
     return (bounds <= uniform * steps[-1]).sum(0).clamp_max(count - 1)
 
 
-class Mixture:
+class MixturePosterior:
     """A mixture over codes (B, D). Satisfies `core.CodeDistribution`.
 
     Args:
@@ -147,9 +147,9 @@ class Mixture:
         self.components, self.weights = components, weights
         self.log_weights = weights.log() if log_weights is None else log_weights
 
-    def detach(self) -> Mixture:
+    def detach(self) -> MixturePosterior:
         """The same distribution with parameters that are constants."""
-        return Mixture(self.components.detach(), self.weights.detach(), self.log_weights.detach())
+        return MixturePosterior(self.components.detach(), self.weights.detach(), self.log_weights.detach())
 
     @property
     def mean(self) -> Tensor:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from molyneux.core import ConfigError
-from molyneux.learn.posteriors.combinations import Mixture
+from molyneux.learn.posteriors.combinations import MixturePosterior
 from molyneux.learn.posteriors.diagonal import Diagonal, DiagonalNormal
 
 
@@ -70,7 +70,7 @@ def consensus_of_experts(
     return DiagonalNormal(loc, -((total / (1 - correlation)) + (count == 0).to(total)).log())
 
 
-def hellinger_pool(experts: Diagonal, present: Tensor) -> Mixture:
+def hellinger_pool(experts: Diagonal, present: Tensor) -> MixturePosterior:
     """The pool `q(z) ~ (sum_m sqrt(q(z|x_m)))^2` of the experts that are present.
 
     Of all densities, it has the least sum of squared Hellinger distances to the experts. It is Hoelder pooling with exponent 1/2
@@ -98,10 +98,10 @@ def hellinger_pool(experts: Diagonal, present: Tensor) -> Mixture:
     valid = present[first] & present[second]
     scores = (overlap + double).masked_fill(~(valid | ~valid.any(0)), -torch.inf)
     log_weights = scores.log_softmax(0)
-    return Mixture(DiagonalNormal(loc, log_variance), log_weights.exp(), log_weights)
+    return MixturePosterior(DiagonalNormal(loc, log_variance), log_weights.exp(), log_weights)
 
 
-def moment_matched(mixture: Mixture) -> DiagonalNormal:
+def moment_matched(mixture: MixturePosterior) -> DiagonalNormal:
     """The normal distribution with the mean and the variances of a mixture, loc (B, D)."""
     mean, weights, parts = mixture.mean, mixture.weights.unsqueeze(-1), mixture.components
     variance = (weights * (parts.variance + (parts.mean - mean).square())).sum(0)

@@ -7,13 +7,13 @@ from molyneux.learn.predictors.concept_modules import ConceptModules
 from molyneux.learn.predictors.constant import Constant
 from molyneux.learn.predictors.film import FiLM
 from molyneux.learn.predictors.fusion_predictor import FusionPredictor
-from molyneux.learn.predictors.head import PAPER_HEAD, Answers, Head
+from molyneux.learn.predictors.head import PAPER_HEAD, PredictionHead, TargetHeads
 from molyneux.learn.predictors.joined_vectors import JoinedVectors
 from molyneux.learn.predictors.joint_transformer import JointTransformer
 from molyneux.learn.predictors.mac import MAC
 from molyneux.learn.predictors.multizoo import ARCHITECTURES, Architecture, multizoo
 from molyneux.learn.predictors.neural_modules import NeuralModules
-from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep, UnimodalHeads
+from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, PredictorStep, UnimodalHeads
 from molyneux.learn.predictors.objectives.canonical_correlation import CanonicalCorrelation
 from molyneux.learn.predictors.objectives.functional_entropy import RMFE
 from molyneux.learn.predictors.objectives.gradient_modulation import OGMGE
@@ -35,7 +35,6 @@ __all__ = [
     "OGMGE",
     "PAPER_HEAD",
     "RMFE",
-    "Answers",
     "Architecture",
     "Attention",
     "AuxiliaryLoss",
@@ -49,7 +48,6 @@ __all__ = [
     "FiLM",
     "FusionPredictor",
     "GradientBlending",
-    "Head",
     "Inputs",
     "JoinedVectors",
     "JoiningPredictor",
@@ -58,12 +56,14 @@ __all__ = [
     "PictureInLSTM",
     "PictureOnly",
     "PictureTextPredictor",
+    "PredictionHead",
     "Predictor",
+    "PredictorStep",
     "RelationNetwork",
     "StackedAttention",
     "SubsetPredictors",
+    "TargetHeads",
     "TextOnly",
-    "TrainingStep",
     "UnimodalHeads",
     "VAEAgreement",
     "initialise",

@@ -13,11 +13,11 @@ from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.encoders.pictures import grid_coordinates
 from molyneux.learn.encoders.symbol_trees import SymbolTrees, SymbolTreesEncoder, TreeEncoding
 from molyneux.learn.encoders.two_streams import OutlinesAndColours
-from molyneux.learn.predictors.head import Head
+from molyneux.learn.predictors.head import PredictionHead
 from molyneux.learn.predictors.neural_modules import chosen, nodes_of, tree_inputs
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 
-TRUNK, WORDS, HEAD = OutlinesAndColours(), SymbolTrees(16), Head(layers=0)
+TRUNK, WORDS, HEAD = OutlinesAndColours(), SymbolTrees(16), PredictionHead(layers=0)
 SPARSE = -2.0
 """Detectors start with this logit: an eighth of the regions."""
 NOWHERE = -12.0
@@ -50,7 +50,7 @@ class ConceptModules(PictureTextPredictor):
         gated: whether concepts choose one stream; else they are linear in all of them, for comparison.
         trunk: encoder of the picture.
         words: encoder of the text, `SymbolTrees`.
-        head: see `Head`.
+        head: see `PredictionHead`.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class ConceptModules(PictureTextPredictor):
         gated: bool = True,
         trunk: ViewEncoder = TRUNK,
         words: ViewEncoder = WORDS,
-        head: Head = HEAD,
+        head: PredictionHead = HEAD,
         **inputs: Unpack[Inputs],
     ) -> None:
         super().__init__(spec, trunk, words, **tree_inputs(spec, words, inputs, width=width, compared=compared))
@@ -70,7 +70,7 @@ class ConceptModules(PictureTextPredictor):
         region, symbol, self.most = self.picture.width, self.words.width, self.words.most
         self.concepts = Concepts(self.picture.streams, symbol, gated=gated)
         self.relations = Relations(region, symbol, compared, self.picture.grid)
-        self.measure = Measure(region, symbol, width, self.most)
+        self.measure = ConceptMeasure(region, symbol, width, self.most)
         self.answer_from(width, head)
 
     def join_both(self, picture: Encoding, text: Encoding) -> Tensor:
@@ -163,7 +163,7 @@ class Relations(nn.Module):
         return torch.logsumexp(torch.stack([related, complement(maps), extreme], -1) + gates.unsqueeze(1), -1).clamp(max=-1e-6)
 
 
-class Measure(nn.Module):
+class ConceptMeasure(nn.Module):
     """What is true of a tree, from the strongest regions and the numbers of objects of its arguments."""
 
     def __init__(self, region: int, symbol: int, width: int, most: int) -> None:

@@ -12,10 +12,10 @@ from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.encoders.layers import he_normal
 from molyneux.learn.encoders.pictures import StridedCNN, grid_coordinates
 from molyneux.learn.encoders.texts import RecurrentWords
-from molyneux.learn.predictors.head import Head
+from molyneux.learn.predictors.head import PredictionHead
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 
-TRUNK, WORDS, HEAD = StridedCNN(coordinates=False), RecurrentWords("gru", width=128), Head(256)
+TRUNK, WORDS, HEAD = StridedCNN(coordinates=False), RecurrentWords("gru", width=128), PredictionHead(256)
 
 
 class FiLM(PictureTextPredictor):
@@ -35,7 +35,7 @@ class FiLM(PictureTextPredictor):
         last: channels of the convolution before the maximum.
         trunk: encoder of the picture, whose parts lie on a grid.
         words: encoder of the text.
-        head: see `Head`.
+        head: see `PredictionHead`.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class FiLM(PictureTextPredictor):
         last: int = 128,
         trunk: ViewEncoder = TRUNK,
         words: ViewEncoder = WORDS,
-        head: Head = HEAD,
+        head: PredictionHead = HEAD,
         **inputs: Unpack[Inputs],
     ) -> None:
         sizes = {"blocks": blocks, "width": width, "last": last}
@@ -56,7 +56,7 @@ class FiLM(PictureTextPredictor):
         grid = self.picture.grid
         self.entry = Placed(self.picture.width, width, grid, kernel=3)
         self.modulation = nn.Linear(self.words.vector, 2 * blocks * width)
-        self.blocks = nn.ModuleList(Block(width, grid) for _ in range(blocks))
+        self.blocks = nn.ModuleList(ModulatedBlock(width, grid) for _ in range(blocks))
         self.last = Placed(width, last, grid)
         self.answer_from(last, head)
 
@@ -92,7 +92,7 @@ class Placed(nn.Module):
         return result
 
 
-class Block(nn.Module):
+class ModulatedBlock(nn.Module):
     """A residual block with feature-wise linear modulation, figure 3 (right)."""
 
     def __init__(self, width: int, grid: tuple[int, int]) -> None:

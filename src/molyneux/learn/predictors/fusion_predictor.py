@@ -27,12 +27,12 @@ from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.fusion.fusion import Fusion
 from molyneux.learn.fusion.pooled import Concatenation
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
-from molyneux.learn.predictors.head import Head, stepwise
+from molyneux.learn.predictors.head import PredictionHead, stepwise
 from molyneux.learn.predictors.imputations.imputation import Imputation, drop_modalities
-from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryObjective, TrainingStep, UnimodalLoss
+from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryObjective, PredictorStep, UnimodalLoss
 from molyneux.learn.predictors.predictor import JoiningPredictor, target_loss
 
-FUSION, HEAD = Concatenation(), Head()
+FUSION, HEAD = Concatenation(), PredictionHead()
 
 
 class FusionPredictor(JoiningPredictor):
@@ -46,7 +46,7 @@ class FusionPredictor(JoiningPredictor):
         encoders: settings of the encoders, by the name of a modality or by a kind; a name wins over a kind, and what is in
             neither has the encoder that the fusion prefers, which is most often the default of its kind.
         fusion: how the encodings are joined.
-        head: see `Head`.
+        head: see `PredictionHead`.
         objectives: what is added to the loss.
         target_weight: what the loss of the targets is multiplied by, constant or scheduled; terms are reported without it.
         unsupervised: names of stages of the training in which that weight is 0, such as a contrastive pre-training.
@@ -66,7 +66,7 @@ class FusionPredictor(JoiningPredictor):
         *,
         encoders: Mapping[str, ViewEncoder] | None = None,
         fusion: Fusion = FUSION,
-        head: Head = HEAD,
+        head: PredictionHead = HEAD,
         objectives: tuple[AuxiliaryObjective, ...] = (),
         target_weight: Weight = 1.0,
         unsupervised: tuple[str, ...] = (),
@@ -150,7 +150,7 @@ class FusionPredictor(JoiningPredictor):
             return alone
         return self.step_loss(self.training_step(batch, progress, generator))
 
-    def training_step(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> TrainingStep:
+    def training_step(self, batch: Batch, progress: Progress, generator: torch.Generator | None = None) -> PredictorStep:
         """What a step computes before its loss, for a training structure that weighs losses itself.
 
         Its encodings are those of what the samples have; modality dropout and imputation change what is fused.
@@ -162,15 +162,15 @@ class FusionPredictor(JoiningPredictor):
             kept = drop_modalities(encodings, self.modality_dropout, generator)
         features = self.fuse(kept, generator, batch=batch)
         found = self.answers(features)
-        return TrainingStep(batch, self.spec, encodings, features, found, progress, generator, model=self, kept=kept)
+        return PredictorStep(batch, self.spec, encodings, features, found, progress, generator, model=self, kept=kept)
 
-    def step_loss(self, step: TrainingStep) -> Loss:
+    def step_loss(self, step: PredictorStep) -> Loss:
         """The loss of what a step computed, and its terms."""
         loss = target_loss(step.found, step.batch, self.spec)
         weight = 0.0 if step.progress.stage in self.unsupervised else weight_at(self.target_weight, step.progress)
         return self.with_objectives(Loss(weight * loss.total, loss.terms), step)
 
-    def with_objectives(self, loss: Loss, step: TrainingStep) -> Loss:
+    def with_objectives(self, loss: Loss, step: PredictorStep) -> Loss:
         """A loss of what a step computed, with the terms of the auxiliary objectives added."""
         total, terms = loss.total, dict(loss.terms)
         for objective in self.objectives:
@@ -196,7 +196,7 @@ def _kind_problems(encoders: object, fusion: object, head: object, objectives: o
     elif encoders is not None:
         yield from instance_problems(Mapping, encoders=encoders)
     yield from instance_problems(Fusion, fusion=fusion)
-    yield from instance_problems(Head, head=head)
+    yield from instance_problems(PredictionHead, head=head)
     yield from instances_problems(AuxiliaryObjective, objectives=objectives)
     if imputation is not None:
         yield from instance_problems(Imputation, imputation=imputation)

@@ -12,10 +12,10 @@ from molyneux.learn.checks import refuse
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder, attended, attention_weights
 from molyneux.learn.encoders.pictures import StridedCNN
 from molyneux.learn.encoders.texts import RecurrentWords
-from molyneux.learn.predictors.head import Head
+from molyneux.learn.predictors.head import PredictionHead
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 
-TRUNK, WORDS, HEAD = StridedCNN(), RecurrentWords("lstm", width=64, bidirectional=True), Head(256)
+TRUNK, WORDS, HEAD = StridedCNN(), RecurrentWords("lstm", width=64, bidirectional=True), PredictionHead(256)
 
 
 class MAC(PictureTextPredictor):
@@ -35,7 +35,7 @@ class MAC(PictureTextPredictor):
         gate: whether a cell can leave its memory as it is (w3.1 and w3.2).
         trunk: encoder of the picture.
         words: encoder of the text, whose parts are the contextual words.
-        head: see `Head`.
+        head: see `PredictionHead`.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class MAC(PictureTextPredictor):
         gate: bool = False,
         trunk: ViewEncoder = TRUNK,
         words: ViewEncoder = WORDS,
-        head: Head = HEAD,
+        head: PredictionHead = HEAD,
         **inputs: Unpack[Inputs],
     ) -> None:
         sizes = {"cells": cells, "width": width}
@@ -61,7 +61,7 @@ class MAC(PictureTextPredictor):
         self.word, self.question = nn.Linear(self.words.width, width), nn.Linear(self.words.vector, width)
         self.views = nn.ModuleList(nn.Linear(width, width) for _ in range(cells))
         self.first_control, self.first_memory = (nn.Parameter(torch.randn(width) / width**0.5) for _ in range(2))
-        self.control, self.read = Control(width), Read(width)
+        self.control, self.read = ControlUnit(width), Read(width)
         self.write = Write(width, self_attention=self_attention, gate=gate)
         self.answer_from(2 * width, head)
 
@@ -78,7 +78,7 @@ class MAC(PictureTextPredictor):
         return torch.cat([memories[-1], question.to(memories[-1].dtype)], -1)
 
 
-class Control(nn.Module):
+class ControlUnit(nn.Module):
     """Control unit: which words matter now."""
 
     def __init__(self, width: int) -> None:

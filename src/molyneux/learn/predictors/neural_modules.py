@@ -12,10 +12,10 @@ from molyneux.learn.checks import refuse
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.encoders.pictures import StridedCNN
 from molyneux.learn.encoders.symbol_trees import SymbolTrees, SymbolTreesEncoder, TreeEncoding
-from molyneux.learn.predictors.head import Head
+from molyneux.learn.predictors.head import PredictionHead
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 
-TRUNK, WORDS, HEAD = StridedCNN(), SymbolTrees(), Head(128)
+TRUNK, WORDS, HEAD = StridedCNN(), SymbolTrees(), PredictionHead(128)
 EMPTY = 1e-3
 """Added to the sum of a map before it divides."""
 SPARSE = -2.0
@@ -40,7 +40,7 @@ class NeuralModules(PictureTextPredictor):
         width: hidden units of the modules, and numbers of the vector of a tree.
         trunk: encoder of the picture, whose regions have their coordinates.
         words: encoder of the text, `SymbolTrees`.
-        head: see `Head`.
+        head: see `PredictionHead`.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class NeuralModules(PictureTextPredictor):
         width: int = 64,
         trunk: ViewEncoder = TRUNK,
         words: ViewEncoder = WORDS,
-        head: Head = HEAD,
+        head: PredictionHead = HEAD,
         **inputs: Unpack[Inputs],
     ) -> None:
         super().__init__(spec, trunk, words, **tree_inputs(spec, words, inputs, width=width))
@@ -59,7 +59,7 @@ class NeuralModules(PictureTextPredictor):
         most = self.words.most
         self.find = Find(region, symbol, width)
         self.combine = Combine(region, symbol, width, most)
-        self.measure = Measure(symbol, width, most)
+        self.measure = MeasureModule(symbol, width, most)
         self.answer_from(width, head)
 
     def join_both(self, picture: Encoding, text: Encoding) -> Tensor:
@@ -185,7 +185,7 @@ class Combine(nn.Module):
         return found
 
 
-class Measure(nn.Module):
+class MeasureModule(nn.Module):
     """What is true of a tree: of the sums and the maxima of maps, and of the vectors of the arguments."""
 
     def __init__(self, symbol: int, width: int, most: int) -> None:

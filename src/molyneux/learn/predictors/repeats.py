@@ -17,7 +17,7 @@ from molyneux.learn.encoders.encoding import Encoding
 
 
 @dataclass(frozen=True)
-class Repeats:
+class RepeatAxes:
     """Along which axis of contrast sets the views of one modality repeat.
 
     Args:
@@ -49,7 +49,7 @@ class Repeats:
         return sets.expand(shape).flatten(0, 2)
 
 
-def repeats_of(batch: Batch, name: str, targets: Iterable[Target]) -> Repeats | None:
+def repeats_of(batch: Batch, name: str, targets: Iterable[Target]) -> RepeatAxes | None:
     """How the views of a modality repeat in a batch, by the contrast sets of its targets; None where they do not."""
     tensors = [batch.views[name], *([batch.lengths[name]] if name in batch.lengths else [])]
     for first, second in {target.contrast for target in targets}:
@@ -58,7 +58,7 @@ def repeats_of(batch: Batch, name: str, targets: Iterable[Target]) -> Repeats | 
         sets = [in_sets(tensor, first, second) for tensor in tensors]
         for axis, count in ((2, second), (1, first)):
             if count > 1 and all(_equal_along(tensor, axis) for tensor in sets):
-                return Repeats(first, second, axis)
+                return RepeatAxes(first, second, axis)
     return None
 
 

@@ -27,12 +27,12 @@ from molyneux.core import (
 from molyneux.core.config import Factory, Supplied
 from molyneux.learn.checks import refuse
 from molyneux.learn.encoders.reading import read_view
-from molyneux.learn.posteriors import Diagonal, Mixture
-from molyneux.learn.predictors.head import Head
+from molyneux.learn.posteriors import Diagonal, MixturePosterior
+from molyneux.learn.predictors.head import PredictionHead
 from molyneux.learn.predictors.predictor import Predictor, modality_names
 from molyneux.learn.vaes import MultimodalVAE
 
-HEAD = Head(layers=0)
+HEAD = PredictionHead(layers=0)
 ROWS = 1024
 """Codes that are decoded at once."""
 NEWTON_STEPS = 30
@@ -175,7 +175,7 @@ def logistic_fit(scores: Tensor, truth: Tensor) -> tuple[float, float]:
 
 def _diagonal(part: CodeDistribution | ConditionalCode) -> Diagonal:
     """The posterior given one modality, which may be a mixture of one component."""
-    found = part.components[0] if isinstance(part, Mixture) and len(part.weights) == 1 else part
+    found = part.components[0] if isinstance(part, MixturePosterior) and len(part.weights) == 1 else part
     if not isinstance(found, Diagonal):
         kind = type(part).__name__
         raise NotApplicableError(f"VAEAgreement needs a normal or Laplace posterior given one modality, got {kind}: choose MVAE")

@@ -16,7 +16,7 @@ from torch.distributions import Categorical
 
 from molyneux.core import Batch, ConfigError, DataError, NotApplicableError, Spec
 from molyneux.learn.pretrained.folder import transformers
-from molyneux.learn.pretrained.pairs import Pairs
+from molyneux.learn.pretrained.pairs import DistinctPairs
 from molyneux.learn.pretrained.picture_text_model import PictureTextModel, Shared, Threshold, parts
 
 PROMPT = 'Is this statement about the image true? "{caption}" Answer with yes or no.'
@@ -82,7 +82,7 @@ class Answerer(PictureTextModel):
         known = transformers().models.auto.modeling_auto.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
         return kind.__name__ in known.values()
 
-    def logits(self, pairs: Pairs, chosen: np.ndarray) -> Tensor:
+    def logits(self, pairs: DistinctPairs, chosen: np.ndarray) -> Tensor:
         """See `PictureTextModel`."""
         asked = [
             (pairs.pictures[picture], self.written(self.prompt.replace("{caption}", pairs.texts[text])))

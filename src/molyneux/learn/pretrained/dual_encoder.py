@@ -13,7 +13,7 @@ from torch import Tensor
 
 from molyneux.core import Batch, Codes, ConfigError, NotApplicableError, Posterior, Spec
 from molyneux.learn.posteriors import Point
-from molyneux.learn.pretrained.pairs import Pairs
+from molyneux.learn.pretrained.pairs import DistinctPairs
 from molyneux.learn.pretrained.picture_text_model import PictureTextModel, Shared, Threshold, parts
 
 T = TypeVar("T")
@@ -60,7 +60,7 @@ class DualEncoder(PictureTextModel):
         """Whether a class has codes of pictures and of texts."""
         return hasattr(kind, "get_image_features") and hasattr(kind, "get_text_features")
 
-    def logits(self, pairs: Pairs, chosen: np.ndarray) -> Tensor:
+    def logits(self, pairs: DistinctPairs, chosen: np.ndarray) -> Tensor:
         """See `PictureTextModel`."""
         pictures, texts = self.picture_codes(pairs.pictures), self.text_codes(pairs.texts)
         first, second = (torch.from_numpy(column).to(pictures.device) for column in chosen.T)

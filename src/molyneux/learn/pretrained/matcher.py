@@ -12,7 +12,7 @@ from PIL import Image
 from torch import Tensor
 
 from molyneux.core import Spec
-from molyneux.learn.pretrained.pairs import Pairs
+from molyneux.learn.pretrained.pairs import DistinctPairs
 from molyneux.learn.pretrained.picture_text_model import PictureTextModel, Shared, Threshold, parts
 
 _SETTINGS: dict[str, dict[str, Any]] = {
@@ -49,7 +49,7 @@ class ImageTextMatcher(PictureTextModel):
         """Whether a class is a matcher that is known."""
         return kind.__name__ in _SETTINGS
 
-    def logits(self, pairs: Pairs, chosen: np.ndarray) -> Tensor:
+    def logits(self, pairs: DistinctPairs, chosen: np.ndarray) -> Tensor:
         """See `PictureTextModel`."""
         match = self._match_encoded if hasattr(self.model, "text_encoder") else self._match
         found = []

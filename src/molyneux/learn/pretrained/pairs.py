@@ -16,7 +16,7 @@ from molyneux.core.characters import whole_characters
 
 
 @dataclass(frozen=True)
-class Pairs:
+class DistinctPairs:
     """The pictures and texts of a batch, each once, and which of them the samples have.
 
     Args:
@@ -36,16 +36,18 @@ class Pairs:
         found, places = np.unique(np.stack([self.picture, self.text], 1), axis=0, return_inverse=True)
         return found, places.ravel()
 
-    def only(self, chosen: np.ndarray) -> tuple[Pairs, np.ndarray]:
+    def only(self, chosen: np.ndarray) -> tuple[DistinctPairs, np.ndarray]:
         """Just the pictures and texts that pairs (N, 2) have, and the numbers of these pairs among them."""
         (pictures, first), (texts, second) = (np.unique(column, return_inverse=True) for column in chosen.T)
-        own = Pairs([self.pictures[number] for number in pictures], [self.texts[number] for number in texts], first, second)
+        own = DistinctPairs(
+            [self.pictures[number] for number in pictures], [self.texts[number] for number in texts], first, second
+        )
         return own, np.stack([first, second], 1)
 
 
 def read_pairs(
     batch: Batch, image: Modality, text: Modality, blank: Image.Image, observed: Collection[str] | None = None
-) -> Pairs:
+) -> DistinctPairs:
     """The pictures and texts of a batch; what a sample lacks, or is not observed, is the `blank` picture and the empty text.
 
     Args:
@@ -60,7 +62,7 @@ def read_pairs(
     strings = views.text_sentences(text, batch.views[text.name], batch.lengths.get(text.name))
     strings = [whole_characters(sentence) if seen else "" for sentence, seen in zip(strings, said.tolist(), strict=True)]
     texts = {sentence: place for place, sentence in enumerate(dict.fromkeys(strings))}
-    return Pairs(pictures, list(texts), picture, np.array([texts[sentence] for sentence in strings], np.int64))
+    return DistinctPairs(pictures, list(texts), picture, np.array([texts[sentence] for sentence in strings], np.int64))
 
 
 def mean_picture(image_processor: Any, modality: Modality) -> Image.Image:

@@ -37,7 +37,7 @@ from molyneux.learn.pretrained.folder import (
     set_padding,
     transformers,
 )
-from molyneux.learn.pretrained.pairs import Pairs, mean_picture, read_pairs
+from molyneux.learn.pretrained.pairs import DistinctPairs, mean_picture, read_pairs
 from molyneux.learn.training.hardware import choose_device
 from molyneux.learn.training.settings import Device, Training
 
@@ -128,7 +128,7 @@ class PictureTextModel(nn.Module, ABC):
         """Whether models of this class are of its kind."""
 
     @abstractmethod
-    def logits(self, pairs: Pairs, chosen: np.ndarray) -> Tensor:
+    def logits(self, pairs: DistinctPairs, chosen: np.ndarray) -> Tensor:
         """Logits (N,) of agreement, before the threshold, of N pairs (N, 2) of the numbers of a picture and a text."""
 
     def predict(self, batch: Batch, observed: Collection[str] | None = None) -> dict[str, Distribution]:
@@ -187,7 +187,7 @@ class PictureTextModel(nn.Module, ABC):
             raise NotApplicableError(f"threshold: no training sample tells {self.target.name}: set the threshold to a number")
         self.threshold = best_threshold(np.concatenate(scored), np.concatenate(answers) == 1)
 
-    def pairs(self, batch: Batch, observed: Collection[str] | None = None) -> Pairs:
+    def pairs(self, batch: Batch, observed: Collection[str] | None = None) -> DistinctPairs:
         """The pictures and texts of a batch, given the modalities `observed`; SpecError where the batch does not fit the spec."""
         for name in observed or ():
             self.spec.modality(name)

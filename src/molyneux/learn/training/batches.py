@@ -70,7 +70,7 @@ def evaluation_order(size: int, batch_size: int) -> list[Positions]:
     return [Positions(number, np.arange(start, min(start + batch_size, size))) for number, start in starts]
 
 
-class Reader:
+class BatchReader:
     """Reads numbered, checked batches of a source.
 
     Args:
@@ -136,7 +136,9 @@ class LoadedSource:
         return Batch.from_tensors({name: torch.from_numpy(array.take(indices, axis=0)) for name, array in self._arrays.items()})
 
 
-def readers(train: Source, validation: Source | None, training: Training, *, device: str) -> tuple[Reader, Reader | None]:
+def readers(
+    train: Source, validation: Source | None, training: Training, *, device: str
+) -> tuple[BatchReader, BatchReader | None]:
     """The readers of both sources, in memory or streamed as `training.memory` says.
 
     A source whose attribute `in_memory` is true is read where it lies. A source whose batches do not all hold the same tensors
@@ -149,7 +151,7 @@ def readers(train: Source, validation: Source | None, training: Training, *, dev
         loaded = None if kept or training.memory == "stream" or size > left else load(source)
         left -= size if loaded else 0
         threaded = device == "cuda" or not (kept or loaded)
-        made.append(Reader(loaded or source, prefetch=training.prefetch if threaded else 0, pin=device == "cuda"))
+        made.append(BatchReader(loaded or source, prefetch=training.prefetch if threaded else 0, pin=device == "cuda"))
     return made[0], made[1] if len(made) > 1 else None
 
 

@@ -120,7 +120,7 @@ class Checkpoints:
             sums[_MOMENTS] = save_tensors(part / _MOMENTS, {} if optimizer is None else moments(model, optimizer))
             if state.best is not None and not state.best_is_last:
                 sums[_BEST] = save_tensors(part / _BEST, state.best)
-            store.Stage(part, self.settings).finish(state.to_json(), known=sums)
+            store.StageFolder(part, self.settings).finish(state.to_json(), known=sums)
             shutil.rmtree(target, ignore_errors=True)
             part.replace(target)
         except OSError as error:
@@ -148,7 +148,7 @@ class Checkpoints:
         if not paths:
             return None
         path = paths[-1]
-        record = store.Stage(path, self.settings)
+        record = store.StageFolder(path, self.settings)
         advice = f"restore it from a copy, or delete {self.folder} to train again from the start"
         if not record.complete:
             raise CorruptFileError(f"{path} is incomplete: {advice}")

@@ -9,11 +9,13 @@ import numpy as np
 from torch import nn
 
 from molyneux.core import Epoch, EpochStart, Progress, seeds
-from molyneux.learn.training.batches import Positions, Reader, evaluation_order, training_order
+from molyneux.learn.training.batches import BatchReader, Positions, evaluation_order, training_order
 from molyneux.learn.training.steps import Steps
 
 
-def begin_epoch(model: EpochStart, steps: Steps, reader: Reader, validation: Reader | None, *, number: int, first: int) -> None:
+def begin_epoch(
+    model: EpochStart, steps: Steps, reader: BatchReader, validation: BatchReader | None, *, number: int, first: int
+) -> None:
     """Let a model do what it does before an epoch; see `core.EpochStart`.
 
     Args:
@@ -43,7 +45,7 @@ class _Copies:
     """
 
     steps: Steps
-    reader: Reader
+    reader: BatchReader
     seed: int
     first: int
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from molyneux.core import ConfigError, Source, SpecError, nearest
-from molyneux.learn.training.batches import Reader, readers
+from molyneux.learn.training.batches import BatchReader, readers
 from molyneux.learn.training.settings import Stage, Training
 
 Sources = tuple[Source, Source | None]
@@ -63,7 +63,7 @@ class StageSources:
         """The optimiser steps of a stage."""
         return self.settings(stage).total_steps(len(self.of(stage)[0]))
 
-    def readers(self, stage: Stage, device: str) -> tuple[Reader, Reader | None]:
+    def readers(self, stage: Stage, device: str) -> tuple[BatchReader, BatchReader | None]:
         """The readers of the samples of a stage."""
         made = readers(*self.of(stage), self.training, device=device)
         if stage.name not in self.others:

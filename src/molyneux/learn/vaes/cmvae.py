@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import Posterior, Spec
-from molyneux.learn.posteriors import Diagonal, Mixture, mixture_of_experts
+from molyneux.learn.posteriors import Diagonal, MixturePosterior, mixture_of_experts
 from molyneux.learn.priors import LatentDims, Prior
 from molyneux.learn.vaes.autoencoder import reporting
 from molyneux.learn.vaes.mmvae_plus import FAMILIES, AuxiliaryPriors, Family, cross_problems
@@ -66,7 +66,7 @@ class CMVAE(MultimodalVAE):
         assert isinstance(self.loss_prior, ClusterPrior)  # as the constructor makes it
         return self.loss_prior.assign(codes)
 
-    def joint(self, experts: Diagonal, present: Tensor) -> Mixture:
+    def joint(self, experts: Diagonal, present: Tensor) -> MixturePosterior:
         """The mixture of the present experts."""
         return mixture_of_experts(experts, present)
 
@@ -107,8 +107,8 @@ class ClusterPrior(Prior):
         each = prior.components.log_prob(codes.unsqueeze(-3)) + prior.log_weights
         return each.movedim(-2, -1).softmax(-1)
 
-    def _shared(self, size: int) -> Mixture:
+    def _shared(self, size: int) -> MixturePosterior:
         standard = self.family.standard(tuple(self.means.shape), self.means)
         loc = self.means.unsqueeze(1).expand(-1, size, -1)
         log_weights = self.logits.log_softmax(0).unsqueeze(-1).expand(-1, size)
-        return Mixture(self.family(loc, standard.log_variance.unsqueeze(1)), log_weights.exp(), log_weights)
+        return MixturePosterior(self.family(loc, standard.log_variance.unsqueeze(1)), log_weights.exp(), log_weights)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from molyneux.core import Spec, choice_problems
-from molyneux.learn.posteriors import Diagonal, DiagonalNormal, Mixture, hellinger_pool, moment_matched
+from molyneux.learn.posteriors import Diagonal, DiagonalNormal, MixturePosterior, hellinger_pool, moment_matched
 from molyneux.learn.vaes.autoencoder import reporting
 from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
 from molyneux.learn.vaes.networks import Observation
@@ -39,7 +39,7 @@ class HELVAE(MultimodalVAE):
             super().__init__(spec, **shared)
         self.pooling = pooling
 
-    def joint(self, experts: Diagonal, present: Tensor) -> DiagonalNormal | Mixture:
+    def joint(self, experts: Diagonal, present: Tensor) -> DiagonalNormal | MixturePosterior:
         """The pool of the present experts, or the normal distribution with its moments."""
         pool = hellinger_pool(experts, present)
         return pool if self.pooling == "exact" else moment_matched(pool)
@@ -48,6 +48,6 @@ class HELVAE(MultimodalVAE):
         """The normal distribution, or each component of the pool, weighed by its density; see `MultimodalVAE`."""
         joint = self.joint(observation.experts, observation.present)
         some = observation.present.any(0, keepdim=True).float()
-        if isinstance(joint, Mixture):
+        if isinstance(joint, MixturePosterior):
             return StackedPosteriors(joint.components, joint.weights * some, density=joint)
         return StackedPosteriors(joint[None], some)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from molyneux.core import Spec, choice_problems
-from molyneux.learn.posteriors import Diagonal, DiagonalNormal, Mixture, mixture_of_experts, product_of_experts
+from molyneux.learn.posteriors import Diagonal, DiagonalNormal, MixturePosterior, mixture_of_experts, product_of_experts
 from molyneux.learn.vaes.autoencoder import reporting
 from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
 from molyneux.learn.vaes.networks import Observation
@@ -49,7 +49,7 @@ class MMJSD(MultimodalVAE):
             super().__init__(spec, private_dim=private_dim, **shared)
         self.samples = samples
 
-    def joint(self, experts: Diagonal, present: Tensor) -> Mixture:
+    def joint(self, experts: Diagonal, present: Tensor) -> MixturePosterior:
         """The mixture of the present experts."""
         return mixture_of_experts(experts, present)
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from molyneux.core import Spec, choice_problems
-from molyneux.learn.posteriors import Diagonal, DiagonalLaplace, DiagonalNormal, Mixture, mixture_of_experts
+from molyneux.learn.posteriors import Diagonal, DiagonalLaplace, DiagonalNormal, MixturePosterior, mixture_of_experts
 from molyneux.learn.priors import IndependentPrior
 from molyneux.learn.vaes.autoencoder import reporting
 from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
@@ -50,7 +50,7 @@ class MMVAE(MultimodalVAE):
         self.family, self.divergence = DiagonalLaplace if family == "laplace" else DiagonalNormal, divergence
         self.loss_prior = IndependentPrior(self.family.standard, self.networks.dims)
 
-    def joint(self, experts: Diagonal, present: Tensor) -> Mixture:
+    def joint(self, experts: Diagonal, present: Tensor) -> MixturePosterior:
         """The mixture of the present experts."""
         return mixture_of_experts(experts, present)
 

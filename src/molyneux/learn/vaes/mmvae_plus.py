@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from molyneux.core import Spec, choice_problems
 from molyneux.learn.encoders.by_modality import module_key
-from molyneux.learn.posteriors import Diagonal, DiagonalLaplace, DiagonalNormal, Mixture, mixture_of_experts
+from molyneux.learn.posteriors import Diagonal, DiagonalLaplace, DiagonalNormal, MixturePosterior, mixture_of_experts
 from molyneux.learn.priors import IndependentPrior, LatentDims
 from molyneux.learn.vaes.autoencoder import reporting
 from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
@@ -59,7 +59,7 @@ class MMVAEPlus(MultimodalVAE):
         self.loss_prior = IndependentPrior(self.family.standard, self.networks.dims)
         self.auxiliary = AuxiliaryPriors(self.family, self.networks.dims, len(spec.modalities))
 
-    def joint(self, experts: Diagonal, present: Tensor) -> Mixture:
+    def joint(self, experts: Diagonal, present: Tensor) -> MixturePosterior:
         """The mixture of the present experts."""
         return mixture_of_experts(experts, present)
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from molyneux.core import Spec, choice_problems
-from molyneux.learn.posteriors import Diagonal, DiagonalNormal, Mixture, mixture_of_experts
+from molyneux.learn.posteriors import Diagonal, DiagonalNormal, MixturePosterior, mixture_of_experts
 from molyneux.learn.vaes.autoencoder import reporting
 from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
 from molyneux.learn.vaes.networks import Observation
@@ -51,7 +51,7 @@ class MMVM(MultimodalVAE):
             super().__init__(spec, **shared)
         self.divergence, self.standard = divergence, standard
 
-    def joint(self, experts: Diagonal, present: Tensor) -> Mixture:
+    def joint(self, experts: Diagonal, present: Tensor) -> MixturePosterior:
         """The mixture of the present experts."""
         return mixture_of_experts(experts, present)
 
@@ -62,13 +62,13 @@ class MMVM(MultimodalVAE):
         rate = self._bound(experts, present) if self.divergence == "bound" else None
         return StackedPosteriors(experts, present.float(), prior=self._prior(experts, present), rate=rate, reconstructs=own)
 
-    def _prior(self, experts: Diagonal, present: Tensor) -> Mixture:
+    def _prior(self, experts: Diagonal, present: Tensor) -> MixturePosterior:
         """The mixture of the present experts, and N(0, 1) with its weight."""
         mixture = self.joint(experts, present)
         normal = DiagonalNormal.standard(tuple(experts.loc[:1].shape), experts.loc)
         loc, log_variance = (torch.cat(pair) for pair in ((experts.loc, normal.loc), (experts.log_variance, normal.log_variance)))
         share = torch.full_like(mixture.weights[:1], self.standard)
-        return Mixture(DiagonalNormal(loc, log_variance), torch.cat([(1 - self.standard) * mixture.weights, share]))
+        return MixturePosterior(DiagonalNormal(loc, log_variance), torch.cat([(1 - self.standard) * mixture.weights, share]))
 
     def _bound(self, experts: Diagonal, present: Tensor) -> Tensor:
         """Sum over experts of the weighted mean of their divergences from each other and from N(0, 1), (B,) nats."""

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from molyneux.core import Spec, choice_problems
-from molyneux.learn.posteriors import Diagonal, Mixture, mixture_of_products
+from molyneux.learn.posteriors import Diagonal, MixturePosterior, mixture_of_products
 from molyneux.learn.vaes.autoencoder import reporting
 from molyneux.learn.vaes.multimodal import MultimodalSettings, MultimodalVAE
 from molyneux.learn.vaes.networks import Observation
@@ -47,7 +47,7 @@ class MoPoE(MultimodalVAE):
             super().__init__(spec, **shared)
         self.samples, self.prior_expert = samples, prior_expert
 
-    def joint(self, experts: Diagonal, present: Tensor) -> Mixture:
+    def joint(self, experts: Diagonal, present: Tensor) -> MixturePosterior:
         """The mixture of the products of all subsets of the present experts."""
         return mixture_of_products(experts, present, prior_expert=self.prior_expert)
 

@@ -13,7 +13,7 @@ from torch.utils.checkpoint import checkpoint
 from molyneux.core import CodeDistribution, NotApplicableError, Progress
 from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.objectives import ElboTerms, Estimates, LogWeights, Sampled
-from molyneux.learn.posteriors import Diagonal, DiagonalNormal, Mixture, WhereDistribution, draw_component
+from molyneux.learn.posteriors import Diagonal, DiagonalNormal, MixturePosterior, WhereDistribution, draw_component
 from molyneux.learn.priors.conditional import PrivateDensity
 from molyneux.learn.vaes.networks import Networks, Observation
 
@@ -57,7 +57,7 @@ class StackedPosteriors:
         cross: modalities whose private codes are inferred in one bound only; others infer them once for all bounds.
     """
 
-    posterior: Diagonal | Mixture
+    posterior: Diagonal | MixturePosterior
     weight: Tensor
     density: CodeDistribution | None = None
     prior: CodeDistribution | None = None
@@ -68,7 +68,7 @@ class StackedPosteriors:
 
     def rsample(self, k: int, generator: torch.Generator | None) -> Tensor:
         """K codes of each posterior, (K, S, B, D)."""
-        shape = (k, 1) if isinstance(self.posterior, Mixture) else (k,)
+        shape = (k, 1) if isinstance(self.posterior, MixturePosterior) else (k,)
         return self.posterior.rsample(shape, generator)
 
     def log_prob(self, codes: Tensor) -> Tensor:
@@ -258,4 +258,4 @@ class StackEstimates(Estimates):
 
 def _constant(density: CodeDistribution, detached: bool) -> CodeDistribution:
     """The same density, as a constant of its parameters if it is to be `detached`."""
-    return density.detach() if detached and isinstance(density, Diagonal | Mixture) else density
+    return density.detach() if detached and isinstance(density, Diagonal | MixturePosterior) else density

@@ -6,7 +6,7 @@ from molyneux.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from molyneux.measure.coherence.answers import (
-        Answers,
+        ReadCodes,
         always,
         best_constant,
         features_chance,
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     )
     from molyneux.measure.coherence.coherence import Coherence
     from molyneux.measure.coherence.joint import Readings
-    from molyneux.measure.coherence.letters import ConstantText, Letters
+    from molyneux.measure.coherence.letters import ConstantText, LetterAccuracy
     from molyneux.measure.coherence.scores import confusion
 
 __all__ = [
-    "Answers",
     "Coherence",
     "ConstantText",
-    "Letters",
+    "LetterAccuracy",
+    "ReadCodes",
     "Readings",
     "always",
     "best_constant",

@@ -19,7 +19,7 @@ from molyneux.measure.generation import Direction, having
 
 
 @dataclass(frozen=True)
-class Answers:
+class ReadCodes:
     """The true and the read codes of some factors.
 
     Args:
@@ -44,7 +44,7 @@ class Answers:
             )
 
     @classmethod
-    def join(cls, parts: Sequence[Answers]) -> Answers:
+    def join(cls, parts: Sequence[ReadCodes]) -> ReadCodes:
         """The answers of several batches as one."""
         truth, read = (np.concatenate([getattr(part, side) for part in parts]) for side in ("truth", "read"))
         forced = [part.forced for part in parts if part.forced is not None]
@@ -80,29 +80,29 @@ class Answers:
         return np.asarray((self.asked & (self.read < 0)).any(1))
 
     @property
-    def without_abstaining(self) -> Answers:
+    def without_abstaining(self) -> ReadCodes:
         """The answers of the same reader where it may not abstain; itself where it cannot be forced."""
-        return self if self.forced is None else Answers(self.factors, self.truth, self.forced)
+        return self if self.forced is None else ReadCodes(self.factors, self.truth, self.forced)
 
-    def select(self, names: Sequence[str]) -> Answers:
+    def select(self, names: Sequence[str]) -> ReadCodes:
         """The same answers for these factors only, in the order given."""
         known = [factor.name for factor in self.factors]
         columns = [known.index(name) for name in names]
         forced = None if self.forced is None else self.forced[:, columns]
-        return Answers(tuple(self.factors[column] for column in columns), self.truth[:, columns], self.read[:, columns], forced)
+        return ReadCodes(tuple(self.factors[column] for column in columns), self.truth[:, columns], self.read[:, columns], forced)
 
 
-def guessed(answers: Answers) -> np.ndarray:
+def guessed(answers: ReadCodes) -> np.ndarray:
     """(N, F) probability that a uniform guess is right; 0 where a factor is not asked."""
     return answers.asked / np.array([len(factor.values) for factor in answers.factors], dtype=np.float64)
 
 
-def strict_chance(answers: Answers) -> float:
+def strict_chance(answers: ReadCodes) -> float:
     """Mean probability that independent uniform guesses are all right: the product of 1 / number of values."""
     return float(np.where(answers.asked, guessed(answers), 1.0).prod(1).mean())
 
 
-def features_chance(answers: Answers) -> float:
+def features_chance(answers: ReadCodes) -> float:
     """Mean number of factors that uniform guesses get right: the sum of 1 / number of values."""
     return float(guessed(answers).sum(1).mean())
 
@@ -113,12 +113,12 @@ def majority(codes: np.ndarray) -> int:
     return int(np.bincount(present).argmax()) if len(present) else -1
 
 
-def always(answers: Answers, codes: np.ndarray) -> Answers:
+def always(answers: ReadCodes, codes: np.ndarray) -> ReadCodes:
     """The answers of a reader that always reads `codes` (F,)."""
-    return Answers(answers.factors, answers.truth, np.broadcast_to(codes, answers.truth.shape))
+    return ReadCodes(answers.factors, answers.truth, np.broadcast_to(codes, answers.truth.shape))
 
 
-def best_constant(answers: Answers) -> tuple[Answers, Answers]:
+def best_constant(answers: ReadCodes) -> tuple[ReadCodes, ReadCodes]:
     """The best constant answers: the most common combination (for Strict) and the most common values (for Features).
 
     They are found on the very samples they are scored on, so no constant does better (where no factor is absent).
@@ -143,7 +143,7 @@ def asked_factors(evaluation: Evaluation, direction: Direction) -> tuple[str, ..
     return tuple(name for name in known if everything or name in shown)
 
 
-def read(reader: Reader, view: Tensor, spec: Spec, truth: Tensor | None = None) -> Answers:
+def read(reader: Reader, view: Tensor, spec: Spec, truth: Tensor | None = None) -> ReadCodes:
     """What a reader reads in stored views (B, ...), against true factors (B, all factors of the Spec); nothing is asked without.
 
     The factors are in the order of the Spec, whatever the order of the reader.
@@ -154,34 +154,34 @@ def read(reader: Reader, view: Tensor, spec: Spec, truth: Tensor | None = None) 
     codes, columns = reading.codes.cpu().numpy()[:, order], columns[order]
     forced = None if reading.forced is None else reading.forced.cpu().numpy()[:, order]
     asked = np.full_like(codes, -1) if truth is None else truth.cpu().numpy()[:, columns]
-    return Answers(tuple(spec.factors[column] for column in columns), asked, codes, forced)
+    return ReadCodes(tuple(spec.factors[column] for column in columns), asked, codes, forced)
 
 
-def read_all(evaluation: Evaluation, made: Mapping[str, Tensor]) -> dict[str, Answers]:
+def read_all(evaluation: Evaluation, made: Mapping[str, Tensor]) -> dict[str, ReadCodes]:
     """What the readers read in the views of each modality that has one; nothing is asked."""
     readers = {name: reader for name in made if (reader := evaluation.reader(name)) is not None}
     return {name: read(reader, made[name], evaluation.spec) for name, reader in readers.items()}
 
 
-def true_answers(evaluation: Evaluation) -> dict[str, Answers]:
+def true_answers(evaluation: Evaluation) -> dict[str, ReadCodes]:
     """What the readers read in the true views, by modality that some sample has: the ceiling of their scores."""
     return evaluation.once("true answers", lambda: _read_true(evaluation, evaluation.reader))
 
 
-def judged_true(evaluation: Evaluation) -> dict[str, Answers]:
+def judged_true(evaluation: Evaluation) -> dict[str, ReadCodes]:
     """As `true_answers`, by the judges of modalities that an exact reader reads too."""
     return evaluation.once("judged true views", lambda: _read_true(evaluation, evaluation.judge))
 
 
-def _read_true(evaluation: Evaluation, choose: Callable[[str], Reader | None]) -> dict[str, Answers]:
+def _read_true(evaluation: Evaluation, choose: Callable[[str], Reader | None]) -> dict[str, ReadCodes]:
     readers = {name: reader for name in evaluation.available if (reader := choose(name)) is not None}
-    parts: dict[str, list[Answers]] = defaultdict(list)
+    parts: dict[str, list[ReadCodes]] = defaultdict(list)
     for _, batch in evaluation.true_batches() if readers else ():
         for name, reader in readers.items():
             part = having(batch, (name,))
             if part.factors is not None and len(part):
                 parts[name].append(read(reader, part.views[name], evaluation.spec, part.factors))
-    return {name: Answers.join(found) for name, found in parts.items()}
+    return {name: ReadCodes.join(found) for name, found in parts.items()}
 
 
 def reading_text(reading: Reading, factors: Sequence[Factor], row: int) -> str:

@@ -9,10 +9,10 @@ from typing import ClassVar, final
 
 from molyneux.core import Decodes, Encodes, NotApplicableError, Reader, Score, Spec
 from molyneux.core.reader import read_by
-from molyneux.measure.coherence.answers import Answers, asked_factors, judged_true, read, true_answers
+from molyneux.measure.coherence.answers import ReadCodes, asked_factors, judged_true, read, true_answers
 from molyneux.measure.coherence.controls import view_controls
 from molyneux.measure.coherence.joint import joint_readings, joint_scores, mean_readings
-from molyneux.measure.coherence.letters import ConstantText, Letters
+from molyneux.measure.coherence.letters import ConstantText, LetterAccuracy
 from molyneux.measure.coherence.scores import (
     answer_scores,
     by_inputs,
@@ -101,26 +101,26 @@ class Coherence(Measure):
         constants = {item.name: ConstantText(item) for item in evaluation.spec.modalities if item.kind == "text"}
         answers, judged, letters = self._cross_generate(evaluation, chosen, constants)
         ceilings, judge_ceilings = true_answers(evaluation), judged_true(evaluation)
-        total, beside = Measurement(), dict[Direction, Mapping[str, Answers]]()
+        total, beside = Measurement(), dict[Direction, Mapping[str, ReadCodes]]()
         for direction in chosen:
             rng, target = evaluation.rng("coherence", *direction.observed, direction.target), direction.target
             recorder = Recorder(self.name, rng, direction.about, {**evaluation.provenance((target,)), "draw": self.draw})
             second = replace(recorder, origin={**evaluation.provenance((target,), judged=True), "draw": self.draw})
             unread = replace(recorder, origin={**evaluation.provenance(), "draw": self.draw})
             if direction in answers:
-                made_one = Answers.join(answers[direction])
+                made_one = ReadCodes.join(answers[direction])
                 beside[direction] = _without_model(
                     evaluation, target, evaluation.reader(target), _like(ceilings.get(target), made_one)
                 )
                 total += self._answered(direction, made_one, ceilings.get(target), recorder, beside[direction])
             if direction in judged:
-                made = Answers.join(answers[direction]), Answers.join(judged[direction])
+                made = ReadCodes.join(answers[direction]), ReadCodes.join(judged[direction])
                 true = (_like(found.get(target), part) for found, part in zip((ceilings, judge_ceilings), made, strict=True))
                 exact, judge = zip(made, true, strict=True)
                 shown = _without_model(evaluation, target, evaluation.judge(target), judge[1])
                 total += Measurement(tuple(judge_scores(exact, judge, second, shown)))
             if direction in letters:
-                total += Measurement(tuple(letter_scores(Letters.join(letters[direction]), constants[target], unread)))
+                total += Measurement(tuple(letter_scores(LetterAccuracy.join(letters[direction]), constants[target], unread)))
         if isinstance(self.directions, str) and len(evaluation.available) > 2:
             total += Measurement(tuple(self._by_inputs(evaluation, answers, ceilings, beside)))
         names = [name for name in evaluation.spec.names if evaluation.reader(name) is not None]
@@ -136,9 +136,9 @@ class Coherence(Measure):
     def _by_inputs(
         self,
         evaluation: Evaluation,
-        answers: Mapping[Direction, Sequence[Answers]],
-        ceilings: Mapping[str, Answers],
-        beside: Mapping[Direction, Mapping[str, Answers]],
+        answers: Mapping[Direction, Sequence[ReadCodes]],
+        ceilings: Mapping[str, ReadCodes],
+        beside: Mapping[Direction, Mapping[str, ReadCodes]],
     ) -> list[Score]:
         """Strict coherence by the number of modalities that views are generated from."""
         targets = sorted({direction.target for direction in answers}, key=evaluation.spec.names.index)
@@ -147,18 +147,18 @@ class Coherence(Measure):
         def recorder(inputs: int) -> Recorder:
             return Recorder(self.name, evaluation.rng("coherence", "inputs", inputs), {"inputs": str(inputs)}, origin)
 
-        joined = {direction: Answers.join(parts) for direction, parts in answers.items()}
+        joined = {direction: ReadCodes.join(parts) for direction, parts in answers.items()}
         return by_inputs(joined, ceilings, recorder, samples=evaluation.size, beside=beside)
 
     def _cross_generate(
         self, evaluation: Evaluation, chosen: Sequence[Direction], constants: Mapping[str, ConstantText]
-    ) -> tuple[dict[Direction, list[Answers]], dict[Direction, list[Answers]], dict[Direction, list[Letters]]]:
+    ) -> tuple[dict[Direction, list[ReadCodes]], dict[Direction, list[ReadCodes]], dict[Direction, list[LetterAccuracy]]]:
         """What readers, and judges beside exact readers, read in each direction, and the characters that are right, by batch.
 
         The targets of a source are decoded together. True texts are counted in `constants`.
         """
-        answers, judged = defaultdict[Direction, list[Answers]](list), defaultdict[Direction, list[Answers]](list)
-        letters = defaultdict[Direction, list[Letters]](list)
+        answers, judged = defaultdict[Direction, list[ReadCodes]](list), defaultdict[Direction, list[ReadCodes]](list)
+        letters = defaultdict[Direction, list[LetterAccuracy]](list)
         for start, batch in evaluation.batches():
             for name, constant in constants.items():
                 true = having(evaluation.true_batch(start, batch), (name,)).to("cpu")
@@ -179,16 +179,16 @@ class Coherence(Measure):
                     if modality.kind == "text" and bool(known.any()):
                         true = part[known]
                         lengths = true.lengths.get(modality.name)
-                        letters[direction].append(Letters.of(modality, view[known], true.views[modality.name], lengths))
+                        letters[direction].append(LetterAccuracy.of(modality, view[known], true.views[modality.name], lengths))
         return answers, judged, letters
 
     def _answered(
         self,
         direction: Direction,
-        answers: Answers,
-        ceiling: Answers | None,
+        answers: ReadCodes,
+        ceiling: ReadCodes | None,
         recorder: Recorder,
-        beside: Mapping[str, Answers],
+        beside: Mapping[str, ReadCodes],
     ) -> Measurement:
         """The scores of what one reader read in one direction, and what it was mistaken for."""
         ceiling = _like(ceiling, answers)
@@ -203,11 +203,13 @@ class Coherence(Measure):
         )
 
 
-def _without_model(evaluation: Evaluation, target: str, reader: Reader | None, ceiling: Answers | None) -> Mapping[str, Answers]:
+def _without_model(
+    evaluation: Evaluation, target: str, reader: Reader | None, ceiling: ReadCodes | None
+) -> Mapping[str, ReadCodes]:
     """What a reader reads in views that need no model, of the factors that were asked for; nothing without a reader."""
     return {} if reader is None else view_controls(evaluation, target, reader, ceiling)
 
 
-def _like(ceiling: Answers | None, answers: Answers) -> Answers | None:
+def _like(ceiling: ReadCodes | None, answers: ReadCodes) -> ReadCodes | None:
     """What was read in true views, of the factors that were asked for in generated ones."""
     return None if ceiling is None else ceiling.select([factor.name for factor in answers.factors])

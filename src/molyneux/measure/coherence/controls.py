@@ -13,7 +13,7 @@ from torch.nn import functional
 from molyneux.core import Batch, Modality, Reader, views
 from molyneux.core.reader import identity
 from molyneux.core.score import MEAN_VIEW
-from molyneux.measure.coherence.answers import Answers, read
+from molyneux.measure.coherence.answers import ReadCodes, read
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import having
 
@@ -29,7 +29,7 @@ _MOST_BYTES = 2**29
 """Of the sums of views: where the asked factors have more combinations, each mean would be of few views anyway."""
 
 
-def view_controls(evaluation: Evaluation, target: str, reader: Reader, ceiling: Answers | None) -> dict[str, Answers]:
+def view_controls(evaluation: Evaluation, target: str, reader: Reader, ceiling: ReadCodes | None) -> dict[str, ReadCodes]:
     """What a reader reads in views that need no model, against the factors of the test samples, by the name of the control.
 
     They are made once for the training samples and the asked factors, whatever the condition.
@@ -58,10 +58,10 @@ def view_controls(evaluation: Evaluation, target: str, reader: Reader, ceiling: 
     return found
 
 
-def _at(reading: Answers, places: np.ndarray, truth: np.ndarray) -> Answers:
+def _at(reading: ReadCodes, places: np.ndarray, truth: np.ndarray) -> ReadCodes:
     """What was read at these places as answers about samples with these factors."""
     forced = None if reading.forced is None else reading.forced[places]
-    return Answers(reading.factors, truth, reading.read[places], forced)
+    return ReadCodes(reading.factors, truth, reading.read[places], forced)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from types import MappingProxyType
 import numpy as np
 
 from molyneux.core import Factor, Score, about_names
-from molyneux.measure.coherence.answers import Answers, read_all
+from molyneux.measure.coherence.answers import ReadCodes, read_all
 from molyneux.measure.coherence.controls import MEAN, view_controls
 from molyneux.measure.coherence.scores import CEILING, agreement_scores
 from molyneux.measure.evaluation import Evaluation
@@ -41,7 +41,7 @@ class Readings:
     reads: Mapping[str, np.ndarray]
 
     @classmethod
-    def of(cls, answers: Mapping[str, Answers]) -> Readings:
+    def of(cls, answers: Mapping[str, ReadCodes]) -> Readings:
         """Gather what was read; factors read by only one of them are left out."""
         counts = Counter(factor for part in answers.values() for factor in part.factors)
         factors = tuple(factor for factor, count in counts.items() if count > 1)
@@ -60,9 +60,9 @@ class Readings:
         return np.asarray(np.all(same, axis=0) & (highest >= 0))
 
     @property
-    def agreement(self) -> Answers:
+    def agreement(self) -> ReadCodes:
         """`agree` as answers: each factor is asked for, and right where all agree."""
-        return Answers(self.factors, np.zeros(self.agree.shape, np.int64), np.where(self.agree, 0, -1))
+        return ReadCodes(self.factors, np.zeros(self.agree.shape, np.int64), np.where(self.agree, 0, -1))
 
     @property
     def chance(self) -> np.ndarray:
@@ -75,19 +75,19 @@ class Readings:
         return Readings(self.factors, {name: rng.permutation(codes) for name, codes in self.codes.items()}, self.reads)
 
 
-def joint_readings(evaluation: Evaluation) -> dict[str, Answers]:
+def joint_readings(evaluation: Evaluation) -> dict[str, ReadCodes]:
     """What the readers read in jointly generated views, by modality; as many draws as there are samples."""
     names = [name for name in evaluation.spec.names if evaluation.reader(name) is not None]
-    piles: dict[str, list[Answers]] = defaultdict(list)
+    piles: dict[str, list[ReadCodes]] = defaultdict(list)
     for start in range(0, evaluation.size, evaluation.batch_size):
         size = min(evaluation.batch_size, evaluation.size - start)
         codes = prior_codes(evaluation.model, size, evaluation.generator("joint", start))
         for name, found in read_all(evaluation, decoded(evaluation.model, codes, evaluation.spec, only=names)).items():
             piles[name].append(found)
-    return {name: Answers.join(parts) for name, parts in piles.items()}
+    return {name: ReadCodes.join(parts) for name, parts in piles.items()}
 
 
-def mean_readings(evaluation: Evaluation, true: Mapping[str, Answers]) -> dict[str, Answers]:
+def mean_readings(evaluation: Evaluation, true: Mapping[str, ReadCodes]) -> dict[str, ReadCodes]:
     """What the readers read in the mean training views with the factors of the samples, by modality."""
     found = {}
     for name, ceiling in true.items():
@@ -99,10 +99,10 @@ def mean_readings(evaluation: Evaluation, true: Mapping[str, Answers]) -> dict[s
 
 
 def joint_scores(
-    made: Mapping[str, Answers],
-    true: Mapping[str, Answers],
+    made: Mapping[str, ReadCodes],
+    true: Mapping[str, ReadCodes],
     recorder: Recorder,
-    means: Mapping[str, Answers] = MappingProxyType({}),
+    means: Mapping[str, ReadCodes] = MappingProxyType({}),
 ) -> list[Score]:
     """Strict, features and accuracy of the agreement of every pair (of at most 20 modalities) and of all together; diversity.
 
@@ -124,7 +124,7 @@ def joint_scores(
 
 
 def _group_scores(
-    group: Sequence[str], made: Mapping[str, Answers], compared: Mapping[str, Mapping[str, Answers]], recorder: Recorder
+    group: Sequence[str], made: Mapping[str, ReadCodes], compared: Mapping[str, Mapping[str, ReadCodes]], recorder: Recorder
 ) -> list[Score]:
     """The agreement of some modalities beside that of others to compare with; nothing where no factor is read in two of them."""
     readings = Readings.of({name: made[name] for name in group})
@@ -138,7 +138,7 @@ def _group_scores(
     return agreement_scores(readings.agreement, controls, recorder, chance=chance, factor_chance=(100 * guess).tolist())
 
 
-def diversity_score(made: Answers, true: Answers, recorder: Recorder) -> Score:
+def diversity_score(made: ReadCodes, true: ReadCodes, recorder: Recorder) -> Score:
     """Number of different scenes drawn: the perplexity of the combinations read, with that of the true views as control.
 
     A model that always draws the same scene agrees with itself perfectly; this score shows it. The interval is the

@@ -13,7 +13,7 @@ from molyneux.core import Modality, SpecError, views
 
 
 @dataclass(frozen=True)
-class Letters:
+class LetterAccuracy:
     """Per text, how many characters are right.
 
     Args:
@@ -26,7 +26,7 @@ class Letters:
     padded: np.ndarray
 
     @classmethod
-    def of(cls, modality: Modality, read: Tensor, truth: Tensor, lengths: Tensor | None = None) -> Letters:
+    def of(cls, modality: Modality, read: Tensor, truth: Tensor, lengths: Tensor | None = None) -> LetterAccuracy:
         """Compare generated with true ids, both (N, L) stored text; `lengths` (N,) are those of the true texts, where known."""
         if read.shape != truth.shape:
             raise SpecError(f"expected texts of shape {tuple(truth.shape)}, got {tuple(read.shape)}")
@@ -36,7 +36,7 @@ class Letters:
         return cls(published.numpy(), equal.mean(-1).numpy())
 
     @classmethod
-    def join(cls, parts: Sequence[Letters]) -> Letters:
+    def join(cls, parts: Sequence[LetterAccuracy]) -> LetterAccuracy:
         """The letters of several batches as one."""
         return cls(np.concatenate([part.published for part in parts]), np.concatenate([part.padded for part in parts]))
 

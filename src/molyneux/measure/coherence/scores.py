@@ -9,8 +9,8 @@ from types import MappingProxyType
 import numpy as np
 
 from molyneux.core import Cell, Factor, Gallery, Score
-from molyneux.measure.coherence.answers import Answers, best_constant, features_chance, strict_chance
-from molyneux.measure.coherence.letters import ConstantText, Letters
+from molyneux.measure.coherence.answers import ReadCodes, best_constant, features_chance, strict_chance
+from molyneux.measure.coherence.letters import ConstantText, LetterAccuracy
 from molyneux.measure.generation import Direction
 from molyneux.measure.measures import exhibit_name
 from molyneux.measure.scores import Recorder, percent
@@ -19,7 +19,7 @@ CEILING = "judge ceiling"
 
 
 def answer_scores(
-    answers: Answers, ceiling: Answers | None, recorder: Recorder, beside: Mapping[str, Answers] = MappingProxyType({})
+    answers: ReadCodes, ceiling: ReadCodes | None, recorder: Recorder, beside: Mapping[str, ReadCodes] = MappingProxyType({})
 ) -> list[Score]:
     """Strict, Features and the accuracy of each factor, with uniform guesses as chance and the best constant as control.
 
@@ -43,13 +43,13 @@ def answer_scores(
 
 
 def agreement_scores(
-    answers: Answers,
-    controls: Mapping[str, Answers],
+    answers: ReadCodes,
+    controls: Mapping[str, ReadCodes],
     recorder: Recorder,
     *,
     chance: tuple[float, float],
     factor_chance: Sequence[float],
-    strict_controls: Mapping[str, Answers] | None = None,
+    strict_controls: Mapping[str, ReadCodes] | None = None,
 ) -> list[Score]:
     """Strict (%), Features (of the number of factors) and the accuracy (%) of each factor.
 
@@ -81,7 +81,7 @@ def agreement_scores(
 
 
 def value_scores(
-    answers: Answers, ceiling: Answers | None, recorder: Recorder, beside: Mapping[str, Answers] = MappingProxyType({})
+    answers: ReadCodes, ceiling: ReadCodes | None, recorder: Recorder, beside: Mapping[str, ReadCodes] = MappingProxyType({})
 ) -> list[Score]:
     """How often each true value of each factor is read correctly; the note says what it is most often mistaken for."""
     scores, compared = [], {**beside, **({} if ceiling is None else {CEILING: ceiling})}
@@ -107,7 +107,7 @@ def value_scores(
 
 
 def unreadable_score(
-    answers: Answers, ceiling: Answers | None, recorder: Recorder, beside: Mapping[str, Answers] = MappingProxyType({})
+    answers: ReadCodes, ceiling: ReadCodes | None, recorder: Recorder, beside: Mapping[str, ReadCodes] = MappingProxyType({})
 ) -> Score:
     """Share of generated views of which some factor asked for could not be read, with that of true views as control."""
     compared = {**beside, **({} if ceiling is None else {CEILING: ceiling})}
@@ -116,7 +116,7 @@ def unreadable_score(
 
 
 def forced_score(
-    answers: Answers, ceiling: Answers | None, recorder: Recorder, beside: Mapping[str, Answers] = MappingProxyType({})
+    answers: ReadCodes, ceiling: ReadCodes | None, recorder: Recorder, beside: Mapping[str, ReadCodes] = MappingProxyType({})
 ) -> Score:
     """Strict coherence as published, by a reader that has to choose a value: means of many images count where they mislead it."""
     compared = {**beside, **({} if ceiling is None else {CEILING: ceiling})}
@@ -127,10 +127,10 @@ def forced_score(
 
 
 def judge_scores(
-    exact: tuple[Answers, Answers | None],
-    judged: tuple[Answers, Answers | None],
+    exact: tuple[ReadCodes, ReadCodes | None],
+    judged: tuple[ReadCodes, ReadCodes | None],
     recorder: Recorder,
-    beside: Mapping[str, Answers] = MappingProxyType({}),
+    beside: Mapping[str, ReadCodes] = MappingProxyType({}),
 ) -> list[Score]:
     """Strict coherence as a judge reads it beside an exact reader, and how often both say the same of all factors.
 
@@ -159,23 +159,23 @@ def judge_scores(
     return [strict, both, some]
 
 
-def _readable(one: Answers, other: Answers) -> np.ndarray:
+def _readable(one: ReadCodes, other: ReadCodes) -> np.ndarray:
     """(N,) whether at least one of two readers reads every factor that is asked for."""
     return np.asarray(~one.select([factor.name for factor in other.factors]).unreadable | ~other.unreadable)
 
 
-def _same(one: Answers, other: Answers) -> np.ndarray:
+def _same(one: ReadCodes, other: ReadCodes) -> np.ndarray:
     """(N,) whether two readers say the same, or both nothing, of every factor."""
     return np.asarray((one.select([factor.name for factor in other.factors]).read == other.read).all(1))
 
 
 def by_inputs(
-    answers: Mapping[Direction, Answers],
-    ceilings: Mapping[str, Answers],
+    answers: Mapping[Direction, ReadCodes],
+    ceilings: Mapping[str, ReadCodes],
     recorder: Callable[[int], Recorder],
     *,
     samples: int,
-    beside: Mapping[Direction, Mapping[str, Answers]] = MappingProxyType({}),
+    beside: Mapping[Direction, Mapping[str, ReadCodes]] = MappingProxyType({}),
 ) -> list[Score]:
     """Strict coherence by the number of modalities that views are generated from: the mean over all directions with as many.
 
@@ -211,7 +211,7 @@ def by_inputs(
 
 
 def _over_directions(
-    name: str, parts: Sequence[Answers], compared: Mapping[str, Sequence[Answers]], write: Recorder, *, samples: int
+    name: str, parts: Sequence[ReadCodes], compared: Mapping[str, Sequence[ReadCodes]], write: Recorder, *, samples: int
 ) -> Score:
     """The mean of strict coherence over directions, of answers to generated views, and to those of each control."""
     strict = [part.strict for part in parts]
@@ -225,7 +225,7 @@ def _over_directions(
     return write.score(name, value, n=min(map(len, strict)), chance=chance, **fields)
 
 
-def letter_scores(letters: Letters, constant: ConstantText, recorder: Recorder) -> list[Score]:
+def letter_scores(letters: LetterAccuracy, constant: ConstantText, recorder: Recorder) -> list[Score]:
     """Letters as published (over the true length) and over the padded length. Chance is the best constant text."""
     rows = (("letters", letters.published, constant.published), ("letters_padded", letters.padded, constant.padded))
     return [
@@ -260,7 +260,7 @@ def confusion(codes: np.ndarray, truth: np.ndarray, values: int) -> np.ndarray:
     return np.bincount(truth[asked] * (values + 1) + read, minlength=values * (values + 1)).reshape(values, values + 1)
 
 
-def confusion_gallery(answers: Answers, direction: Direction, reader: str) -> Gallery:
+def confusion_gallery(answers: ReadCodes, direction: Direction, reader: str) -> Gallery:
     """A gallery with one row for each value asked for: what was read instead, most frequent first, and by which reader."""
     found = [row for column, factor in enumerate(answers.factors) for row in _rows(answers, column, factor)]
     most = max((len(row) for row in found), default=1)
@@ -274,7 +274,7 @@ def confusion_gallery(answers: Answers, direction: Direction, reader: str) -> Ga
     )
 
 
-def _rows(answers: Answers, column: int, factor: Factor) -> list[tuple[Cell, ...]]:
+def _rows(answers: ReadCodes, column: int, factor: Factor) -> list[tuple[Cell, ...]]:
     """Cells of each value that is asked for, only those of what was read."""
     counts = confusion(answers.read[:, column], answers.truth[:, column], len(factor.values))
     names = (*factor.values, "unreadable")

@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from molyneux.core import ConfigError, NotApplicableError, Score, Trainable
-from molyneux.measure.complexity.process import AdamStep, Job, inference_of
+from molyneux.measure.complexity.process import AdamStep, MeasuredProcess, inference_of
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.scores import Recorder
@@ -113,8 +113,8 @@ class Complexity(Measure):
         timed = _timed(recorder, "training_step", [1000 * second for second in found["seconds"]], "ms", size, note=note)
         return [timed, *_memory(recorder, "training", found, size)]
 
-    def _job(self, evaluation: Evaluation, *, batch_size: int = 0) -> Job:
-        return Job(
+    def _job(self, evaluation: Evaluation, *, batch_size: int = 0) -> MeasuredProcess:
+        return MeasuredProcess(
             model=evaluation.model,
             source=evaluation.source,
             samples=batch_size or evaluation.size,
@@ -127,7 +127,7 @@ class Complexity(Measure):
         )
 
 
-def in_process(job: Job) -> dict[str, Any]:
+def in_process(job: MeasuredProcess) -> dict[str, Any]:
     """The numbers of a job from a process of its own, or its `problem` as a sentence."""
     with tempfile.TemporaryDirectory() as folder:
         path, result = Path(folder) / "job.pt", Path(folder) / "result.json"

@@ -34,7 +34,7 @@ _WARM = 2
 
 
 @dataclass(frozen=True)
-class Job:
+class MeasuredProcess:
     """What is measured.
 
     Args:
@@ -79,7 +79,7 @@ def inference_of(model: Any) -> Callable[..., Any] | None:
     return next((getattr(model, name) for protocol, name in abilities.items() if isinstance(model, protocol)), None)
 
 
-def measured(job: Job) -> dict[str, Any]:
+def measured(job: MeasuredProcess) -> dict[str, Any]:
     """Plain numbers: of inference where there are no steps, else of training."""
     torch.set_num_threads(job.threads)
     on_cuda = job.device.type == "cuda"
@@ -91,7 +91,7 @@ def measured(job: Job) -> dict[str, Any]:
     return found | ({"device_memory": torch.cuda.max_memory_allocated() / 2**20} if on_cuda else {})
 
 
-def _inference(job: Job) -> dict[str, Any]:
+def _inference(job: MeasuredProcess) -> dict[str, Any]:
     """Seconds and joules of each time through all samples, operations of a sample, and the parameters and views that are read."""
     infer = inference_of(job.model)
     assert infer is not None
@@ -121,7 +121,7 @@ def _inference(job: Job) -> dict[str, Any]:
     }
 
 
-def _training(job: Job) -> dict[str, Any]:
+def _training(job: MeasuredProcess) -> dict[str, Any]:
     """Seconds of each training step, on one batch."""
     batch, total = next(job.batches()), job.steps + _WARM
     with (job.step or AdamStep(job.batch_size)).of(job.model, steps=total, seed=job.seed) as step:
@@ -286,7 +286,7 @@ def main(job: str, result: str) -> None:
     """Do the job of a file and write its numbers to another."""
     with _problem_in(Path(result)):
         with working_folder_importable():  # the model may be of the user's own class
-            loaded: Job = torch.load(job, weights_only=False)  # written a moment ago by the process that waits
+            loaded: MeasuredProcess = torch.load(job, weights_only=False)  # written a moment ago by the process that waits
         _write(Path(result), measured(loaded))
 
 

@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from molyneux.measure.disentanglement.code_use import CodeUse
     from molyneux.measure.disentanglement.disentanglement import Disentanglement
     from molyneux.measure.disentanglement.information import adjusted_information, expected_information
-    from molyneux.measure.disentanglement.metric import Metric, Outcome
+    from molyneux.measure.disentanglement.metric import Metric, MetricResult
     from molyneux.measure.disentanglement.scoring import METRICS, Repeats, outcomes, score_codes
-    from molyneux.measure.disentanglement.table import Table, read_codes, tabulate, write_codes
+    from molyneux.measure.disentanglement.table import CheckedCodes, read_codes, tabulate, write_codes
     from molyneux.measure.disentanglement.unsupervised import (
         correlation_matrix,
         gaussian_total_correlation,
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "METRICS",
+    "CheckedCodes",
     "CodeUse",
     "Disentanglement",
     "Metric",
-    "Outcome",
+    "MetricResult",
     "Repeats",
-    "Table",
     "adjusted_information",
     "correlation_matrix",
     "expected_information",

@@ -15,15 +15,17 @@ from typing import Any
 import numpy as np
 
 from molyneux.measure.disentanglement.information import entropy, require_carriers
-from molyneux.measure.disentanglement.metric import Outcome, nothing_live
+from molyneux.measure.disentanglement.metric import MetricResult, nothing_live
 from molyneux.measure.disentanglement.sap import SIGMAS, exceeds, stratified_split, train_and_test
-from molyneux.measure.disentanglement.table import Table
+from molyneux.measure.disentanglement.table import CheckedCodes
 
 NAMES = ("dci_disentanglement", "dci_completeness", "dci_informativeness")
 _TREES, _LEAF = 10, 5
 
 
-def published(table: Table, rng: np.random.Generator, *, samples: int = 10_000, swapped: bool = False) -> Mapping[str, Outcome]:
+def published(
+    table: CheckedCodes, rng: np.random.Generator, *, samples: int = 10_000, swapped: bool = False
+) -> Mapping[str, MetricResult]:
     """As the text study runs it: forests of 10 trees that try root-D dimensions at a split, on a stratified 10,000.
 
     Trying few dimensions forces splits on unrelated ones, so that a perfect code scores about 0.65.
@@ -47,7 +49,7 @@ paper = partial(published, swapped=True)
 """Algorithm 6 as printed: the names of the first two are exchanged, and dimensions are not weighted."""
 
 
-def dlib(table: Table, rng: np.random.Generator, *, train: int = 10_000, test: int = 5000) -> Mapping[str, Outcome]:
+def dlib(table: CheckedCodes, rng: np.random.Generator, *, train: int = 10_000, test: int = 5000) -> Mapping[str, MetricResult]:
     """disentanglement_lib's settings: gradient boosting with scikit-learn's defaults; minutes where factors have many values.
 
     Raises:
@@ -66,7 +68,7 @@ def dlib(table: Table, rng: np.random.Generator, *, train: int = 10_000, test: i
     return _outcomes(matrix, accuracy)
 
 
-def recommended(table: Table, rng: np.random.Generator, *, samples: int = 5000) -> Mapping[str, Outcome]:
+def recommended(table: CheckedCodes, rng: np.random.Generator, *, samples: int = 5000) -> Mapping[str, MetricResult]:
     """Forests that may try every live dimension at a split, on ranks of up to 5,000 carriers; importance is what is lost without.
 
     Informativeness: (accuracy - majority) / (1 - majority) on the fifth of the samples held out, 0 where the two differ by no
@@ -117,21 +119,21 @@ def completeness(matrix: np.ndarray) -> float:
     return float(weights @ completeness_by_factor(matrix) / weights.sum()) if weights.any() else 0.0
 
 
-def _outcomes(matrix: np.ndarray, skill: np.ndarray) -> dict[str, Outcome]:
+def _outcomes(matrix: np.ndarray, skill: np.ndarray) -> dict[str, MetricResult]:
     by_dimension, by_factor = disentanglement_by_dimension(matrix), completeness_by_factor(matrix)
     return {
-        NAMES[0]: Outcome(disentanglement(matrix), dimensions=by_dimension, matrix=matrix),
-        NAMES[1]: Outcome(completeness(matrix), by_factor, matrix=matrix),
-        NAMES[2]: Outcome(float(skill.mean()), skill),
+        NAMES[0]: MetricResult(disentanglement(matrix), dimensions=by_dimension, matrix=matrix),
+        NAMES[1]: MetricResult(completeness(matrix), by_factor, matrix=matrix),
+        NAMES[2]: MetricResult(float(skill.mean()), skill),
     }
 
 
-def _printed(matrix: np.ndarray, skill: np.ndarray) -> dict[str, Outcome]:
+def _printed(matrix: np.ndarray, skill: np.ndarray) -> dict[str, MetricResult]:
     by_dimension, by_factor = disentanglement_by_dimension(matrix), completeness_by_factor(matrix)
     return {
-        NAMES[0]: Outcome(float(by_factor.mean()), by_factor, matrix=matrix),
-        NAMES[1]: Outcome(float(by_dimension.mean()), dimensions=by_dimension, matrix=matrix),
-        NAMES[2]: Outcome(float(skill.mean()), skill),
+        NAMES[0]: MetricResult(float(by_factor.mean()), by_factor, matrix=matrix),
+        NAMES[1]: MetricResult(float(by_dimension.mean()), dimensions=by_dimension, matrix=matrix),
+        NAMES[2]: MetricResult(float(skill.mean()), skill),
     }
 
 

@@ -12,7 +12,7 @@ from molyneux.measure.codes import CodeTable
 from molyneux.measure.disentanglement.information import adjusted_information
 from molyneux.measure.disentanglement.metric import Variant
 from molyneux.measure.disentanglement.scoring import Repeats, check_variants, find_metrics, score_table
-from molyneux.measure.disentanglement.table import DEAD, Table, check_dead, tabulate
+from molyneux.measure.disentanglement.table import DEAD, CheckedCodes, check_dead, tabulate
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.generation import Draw, check_draw
 from molyneux.measure.measures import Measure, Measurement
@@ -89,7 +89,7 @@ class Disentanglement(Measure):
                 rows += _rows(table, f"{code} given {' and '.join(observed)}")
         return Measurement(tuple(scores), (_gallery(rows),))
 
-    def _table(self, values: np.ndarray, found: CodeTable, evaluation: Evaluation) -> tuple[Table, dict[str, list[str]]]:
+    def _table(self, values: np.ndarray, found: CodeTable, evaluation: Evaluation) -> tuple[CheckedCodes, dict[str, list[str]]]:
         """Codes and the factors that vary, and the names of those that do not."""
         names = [factor.name for factor in evaluation.spec.factors][: found.factors.shape[1]]
         varied = [
@@ -102,7 +102,7 @@ class Disentanglement(Measure):
         return tabulate(values, factors, names=kept, presence=self.presence, dead=self.dead), {"left out": left} if left else {}
 
 
-def _rows(table: Table, title: str) -> list[tuple[str, dict[str, float]]]:
+def _rows(table: CheckedCodes, title: str) -> list[tuple[str, dict[str, float]]]:
     """Information of each live dimension about each factor; nothing where there are too few samples."""
     try:
         known = adjusted_information(table.live)

@@ -12,9 +12,9 @@ from functools import partial
 import numpy as np
 
 from molyneux.measure.disentanglement.information import require_carriers
-from molyneux.measure.disentanglement.metric import Outcome, nothing_live
+from molyneux.measure.disentanglement.metric import MetricResult, nothing_live
 from molyneux.measure.disentanglement.sap import stratified_split, train_and_test
-from molyneux.measure.disentanglement.table import Table, sort_columns
+from molyneux.measure.disentanglement.table import CheckedCodes, sort_columns
 
 
 def discriminants(features: np.ndarray, labels: np.ndarray, *, classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -50,7 +50,9 @@ def standardised(features: np.ndarray, like: np.ndarray) -> np.ndarray:
 _FITTED, _TESTED = 40_000, 6000
 
 
-def published(table: Table, rng: np.random.Generator, *, samples: int = 10_000, on_train: bool = False) -> Mapping[str, Outcome]:
+def published(
+    table: CheckedCodes, rng: np.random.Generator, *, samples: int = 10_000, on_train: bool = False
+) -> Mapping[str, MetricResult]:
     """As the text study runs it: one-vs-rest logistic regression (liblinear, C = 1e10) on raw codes, scored on the other 20 %.
 
     Raises:
@@ -74,7 +76,7 @@ paper = partial(published, on_train=True)
 """As printed: scored on the samples that the classifiers were fitted on."""
 
 
-def dlib(table: Table, rng: np.random.Generator, *, train: int = 10_000, test: int = 5000) -> Mapping[str, Outcome]:
+def dlib(table: CheckedCodes, rng: np.random.Generator, *, train: int = 10_000, test: int = 5000) -> Mapping[str, MetricResult]:
     """disentanglement_lib's settings: multinomial logistic regression (C = 1) on standardised codes, scored on other samples.
 
     Raises:
@@ -97,7 +99,7 @@ def dlib(table: Table, rng: np.random.Generator, *, train: int = 10_000, test: i
     return _mean(found)
 
 
-def recommended(table: Table, rng: np.random.Generator) -> Mapping[str, Outcome]:
+def recommended(table: CheckedCodes, rng: np.random.Generator) -> Mapping[str, MetricResult]:
     """A closed-form linear classifier on standardised live codes of one half of the carriers, scored on the other.
 
     2 x area - 1, so that 0 is chance. What is ranked is how far a value is ahead of the next best; unlike one threshold a value,
@@ -118,7 +120,7 @@ def recommended(table: Table, rng: np.random.Generator) -> Mapping[str, Outcome]
     return _mean(2 * found - 1)
 
 
-def _read(table: Table, factor: int, fit: np.ndarray, test: np.ndarray) -> float:
+def _read(table: CheckedCodes, factor: int, fit: np.ndarray, test: np.ndarray) -> float:
     labels, count = table.factors[:, factor], table.values[factor]
     weights, offsets = discriminants(standardised(table.codes[fit], table.codes[fit]), labels[fit], classes=count)
     scores = standardised(table.codes[test], table.codes[fit]) @ weights + np.maximum(offsets, -1e300)
@@ -133,8 +135,8 @@ def _mean_area(scores: np.ndarray, labels: np.ndarray, classes: np.ndarray) -> f
     return float(np.nanmean(areas)) if np.isfinite(areas).any() else 0.5
 
 
-def _mean(by_factor: np.ndarray) -> dict[str, Outcome]:
-    return {"explicitness": Outcome(float(by_factor.mean()), by_factor)}
+def _mean(by_factor: np.ndarray) -> dict[str, MetricResult]:
+    return {"explicitness": MetricResult(float(by_factor.mean()), by_factor)}
 
 
 def area_under_curve(scores: np.ndarray, positive: np.ndarray) -> np.ndarray:

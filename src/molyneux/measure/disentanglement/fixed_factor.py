@@ -16,9 +16,9 @@ import numpy as np
 from molyneux.core import NotApplicableError
 from molyneux.measure.disentanglement.explicitness import discriminants, standardised
 from molyneux.measure.disentanglement.groups import Groups, group, halves, ratios, relative
-from molyneux.measure.disentanglement.metric import Outcome, nothing_live
+from molyneux.measure.disentanglement.metric import MetricResult, nothing_live
 from molyneux.measure.disentanglement.sap import SIGMAS
-from molyneux.measure.disentanglement.table import Table
+from molyneux.measure.disentanglement.table import CheckedCodes
 
 LEAST = 4
 """Samples of a value in each half that the recommended variants need to fix it."""
@@ -29,7 +29,9 @@ _PRUNED = 0.05
 """Standard deviation below which disentanglement_lib's configuration of Kim and Mnih drops a dimension."""
 
 
-def higgins_published(table: Table, rng: np.random.Generator, *, batch: int = 64, samples: int = 1000) -> Mapping[str, Outcome]:
+def higgins_published(
+    table: CheckedCodes, rng: np.random.Generator, *, batch: int = 64, samples: int = 1000
+) -> Mapping[str, MetricResult]:
     """As the text study runs it: 1,000 batches of 64 pairs for each factor, ten softmax nets, mean accuracy on the last 20 %.
 
     Raises:
@@ -49,12 +51,12 @@ def higgins_published(table: Table, rng: np.random.Generator, *, batch: int = 64
     weights = softmax_nets(x[:split], y[:split], rng)
     tested = np.concatenate([x[split:], np.ones((len(x) - split, 1))], 1)
     right = (tested @ weights).argmax(-1) == y[split:]
-    return {"higgins": Outcome(float(right.mean()))}
+    return {"higgins": MetricResult(float(right.mean()))}
 
 
 def higgins_dlib(
-    table: Table, rng: np.random.Generator, *, batch: int = 64, train: int = 10_000, test: int = 5000
-) -> Mapping[str, Outcome]:
+    table: CheckedCodes, rng: np.random.Generator, *, batch: int = 64, train: int = 10_000, test: int = 5000
+) -> Mapping[str, MetricResult]:
     """disentanglement_lib's settings: 10,000 and 5,000 batches, pairs of a batch share different values, logistic regression.
 
     Raises:
@@ -73,10 +75,12 @@ def higgins_dlib(
         second = groups.partners(table.factors[first, factor], rng)
         features[points] = np.abs(table.codes[first] - table.codes[second]).mean(1)
     model = LogisticRegression(max_iter=1000).fit(features[:train], labels[:train])
-    return {"higgins": Outcome(float(model.score(features[train:], labels[train:])))}
+    return {"higgins": MetricResult(float(model.score(features[train:], labels[train:])))}
 
 
-def higgins_recommended(table: Table, rng: np.random.Generator, *, batch: int = 64, samples: int = 500) -> Mapping[str, Outcome]:
+def higgins_recommended(
+    table: CheckedCodes, rng: np.random.Generator, *, batch: int = 64, samples: int = 500
+) -> Mapping[str, MetricResult]:
     """Ranks of live dimensions, differences relative to those among carriers, fitted on one half, scored on the other.
 
     Each difference is divided by the mean difference of any two samples that carry the factor: that a sentence has an adverb says
@@ -98,7 +102,7 @@ def higgins_recommended(table: Table, rng: np.random.Generator, *, batch: int = 
     found, *dealt = (_accuracies(fit, test, len(table.names)) for fit, test in zip(fitted, tested, strict=True))
     chance = max(1 / len(table.names), float(np.mean(dealt)))
     by_factor = np.maximum((found - chance) / (1 - chance), -1.0) if chance < 1 else np.zeros(len(found))
-    return {"higgins": Outcome(float(by_factor.mean()), by_factor)}
+    return {"higgins": MetricResult(float(by_factor.mean()), by_factor)}
 
 
 def _accuracies(fitted: np.ndarray, tested: np.ndarray, factors: int) -> np.ndarray:
@@ -109,7 +113,7 @@ def _accuracies(fitted: np.ndarray, tested: np.ndarray, factors: int) -> np.ndar
     return np.asarray(right.reshape(factors, -1).mean(1))
 
 
-def _large(table: Table, factor: int, batch: int, metric: str) -> Groups:
+def _large(table: CheckedCodes, factor: int, batch: int, metric: str) -> Groups:
     """The carriers of a factor by value; raises NotApplicableError if a value has fewer samples than the published batch."""
     groups = group(table, factor)
     if groups.counts.min() < batch:
@@ -120,7 +124,7 @@ def _large(table: Table, factor: int, batch: int, metric: str) -> Groups:
     return groups
 
 
-def _fixable(table: Table, factor: int, side: np.ndarray, metric: str) -> Groups:
+def _fixable(table: CheckedCodes, factor: int, side: np.ndarray, metric: str) -> Groups:
     """The carriers of a factor on one side; raises NotApplicableError if no value has `LEAST` samples there."""
     groups = group(table, factor, side)
     if groups.counts.max() < LEAST:
@@ -132,7 +136,7 @@ def _fixable(table: Table, factor: int, side: np.ndarray, metric: str) -> Groups
 
 
 def _relative(
-    table: Table,
+    table: CheckedCodes,
     ranks: np.ndarray,
     side: np.ndarray,
     size: tuple[int, int],
@@ -220,8 +224,8 @@ def _softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def kim_mnih_published(
-    table: Table, rng: np.random.Generator, *, batch: int = 64, samples: int = 1000, smallest: bool = True
-) -> Mapping[str, Outcome]:
+    table: CheckedCodes, rng: np.random.Generator, *, batch: int = 64, samples: int = 1000, smallest: bool = True
+) -> Mapping[str, MetricResult]:
     """As the text study runs it: 1,000 batches of 64 for each factor, ten reshuffles of the same votes, 80 % to fit.
 
     A constant dimension has a variance of 0/0 = NaN, which wins every vote, as there.
@@ -247,7 +251,7 @@ def kim_mnih_published(
         fit, test = order[:split], order[split:]
         chosen = count_votes(x[fit], y[fit], table).argmax(1)
         accuracies.append((chosen[x[test]] == y[test]).mean())
-    return {"kim_mnih": Outcome(float(np.mean(accuracies)))}
+    return {"kim_mnih": MetricResult(float(np.mean(accuracies)))}
 
 
 kim_mnih_paper = partial(kim_mnih_published, smallest=False)
@@ -255,8 +259,8 @@ kim_mnih_paper = partial(kim_mnih_published, smallest=False)
 
 
 def kim_mnih_dlib(
-    table: Table, rng: np.random.Generator, *, batch: int = 64, train: int = 10_000, test: int = 5000
-) -> Mapping[str, Outcome]:
+    table: CheckedCodes, rng: np.random.Generator, *, batch: int = 64, train: int = 10_000, test: int = 5000
+) -> Mapping[str, MetricResult]:
     """disentanglement_lib's settings: 10,000 and 5,000 batches, dimensions with a deviation below 0.05 dropped.
 
     Raises:
@@ -267,7 +271,7 @@ def kim_mnih_dlib(
     usual = table.codes.var(0, ddof=1)
     alive = np.sqrt(usual) >= _PRUNED
     if not alive.any():
-        return {"kim_mnih": Outcome(0.0, note=f"no dimension has a standard deviation of {_PRUNED}")}
+        return {"kim_mnih": MetricResult(0.0, note=f"no dimension has a standard deviation of {_PRUNED}")}
     codes, labels = table.codes[:, alive], rng.integers(0, len(table.names), train + test)
     votes = np.empty(train + test, np.int64)
     for factor in range(len(table.names)):
@@ -275,12 +279,12 @@ def kim_mnih_dlib(
         rows = groups.batches(groups.values(len(points), rng), batch, rng)
         votes[points] = (codes[rows].var(1, ddof=1) / usual[alive]).argmin(1)
     chosen = count_votes(votes[:train], labels[:train], table).argmax(1)
-    return {"kim_mnih": Outcome(float((chosen[votes[train:]] == labels[train:]).mean()))}
+    return {"kim_mnih": MetricResult(float((chosen[votes[train:]] == labels[train:]).mean()))}
 
 
 def kim_mnih_recommended(
-    table: Table, rng: np.random.Generator, *, batch: int = 64, samples: int = 1000
-) -> Mapping[str, Outcome]:
+    table: CheckedCodes, rng: np.random.Generator, *, batch: int = 64, samples: int = 1000
+) -> Mapping[str, MetricResult]:
     """Ranks of live dimensions, variances relative to those among carriers, voted on one half, scored on the other.
 
     A factor's variance is compared with that of the samples that carry it: that a sentence has an adverb says nothing about
@@ -303,10 +307,12 @@ def kim_mnih_recommended(
     if dealt - chance > SIGMAS * math.sqrt(chance * (1 - chance) / (_PERMUTATIONS * count * fewer)):
         chance = dealt
     by_factor = np.maximum((right - chance) / (1 - chance), -1.0) if chance < 1 else np.zeros(count)
-    return {"kim_mnih": Outcome(float(by_factor.mean()), by_factor)}
+    return {"kim_mnih": MetricResult(float(by_factor.mean()), by_factor)}
 
 
-def _right(table: Table, ranks: np.ndarray, half: np.ndarray, size: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+def _right(
+    table: CheckedCodes, ranks: np.ndarray, half: np.ndarray, size: tuple[int, int], rng: np.random.Generator
+) -> np.ndarray:
     """For each factor the share of its batches whose vote, learned on one half, is right on the other, (F,)."""
     count, samples = len(table.names), size[0]
     fitted, tested = (
@@ -317,14 +323,14 @@ def _right(table: Table, ranks: np.ndarray, half: np.ndarray, size: tuple[int, i
     return np.asarray((chosen[tested] == labels).reshape(count, samples).mean(1))
 
 
-def count_votes(votes: np.ndarray, labels: np.ndarray, table: Table) -> np.ndarray:
+def count_votes(votes: np.ndarray, labels: np.ndarray, table: CheckedCodes) -> np.ndarray:
     """How often each dimension voted while each factor was fixed, (D, F)."""
     factors = len(table.names)
     return np.bincount(votes * factors + labels, minlength=table.dimensions * factors).reshape(-1, factors)
 
 
 def _votes(
-    table: Table, ranks: np.ndarray, factor: int, side: np.ndarray, size: tuple[int, int], rng: np.random.Generator
+    table: CheckedCodes, ranks: np.ndarray, factor: int, side: np.ndarray, size: tuple[int, int], rng: np.random.Generator
 ) -> np.ndarray:
     """The dimension that varies least in each batch, relative to all carriers of the factor on that side, (samples,)."""
     groups = _fixable(table, factor, side, "kim_mnih")

@@ -9,7 +9,7 @@ import numpy as np
 
 from molyneux.core import NotApplicableError
 from molyneux.core.tooling.compiled import compiled
-from molyneux.measure.disentanglement.table import Table
+from molyneux.measure.disentanglement.table import CheckedCodes
 
 _STILL = 1e-12
 """Spread of ranks (0..1) below which they are all alike."""
@@ -77,7 +77,7 @@ class Groups:
         return np.concatenate(kept), values
 
 
-def group(table: Table, factor: int, half: np.ndarray | None = None) -> Groups:
+def group(table: CheckedCodes, factor: int, half: np.ndarray | None = None) -> Groups:
     """The carriers of a factor by value, of all samples or those where `half` (N,) is True."""
     # Few values are sorted by radix, ten times as fast, if they come as small integers.
     labels: np.ndarray = table.factors[:, factor].astype(np.int16 if max(table.values) < 2**15 else np.int32)

@@ -17,7 +17,7 @@ import numpy as np
 
 from molyneux.core import DataError, NotApplicableError
 from molyneux.core.tooling.compiled import compiled
-from molyneux.measure.disentanglement.table import Table, sort_columns
+from molyneux.measure.disentanglement.table import CheckedCodes, sort_columns
 
 BINS = 20
 
@@ -137,7 +137,7 @@ def bins_for(counts: np.ndarray) -> int:
     return max(values, min(max(2 * values, BINS), carriers // 5), finer)
 
 
-def require_carriers(table: Table, factor: int) -> int:
+def require_carriers(table: CheckedCodes, factor: int) -> int:
     """How many samples carry a factor; raises NotApplicableError if they are too few to say anything (`PER_VALUE`)."""
     carriers, values = int(np.count_nonzero(table.factors[:, factor] >= 0)), table.values[factor]
     if carriers < PER_VALUE * values:
@@ -148,7 +148,7 @@ def require_carriers(table: Table, factor: int) -> int:
     return carriers
 
 
-def joint_counts(table: Table, factor: int, half: np.ndarray | None = None) -> np.ndarray:
+def joint_counts(table: CheckedCodes, factor: int, half: np.ndarray | None = None) -> np.ndarray:
     """Joint counts of a factor and of each dimension's codes, on the samples that carry the factor: (D, 2, V, B) int64.
 
     Bins (`bins_for`) hold equal shares of the carriers, by middle rank, so that equal codes share a bin; where there are no more
@@ -175,7 +175,7 @@ def joint_counts(table: Table, factor: int, half: np.ndarray | None = None) -> n
     return counts
 
 
-def adjusted_information(table: Table) -> np.ndarray:
+def adjusted_information(table: CheckedCodes) -> np.ndarray:
     """Information of each dimension about each factor beyond chance, (D, F): 0 none, 1 where it determines the value.
 
     (I - E) / (H - E): mutual information on the carriers of the factor (`joint_counts`), less its mean E over permutations, as a

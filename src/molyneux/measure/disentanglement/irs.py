@@ -13,14 +13,16 @@ from functools import partial
 import numpy as np
 
 from molyneux.measure.disentanglement.information import require_carriers
-from molyneux.measure.disentanglement.metric import Outcome, nothing_live
-from molyneux.measure.disentanglement.table import Table
+from molyneux.measure.disentanglement.metric import MetricResult, nothing_live
+from molyneux.measure.disentanglement.table import CheckedCodes
 
 _SAMPLES = 20_000
 _PERMUTATIONS = 5
 
 
-def dlib(table: Table, rng: np.random.Generator, *, quantile: float = 0.99, samples: int = 10_000) -> Mapping[str, Outcome]:
+def dlib(
+    table: CheckedCodes, rng: np.random.Generator, *, quantile: float = 0.99, samples: int = 10_000
+) -> Mapping[str, MetricResult]:
     """disentanglement_lib's `scalable_disentanglement_score` on 10,000 samples: the 99 % quantile over the plain maximum.
 
     Raises:
@@ -40,7 +42,7 @@ paper = partial(dlib, quantile=1.0)
 """As printed: the maximum on both sides."""
 
 
-def recommended(table: Table, rng: np.random.Generator, *, quantile: float = 0.99) -> Mapping[str, Outcome]:
+def recommended(table: CheckedCodes, rng: np.random.Generator, *, quantile: float = 0.99) -> Mapping[str, MetricResult]:
     """The 99 % quantile on both sides, of ranks of live dimensions among the carriers of each factor, less what chance gives.
 
     1 - deviation / chance by dimension and factor; chance is the mean over 5 permutations of the values among carriers, because
@@ -68,7 +70,7 @@ def recommended(table: Table, rng: np.random.Generator, *, quantile: float = 0.9
     found, chance = matrix[0].max(1), matrix[1:].max(2).mean(0)
     by_dimension = np.where(chance < 1, (found - chance) / np.where(chance < 1, 1 - chance, 1.0), 0.0)
     by_dimension = np.maximum(by_dimension, -1.0)
-    return {"irs": Outcome(float(by_dimension.mean()), dimensions=by_dimension, matrix=matrix[0])}
+    return {"irs": MetricResult(float(by_dimension.mean()), dimensions=by_dimension, matrix=matrix[0])}
 
 
 def _stability(found: np.ndarray, chance: np.ndarray, varies: np.ndarray) -> np.ndarray:
@@ -77,7 +79,7 @@ def _stability(found: np.ndarray, chance: np.ndarray, varies: np.ndarray) -> np.
     return np.asarray(np.where(defined, 1 - found / np.where(defined, chance, 1.0), 0.0))
 
 
-def _some(table: Table, samples: int, rng: np.random.Generator) -> Table:
+def _some(table: CheckedCodes, samples: int, rng: np.random.Generator) -> CheckedCodes:
     return table if len(table) <= samples else table.rows(rng.choice(len(table), samples, replace=False))
 
 
@@ -90,6 +92,6 @@ def _deviations(codes: np.ndarray, values: np.ndarray, quantile: float) -> np.nd
     return np.asarray(np.mean([np.quantile(np.abs(part - part.mean(0)), quantile, axis=0) for part in parts], axis=0))
 
 
-def _score(matrix: np.ndarray, weights: np.ndarray) -> dict[str, Outcome]:
+def _score(matrix: np.ndarray, weights: np.ndarray) -> dict[str, MetricResult]:
     found = matrix.max(1)
-    return {"irs": Outcome(float(weights @ found / weights.sum()), dimensions=found, matrix=matrix)}
+    return {"irs": MetricResult(float(weights @ found / weights.sum()), dimensions=found, matrix=matrix)}

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from molyneux.core import ConfigError, nearest
-from molyneux.measure.disentanglement.table import Table
+from molyneux.measure.disentanglement.table import CheckedCodes
 
 Variant = Literal["published", "paper", "dlib", "recommended"]
 """`published`: as the code of the text study runs; `paper`: as its algorithms are printed, where that differs; `dlib`: as
@@ -17,7 +17,7 @@ disentanglement_lib runs; `recommended`: what this package stands for."""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MetricResult:
     """One number and what it is made of.
 
     Args:
@@ -35,7 +35,7 @@ class Outcome:
     note: str = ""
 
 
-MetricFunction = Callable[[Table, np.random.Generator], Mapping[str, Outcome]]
+MetricFunction = Callable[[CheckedCodes, np.random.Generator], Mapping[str, MetricResult]]
 """A variant of a metric: outcomes by the name of the score."""
 
 
@@ -77,7 +77,7 @@ class Metric:
         return self.variants[variant]
 
 
-def nothing_live(names: tuple[str, ...], factors: int) -> dict[str, Outcome]:
+def nothing_live(names: tuple[str, ...], factors: int) -> dict[str, MetricResult]:
     """The outcomes of codes of which no dimension is live: 0."""
     note = "no dimension of the code varies"
-    return {name: Outcome(0.0, np.zeros(factors), np.zeros(0), np.zeros((0, factors)), note) for name in names}
+    return {name: MetricResult(0.0, np.zeros(factors), np.zeros(0), np.zeros((0, factors)), note) for name in names}

@@ -20,11 +20,13 @@ from molyneux.measure.disentanglement.information import (
     mutual_information,
     published_bins,
 )
-from molyneux.measure.disentanglement.metric import Outcome, nothing_live
-from molyneux.measure.disentanglement.table import Table
+from molyneux.measure.disentanglement.metric import MetricResult, nothing_live
+from molyneux.measure.disentanglement.table import CheckedCodes
 
 
-def mig_published(table: Table, rng: np.random.Generator, *, bins: int = BINS, samples: int = 10_000) -> Mapping[str, Outcome]:
+def mig_published(
+    table: CheckedCodes, rng: np.random.Generator, *, bins: int = BINS, samples: int = 10_000
+) -> Mapping[str, MetricResult]:
     """As the text study runs it: H(z) of all samples less H(z | value) of a stratified draw of 10,000 carriers, over H(factor).
 
     With absent factors this is no mutual information: it can exceed 1 and be negative (`published_information`).
@@ -37,7 +39,9 @@ def mig_published(table: Table, rng: np.random.Generator, *, bins: int = BINS, s
     return _gap(published_information(table, rng, metric="mig", bins=bins, samples=samples) / np.array(heights))
 
 
-def mig_dlib(table: Table, rng: np.random.Generator, *, bins: int = BINS, samples: int = 10_000) -> Mapping[str, Outcome]:
+def mig_dlib(
+    table: CheckedCodes, rng: np.random.Generator, *, bins: int = BINS, samples: int = 10_000
+) -> Mapping[str, MetricResult]:
     """disentanglement_lib's settings: mutual information of one draw of 10,000 samples in 20 bins of equal width.
 
     Raises:
@@ -48,7 +52,7 @@ def mig_dlib(table: Table, rng: np.random.Generator, *, bins: int = BINS, sample
     return _gap(information / heights)
 
 
-def mig_recommended(table: Table, rng: np.random.Generator | None = None) -> Mapping[str, Outcome]:
+def mig_recommended(table: CheckedCodes, rng: np.random.Generator | None = None) -> Mapping[str, MetricResult]:
     """The gap in information beyond chance (`adjusted_information`) of live dimensions: 1 where one determines the value.
 
     Nothing is drawn; `rng` is not used. Of a single live dimension the second best has no information.
@@ -58,7 +62,7 @@ def mig_recommended(table: Table, rng: np.random.Generator | None = None) -> Map
 
 
 def published_information(
-    table: Table, rng: np.random.Generator, *, metric: str, bins: int = BINS, samples: int = 10_000
+    table: CheckedCodes, rng: np.random.Generator, *, metric: str, bins: int = BINS, samples: int = 10_000
 ) -> np.ndarray:
     """What the text study takes for mutual information, (D, F) nats.
 
@@ -77,7 +81,7 @@ def published_information(
 
 
 def library_information(
-    table: Table, rng: np.random.Generator, *, metric: str, bins: int, samples: int
+    table: CheckedCodes, rng: np.random.Generator, *, metric: str, bins: int, samples: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mutual information (D, F) and entropies of the factors (F,) as disentanglement_lib computes them, in nats."""
     table.require_complete(metric)
@@ -95,14 +99,14 @@ def gaps(matrix: np.ndarray) -> np.ndarray:
     return np.asarray(ordered[-1] - (ordered[-2] if len(matrix) > 1 else 0.0))
 
 
-def _gap(matrix: np.ndarray) -> dict[str, Outcome]:
+def _gap(matrix: np.ndarray) -> dict[str, MetricResult]:
     by_factor = gaps(matrix)
-    return {"mig": Outcome(float(by_factor.mean()), by_factor, matrix=matrix)}
+    return {"mig": MetricResult(float(by_factor.mean()), by_factor, matrix=matrix)}
 
 
 def modularity_published(
-    table: Table, rng: np.random.Generator, *, bins: int = BINS, samples: int = 10_000
-) -> Mapping[str, Outcome]:
+    table: CheckedCodes, rng: np.random.Generator, *, bins: int = BINS, samples: int = 10_000
+) -> Mapping[str, MetricResult]:
     """As the text study runs it: its un-normalised information (`published_information`); a constant dimension makes it NaN.
 
     Raises:
@@ -116,10 +120,12 @@ def modularity_published(
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = (others**2).sum(1) / (np.take_along_axis(matrix, peak, 1)[:, 0] ** 2 * (len(table.names) - 1))
     note = "a dimension without information makes the published formula 0/0" if np.isnan(spread).any() else ""
-    return {"modularity": Outcome(float((1 - spread).mean()), dimensions=1 - spread, matrix=matrix, note=note)}
+    return {"modularity": MetricResult(float((1 - spread).mean()), dimensions=1 - spread, matrix=matrix, note=note)}
 
 
-def modularity_dlib(table: Table, rng: np.random.Generator, *, bins: int = BINS, samples: int = 10_000) -> Mapping[str, Outcome]:
+def modularity_dlib(
+    table: CheckedCodes, rng: np.random.Generator, *, bins: int = BINS, samples: int = 10_000
+) -> Mapping[str, MetricResult]:
     """disentanglement_lib's settings: un-normalised information of one draw of 10,000 samples; dimensions without any score 0.
 
     Raises:
@@ -128,10 +134,10 @@ def modularity_dlib(table: Table, rng: np.random.Generator, *, bins: int = BINS,
     table.require("modularity", factors=2)
     matrix, _ = library_information(table, rng, metric="modularity dlib", bins=bins, samples=samples)
     found = one_factor_only(matrix)
-    return {"modularity": Outcome(float(found.mean()), dimensions=found, matrix=matrix)}
+    return {"modularity": MetricResult(float(found.mean()), dimensions=found, matrix=matrix)}
 
 
-def modularity_recommended(table: Table, rng: np.random.Generator | None = None) -> Mapping[str, Outcome]:
+def modularity_recommended(table: CheckedCodes, rng: np.random.Generator | None = None) -> Mapping[str, MetricResult]:
     """Modularity from information beyond chance (`adjusted_information`); dimensions weigh as much as their largest.
 
     Information is a share of each factor's own entropy, so that a factor of many values does not weigh more, and information by
@@ -148,7 +154,7 @@ def modularity_recommended(table: Table, rng: np.random.Generator | None = None)
     weights, found = matrix.max(1), one_factor_only(matrix)
     value = float(weights @ found / weights.sum()) if weights.any() else 0.0
     note = "" if weights.any() else "no dimension has information beyond chance"
-    return {"modularity": Outcome(value, dimensions=found, matrix=matrix, note=note)}
+    return {"modularity": MetricResult(value, dimensions=found, matrix=matrix, note=note)}
 
 
 def one_factor_only(matrix: np.ndarray) -> np.ndarray:

@@ -13,15 +13,15 @@ import numpy as np
 from molyneux.core import NotApplicableError
 from molyneux.measure.disentanglement.groups import group, halves
 from molyneux.measure.disentanglement.information import joint_counts
-from molyneux.measure.disentanglement.metric import Outcome, nothing_live
+from molyneux.measure.disentanglement.metric import MetricResult, nothing_live
 from molyneux.measure.disentanglement.mig import gaps
-from molyneux.measure.disentanglement.table import Table
+from molyneux.measure.disentanglement.table import CheckedCodes
 
 SIGMAS = 4.0
 """By how many standard errors an accuracy must exceed the majority's to count, see `exceeds`."""
 
 
-def published(table: Table, rng: np.random.Generator, *, samples: int = 10_000) -> Mapping[str, Outcome]:
+def published(table: CheckedCodes, rng: np.random.Generator, *, samples: int = 10_000) -> Mapping[str, MetricResult]:
     """As the text study runs it: a linear SVM (C = 0.01) for each dimension on 80 % of a stratified draw of 10,000 carriers.
 
     One threshold a value on one axis: values in the middle cannot be separated from the others, so the score of a perfect code
@@ -38,7 +38,7 @@ def published(table: Table, rng: np.random.Generator, *, samples: int = 10_000) 
     return _gap(matrix)
 
 
-def dlib(table: Table, rng: np.random.Generator, *, train: int = 10_000, test: int = 5000) -> Mapping[str, Outcome]:
+def dlib(table: CheckedCodes, rng: np.random.Generator, *, train: int = 10_000, test: int = 5000) -> Mapping[str, MetricResult]:
     """disentanglement_lib's settings: balanced classes, 10,000 samples to fit and 5,000 others to test (2/3 and 1/3 of fewer).
 
     Raises:
@@ -51,7 +51,7 @@ def dlib(table: Table, rng: np.random.Generator, *, train: int = 10_000, test: i
     return _gap(np.stack(columns, 1))
 
 
-def recommended(table: Table, rng: np.random.Generator) -> Mapping[str, Outcome]:
+def recommended(table: CheckedCodes, rng: np.random.Generator) -> Mapping[str, MetricResult]:
     """Each bin of a dimension (`joint_counts`) predicts its most common value on one half of the samples; scored on the other.
 
     (accuracy - majority) / (1 - majority), both halves in turn, averaged; 0 where the two differ by no more than 4 standard
@@ -72,7 +72,7 @@ def recommended(table: Table, rng: np.random.Generator) -> Mapping[str, Outcome]
 
 
 def stratified_split(
-    table: Table, factor: int, rng: np.random.Generator, *, metric: str, samples: int
+    table: CheckedCodes, factor: int, rng: np.random.Generator, *, metric: str, samples: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows to fit and to test as the text study draws them: of each value of a stratified draw the first 80 % and the rest."""
     rows, values = group(table, factor).stratified(samples, rng, metric=metric)
@@ -84,7 +84,7 @@ def stratified_split(
 
 
 def train_and_test(
-    table: Table, rng: np.random.Generator, *, metric: str, train: int, test: int
+    table: CheckedCodes, rng: np.random.Generator, *, metric: str, train: int, test: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows to train and other rows to test; 2/3 and 1/3 where there are fewer than asked for.
 
@@ -144,6 +144,6 @@ def _skill(parts: np.ndarray) -> float:
     return (gained - lost) / (int(parts.sum()) - usual) if exceeds(gained, lost) else 0.0
 
 
-def _gap(matrix: np.ndarray) -> dict[str, Outcome]:
+def _gap(matrix: np.ndarray) -> dict[str, MetricResult]:
     by_factor = gaps(matrix)
-    return {"sap": Outcome(float(by_factor.mean()), by_factor, matrix=matrix)}
+    return {"sap": MetricResult(float(by_factor.mean()), by_factor, matrix=matrix)}

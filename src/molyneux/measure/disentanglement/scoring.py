@@ -12,8 +12,8 @@ import numpy as np
 from molyneux.core import ConfigError, NotApplicableError, Score, nearest, seeds
 from molyneux.core.intervals import CONFIDENCE, Interval
 from molyneux.measure.disentanglement import dci, explicitness, fixed_factor, irs, mig, sap
-from molyneux.measure.disentanglement.metric import Metric, Outcome, Variant
-from molyneux.measure.disentanglement.table import DEAD, Table, tabulate
+from molyneux.measure.disentanglement.metric import Metric, MetricResult, Variant
+from molyneux.measure.disentanglement.table import DEAD, CheckedCodes, tabulate
 from molyneux.measure.scores import Recorder
 
 CHANCE_BELOW_ZERO = (-1.0, 1.0)
@@ -152,7 +152,7 @@ def outcomes(
     presence: bool = False,
     dead: float = DEAD,
     seed: int = 0,
-) -> Mapping[str, Outcome]:
+) -> Mapping[str, MetricResult]:
     """One metric of codes and factors, without chance and interval; by the name of the score.
 
     Codes, factors, names, presence and dead are those of `tabulate`; recommended variants leave dead dimensions out. `metric` is
@@ -206,7 +206,7 @@ def score_codes(
 
 
 def score_table(
-    table: Table, metric: Metric, variant: Variant, *, repeats: Repeats, recorder: Recorder, seed: int
+    table: CheckedCodes, metric: Metric, variant: Variant, *, repeats: Repeats, recorder: Recorder, seed: int
 ) -> Iterator[Score]:
     """The scores of one variant of a metric, see `score_codes`."""
     recorder = recorder.on(variant=variant)
@@ -268,13 +268,15 @@ def interval_of(value: float, drawn: Sequence[float], bounds: tuple[float | None
     return max(value - half, -math.inf if low is None else low), min(value + half, math.inf if high is None else high)
 
 
-def _left_out(table: Table) -> str:
+def _left_out(table: CheckedCodes) -> str:
     """What a recommended variant does not look at; empty where it looks at everything."""
     dead = int(np.count_nonzero(~table.alive))
     return f"{dead} of {table.dimensions} dimensions left out as dead" if dead else ""
 
 
-def _again(table: Table, metric: Metric, variant: Variant, rng: np.random.Generator, *, rows: np.ndarray | None = None) -> Values:
+def _again(
+    table: CheckedCodes, metric: Metric, variant: Variant, rng: np.random.Generator, *, rows: np.ndarray | None = None
+) -> Values:
     """Values on other codes, or on some of the samples; none where the metric does not apply there."""
     try:
         part = table if rows is None else table.rows(rows)
@@ -283,7 +285,7 @@ def _again(table: Table, metric: Metric, variant: Variant, rng: np.random.Genera
         return {}
 
 
-def _values(found: Mapping[str, Outcome], names: Sequence[str]) -> Values:
+def _values(found: Mapping[str, MetricResult], names: Sequence[str]) -> Values:
     values: Values = {}
     for score, outcome in found.items():
         values[score, ""] = outcome.value

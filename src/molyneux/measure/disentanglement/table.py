@@ -56,7 +56,7 @@ rule of active units; where scales of dimensions mean nothing, 0 leaves out cons
 
 
 @dataclass(frozen=True)
-class Table:
+class CheckedCodes:
     """Checked codes and factors; made by `tabulate`.
 
     Args:
@@ -100,12 +100,12 @@ class Table:
         return np.asarray(varies & (variance > self.dead * variance.max()))
 
     @cached_property
-    def live(self) -> Table:
+    def live(self) -> CheckedCodes:
         """Without dead dimensions; none may be left."""
         alive = self.alive
         return self if alive.all() else replace(self, codes=np.ascontiguousarray(self.codes[:, alive]))
 
-    def rows(self, rows: np.ndarray) -> Table:
+    def rows(self, rows: np.ndarray) -> CheckedCodes:
         """Some of the samples.
 
         Raises:
@@ -113,11 +113,11 @@ class Table:
         """
         return tabulate(self.codes[rows], self.factors[rows], names=self.names, dead=self.dead)
 
-    def permuted(self, rng: np.random.Generator) -> Table:
+    def permuted(self, rng: np.random.Generator) -> CheckedCodes:
         """The same codes and factors, each sample with the code of another: what is left is chance."""
         return replace(self, codes=self.codes[rng.permutation(len(self))])
 
-    def with_presence(self) -> Table:
+    def with_presence(self) -> CheckedCodes:
         """A further factor `NAME is present` (0 no, 1 yes) for each factor that some samples lack."""
         lacking = [column for column in range(len(self.names)) if (self.factors[:, column] < 0).any()]
         present = (self.factors[:, lacking] >= 0).astype(np.int32)
@@ -142,14 +142,14 @@ class Table:
 
 def tabulate(
     codes: Any, factors: Any, *, names: Sequence[str] | None = None, presence: bool = False, dead: float = DEAD
-) -> Table:
+) -> CheckedCodes:
     """Check codes and factors and number the values that occur.
 
     Args:
         codes: (N, D) finite numbers, one row a sample.
         factors: (N, F) integers, -1 = the sample lacks the factor.
         names: of the factors, `factor 1`, ... by default.
-        presence: whether presence counts as a factor of its own, see `Table.with_presence`.
+        presence: whether presence counts as a factor of its own, see `CheckedCodes.with_presence`.
         dead: share of the largest variance below which a dimension is dead, see `DEAD`.
 
     Raises:
@@ -171,7 +171,7 @@ def tabulate(
         if count < 2:
             raise NotApplicableError(f"{name} takes {_COUNTS[count]} in {len(known)} samples, two are needed: leave it out")
         values.append(count)
-    table = Table(checked, numbered, names, tuple(values), dead)
+    table = CheckedCodes(checked, numbered, names, tuple(values), dead)
     return table.with_presence() if presence else table
 
 

@@ -74,7 +74,7 @@ class Consistency(Measure):
         return Measurement(tuple(scores))
 
 
-class Pairs(NamedTuple):
+class PairAnswers(NamedTuple):
     """Answers about pairs of texts.
 
     Args:
@@ -88,7 +88,7 @@ class Pairs(NamedTuple):
     row: np.ndarray
 
 
-def _pairs(rows: Rows, target: Target, meaning: Meaning) -> Pairs:
+def _pairs(rows: Rows, target: Target, meaning: Meaning) -> PairAnswers:
     """The pairs of a first text and one of this meaning of which everything is known.
 
     Raises:
@@ -107,8 +107,8 @@ def _pairs(rows: Rows, target: Target, meaning: Meaning) -> Pairs:
             )
         found.append((*both, row))
     if not found:
-        return Pairs(np.empty((0, 2), bool), np.empty((0, 2), bool), np.empty(0, np.int64))
-    return Pairs(*(np.concatenate(side) for side in zip(*found, strict=True)))
+        return PairAnswers(np.empty((0, 2), bool), np.empty((0, 2), bool), np.empty(0, np.int64))
+    return PairAnswers(*(np.concatenate(side) for side in zip(*found, strict=True)))
 
 
 _NAMES: dict[Meaning, tuple[str, ...]] = {
@@ -137,7 +137,7 @@ def _scores_of(rows: Rows, target: Target, meaning: Meaning, recorder: Recorder)
 
 
 def _scores(
-    pairs: Pairs, meaning: Meaning, recorder: Recorder, controls_said: Mapping[str, np.ndarray] | None = None
+    pairs: PairAnswers, meaning: Meaning, recorder: Recorder, controls_said: Mapping[str, np.ndarray] | None = None
 ) -> list[Score]:
     """The scores of pairs of one meaning; none without pairs."""
     if not len(pairs.truth):

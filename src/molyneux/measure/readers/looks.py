@@ -9,7 +9,7 @@ from molyneux.measure.readers.shapes import SHAPES, SPRITES, Parts
 
 
 @dataclass(frozen=True)
-class Look:
+class LevelLook:
     """How a world looks at a level.
 
     Args:
@@ -37,7 +37,7 @@ class Look:
     ink: int = 255
 
 
-def _cdsprites(level: int) -> Look:
+def _cdsprites(level: int) -> LevelLook:
     """CdSprites+, with its published sizes and colours."""
     colours = {
         "red": (192, 64, 0),
@@ -51,7 +51,7 @@ def _cdsprites(level: int) -> Look:
     if level >= 4:
         places = {"at top left": (*low, *low), "at top right": (*high, *low), "at bottom left": (*low, *high),
                   "at bottom right": (*high, *high)}  # fmt: skip
-    return Look(
+    return LevelLook(
         SPRITES,
         {"square": 19.3, "ellipse": 25.5, "heart": 19.04},
         {"small": 0.5, "big": 1.0} if level >= 2 else {"big": 1.0},
@@ -64,7 +64,7 @@ def _cdsprites(level: int) -> Look:
     )
 
 
-def _gebid(level: int) -> Look:
+def _gebid(level: int) -> LevelLook:
     """GeBiD, with its published sizes and colours."""
     colours = {"yellow": (255, 255, 0), "red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "grey": (128, 128, 128),
                "brown": (105, 0, 0), "purple": (215, 0, 215), "teal": (0, 175, 175), "navy": (0, 0, 150), "orange": (255, 140, 0),
@@ -74,7 +74,7 @@ def _gebid(level: int) -> Look:
         low, high = (19.0, 22.0), (42.0, 46.0)
         places = {"at the top left": (*low, *low), "at the top right": (*high, *low), "at the bottom left": (*low, *high),
                   "at the bottom right": (*high, *high)}  # fmt: skip
-    return Look(
+    return LevelLook(
         SHAPES,
         dict.fromkeys(SHAPES, 30.5),
         {"small": 16.5 / 30.5, "large": 1.0} if level >= 2 else {"large": 1.0},
@@ -88,5 +88,5 @@ def _gebid(level: int) -> Look:
     )
 
 
-LOOKS: Mapping[str, Callable[[int], Look]] = {"cdsprites-v1": _cdsprites, "gebid-v1": _gebid}
+LOOKS: Mapping[str, Callable[[int], LevelLook]] = {"cdsprites-v1": _cdsprites, "gebid-v1": _gebid}
 """By name of the world with its version, its look at each level 1..5."""

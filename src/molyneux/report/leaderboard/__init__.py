@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 from molyneux.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from molyneux.report.leaderboard.boards import Board, Row, make_boards
+    from molyneux.report.leaderboard.boards import Board, BoardRow, make_boards
     from molyneux.report.leaderboard.foreign import ForeignRecord, read_foreign
     from molyneux.report.leaderboard.page import Leaderboard, leaderboard_tables, write_leaderboard
 
 __all__ = [
     "Board",
+    "BoardRow",
     "ForeignRecord",
     "Leaderboard",
-    "Row",
     "leaderboard_tables",
     "make_boards",
     "read_foreign",

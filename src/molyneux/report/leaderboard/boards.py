@@ -12,12 +12,12 @@ from molyneux.core import ConfigError, DataError, Score, store
 from molyneux.core.intervals import Interval
 from molyneux.core.reader import EARLIER, read_earlier
 from molyneux.report.leaderboard.foreign import ForeignRecord, unplaced
-from molyneux.report.leaderboard.protocol import Task, ranked_scores, superseded, task_of
+from molyneux.report.leaderboard.protocol import LeaderboardTask, ranked_scores, superseded, task_of
 from molyneux.report.published import PublishedResults, published
 from molyneux.report.record_lines import StudyRun
 from molyneux.report.records import seed_order
 from molyneux.report.settings import model_of, world_of
-from molyneux.report.study.groups import Group, find_axes, group_runs, label
+from molyneux.report.study.groups import SeedGroup, find_axes, group_runs, label
 from molyneux.report.study.seeds import OverSeeds, over_seeds, published_interval
 from molyneux.report.study.significance import cost_of
 
@@ -35,7 +35,7 @@ _READ_EARLIER = f": what {EARLIER} read is not ranked, so measure again"
 
 
 @dataclass(frozen=True)
-class Row:
+class BoardRow:
     """A line of a board.
 
     Args:
@@ -70,8 +70,8 @@ class Row:
 class Board:
     """The rows of a task, best rank first, and the score over all runs with its chance, controls, unit and bounds."""
 
-    task: Task
-    rows: tuple[Row, ...]
+    task: LeaderboardTask
+    rows: tuple[BoardRow, ...]
     over: OverSeeds
     published: PublishedResults | None = None
 
@@ -97,7 +97,7 @@ def make_boards(
         DataError: two records of the same model and seed under the same protocol have different values, or a value lies
             outside its bounds: one of them was altered.
     """
-    tasks: dict[Task, list[tuple[StudyRun, Score]]] = {}
+    tasks: dict[LeaderboardTask, list[tuple[StudyRun, Score]]] = {}
     given = sorted(runs, key=_order)
     for run in given:
         for score in ranked_scores(run, scores):
@@ -121,7 +121,7 @@ def make_boards(
     return [_board(task, tasks[task], foreign) for task in ordered], left
 
 
-def ranked(rows: Iterable[Row], *, higher_is_better: bool) -> tuple[Row, ...]:
+def ranked(rows: Iterable[BoardRow], *, higher_is_better: bool) -> tuple[BoardRow, ...]:
     """Rows with their ranks, best rank first, equal ranks by their means; rows that are not ours stand where their mean is.
 
     The rank is one more than the number of rows whose interval lies wholly on the better side, so models that are not apart from
@@ -132,7 +132,7 @@ def ranked(rows: Iterable[Row], *, higher_is_better: bool) -> tuple[Row, ...]:
     ours = [row for row in given if row.kind == RECORD]
     counted = [row for row in ours if row.seeds > 1] or ours
 
-    def better(row: Row) -> int:
+    def better(row: BoardRow) -> int:
         best = max(sign * end for end in row.ends)
         return sum(min(sign * end for end in other.ends) > best for other in counted)
 
@@ -148,7 +148,7 @@ def _is_history(run: StudyRun) -> bool:
     return any(map(read_earlier, run.scores))
 
 
-def _board(task: Task, found: Sequence[tuple[StudyRun, Score]], foreign: Sequence[ForeignRecord]) -> Board:
+def _board(task: LeaderboardTask, found: Sequence[tuple[StudyRun, Score]], foreign: Sequence[ForeignRecord]) -> Board:
     groups: dict[str, dict[str, tuple[StudyRun, Score]]] = {}
     for run, score in found:
         own = groups.setdefault(_model_key(run), {})
@@ -163,25 +163,25 @@ def _board(task: Task, found: Sequence[tuple[StudyRun, Score]], foreign: Sequenc
     return Board(task, ranked(rows, higher_is_better=task.higher_is_better), over, results)
 
 
-def _row(name: str, own: Sequence[tuple[StudyRun, Score]]) -> Row:
+def _row(name: str, own: Sequence[tuple[StudyRun, Score]]) -> BoardRow:
     over = over_seeds([score for _, score in own])
-    cost = cost_of(Group({}, tuple(run for run, _ in own)))
-    return Row(name, RECORD, over.mean or 0.0, over.interval, len(own), over.values, cost=cost)
+    cost = cost_of(SeedGroup({}, tuple(run for run, _ in own)))
+    return BoardRow(name, RECORD, over.mean or 0.0, over.interval, len(own), over.values, cost=cost)
 
 
-def _published(task: Task, found: Sequence[tuple[StudyRun, Score]]) -> PublishedResults | None:
+def _published(task: LeaderboardTask, found: Sequence[tuple[StudyRun, Score]]) -> PublishedResults | None:
     """The published table of the same task; only for worlds with their own settings, on the test split."""
     if task.split != "test" or task.details.get("changed") != []:
         return None
     return published(world_of({}, [found[0][1]])[0], task.level)
 
 
-def _published_rows(results: PublishedResults | None, score: Score) -> list[Row]:
+def _published_rows(results: PublishedResults | None, score: Score) -> list[BoardRow]:
     if results is None:
         return []
     figures = [(model, figure) for model in results.models if (figure := results.figure(model, score)) is not None]
     return [
-        Row(
+        BoardRow(
             model,
             PUBLISHED,
             figure.mean,
@@ -193,10 +193,10 @@ def _published_rows(results: PublishedResults | None, score: Score) -> list[Row]
     ]
 
 
-def _foreign_row(record: ForeignRecord) -> Row:
+def _foreign_row(record: ForeignRecord) -> BoardRow:
     cost = {"seconds": record.seconds, "processor_seconds": record.processor_seconds}
     known = {name: number for name, number in cost.items() if number is not None}
-    return Row(record.name, FOREIGN, record.value, record.interval, record.seeds, cost=known, source=record.source)
+    return BoardRow(record.name, FOREIGN, record.value, record.interval, record.seeds, cost=known, source=record.source)
 
 
 def _labels(groups: Sequence[Sequence[StudyRun]]) -> list[str]:
@@ -210,7 +210,7 @@ def _labels(groups: Sequence[Sequence[StudyRun]]) -> list[str]:
         firsts = [StudyRun({"name": name, **_model_settings(groups[place][0])}, ()) for place in same]
         axes = find_axes(firsts)
         for place, run in zip(same, firsts, strict=True):
-            (group,) = group_runs([run], axes) if axes else (Group({}, (run,)),)
+            (group,) = group_runs([run], axes) if axes else (SeedGroup({}, (run,)),)
             labels[place] = f"{name}: {_LONG.sub(_shorter, label(group, axes))}" if axes else name
     doubled = {text for text in labels if labels.count(text) > 1}
     keys = [_model_key(runs[0]) for runs in groups]
@@ -235,7 +235,9 @@ def _order(run: StudyRun) -> tuple[tuple[bool, int, str], str]:
     return seed_order(run.seed), whole
 
 
-def _out_of_bounds(foreign: Sequence[ForeignRecord], task: Task, bounds: tuple[float | None, float | None]) -> list[str]:
+def _out_of_bounds(
+    foreign: Sequence[ForeignRecord], task: LeaderboardTask, bounds: tuple[float | None, float | None]
+) -> list[str]:
     """A sentence for each record of a task whose value the score cannot have."""
     low, high = bounds
     return [
@@ -257,7 +259,7 @@ def _require_bounds(run: StudyRun, score: Score) -> None:
         )
 
 
-def _require_equal(known: tuple[StudyRun, Score] | None, other: tuple[StudyRun, Score], task: Task) -> None:
+def _require_equal(known: tuple[StudyRun, Score] | None, other: tuple[StudyRun, Score], task: LeaderboardTask) -> None:
     """Refuse two different values of one model and seed under one protocol."""
     if known is not None and known[1].value != other[1].value:
         run = other[0]

@@ -11,7 +11,7 @@ from typing import Any
 
 from molyneux.core import ConfigError, nearest, store
 from molyneux.core.config import build
-from molyneux.report.leaderboard.protocol import Task
+from molyneux.report.leaderboard.protocol import LeaderboardTask
 from molyneux.report.study.groups import Key
 
 _STATED = ("level", "source", "split", "world")
@@ -76,7 +76,7 @@ class ForeignRecord:
         """Name and `about` of the score."""
         return self.score, tuple(sorted(self.about.items()))
 
-    def fits(self, task: Task) -> bool:
+    def fits(self, task: LeaderboardTask) -> bool:
         """Whether nothing that the record says contradicts the protocol of a task."""
         stated = (str(self.origin["world"]), str(self.origin.get("level", "")), str(self.origin.get("split", "test")))
         details = task.details
@@ -115,12 +115,12 @@ def _object(line: str) -> dict[str, Any]:
     return record
 
 
-def unplaced(records: Sequence[ForeignRecord], tasks: Sequence[Task]) -> list[str]:
+def unplaced(records: Sequence[ForeignRecord], tasks: Sequence[LeaderboardTask]) -> list[str]:
     """A sentence for each record that has a place in no table."""
     return [_why(record, tasks) for record in records if not any(record.fits(task) for task in tasks)]
 
 
-def _why(record: ForeignRecord, tasks: Sequence[Task]) -> str:
+def _why(record: ForeignRecord, tasks: Sequence[LeaderboardTask]) -> str:
     about = f"{record.name!r} from {record.source}"
     names = {task.key[0] for task in tasks}
     if record.score not in names:

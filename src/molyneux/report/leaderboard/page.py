@@ -10,7 +10,7 @@ from typing import Any
 
 from molyneux.core import Score, store
 from molyneux.report import wording
-from molyneux.report.leaderboard.boards import FOREIGN, PUBLISHED, RECORD, Board, Row
+from molyneux.report.leaderboard.boards import FOREIGN, PUBLISHED, RECORD, Board, BoardRow
 from molyneux.report.leaderboard.protocol import differences, protocol_words
 from molyneux.report.page import Page, Section, render_html, render_markdown
 from molyneux.report.tables import Column, Entry, Strip, Table
@@ -146,7 +146,7 @@ def _table(board: Board, many: str, other: str) -> Table:
     return Table(name, title, columns, tuple(rows), tuple(note for note in notes if note))
 
 
-def _entries(row: Row, board: Board, *, costed: bool) -> tuple[Entry, ...]:
+def _entries(row: BoardRow, board: Board, *, costed: bool) -> tuple[Entry, ...]:
     tone: Tone = "" if row.kind == RECORD else "muted"
     rank = DASH if row.rank is None else Entry(f"{row.rank}{'†' if row.seeds == 1 else ''}", value=row.rank)
     label = row.label if row.kind == RECORD else f"{row.label}, {row.kind}"
@@ -159,7 +159,7 @@ def _entries(row: Row, board: Board, *, costed: bool) -> tuple[Entry, ...]:
     return (rank, Entry(label, tone=tone), mean, Entry(str(row.seeds), value=row.seeds), *cost)
 
 
-def _strip(row: Row, board: Board) -> Strip | None:
+def _strip(row: BoardRow, board: Board) -> Strip | None:
     low, high = board.over.first.bounds
     if low is None or high is None or high <= low:
         return None
@@ -195,7 +195,7 @@ def _board_json(board: Board) -> dict[str, Any]:
     }
 
 
-def _row_json(row: Row) -> dict[str, Any]:
+def _row_json(row: BoardRow) -> dict[str, Any]:
     return {
         "rank": row.rank,
         "model": row.label,

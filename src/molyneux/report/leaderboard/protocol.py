@@ -25,7 +25,7 @@ _MOST = 8
 
 
 @dataclass(frozen=True)
-class Task:
+class LeaderboardTask:
     """A score under one protocol; a table of the leaderboard.
 
     Args:
@@ -67,7 +67,7 @@ class Task:
         return (*self.place, self.key[0], json.dumps(self.about, sort_keys=True), self.unit, self.protocol)
 
 
-def task_of(run: StudyRun, score: Score) -> Task | None:
+def task_of(run: StudyRun, score: Score) -> LeaderboardTask | None:
     """The task that a score belongs to.
 
     None where it has no value, no better direction or no data set in its origin, and where an earlier, unnamed reader read it.
@@ -81,7 +81,7 @@ def task_of(run: StudyRun, score: Score) -> Task | None:
     level = world_of({}, [score])[1] or world_of(run.settings)[1]
     split = str(origin.get("split") or "test")
     protocol = json.dumps(rest, sort_keys=True, ensure_ascii=False)
-    return Task(str(origin["world"]), level, split, key_of(score), score.unit, score.higher_is_better, protocol)
+    return LeaderboardTask(str(origin["world"]), level, split, key_of(score), score.unit, score.higher_is_better, protocol)
 
 
 def ranked_scores(run: StudyRun, names: Sequence[str]) -> Iterator[Score]:
@@ -100,7 +100,7 @@ def ranked_scores(run: StudyRun, names: Sequence[str]) -> Iterator[Score]:
     yield from strict or predicted or directed[:_MOST]
 
 
-def superseded(task: Task, others: Iterable[Task]) -> bool:
+def superseded(task: LeaderboardTask, others: Iterable[LeaderboardTask]) -> bool:
     """Whether a later version of one of the readers of a task read another task of the same place and score.
 
     Versions of exact readers are numbers that are raised; judges, whose versions are digests, supersede none.
@@ -110,7 +110,7 @@ def superseded(task: Task, others: Iterable[Task]) -> bool:
     return any(version > own[reader] for versions in same for reader, version in versions.items() if reader in own)
 
 
-def _versions(task: Task) -> dict[tuple[str, str], int]:
+def _versions(task: LeaderboardTask) -> dict[tuple[str, str], int]:
     """The versions that are numbers, by modality and name of the reader."""
     readers = task.details.get("readers") or {}
     return {
@@ -120,7 +120,7 @@ def _versions(task: Task) -> dict[tuple[str, str], int]:
     }
 
 
-def differences(task: Task, other: Task) -> str:
+def differences(task: LeaderboardTask, other: LeaderboardTask) -> str:
     """The first few places where the protocols of two tasks differ."""
     return where_different(task.details, other.details)
 

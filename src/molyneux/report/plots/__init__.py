@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from molyneux.report.plots.curves import Line, group_curves, line_panel, strength_curves
     from molyneux.report.plots.pictures import contour_svg, image_uri, png_uri
     from molyneux.report.plots.svg import Panel, standalone
-    from molyneux.report.plots.tradeoffs import Point, scatter_panel
+    from molyneux.report.plots.tradeoffs import TradeoffPoint, scatter_panel
 
 __all__ = [
     "DotRow",
     "Line",
     "Panel",
-    "Point",
     "Scale",
+    "TradeoffPoint",
     "contour_svg",
     "dot_panel",
     "factor_bars",

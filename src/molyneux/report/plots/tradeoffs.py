@@ -16,7 +16,7 @@ _CURVE = 60
 
 
 @dataclass(frozen=True)
-class Point:
+class TradeoffPoint:
     """A method by two numbers; the area of its circle grows with `spread`."""
 
     label: str
@@ -25,7 +25,7 @@ class Point:
     spread: float = 0.0
 
 
-def scatter_panel(name: str, title: str, points: Sequence[Point], degree: int, titles: tuple[str, str]) -> Panel:
+def scatter_panel(name: str, title: str, points: Sequence[TradeoffPoint], degree: int, titles: tuple[str, str]) -> Panel:
     """A circle for each point with its label, and the polynomial of a degree that fits them best, dotted.
 
     Args:

@@ -59,7 +59,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Group:
+class SeedGroup:
     """Runs, at least one, that differ by their seeds alone, and the value of each axis by its path."""
 
     values: Mapping[str, str]
@@ -102,7 +102,7 @@ def key_of(score: Score) -> Key:
 
 
 @dataclass(frozen=True)
-class Part:
+class StudyPart:
     """The runs of a study on one level of a world, or on one group of a data set; all of them where neither is varied.
 
     Args:
@@ -115,7 +115,7 @@ class Part:
 
     title: str
     axes: tuple[Axis, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[SeedGroup, ...]
     published: PublishedResults | None
     left_out: str = ""
 
@@ -174,7 +174,7 @@ class Part:
     def _where(self, *, conditional: bool) -> list[Key]:
         return _keys(score for score in self.scores if wording.is_conditional(score) == conditional)
 
-    def label(self, group: Group) -> str:
+    def label(self, group: SeedGroup) -> str:
         """Label of a group; it says that a prior was fitted after training where that is so in some groups and not in others."""
         text = label(group, self.axes)
         fitted = [other for other in self.groups if has_fitted_prior(other.runs[0].settings)]
@@ -208,7 +208,7 @@ def _keys(scores: Iterable[Score]) -> list[Key]:
     return list(dict.fromkeys(map(key_of, scores)))
 
 
-def divide(runs: Sequence[StudyRun]) -> list[Part]:
+def divide(runs: Sequence[StudyRun]) -> list[StudyPart]:
     """Divide a study into one part for each level, or for each group of a data set, in their order."""
     axes = find_axes(runs)
     level = next((axis for axis in axes if axis.is_level), None)
@@ -221,7 +221,7 @@ def divide(runs: Sequence[StudyRun]) -> list[Part]:
             shortest = min(same, key=lambda run: steps_of(run.settings) or math.inf)
             beside = published_beside(shortest.settings, base_scores([score for run in same for score in run.scores]))
             groups = tuple(_ordered(group_runs(same, others), beside[0]))
-            parts.append(Part(", ".join(filter(None, (title, readers))), others, groups, *beside))
+            parts.append(StudyPart(", ".join(filter(None, (title, readers))), others, groups, *beside))
     return parts
 
 
@@ -248,11 +248,11 @@ def _readers(run: StudyRun) -> dict[str, str]:
     return {modality: reader for score in run.scores for modality, reader in readers_of(score).items()}
 
 
-def _ordered(groups: Sequence[Group], published: PublishedResults | None) -> list[Group]:
+def _ordered(groups: Sequence[SeedGroup], published: PublishedResults | None) -> list[SeedGroup]:
     """Models and variants that have published numbers first, in the published order."""
     models = published.models if published else ()
 
-    def place(group: Group) -> int:
+    def place(group: SeedGroup) -> int:
         model = group.published_as(published)
         return models.index(model) if model in models else len(models)
 
@@ -278,7 +278,7 @@ def find_axes(runs: Sequence[StudyRun]) -> list[Axis]:
     return [_axis(runs, path) for path in sorted(chosen, key=order.index)]
 
 
-def group_runs(runs: Sequence[StudyRun], axes: Sequence[Axis]) -> list[Group]:
+def group_runs(runs: Sequence[StudyRun], axes: Sequence[Axis]) -> list[SeedGroup]:
     """Groups in the order of the values of the axes, the runs of each by the numbers of their seeds."""
     groups: dict[tuple[str, ...], list[StudyRun]] = {}
     for run in sorted(runs, key=lambda run: seed_order(run.seed)):
@@ -288,10 +288,10 @@ def group_runs(runs: Sequence[StudyRun], axes: Sequence[Axis]) -> list[Group]:
         return [axis.values.index(value) for axis, value in zip(axes, values, strict=True)]
 
     paths = [axis.path for axis in axes]
-    return [Group(dict(zip(paths, values, strict=True)), tuple(groups[values])) for values in sorted(groups, key=place)]
+    return [SeedGroup(dict(zip(paths, values, strict=True)), tuple(groups[values])) for values in sorted(groups, key=place)]
 
 
-def label(group: Group, axes: Sequence[Axis]) -> str:
+def label(group: SeedGroup, axes: Sequence[Axis]) -> str:
     """Label of a group, such as `MVAE, beta 0.5`."""
     parts = [(axis, group.values[axis.path]) for axis in axes if not axis.is_level]
     texts = [value if axis.is_model else f"{axis.title} {value}" for axis, value in parts]

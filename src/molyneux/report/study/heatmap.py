@@ -13,7 +13,7 @@ from molyneux.report.published import FEWEST_STEPS
 from molyneux.report.published_breakdowns import Cell, NamedBreakdown, NamedRow, named_breakdowns
 from molyneux.report.record_lines import StudyRun
 from molyneux.report.settings import model_of, split_of, steps_of, world_of
-from molyneux.report.study.groups import Axis, Group, find_axes, group_runs, label
+from molyneux.report.study.groups import Axis, SeedGroup, find_axes, group_runs, label
 from molyneux.report.study.seeds import OverSeeds, over_seeds
 from molyneux.report.tables import Column, Entry, Table
 from molyneux.report.tables.heatmap import BREAKDOWN, COLOURS, WHOLE, heat
@@ -150,7 +150,7 @@ def _tables(runs: Sequence[StudyRun], axes: Sequence[Axis], title: str) -> list[
     return tables
 
 
-def _label(group: Group, axes: Sequence[Axis]) -> str:
+def _label(group: SeedGroup, axes: Sequence[Axis]) -> str:
     """Label of a group; where there is only one, the name of its runs or of their model."""
     run = group.runs[0]
     return label(group, axes) if axes else str(run.settings.get("name") or model_of(run.settings, run.scores) or "all runs")

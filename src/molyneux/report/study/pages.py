@@ -17,7 +17,7 @@ from molyneux.report.record_lines import StudyRun
 from molyneux.report.records import seed_order
 from molyneux.report.robustness import with_robustness
 from molyneux.report.settings import chosen_of, precision_of, split_of, train_overlap_of
-from molyneux.report.study.groups import Group, Key, Part, divide
+from molyneux.report.study.groups import Key, SeedGroup, StudyPart, divide
 from molyneux.report.study.heatmap import blank_tables, heat_tables
 from molyneux.report.study.seeds import OverSeeds, above, best_of, over_seeds, published_interval
 from molyneux.report.study.significance import compared_table
@@ -157,7 +157,7 @@ def study_page(runs: Sequence[StudyRun], name: str) -> Page:
     return Page("study", name, tuple(fact for fact in facts if fact), study_headlines(parts), sections)
 
 
-def _parts(runs: Sequence[StudyRun]) -> list[Part]:
+def _parts(runs: Sequence[StudyRun]) -> list[StudyPart]:
     if not runs:
         raise DataError("expected the records of at least one run, got none: run the sweep first")
     return divide(with_robustness(runs))
@@ -173,19 +173,19 @@ def _tradeoffs(runs: Sequence[StudyRun]) -> tuple[Block, ...]:
     return (table, Drawings("", tuple(panels))) if panels else (table,)
 
 
-def _curves(part: Part) -> list[Drawings]:
+def _curves(part: StudyPart) -> list[Drawings]:
     """Curves of all groups over the strength of each imperfection."""
     groups = {part.label(group): [run.scores for run in group.runs] for group in part.groups}
     panels = group_curves(groups, chosen_of(part.groups[0].runs[0].settings), part=part.title)
     return [Drawings(part.title, tuple(panels), _CURVE_KEYS)] if panels else []
 
 
-def _results(part: Part, table: Table) -> Section:
+def _results(part: StudyPart, table: Table) -> Section:
     drawings = strict_drawings(part)
     return Section(part.identifier("results"), part.title or "Results", "", (table, drawings) if drawings else (table,))
 
 
-def _main_tables(parts: Sequence[Part]) -> list[Table]:
+def _main_tables(parts: Sequence[StudyPart]) -> list[Table]:
     """The main table of every part. The first with published numbers has their source and protocol in its notes."""
     tables: list[Table] = []
     explained = False
@@ -203,7 +203,7 @@ def _main_tables(parts: Sequence[Part]) -> list[Table]:
     return tables
 
 
-def _factor_tables(part: Part) -> list[Table]:
+def _factor_tables(part: StudyPart) -> list[Table]:
     """One table for each direction, folded as the directions and levels repeat it."""
     directions: dict[str, list[Key]] = {}
     for key in part.factors:
@@ -215,7 +215,7 @@ def _factor_tables(part: Part) -> list[Table]:
     return [replace(table, folded=True) for table in tables]
 
 
-def _family_tables(part: Part) -> list[Table]:
+def _family_tables(part: StudyPart) -> list[Table]:
     families: dict[str, list[Key]] = {}
     for key in (key for key in part.rest if key[0] != BREAKDOWN):  # it has coloured tables
         families.setdefault(wording.family(key[0]), []).append(key)
@@ -225,17 +225,17 @@ def _family_tables(part: Part) -> list[Table]:
     ]
 
 
-def _condition_table(part: Part) -> Table:
+def _condition_table(part: StudyPart) -> Table:
     return measures_table(part.identifier("conditions"), part.titled("scores by condition"), part, part.conditions)
 
 
-def _compared(part: Part) -> Table | None:
+def _compared(part: StudyPart) -> Table | None:
     """The headline scores with their significance against the best, and the cost of the trainings."""
     keys = part.strict or part.main
     return compared_table(part, keys, part.identifier("significance"), part.titled("significance and cost"))
 
 
-def _spread(part: Part) -> Table:
+def _spread(part: StudyPart) -> Table:
     return seeds_table(part.identifier("seeds"), part.titled("mean and spread"), part, part.main)
 
 
@@ -255,10 +255,10 @@ class Finding:
     best: tuple[str, ...]
     close: tuple[str, ...]
     over: OverSeeds
-    part: Part
+    part: StudyPart
 
 
-def study_headlines(parts: Sequence[Part]) -> tuple[Headline, ...]:
+def study_headlines(parts: Sequence[StudyPart]) -> tuple[Headline, ...]:
     """One headline for each part and direction of strict coherence."""
     return tuple(map(_headline, findings(parts)))
 
@@ -268,7 +268,7 @@ def _headline(item: Finding) -> Headline:
     return Headline(item.about, f"{item.over.written} %", _sentence(item), _strip(item.over), note)
 
 
-def findings_table(parts: Sequence[Part]) -> Table:
+def findings_table(parts: Sequence[StudyPart]) -> Table:
     """The headlines as a table: the best groups for each part and direction, beside the best published number and chance."""
     rows = [
         (
@@ -287,13 +287,13 @@ def findings_table(parts: Sequence[Part]) -> Table:
     return Table("findings", "Strict coherence of the best models", columns, tuple(rows), notes)
 
 
-def findings(parts: Sequence[Part]) -> tuple[Finding, ...]:
+def findings(parts: Sequence[StudyPart]) -> tuple[Finding, ...]:
     """The best groups for each part and direction of strict coherence; none of what an earlier, unnamed reader read."""
     found = [_finding(part, key) for part in parts for key in part.strict]
     return tuple(finding for finding in found if finding is not None)
 
 
-def _finding(part: Part, key: Key) -> Finding | None:
+def _finding(part: StudyPart, key: Key) -> Finding | None:
     column = part.column(key)
     top = best_of(column)
     if not top or read_earlier(top[0].first):
@@ -343,7 +343,7 @@ def _strip(over: OverSeeds) -> Strip | None:
     return Strip(over.mean, low, high, over.interval, over.chance, ceiling(over.controls))
 
 
-def shortfall_table(parts: Sequence[Part]) -> Table | None:
+def shortfall_table(parts: Sequence[StudyPart]) -> Table | None:
     """Every group and direction whose strict coherence is not clearly above chance and the best published number."""
     rows = [row for part in parts for key in part.strict for row in _shortfall_rows(part, key)]
     if not rows:
@@ -353,7 +353,7 @@ def shortfall_table(parts: Sequence[Part]) -> Table | None:
     return Table("shortfalls", "Not clearly above guessing and the best published number", columns, tuple(rows))
 
 
-def _shortfall_rows(part: Part, key: Key) -> list[tuple[Entry, ...]]:
+def _shortfall_rows(part: StudyPart, key: Key) -> list[tuple[Entry, ...]]:
     rows = []
     for group in part.groups:
         over = group.over(key)
@@ -364,7 +364,7 @@ def _shortfall_rows(part: Part, key: Key) -> list[tuple[Entry, ...]]:
     return rows
 
 
-def _reason(part: Part, over: OverSeeds) -> str:
+def _reason(part: StudyPart, over: OverSeeds) -> str:
     if over.mean is None:
         return f"not measured: {over.first.note}"
     if over.score.is_guessed:
@@ -379,21 +379,21 @@ def _reason(part: Part, over: OverSeeds) -> str:
     return f"{how} the best published number ({best[0]}, {best[1].text})"
 
 
-def strict_drawings(part: Part) -> Drawings | None:
+def strict_drawings(part: StudyPart) -> Drawings | None:
     """One panel per direction; None where strict coherence was not measured."""
     panels = [_panel(part, key) for key in part.strict]
     keys = _KEYS if part.published else tuple(key for key in _KEYS if key[0] != "ring")
     return Drawings("", tuple(panels), keys) if panels else None
 
 
-def _panel(part: Part, key: Key) -> Panel:
+def _panel(part: StudyPart, key: Key) -> Panel:
     over = over_seeds([score for group in part.groups for score in group.scores(key)])
     direction, scale = wording.direction(over.first), Scale(0.0, 100.0, over.chance, ceiling(over.controls))
     rows = [_dot_row(part, group, own) for group in part.groups if (own := group.over(key)) is not None]
     return dot_panel(part.identifier("strict", direction), f"{direction}, Strict, %", rows, scale)
 
 
-def _dot_row(part: Part, group: Group, over: OverSeeds) -> DotRow:
+def _dot_row(part: StudyPart, group: SeedGroup, over: OverSeeds) -> DotRow:
     results = part.published
     figure = results.figure(group.published_as(results), over.first) if results else None
     published = (figure.mean, published_interval(figure, results.seeds, over.first)) if figure and results else None

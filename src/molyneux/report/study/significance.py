@@ -17,7 +17,7 @@ import numpy as np
 from molyneux.core.intervals import CONFIDENCE, Interval
 from molyneux.core.score import About
 from molyneux.report.record_lines import StudyRun
-from molyneux.report.study.groups import Group, Key, Part
+from molyneux.report.study.groups import Key, SeedGroup, StudyPart
 from molyneux.report.study.seeds import OverSeeds
 from molyneux.report.study.tables import entry_of
 from molyneux.report.tables import Column, Entry, Table
@@ -117,7 +117,7 @@ def holm(values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def against_best(part: Part, key: Key) -> list[float | None]:
+def against_best(part: StudyPart, key: Key) -> list[float | None]:
     """The adjusted p-value of every group of a part against the best one by a score; None for the best one itself.
 
     All are None where no direction of the score is better.
@@ -132,7 +132,7 @@ def against_best(part: Part, key: Key) -> list[float | None]:
     return holm([None if place == best else difference_p(own, values[best]) for place, own in enumerate(values)])
 
 
-def cost_of(group: Group) -> dict[str, float]:
+def cost_of(group: SeedGroup) -> dict[str, float]:
     """Means of `steps`, `seconds` and `processor_seconds` over the runs of a group that have them; none where none has."""
     costs = [run.cost for run in group.runs if run.cost.get("seconds") is not None]
     if not costs:
@@ -150,7 +150,7 @@ def processor_seconds(cost: Mapping[str, Any]) -> float:
     return float(cost["seconds"]) * int(cost.get("threads") or 1)
 
 
-def compared_table(part: Part, keys: Sequence[Key], name: str, title: str) -> Table | None:
+def compared_table(part: StudyPart, keys: Sequence[Key], name: str, title: str) -> Table | None:
     """Groups in rows: for each score the mean with its interval and the p-value against the best, then seeds and cost.
 
     None where there is one group alone, or no score has a better direction.
@@ -178,7 +178,7 @@ COST_COLUMNS = (Column("steps"), Column("seconds"), Column("processor seconds"))
 """Titles of `cost_entries`."""
 
 
-def cost_entries(group: Group) -> tuple[Entry, Entry, Entry]:
+def cost_entries(group: SeedGroup) -> tuple[Entry, Entry, Entry]:
     """Steps, seconds and processor seconds of a group, or dashes."""
     cost = cost_of(group)
     if not cost:
@@ -196,11 +196,11 @@ def _pair(over: OverSeeds | None, p: float | None) -> tuple[Entry, Entry]:
     return entry_of(over, None), test
 
 
-def _seeds(group: Group) -> int:
+def _seeds(group: SeedGroup) -> int:
     return len({run.seed for run in group.runs})
 
 
-def _by_seed(group: Group, key: Key) -> dict[str, float]:
+def _by_seed(group: SeedGroup, key: Key) -> dict[str, float]:
     """The values of a score by the seed of the run."""
     scores = [(run.seed, group.score_of(run, key)) for run in group.runs]
     return {seed: float(score.value) for seed, score in scores if score is not None and score.value is not None}

@@ -10,7 +10,7 @@ from molyneux.core import Score
 from molyneux.core.reader import read_earlier
 from molyneux.report import wording
 from molyneux.report.published import PublishedResults
-from molyneux.report.study.groups import Axis, Group, Key, Part
+from molyneux.report.study.groups import Axis, Key, SeedGroup, StudyPart
 from molyneux.report.study.seeds import OverSeeds, above, best_of, published_interval
 from molyneux.report.tables import Column, Entry, Table, readers_note
 from molyneux.report.tables.table import DASH, reference_entry
@@ -36,7 +36,7 @@ MARKS = {
 def results_table(
     name: str,
     title: str,
-    part: Part,
+    part: StudyPart,
     keys: Sequence[Key],
     *,
     published: PublishedResults | None = None,
@@ -72,7 +72,7 @@ def results_table(
     return Table(name, title, (Column("", "left"), *map(Column, heads)), tuple(rows), (*marks_used(rows), *read, *notes))
 
 
-def seeds_table(name: str, title: str, part: Part, keys: Sequence[Key]) -> Table:
+def seeds_table(name: str, title: str, part: StudyPart, keys: Sequence[Key]) -> Table:
     """Every group and score with mean, deviation, both intervals and the value of every seed."""
     heads = ("runs", "of what", "measure", "mean", "over seeds (95 %)", "over samples (95 %)", "deviation", "seeds")
     rows = []
@@ -83,7 +83,7 @@ def seeds_table(name: str, title: str, part: Part, keys: Sequence[Key]) -> Table
     return Table(name, title, columns, tuple(rows), folded=True)
 
 
-def measures_table(name: str, title: str, part: Part, keys: Sequence[Key], *, folded: bool = False) -> Table:
+def measures_table(name: str, title: str, part: StudyPart, keys: Sequence[Key], *, folded: bool = False) -> Table:
     """Scores in rows and groups in columns, for families of many scores."""
     cells = [part.column(key) for key in keys]
     firsts = [next(filter(None, row)).first for row in cells]
@@ -144,7 +144,7 @@ def entry_of(over: OverSeeds | None, published: PublishedResults | None, own: st
 
 
 def _published_rows(
-    published: PublishedResults | None, group: Group, groups: Sequence[Group], cells: Sequence[OverSeeds | None]
+    published: PublishedResults | None, group: SeedGroup, groups: Sequence[SeedGroup], cells: Sequence[OverSeeds | None]
 ) -> list[tuple[Entry, ...]]:
     """The published row of a group's model, beneath the last group of that model."""
     model = group.published_as(published)
@@ -202,7 +202,7 @@ def _plain(over: OverSeeds | None) -> Entry:
     return Entry(write(over.mean, decimals), write(over.sd, decimals) if over.sd is not None else "", over.mean)
 
 
-def ablation_tables(part: Part) -> list[Table]:
+def ablation_tables(part: StudyPart) -> list[Table]:
     """One table for each setting besides the model, where more than one setting is varied.
 
     Its groups share the values that all other settings have most often: the base that was varied around.
@@ -217,10 +217,10 @@ def ablation_tables(part: Part) -> list[Table]:
     return tables
 
 
-def _around(groups: Sequence[Group], fixed: Sequence[Axis], axis: Axis) -> tuple[Group, ...]:
+def _around(groups: Sequence[SeedGroup], fixed: Sequence[Axis], axis: Axis) -> tuple[SeedGroup, ...]:
     """The groups in which the fixed settings have the values that go with most values of the axis."""
 
-    def held(group: Group) -> tuple[str, ...]:
+    def held(group: SeedGroup) -> tuple[str, ...]:
         return tuple(group.values[other.path] for other in fixed)
 
     base = Counter(map(held, groups)).most_common(1)[0][0]

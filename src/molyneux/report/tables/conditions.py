@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from molyneux.core import Score
 from molyneux.report import wording
-from molyneux.report.tables.scores import Head, head_entries
+from molyneux.report.tables.scores import LabelColumn, head_entries
 from molyneux.report.tables.table import DASH, Column, Footnotes, Table, reference_entry, value_entry
 
 _DETAILS = frozenset({"factor", "label", "value", "dimension", "bin"})
@@ -34,9 +34,9 @@ def condition_tables(scores: Sequence[Score]) -> list[Table]:
     strengths = [score for score in rest if "strength" in score.about]
     others = [score for score in rest if "strength" not in score.about]
     heads = (
-        Head("measure", wording.distinct_measures(rest)),
-        Head("of what", lambda score: wording.subject(score, without=wording.CONDITIONS)),
-        Head("corruption", lambda score: wording.condition(score, without=("strength",))),
+        LabelColumn("measure", wording.distinct_measures(rest)),
+        LabelColumn("of what", lambda score: wording.subject(score, without=wording.CONDITIONS)),
+        LabelColumn("corruption", lambda score: wording.condition(score, without=("strength",))),
     )
     title = "Scores by strength of the corruption"
     tables = [_table("corruptions", title, heads, strengths, _strength, base)] if strengths else []
@@ -68,7 +68,7 @@ def _identity(score: Score) -> Identity:
 def _table(
     name: str,
     title: str,
-    heads: Sequence[Head],
+    heads: Sequence[LabelColumn],
     scores: Sequence[Score],
     column_of: Callable[[Score], str],
     base: Mapping[Identity, Score],

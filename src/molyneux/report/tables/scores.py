@@ -48,7 +48,7 @@ _MEANING = (
 
 
 @dataclass(frozen=True)
-class Head:
+class LabelColumn:
     """A text column on the left of the numbers; text that repeats from row to row is shown once."""
 
     title: str
@@ -64,14 +64,14 @@ class Extra:
     align: Align = "right"
 
 
-def about_head(name: str, title: str = "") -> Head:
+def about_head(name: str, title: str = "") -> LabelColumn:
     """A text column with one part of `Score.about`, such as the factor."""
-    return Head(title or name.replace("_", " "), lambda score: wording.value_text(score.about.get(name)))
+    return LabelColumn(title or name.replace("_", " "), lambda score: wording.value_text(score.about.get(name)))
 
 
-MEASURE = Head("measure", wording.measure)
-SUBJECT = Head("of what", wording.subject)
-DIRECTION = Head("direction", wording.direction)
+MEASURE = LabelColumn("measure", wording.measure)
+SUBJECT = LabelColumn("of what", wording.subject)
+DIRECTION = LabelColumn("direction", wording.direction)
 
 
 def score_table(
@@ -79,7 +79,7 @@ def score_table(
     title: str,
     scores: Sequence[Score],
     *,
-    heads: Sequence[Head] = (MEASURE, SUBJECT),
+    heads: Sequence[LabelColumn] = (MEASURE, SUBJECT),
     extras: Sequence[Extra] = (),
     notes: Sequence[str] = (),
     drawn: bool = False,
@@ -113,7 +113,7 @@ def score_table(
     return Table(name, title, tuple(titles), tuple(rows), (*notes, *readers_note(scores), *footnotes.notes))
 
 
-def head_entries(heads: Sequence[Head], score: Score, above: Score | None) -> list[Entry]:
+def head_entries(heads: Sequence[LabelColumn], score: Score, above: Score | None) -> list[Entry]:
     """The text entries of a row; those that repeat the row `above` from the left on are marked as repeated."""
     row, same = [], above is not None
     for head in heads:
@@ -280,7 +280,7 @@ def _family_table(name: str, scores: Sequence[Score]) -> Table:
     return score_table(identifier, wording.family_title(name), scores)
 
 
-def _about_heads(scores: Sequence[Score]) -> list[Head]:
+def _about_heads(scores: Sequence[Score]) -> list[LabelColumn]:
     """The direction, then one text column for every other part of `about`, and the measure where there are several."""
     names = dict.fromkeys(name for score in scores for name in score.about if name not in ("source", "target"))
     measures = [MEASURE] if len({score.name for score in scores}) > 1 else []

@@ -60,14 +60,14 @@ class RunFolder:
         return True
 
 
-def _made(stage: store.Stage) -> store.Stage:
+def _made(stage: store.StageFolder) -> store.StageFolder:
     """A stage; one that an earlier version made, whose settings have other names today, keeps those and its key."""
     try:
         recorded = store.made_by(stage.folder)
     except CorruptFileError:  # what reads the stage says so
         return stage
     same = recorded and recorded != stage.settings and same_settings(recorded, stage.settings)
-    return store.Stage(stage.folder, recorded, remedy=stage.remedy) if same else stage
+    return store.StageFolder(stage.folder, recorded, remedy=stage.remedy) if same else stage
 
 
 @contextmanager

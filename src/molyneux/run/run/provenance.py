@@ -18,9 +18,9 @@ INPUTS = ("package", "world", "settings", "stored", "judges")
 def inputs(experiment: Experiment) -> dict[str, Any]:
     """What tells runs of the same settings apart, by `INPUTS`: plain data without paths.
 
-    `package` is the version since which it computes these numbers, `world` the name of the data set with its version, `settings` everything its bytes depend on,
-    `stored` what identifies the content of the folder of stored samples, `judges` the digests of the judges, named or shipped;
-    the last two are left out where there are none.
+    `package` is the version since which the package computes these numbers, `world` the name of the data set with its version,
+    `settings` everything its bytes depend on, `stored` what identifies the content of the folder of stored samples, `judges` the
+    digests of the judges, named or shipped; the last two are left out where there are none.
 
     Raises:
         StoreError, CorruptFileError: a file that the experiment names is not there or damaged.

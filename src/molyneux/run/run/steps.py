@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
 from molyneux.core import Condition, ConfigError, History, Source, StoreError, nearest, save_exhibits, store
-from molyneux.data import Split, StoredSource, contact_sheet, generate
+from molyneux.data import Split, StoredSource, contact_sheet, store_samples
 from molyneux.data.dataset import SPLITS
 from molyneux.learn import FitProgress, fit, load_weights, post_fit_precision, precision_of, save_model
 from molyneux.learn.training.timed_steps import FitStep
@@ -113,7 +113,7 @@ class Run:
         """The samples of a split as the model gets them; errors as `whole`."""
         return self.experiment.samples.prepared(self.whole(split), split)
 
-    def done(self, stage: store.Stage, step: Step, *, again: bool = False) -> bool:
+    def done(self, stage: store.StageFolder, step: Step, *, again: bool = False) -> bool:
         """Whether a stage is complete; then its files are checked. Other settings are refused unless it can be made `again`."""
         if not (stage.current if again else stage.complete):
             return False
@@ -260,7 +260,7 @@ def _keep(run: Run, split: Split, source: Source) -> None:
         done += count
         run.progress.advance(done, len(source), split)
 
-    generate(source, run.folder.samples.folder / split, progress=advance)
+    store_samples(source, run.folder.samples.folder / split, progress=advance)
 
 
 def _origin(experiment: Experiment, readers: Readers) -> dict[str, Any]:
@@ -273,7 +273,7 @@ def _origin(experiment: Experiment, readers: Readers) -> dict[str, Any]:
     }
 
 
-def _require(stage: store.Stage, step: Step, before: Step) -> None:
+def _require(stage: store.StageFolder, step: Step, before: Step) -> None:
     if not stage.complete:
         run = stage.folder.parent
         raise StoreError(f"expected {stage.folder} to be complete before step {step}: run molyneux {before} {run} first")

@@ -35,9 +35,9 @@ STAGES = ("samples", "model", "measure", "report")
 """The sub-folders of a run, in the order in which they are made."""
 
 
-def run_stage(path: Path, name: str, **settings: Any) -> store.Stage:
+def run_stage(path: Path, name: str, **settings: Any) -> store.StageFolder:
     """One of the stages of a run, of these settings."""
-    return store.Stage(files.inside(path, name), settings, remedy=remedy(path / name))
+    return store.StageFolder(files.inside(path, name), settings, remedy=remedy(path / name))
 
 
 def remedy(folder: Path) -> str:
@@ -55,7 +55,7 @@ def measured(path: Path, settings: Mapping[str, Any]) -> bool:
     return "measure" in made_by and store.fingerprint(made_by["measure"]) == store.fingerprint(settings["measure"])
 
 
-def report_stage(path: Path, settings: Mapping[str, Any]) -> store.Stage:
+def report_stage(path: Path, settings: Mapping[str, Any]) -> store.StageFolder:
     """The stage of the report on the scores in a folder; its key holds that of the scores, as recorded.
 
     Raises:

@@ -319,22 +319,22 @@ def _copy_stages(folder: Path, part: Path, copied: _Files, scores: list[Score]) 
     resolved, shown = copied.resolved, copied.shown
     made = {name: store.made_by(files.inside(folder, name)) for name in ("samples", "model", "measure")}
     version = made["samples"].get("version", copied.version or recorded_version(folder) or None)
-    samples = store.Stage(part / "samples", {"seed": resolved["seed"], "data": resolved["data"], "version": version})
+    samples = store.StageFolder(part / "samples", {"seed": resolved["seed"], "data": resolved["data"], "version": version})
     if made["samples"]:
         _stage(folder, samples, ["spec.json", *(["contact_sheet.png"] if shown else [])])
     views = [name for name in store.read_stage(folder / "model")["files"] if name.startswith("train_views.")]
-    model = store.Stage(part / "model", {**made["model"], "samples": samples.key})
+    model = store.StageFolder(part / "model", {**made["model"], "samples": samples.key})
     _stage(folder, model, [*_MODEL_FILES, *views])
     records = [{**score.to_json(), "origin": portable(score.origin)} for score in scores]
     store.write_lines(part / "measure" / "scores.jsonl", records)
     exhibits = sorted(name for name in store.read_stage(folder / "measure")["files"] if name != "scores.jsonl")
-    measure = store.Stage(part / "measure", {**made["measure"], "measure": resolved["measure"], "model": model.key})
+    measure = store.StageFolder(part / "measure", {**made["measure"], "measure": resolved["measure"], "model": model.key})
     _stage(folder, measure, exhibits if shown else [])
     if store.is_file(machine := files.inside(folder, "machine.json")):
         _copy(machine, part / "machine.json")
 
 
-def _stage(folder: Path, stage: store.Stage, names: Sequence[str]) -> None:
+def _stage(folder: Path, stage: store.StageFolder, names: Sequence[str]) -> None:
     """Copy files of a stage of a run and finish its copy, with the same details."""
     name = stage.folder.name
     for file in names:

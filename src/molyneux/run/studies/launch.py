@@ -19,7 +19,7 @@ from molyneux.core import ConfigError, MolyneuxError, StoreError, store
 from molyneux.core.config import dump_document
 from molyneux.run.run.experiment import Experiment
 from molyneux.run.run.folder import RunFolder
-from molyneux.run.studies.pruning import Losses, PrunedRun, Rule, pruned_run
+from molyneux.run.studies.pruning import Losses, PrunedRun, PruningRule, pruned_run
 from molyneux.run.studies.ray_agents import watch_agents
 from molyneux.run.studies.study import run_name
 
@@ -252,7 +252,7 @@ class Pool:
     records: Records
     trust: bool = False
 
-    def run(self, experiments: Sequence[Experiment], rules: Sequence[Rule | None] = ()) -> list[Finished]:
+    def run(self, experiments: Sequence[Experiment], rules: Sequence[PruningRule | None] = ()) -> list[Finished]:
         """Run experiments and wait for all of them; a run that fails does not stop the others. Equal ones are run once.
 
         Args:
@@ -272,7 +272,7 @@ class Pool:
                 self.launcher.stop()
                 raise
 
-    def _run(self, name: str, experiment: Experiment, rule: Rule | None) -> Finished:
+    def _run(self, name: str, experiment: Experiment, rule: PruningRule | None) -> Finished:
         folder, recorded, pruned = self.folder / name, False, None
         try:
             error = ""
@@ -290,7 +290,7 @@ class Pool:
         stopped = (pruned.epoch, pruned.losses) if pruned is not None and not error else (0, ())
         return Finished(folder, experiment, error, recorded, *stopped)
 
-    def _launch(self, name: str, experiment: Experiment, folder: Path, rule: Rule | None) -> tuple[str, PrunedRun | None]:
+    def _launch(self, name: str, experiment: Experiment, folder: Path, rule: PruningRule | None) -> tuple[str, PrunedRun | None]:
         """Compute a run; what went wrong, and how it was stopped if it was. One that was stopped before is not begun again."""
         settings = (self.folder / "experiments" / f"{name}.yaml").resolve()
         place = settings.with_name(f"{name}.rule.json") if rule is not None else None

@@ -25,9 +25,9 @@ def make_leaderboard(results: Sequence[Path | str], *, add: Sequence[Path | str]
         StoreError: there are no records. CorruptFileError: a record was altered.
         DataError: two records of one run differ, or a value lies outside its bounds.
     """
-    from molyneux.report import Leaderboard, load_study, make_boards, read_foreign  # draws: takes a second to import
+    from molyneux.report import Leaderboard, load_records, make_boards, read_foreign  # draws: takes a second to import
 
-    runs = [run for path in sorted({path for place in results for path in _files(Path(place))}) for run in load_study(path)]
+    runs = [run for path in sorted({path for place in results for path in _files(Path(place))}) for run in load_records(path)]
     foreign = [record for path in add for record in read_foreign(path)]
     boards, left = make_boards(runs, foreign, scores)
     apart = {id(run) for run in left}

@@ -38,7 +38,7 @@ class Earlier:
 
 
 @dataclass(frozen=True)
-class Rule:
+class PruningRule:
     """When a run is stopped.
 
     Args:
@@ -61,7 +61,7 @@ class Rule:
         store.write_json(path, asdict(self))
 
     @classmethod
-    def read(cls, path: Path) -> Rule:
+    def read(cls, path: Path) -> PruningRule:
         """Read what `write` wrote."""
         record = store.read_json(path)
         earlier = (Earlier(losses_from(item["losses"]), item["complete"]) for item in record["earlier"])
@@ -105,7 +105,7 @@ def losses_of(history: Path) -> Losses:
 class Watched:
     """The progress of a run that is stopped, by the exception `PrunedError`, when a rule says so."""
 
-    def __init__(self, progress: RunProgress, rule: Rule, history: Path) -> None:
+    def __init__(self, progress: RunProgress, rule: PruningRule, history: Path) -> None:
         self._progress, self._rule, self._history = progress, rule, history
         self._trial: Any = None
         self._told = 0
@@ -134,7 +134,7 @@ class Watched:
                 raise PrunedError(epoch)
 
 
-def stopped_at(rule: Rule, losses: Losses) -> int | None:
+def stopped_at(rule: PruningRule, losses: Losses) -> int | None:
     """The epoch after which a run of these losses is stopped; None where it comes to its end."""
     trial = _replayed(rule)
     for epoch, loss in losses:
@@ -146,7 +146,7 @@ def stopped_at(rule: Rule, losses: Losses) -> int | None:
 
 def run_watched(experiment: Experiment, folder: Path, rule: Path, progress: RunProgress) -> None:
     """Run an experiment by the rule in a file; that it was stopped is recorded beside the rule. Errors as `run_experiment`."""
-    known, history = Rule.read(rule), folder / "model" / "history.csv"
+    known, history = PruningRule.read(rule), folder / "model" / "history.csv"
     try:
         run_experiment(experiment, folder, progress=Watched(progress, known, history))
     except PrunedError as stopped:
@@ -159,7 +159,7 @@ def pruned_run(rule: Path) -> PrunedRun | None:
     if not store.is_file(_record(rule)) or not store.is_file(rule):
         return None
     record = store.read_json(_record(rule))
-    if record["rule"] != Rule.read(rule).key:
+    if record["rule"] != PruningRule.read(rule).key:
         return None
     return PrunedRun(record["epoch"], losses_from(record["losses"]), record["cost"])
 
@@ -180,7 +180,7 @@ def _cost(experiment: Experiment, history: Path) -> dict[str, Any]:
     }
 
 
-def _replayed(rule: Rule) -> Any:
+def _replayed(rule: PruningRule) -> Any:
     """A trial in the memory of this process, with those before it."""
     optuna = import_extra("optuna", extra="search", what="pruning")  # takes a second to import
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from molyneux.core import ConflictError, History, store
 from molyneux.core.tooling.documents import differences, places
-from molyneux.report import StudyRun, append_study, flatten, load_study, portable, save_study, study_run
+from molyneux.report import StudyRun, append_records, flatten, load_records, portable, save_records, study_run
 from molyneux.run.run.experiment import Experiment
 from molyneux.run.run.provenance import INPUTS, inputs
 from molyneux.run.run.stored import record_machine, remedy
@@ -37,7 +37,7 @@ class Records:
     def __init__(self, path: Path) -> None:
         self.path, self._costs_path = path, path.with_name(_COSTS)
         self._lock = threading.Lock()
-        self._runs = {_key(_identity_of(run)): run for run in load_study(path)} if store.is_file(path) else {}
+        self._runs = {_key(_identity_of(run)): run for run in load_records(path)} if store.is_file(path) else {}
         costs = store.read_lines(self._costs_path) if store.is_file(self._costs_path) else []
         self._costs = {str(row["run"]): dict(row) for row in costs}
 
@@ -90,9 +90,9 @@ class Records:
             before = self._runs.get(_key(wanted))
             self._runs[_key(wanted)] = replace(run, cost=cost)
             if before is None:
-                append_study(self.path, run)
+                append_records(self.path, run)
             elif _content(before) != _content(run):
-                save_study(self.path, list(self._runs.values()))
+                save_records(self.path, list(self._runs.values()))
             if cost:
                 self._write_cost(folder.name, cost)
 

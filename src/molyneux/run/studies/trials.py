@@ -20,7 +20,7 @@ import optuna
 from optuna.trial import FrozenTrial, TrialState
 
 from molyneux.core import ConfigError, seeds, store
-from molyneux.run.studies.pruning import Earlier, Losses, Rule
+from molyneux.run.studies.pruning import Earlier, Losses, PruningRule
 from molyneux.run.studies.study import Overrides, Study
 
 VARIANT = "variant"
@@ -85,7 +85,7 @@ class Trials:
         numbers = {path: trial.params[path] for path in self.study.ranges}
         return {**self.study.variant(trial.params.get(VARIANT, "")), **chosen, **numbers}
 
-    def rule(self, trial: FrozenTrial) -> Rule | None:
+    def rule(self, trial: FrozenTrial) -> PruningRule | None:
         """When the first run of a trial is stopped: by the trials that were known when it was drawn."""
         if self.study.pruning == "none":
             return None
@@ -101,7 +101,7 @@ class Trials:
             for other in known
             if other.state is not TrialState.FAIL
         )
-        return Rule(self.study.pruning, min(5, max(2, self.study.trials // 3)), earlier)
+        return PruningRule(self.study.pruning, min(5, max(2, self.study.trials // 3)), earlier)
 
     def tell(self, trial: FrozenTrial, state: TrialState, value: float | None = None, losses: Losses = ()) -> None:
         """Write what came out of a trial. Losses stand with the sign with which more is better if it is of the goal."""

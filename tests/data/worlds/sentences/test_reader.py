@@ -6,7 +6,7 @@ import torch
 
 from molyneux.core import ConfigError, SpecError
 from molyneux.data import Letters, PartsOfSpeech, Ynoc
-from molyneux.data.worlds.sentences.language import Group, Language, template
+from molyneux.data.worlds.sentences.language import FiniteLanguage, WordGroup, template
 
 YNOC = Ynoc(vocabulary="realistic", nuisances=["template"])
 POS = PartsOfSpeech(nuisances=["structure", "kind"])
@@ -151,6 +151,6 @@ def test_rows_that_are_no_rows():
 
 
 def test_languages_that_cannot_be_read():
-    groups = (Group("who", ("Ann", "Bob")), Group("whom", ("Bob", "Cid")))
+    groups = (WordGroup("who", ("Ann", "Bob")), WordGroup("whom", ("Bob", "Cid")))
     with pytest.raises(ConfigError, match="the word 'Bob' stands in who and in whom"):
-        Language(groups, (template("{who} meets {whom}", groups, order=("who", "whom")),))
+        FiniteLanguage(groups, (template("{who} meets {whom}", groups, order=("who", "whom")),))

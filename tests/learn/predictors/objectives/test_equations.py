@@ -23,12 +23,12 @@ from molyneux.learn.predictors.objectives import (
     Contrastive,
     InStages,
     MultiSimilarity,
+    PredictorStep,
     PublishedMFM,
     PublishedMVAE,
     RefNet,
     RefNetReconstruction,
     SupervisedMVAE,
-    TrainingStep,
 )
 from molyneux.learn.predictors.objectives.contrastive import info_nce
 from molyneux.learn.predictors.objectives.mfm import discrepancy_from_normal
@@ -53,7 +53,7 @@ def step_of(vectors, features):
     batch = Batch(vectors, targets={"y": torch.zeros(len(features), dtype=torch.long)})
     encodings = {name: Encoding(x, x.unsqueeze(1), torch.ones(len(x), 1, dtype=torch.bool)) for name, x in vectors.items()}
     found = {"y": Categorical(logits=torch.zeros(len(features), 2))}
-    return TrainingStep(batch, SPEC, encodings, features, found, START, model=None)
+    return PredictorStep(batch, SPEC, encodings, features, found, START, model=None)
 
 
 @pytest.mark.parametrize("objective", [RefNet(1.0), RefNet(1.0, refined="encodings"), RefNetReconstruction(1.0, ())])
@@ -166,7 +166,7 @@ def test_costs_of_a_reconstruction_count_what_is_within_the_length(kind):
     view, lengths = draw(3, 4, 3), torch.tensor([4, 1, 2])
     batch, codes = Batch({"s": view}, lengths={"s": lengths}), draw(3, 2, seed=4)
     empty = torch.zeros(3, 1)
-    step = TrainingStep(batch, spec, {"s": Encoding(empty, empty.unsqueeze(1), empty > 1)}, codes, {}, START, model=None)
+    step = PredictorStep(batch, spec, {"s": Encoding(empty, empty.unsqueeze(1), empty > 1)}, codes, {}, START, model=None)
     decoder = decoders.decoders["s"].decoder
     raw = (decoder.body if kind == "likelihood" else decoder)(codes).reshape(3, 4, 3)
     for row, length in enumerate(lengths.tolist()):

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from molyneux.core import Batch, Factor, Modality, Reader, Spec, StoreError, Target, choice_problems, files, store
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, tensors
 from molyneux.data.benchmarks.generative.attributes import AttributeReader, attribute_modality
 from molyneux.data.dataset import SPLITS
 from molyneux.data.image_files import Box, in_threads, read_image
@@ -80,7 +80,7 @@ class CelebA(FileBenchmark):
         """The tables that have to be there."""
         return tuple(self._place(name) for name in self.files)
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         used = NAMES if self._settings["attributes"] == "all" else DISTINCTIVE
         names, values = self._attributes(paths[self.expected[0]], used)
@@ -97,7 +97,7 @@ class CelebA(FileBenchmark):
             codes = torch.from_numpy(values[rows].astype(np.int64))
             return Batch(tensors(image=pixels, attributes=values[rows]), factors=codes, targets=tensors(attributes=values[rows]))
 
-        return Samples(spec, {split: np.flatnonzero(part == place) for place, split in enumerate(SPLITS)}, read)
+        return FileSamples(spec, {split: np.flatnonzero(part == place) for place, split in enumerate(SPLITS)}, read)
 
     def readers(self) -> Mapping[str, Reader]:
         """The exact reader of attributes."""

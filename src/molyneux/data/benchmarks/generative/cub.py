@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from molyneux.core import Batch, Factor, Modality, Spec, StoreError, Target, files, store
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, tensors
 from molyneux.data.benchmarks.generative.divisions import last_twelfth_of_classes
 from molyneux.data.benchmarks.text_samples import word_view
 from molyneux.data.image_files import Box, in_threads, read_image
@@ -70,7 +70,7 @@ class CUB(FileBenchmark):
             problems.append(f"captions: expected 1 to {CAPTIONS}, got {captions}")
         super().__init__(folder, {"captions": captions, "cropped": cropped, **sizes}, problems)
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         images, labels, trains, boxes = self._tables(paths)
         classes = [row[1] for row in self._rows(paths["classes.txt"], 2)]
@@ -95,7 +95,7 @@ class CUB(FileBenchmark):
             views = tensors(image=pixels, text=symbols[rows])
             return Batch(views, factors=torch.from_numpy(codes[:, None].copy()), targets=tensors(label=codes))
 
-        return Samples(spec, {split: np.flatnonzero(np.isin(owner, part)) for split, part in parts.items()}, read)
+        return FileSamples(spec, {split: np.flatnonzero(np.isin(owner, part)) for split, part in parts.items()}, read)
 
     def _tables(self, paths: Mapping[str, Path]) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
         """Files of the photographs, their kinds (N,) from 1, whether they train (N,), and boxes of the birds (N, 4)."""

@@ -11,7 +11,7 @@ import torch
 
 from molyneux.core import Batch, Modality, Reader, Spec
 from molyneux.data.benchmarks.av_mnist.digits import FILES, SIDE
-from molyneux.data.benchmarks.file_benchmark import Samples, tensors
+from molyneux.data.benchmarks.file_benchmark import FileSamples, tensors
 from molyneux.data.benchmarks.generative.digit_images import DigitImages, class_factor
 from molyneux.data.benchmarks.generative.words import DIGITS
 from molyneux.data.lookup_reader import label_reader
@@ -37,7 +37,7 @@ class ImageLabels(DigitImages):
     def __init__(self, folder: Path | None = None) -> None:
         super().__init__(folder)
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         found, rows = self.digits(paths)
         factors, targets = class_factor(self.classes)
@@ -50,7 +50,7 @@ class ImageLabels(DigitImages):
             codes = torch.from_numpy(labels[:, None].copy())
             return Batch(views, factors=codes, targets=tensors(label=found.labels[rows]))
 
-        return Samples(spec, rows, read)
+        return FileSamples(spec, rows, read)
 
     def readers(self) -> Mapping[str, Reader]:
         """The exact reader of labels."""

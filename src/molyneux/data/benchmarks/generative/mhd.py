@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from molyneux.core import Batch, Modality, Reader, Spec
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, tensors
 from molyneux.data.benchmarks.generative.digit_images import class_factor
 from molyneux.data.benchmarks.generative.divisions import last_twelfth
 from molyneux.data.benchmarks.generative.words import DIGITS
@@ -51,7 +51,7 @@ class MHD(FileBenchmark):
     def __init__(self, folder: Path | None = None) -> None:
         super().__init__(folder)
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         parts = [self._read(paths[name]) for name in self.files]
         first_test = len(parts[0]["label"])
@@ -74,7 +74,7 @@ class MHD(FileBenchmark):
             codes = torch.from_numpy(labels[rows][:, None].copy())
             return Batch(tensors(**found, label=labels[rows]), factors=codes, targets=tensors(label=labels[rows]))
 
-        return Samples(spec, last_twelfth(first_test, len(labels) - first_test), read)
+        return FileSamples(spec, last_twelfth(first_test, len(labels) - first_test), read)
 
     def readers(self) -> Mapping[str, Reader]:
         """The exact reader of labels."""

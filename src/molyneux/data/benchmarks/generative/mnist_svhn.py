@@ -11,7 +11,7 @@ import torch
 
 from molyneux.core import Batch, Modality, Reader, Spec, seeds
 from molyneux.data.benchmarks.av_mnist.digits import FILES, SIDE, Digits
-from molyneux.data.benchmarks.file_benchmark import Samples, tensors
+from molyneux.data.benchmarks.file_benchmark import FileSamples, tensors
 from molyneux.data.benchmarks.generative.digit_images import DigitImages, class_factor
 from molyneux.data.benchmarks.generative.divisions import last_twelfth
 from molyneux.data.benchmarks.generative.pairing import matched
@@ -66,7 +66,7 @@ class MNISTSVHN(DigitImages):
         problems = [] if rounds >= 1 else [f"rounds: expected at least 1, got {rounds}"]
         super().__init__(folder, {"rounds": rounds, "text": text, "pairing_seed": pairing_seed}, problems)
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         written, parts = self.digits(paths)
         photos, rows = self._photos([paths[name] for name in PHOTOS])
@@ -101,7 +101,7 @@ class MNISTSVHN(DigitImages):
             codes = torch.from_numpy(labels[:, None].copy())
             return Batch(tensors(**views), factors=codes, targets=tensors(label=labels))
 
-        return Samples(spec, found, read)
+        return FileSamples(spec, found, read)
 
     def readers(self) -> Mapping[str, Reader]:
         """The exact reader of words, where there are any."""

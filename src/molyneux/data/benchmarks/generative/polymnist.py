@@ -12,7 +12,7 @@ import torch
 
 from molyneux.core import Batch, Modality, Spec, seeds
 from molyneux.data.benchmarks.av_mnist.digits import FILES, SIDE
-from molyneux.data.benchmarks.file_benchmark import Samples, tensors
+from molyneux.data.benchmarks.file_benchmark import FileSamples, tensors
 from molyneux.data.benchmarks.generative import backgrounds
 from molyneux.data.benchmarks.generative.digit_images import DigitImages, class_factor
 from molyneux.data.benchmarks.generative.pairing import dealt
@@ -89,7 +89,7 @@ class PolyMNIST(DigitImages):
         path = self._settings["backgrounds"]
         return {**self._settings, "backgrounds": None if path is None else folder_digest(Path(path))}
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         found, rows = self.digits(paths)
         count, path, seed = self._settings["modalities"], self._settings["backgrounds"], self._settings["pairing_seed"]
@@ -115,7 +115,7 @@ class PolyMNIST(DigitImages):
             labels = found.labels[rows]
             return Batch(tensors(**views), factors=torch.from_numpy(labels[:, None].copy()), targets=tensors(label=labels))
 
-        return Samples(spec, rows, read)
+        return FileSamples(spec, rows, read)
 
 
 def _ink(images: np.ndarray, scale: float) -> np.ndarray:

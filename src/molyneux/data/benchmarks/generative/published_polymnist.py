@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from molyneux.core import Batch, Modality, Spec
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, tensors
 from molyneux.data.benchmarks.generative.digit_images import class_factor
 from molyneux.data.benchmarks.generative.divisions import last_twelfth_of_classes
 from molyneux.data.benchmarks.generative.words import DIGITS
@@ -61,7 +61,7 @@ class PublishedPolyMNIST(FileBenchmark):
         found = sorted(self.folder.glob("*/*.pt"))
         return found or [path for part in _PARTS for path in self.listed(f"{part}/m0/*.png")]
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         stored = (self.folder / "train" / "m0.pt").is_file()
         count = len(list((self.folder / "train").glob("m[0-9].pt" if stored else "m[0-9]"))) if self.many() else 0
@@ -81,7 +81,7 @@ class PublishedPolyMNIST(FileBenchmark):
             codes = labels[rows]
             return Batch(tensors(**views), factors=torch.from_numpy(codes[:, None].copy()), targets=tensors(label=codes))
 
-        return Samples(spec, last_twelfth_of_classes(labels, np.arange(len(labels)) < first_test), read)
+        return FileSamples(spec, last_twelfth_of_classes(labels, np.arange(len(labels)) < first_test), read)
 
     def _files(self, folder: Path, names: Sequence[str]) -> tuple[np.ndarray, Mapping[str, _Images]]:
         """Classes (N,) and images of a part in files, by class and number."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from molyneux.core import Batch, Factor, Modality, Reader, Spec, choice_problems
 from molyneux.data.benchmarks.av_mnist import digits, sounds
-from molyneux.data.benchmarks.file_benchmark import Samples, tensors
+from molyneux.data.benchmarks.file_benchmark import FileSamples, tensors
 from molyneux.data.benchmarks.generative import mel
 from molyneux.data.benchmarks.generative.digit_images import DigitImages, class_factor
 from molyneux.data.benchmarks.generative.pairing import dealt
@@ -68,7 +68,7 @@ class SpokenDigits(DigitImages):
         self.listed(f"{RECORDINGS}/*.wav")
         return sounds.recording_files(self.folder / RECORDINGS)
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         found, rows = self.digits(paths)
         spoken = sounds.read_recordings(self.many())
@@ -94,7 +94,7 @@ class SpokenDigits(DigitImages):
             codes = tensors(codes=np.stack([labels, spoken.speakers[recordings]], 1))["codes"]
             return Batch(views, factors=codes, targets=tensors(label=labels))
 
-        return Samples(spec, rows, read)
+        return FileSamples(spec, rows, read)
 
     def readers(self) -> Mapping[str, Reader]:
         """The exact reader of words."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from molyneux.core import Batch, Factor, Modality, Reader, Spec, Target
 from molyneux.data.array_files import map_array
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, tensors
 from molyneux.data.benchmarks.generative.attributes import AttributeReader, attribute_modality
 from molyneux.data.benchmarks.generative.divisions import last_twelfth_of_classes
 from molyneux.data.lookup_reader import label_reader
@@ -65,7 +65,7 @@ class Sprites(FileBenchmark):
         inner = (self.folder / "npy").is_dir()
         return tuple(f"npy/{name}" for name in self.files) if inner else self.files
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         frames, attributes, moves, train = [], [], [], []
         for number, name in enumerate(self.expected):
@@ -101,7 +101,7 @@ class Sprites(FileBenchmark):
             return Batch(views, factors=factors, targets=tensors(move=moved[rows]))
 
         rows = last_twelfth_of_classes(moved, trains)
-        return Samples(spec, rows, read, [mapped for mapped, _, _ in frames])
+        return FileSamples(spec, rows, read, [mapped for mapped, _, _ in frames])
 
     def readers(self) -> Mapping[str, Reader]:
         """The exact readers of attributes and of moves."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target
 from molyneux.core.tooling.moved import moved
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, Standardisation, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, Standardisation, tensors
 from molyneux.data.benchmarks.multibench.spoken_words import segments_of, spoken_words
 from molyneux.data.benchmarks.raw_texts import WORDS, RawText, TextUnit, raw_text, raw_text_problems, raw_text_settings
 from molyneux.data.dataset import Split
@@ -144,7 +144,7 @@ class Affect(FileBenchmark):
     def check_labels(self, labels: np.ndarray, where: str) -> None:
         """Raise DataError for labels (N,) out of range."""
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         path = paths[str(self._settings["file"])]
         mapped, found = read_pickle(path)
@@ -163,7 +163,7 @@ class Affect(FileBenchmark):
         spec = Spec(tuple(shown.values()), targets=self.targets)
         with mapped.from_beginning_to_end():
             scales = self._scales(read["train"], mapped) if self._settings["standardise"] else {}
-        return Samples(spec, rows, lambda rows: self._batch(rows, list(read.values()), scales, mapped, raw), [mapped])
+        return FileSamples(spec, rows, lambda rows: self._batch(rows, list(read.values()), scales, mapped, raw), [mapped])
 
     def _raw_text(self, read: Mapping[Split, _Part], train: np.ndarray, paths: Mapping[str, Path]) -> RawText:
         """What is said in the samples of all parts."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from molyneux.core import Batch, DataError, Modality, Spec, files, seeds
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, tensors
 from molyneux.data.restricted_pickle import read_pickle
 from molyneux.data.sources import require_positive
 
@@ -68,7 +68,7 @@ class Clotho(FileBenchmark):
         """The files of clips."""
         return [path for part in (DEVELOPMENT, EVALUATION) for path in self.listed(f"{part}/*.npy")]
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         clips = [self._clip(path) for path in self.many()]
         symbols = self._symbols(paths, max(int(clip.words.max()) for clip in clips) + 1)
@@ -89,7 +89,7 @@ class Clotho(FileBenchmark):
             lengths = {name: size[rows] for name, size in sizes.items()}
             return Batch(tensors(audio=audio, text=captions[rows]), lengths=tensors(**lengths))
 
-        return Samples(spec, self._rows([clip.path for clip in clips]), read)
+        return FileSamples(spec, self._rows([clip.path for clip in clips]), read)
 
     def _rows(self, files: Sequence[Path]) -> dict[str, np.ndarray]:
         tests = np.array([path.parent.name == EVALUATION for path in files])

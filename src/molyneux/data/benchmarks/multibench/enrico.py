@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from molyneux.core import Batch, DataError, Modality, Spec, StoreError, Target, files, store
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, shuffled, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, shuffled, tensors
 from molyneux.data.image_files import in_threads, read_image
 
 TABLE = "design_topics.csv"
@@ -53,7 +53,7 @@ class ENRICO(FileBenchmark):
         problems = [] if sound else [f"image_size: expected a height and a width of at least 1 pixel, got {list(image_size)}"]
         super().__init__(folder, {"image_size": tuple(image_size)}, problems)
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         path = paths[TABLE]
         try:
@@ -93,7 +93,7 @@ class ENRICO(FileBenchmark):
             }
             return Batch(tensors(**views), targets=tensors(topic=codes[rows]))
 
-        return Samples(spec, rows, read)
+        return FileSamples(spec, rows, read)
 
     def _picture(self, place: str, shape: tuple[int, int, int], screen: str) -> np.ndarray:
         path = self.folder / place.format(screen)

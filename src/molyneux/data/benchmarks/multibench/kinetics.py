@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from molyneux.core import Batch, Modality, Spec, Target
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, tensors
 from molyneux.data.dataset import Split
 from molyneux.data.torch_files import read_tensors
 
@@ -53,7 +53,7 @@ class Kinetics(FileBenchmark):
         """The files of samples."""
         return [path for part in _PARTS.values() for path in sorted(self.listed(f"{part}/batch_37*.pdt"), key=_number)]
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         files, places, labels = self.many(), list[tuple[int, int]](), list[int]()
         shape: tuple[int, ...] | None = None
@@ -91,7 +91,7 @@ class Kinetics(FileBenchmark):
             }
             return Batch(tensors(**views), targets=tensors(action=actions[rows]))
 
-        return Samples(spec, rows, read)
+        return FileSamples(spec, rows, read)
 
     def _read(self, path: Path) -> list[Any]:
         """The samples of a file, whose tensors stay in it.

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, Standardisation, shuffled, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, Standardisation, shuffled, tensors
 from molyneux.data.mapped_files import blocks
 from molyneux.data.restricted_pickle import read_pickle
 
@@ -60,7 +60,7 @@ class MIMIC(FileBenchmark):
     def __init__(self, folder: Path | None = None, *, standardise: bool = True) -> None:
         super().__init__(folder, {"standardise": standardise})
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         path = paths[FILE]
         mapped, found = read_pickle(path)
@@ -92,7 +92,7 @@ class MIMIC(FileBenchmark):
             shown = {name: scales[name](_filled(values[rows])) for name, values in views.items()}
             return Batch(tensors(**shown), targets=tensors(**{name: values[rows] for name, values in targets.items()}))
 
-        return Samples(spec, rows, read, [mapped])
+        return FileSamples(spec, rows, read, [mapped])
 
     def _labels(self, found: object, count: int, where: str) -> np.ndarray:
         """Labels (N, at least 6 or 8 columns); of groups of diagnoses, the columns must be 0 or 1."""

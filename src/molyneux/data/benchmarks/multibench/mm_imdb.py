@@ -9,7 +9,7 @@ from typing import Literal, final
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target, choice_problems
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, in_order, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, in_order, tensors
 from molyneux.data.benchmarks.json_files import read_document
 from molyneux.data.benchmarks.raw_texts import WORDS, RawText, TextUnit, raw_text, raw_text_problems, raw_text_settings
 from molyneux.data.dataset import Split
@@ -85,7 +85,7 @@ class MMIMDb(FileBenchmark):
         """The files of plots, where they are read."""
         return self.listed(PLOTS) if "text" in self._settings else ()
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         path = paths[FILE]
         genres = Hdf5Rows(path, "genres", (None, GENRES))
@@ -110,7 +110,7 @@ class MMIMDb(FileBenchmark):
             }
             return Batch(tensors(**views), present=tensors(**mask(rows)), targets=tensors(genres=labels.astype(np.uint8)))
 
-        return Samples(spec, _splits(len(genres)), read)
+        return FileSamples(spec, _splits(len(genres)), read)
 
     def _text(self, path: Path, count: int) -> tuple[Modality, _Values, Callable[[np.ndarray], dict[str, np.ndarray]]]:
         """The modality `text`, and what gives its values and its presence masks at rows (B,)."""

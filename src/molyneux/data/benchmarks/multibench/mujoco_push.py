@@ -9,7 +9,7 @@ from typing import Literal, final
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target, choice_problems
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, Standardisation, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, Standardisation, tensors
 from molyneux.data.dataset import Split
 from molyneux.data.hdf5_files import find_dataset, open_hdf5
 
@@ -91,7 +91,7 @@ class MuJoCoPush(FileBenchmark):
         """The three files."""
         return tuple(str(self._settings[split]) for split in FILES)
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         files = [paths[name] for name in self.expected]
         parts = [list(self._trajectories(path)) for path in files]
@@ -129,7 +129,7 @@ class MuJoCoPush(FileBenchmark):
             views["image"] = self._pictures(chosen, files)
             return Batch(tensors(**views), targets=tensors(object=shown["object"][at]))
 
-        return Samples(spec, rows, read)
+        return FileSamples(spec, rows, read)
 
     def _trajectories(self, path: Path) -> Iterator[dict[str, np.ndarray]]:
         """What each trajectory of a file has but its pictures, in the order of their numbers."""

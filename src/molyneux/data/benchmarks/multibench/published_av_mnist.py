@@ -10,7 +10,7 @@ import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target
 from molyneux.data.array_files import map_array
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, tensors
 from molyneux.data.mapped_files import MappedFile
 
 _TRAIN, _VALIDATION = 60_000, 5_000
@@ -51,7 +51,7 @@ class PublishedAVMNIST(FileBenchmark):
     def __init__(self, folder: Path | None = None) -> None:
         super().__init__(folder)
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         opened = {name: map_array(path) for name, path in paths.items()}
         arrays = {name: array for name, (_, array) in opened.items()}
@@ -91,4 +91,4 @@ class PublishedAVMNIST(FileBenchmark):
         cut = first_test - first_test * _VALIDATION // _TRAIN
         ranges = {"train": (0, cut), "validation": (cut, first_test), "test": (first_test, len(digits))}
         mapped: list[MappedFile] = [file for file, _ in opened.values()]
-        return Samples(spec, {split: np.arange(*ends) for split, ends in ranges.items()}, read, mapped)
+        return FileSamples(spec, {split: np.arange(*ends) for split, ends in ranges.items()}, read, mapped)

@@ -25,7 +25,7 @@ from molyneux.core import (
     store,
 )
 from molyneux.core.elementary import log
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, in_order, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, in_order, tensors
 from molyneux.data.sources import require_positive
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -125,7 +125,7 @@ class Stocks(FileBenchmark):
         """The file of each share, under the name that it has."""
         return tuple(self._file(share) for share in self.shares)
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         tables = [self._prices(paths[self._file(share)]) for share in self.shares]
         prices = self._aligned(tables)
@@ -149,7 +149,7 @@ class Stocks(FileBenchmark):
             views = {share: shown[:, :, number, None] for number, share in enumerate(self.shares)}
             return Batch(tensors(**views), targets=tensors(**{"squared return": answers[rows]}))
 
-        return Samples(spec, in_order(**ends), read)
+        return FileSamples(spec, in_order(**ends), read)
 
     def _file(self, share: str) -> str:
         names = [place.format(share) for place in _PLACES]

@@ -10,7 +10,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target, choice_problems, seeds
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, tensors
 from molyneux.data.dataset import SPLITS, Split
 from molyneux.data.hdf5_files import find_dataset, open_hdf5
 
@@ -78,7 +78,7 @@ class VisionTouch(FileBenchmark):
         """The files of steps."""
         return self.listed(_PATTERN)
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         files = self.many()
         counts = np.array([self._steps(path) for path in files]) - 1
@@ -95,7 +95,7 @@ class VisionTouch(FileBenchmark):
             ),
             targets=(Target("contact", "class", ("no contact", "contact")), Target("pose", "number", shape=(ACTION,))),
         )
-        return Samples(spec, rows, lambda rows: self._batch(table[rows], files))
+        return FileSamples(spec, rows, lambda rows: self._batch(table[rows], files))
 
     def _steps(self, path: Path) -> int:
         """How many steps a file has, which must have all data sets."""

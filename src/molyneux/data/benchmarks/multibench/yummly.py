@@ -10,7 +10,7 @@ from typing import final
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, StoreError, Target, store
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, Samples, in_order, tensors
+from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, in_order, tensors
 from molyneux.data.benchmarks.text_samples import word_view
 from molyneux.data.image_files import in_threads, read_image
 from molyneux.data.restricted_pickle import read_pickle
@@ -55,7 +55,7 @@ class Yummly(FileBenchmark):
         problems += [f"{name}: expected at least 1, got {n}" for name, n in (("words", words), ("length", length)) if n < 1]
         super().__init__(folder, {"image_size": tuple(image_size), "words": words, "length": length}, problems)
 
-    def open(self, paths: Mapping[str, Path]) -> Samples:
+    def open(self, paths: Mapping[str, Path]) -> FileSamples:
         """See `FileBenchmark`."""
         labels, texts = (read_pickle(paths[name])[1] for name in (LABELS, TEXTS))
         self.known(labels, [], paths[LABELS])
@@ -84,7 +84,7 @@ class Yummly(FileBenchmark):
             pixels = np.stack(shown) if shown else np.empty((0, *shape), np.uint8)
             return Batch(tensors(image=pixels, text=symbols[rows]), targets=tensors(label=codes[rows]))
 
-        return Samples(spec, in_order(train=cuts[0], validation=cuts[1], test=len(recipes)), read)
+        return FileSamples(spec, in_order(train=cuts[0], validation=cuts[1], test=len(recipes)), read)
 
     def _picture(self, shape: tuple[int, int, int], recipe: object) -> np.ndarray:
         path = self.folder / "images" / f"img{recipe}.jpg"

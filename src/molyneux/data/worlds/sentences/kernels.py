@@ -13,7 +13,7 @@ import numpy as np
 from molyneux.core.tooling.compiled import compiled
 
 
-class Tables(NamedTuple):
+class LanguageArrays(NamedTuple):
     """A language as arrays: F forms of at most S places, G groups of at most W words, K factors, V symbols.
 
     Args:
@@ -88,7 +88,7 @@ def _digit(words: np.ndarray, count: int, size: int) -> int:
 
 
 @compiled
-def _encode(words: np.ndarray, form: int, tables: Tables, codes: np.ndarray) -> None:
+def _encode(words: np.ndarray, form: int, tables: LanguageArrays, codes: np.ndarray) -> None:
     """Write the codes (K,) of a sentence from the words of each group (G, most)."""
     for factor in range(len(codes)):
         group, position = tables.factors[factor]
@@ -102,7 +102,7 @@ def _encode(words: np.ndarray, form: int, tables: Tables, codes: np.ndarray) -> 
 
 
 @compiled
-def write(numbers: np.ndarray, tables: Tables, end: int, ids: np.ndarray, codes: np.ndarray, forms: np.ndarray) -> None:
+def write(numbers: np.ndarray, tables: LanguageArrays, end: int, ids: np.ndarray, codes: np.ndarray, forms: np.ndarray) -> None:
     """Write the sentences of numbers (n,): symbols `ids` (n, length), filled with padding, factors (n, K) and forms (n,)."""
     words = np.zeros(tables.offsets.shape, np.int64)
     for row in range(len(numbers)):
@@ -125,7 +125,7 @@ def write(numbers: np.ndarray, tables: Tables, end: int, ids: np.ndarray, codes:
 
 
 @compiled
-def read(ids: np.ndarray, forms: np.ndarray, tables: Tables, codes: np.ndarray, accepted: np.ndarray) -> None:
+def read(ids: np.ndarray, forms: np.ndarray, tables: LanguageArrays, codes: np.ndarray, accepted: np.ndarray) -> None:
     """Read sentences (n, length) of these forms (n,), though not every word needs to fit.
 
     Codes (n, K) are -1 for a group with a wrong or a repeated word, or where another word does not agree; `accepted` (n,) is

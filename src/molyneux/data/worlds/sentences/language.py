@@ -31,7 +31,7 @@ Definition = Literal["ordered", "positions"]
 
 
 @dataclass(frozen=True)
-class Group:
+class WordGroup:
     """Words of which one sentence uses each at most once: a part of speech, or all cities."""
 
     name: str
@@ -71,12 +71,12 @@ class Form:
         """How many words of a group its sentences have."""
         return sum(place.role == "free" and place.group == group for place in self.places)
 
-    def size(self, groups: Sequence[Group]) -> int:
+    def size(self, groups: Sequence[WordGroup]) -> int:
         """How many sentences it has: words of one group differ, so each group gives a falling factorial."""
         return math.prod(math.perm(len(group.words), self.occurrences(group.name)) for group in groups)
 
 
-def template(text: str, groups: Sequence[Group], *, order: Sequence[str], **labels: str) -> Form:
+def template(text: str, groups: Sequence[WordGroup], *, order: Sequence[str], **labels: str) -> Form:
     """A form from words and `{group}` places, separated by spaces; fixed is every word that is no place."""
     free = {f"{{{group.name}}}": Place("free", group.words, group.name) for group in groups}
     return Form(tuple(free.get(word, Place("fixed", (word,))) for word in text.split(" ")), tuple(order), labels)
@@ -90,7 +90,7 @@ def label_problems(chosen: Sequence[str], known: Sequence[str]) -> list[str]:
     return problems + ([f"expected nuisances that differ, got {', '.join(chosen)}"] if len(set(chosen)) < len(chosen) else [])
 
 
-def check_words(groups: Sequence[Group], fixed: Sequence[str]) -> None:
+def check_words(groups: Sequence[WordGroup], fixed: Sequence[str]) -> None:
     """Raise ConfigError where a word stands twice in the vocabulary: a reader could not tell what it is."""
     groups_of: dict[str, str] = {}
     problems = []
@@ -111,7 +111,7 @@ class Sentences(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Language:
+class FiniteLanguage:
     """Every sentence of some forms.
 
     Sentences are numbered by form, then by their words as `kernels` says, from 0.
@@ -128,7 +128,7 @@ class Language:
         ConfigError: a word has two meanings, a form has no sentences, or there are more sentences than numbers.
     """
 
-    groups: tuple[Group, ...]
+    groups: tuple[WordGroup, ...]
     forms: tuple[Form, ...]
     definition: Definition = "ordered"
     nuisances: tuple[str, ...] = ()
@@ -213,7 +213,7 @@ class Language:
         return codes, accepted
 
     @cached_property
-    def tables(self) -> kernels.Tables:
+    def tables(self) -> kernels.LanguageArrays:
         """The language as arrays."""
         names = {group.name: row for row, group in enumerate(self.groups)}
         ids = {symbol: number for number, symbol in enumerate(self.symbols)}
@@ -233,7 +233,7 @@ class Language:
         for row, item in enumerate(self.groups):
             members = [ids[word] for word in item.words]
             owner[members], local[members] = row, np.arange(len(members))
-        return kernels.Tables(
+        return kernels.LanguageArrays(
             starts=np.concatenate([[0], np.cumsum(self.blocks)]).astype(np.int64),
             lengths=np.array([len(form.places) for form in self.forms], np.int64),
             group=group,
@@ -255,18 +255,18 @@ class Language:
         return np.array([[form.occurrences(group.name) for group in self.groups] for form in self.forms], np.int64)
 
     @cached_property
-    def _columns(self) -> tuple[tuple[Group, int], ...]:
+    def _columns(self) -> tuple[tuple[WordGroup, int], ...]:
         """Group and position of each factor but the nuisances; position -1 is the whole group."""
         varied = [(item, most) for item, most in zip(self.groups, self._occurrences.max(0), strict=True) if len(item.words) > 1]
         if self.definition == "ordered":
             return tuple((item, -1) for item, most in varied if most)
         return tuple((item, position) for item, most in varied for position in range(most))
 
-    def _counts(self, group: Group) -> list[int]:
+    def _counts(self, group: WordGroup) -> list[int]:
         """How many words of a group a sentence may have, if any."""
         return sorted({form.occurrences(group.name) for form in self.forms} - {0})
 
-    def _factor(self, group: Group, position: int) -> Factor:
+    def _factor(self, group: WordGroup, position: int) -> Factor:
         if position < 0:
             values = [" ".join(words) for count in self._counts(group) for words in permutations(group.words, count)]
             return Factor(group.name, tuple(values))

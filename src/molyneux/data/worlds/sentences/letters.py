@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from molyneux.core import ConfigError, DataError, choice_problems
-from molyneux.data.worlds.sentences.language import Group, Language, template
+from molyneux.data.worlds.sentences.language import FiniteLanguage, WordGroup, template
 from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld
 
 NAMES = ("A", "B", "C", "D")
@@ -34,8 +34,8 @@ class Letters(SentenceWorld):
     def __init__(self, *, split: Method = "keyed", split_seed: int = 0) -> None:
         if problems := choice_problems(split=(split, get_args(Method))):
             raise ConfigError(problems)
-        groups = tuple(Group(name, tuple(f"{name}{value + 1}" for value in range(VALUES))) for name in NAMES)
-        language = Language(groups, (template("{A} {B} {C} {D}", groups, order=NAMES),))
+        groups = tuple(WordGroup(name, tuple(f"{name}{value + 1}" for value in range(VALUES))) for name in NAMES)
+        language = FiniteLanguage(groups, (template("{A} {B} {C} {D}", groups, order=NAMES),))
         super().__init__(language, {"split": split, "split_seed": split_seed})
 
 

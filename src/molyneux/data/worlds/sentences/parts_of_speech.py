@@ -9,19 +9,19 @@ from typing import ClassVar, get_args
 import numpy as np
 
 from molyneux.core import ConfigError, choice_problems
-from molyneux.data.worlds.sentences.language import Definition, Form, Group, Language, Place, label_problems
+from molyneux.data.worlds.sentences.language import Definition, FiniteLanguage, Form, Place, WordGroup, label_problems
 from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld
 
 GROUPS = (
-    Group("n.", ("dogs", "cats", "foxes", "horses", "tigers")),
-    Group("v.", ("want", "need", "have", "get", "require")),
-    Group("adv.", ("really", "recently", "gradually", "frequently", "eventually")),
-    Group("adj.", ("happy", "big", "small", "beautiful", "fantastic")),
-    Group("prep.", ("on", "in", "for", "to", "of")),
-    Group("conj1.", ("although", "because", "when", "where", "whereas")),
-    Group("conj2.", ("and", "or")),
-    Group("comma", (",",)),
-    Group("end-punc.", (".", "!")),
+    WordGroup("n.", ("dogs", "cats", "foxes", "horses", "tigers")),
+    WordGroup("v.", ("want", "need", "have", "get", "require")),
+    WordGroup("adv.", ("really", "recently", "gradually", "frequently", "eventually")),
+    WordGroup("adj.", ("happy", "big", "small", "beautiful", "fantastic")),
+    WordGroup("prep.", ("on", "in", "for", "to", "of")),
+    WordGroup("conj1.", ("although", "because", "when", "where", "whereas")),
+    WordGroup("conj2.", ("and", "or")),
+    WordGroup("comma", (",",)),
+    WordGroup("end-punc.", (".", "!")),
 )
 """Tags and their words, in the published order."""
 
@@ -95,7 +95,7 @@ class PartsOfSpeech(SentenceWorld):
             "split": split,
             "split_seed": split_seed,
         }
-        language = Language(GROUPS, structures(limit), definition=factors, nuisances=tuple(nuisances))
+        language = FiniteLanguage(GROUPS, structures(limit), definition=factors, nuisances=tuple(nuisances))
         super().__init__(language, settings, cap=cap, by_form=True)
 
 

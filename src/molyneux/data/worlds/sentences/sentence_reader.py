@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from molyneux.core import ConfigError
-from molyneux.data.worlds.sentences.language import END, SPECIAL, Form, Language
+from molyneux.data.worlds.sentences.language import END, SPECIAL, FiniteLanguage, Form
 from molyneux.data.worlds.symbol_reader import KnownRows, SymbolReader
 
 _CHUNK = 1024
@@ -31,7 +31,7 @@ class SentenceReader(SymbolReader):
         ConfigError: two forms have the same kinds of words, or a word is both fixed and agreeing.
     """
 
-    def __init__(self, language: Language) -> None:
+    def __init__(self, language: FiniteLanguage) -> None:
         super().__init__(tuple(factor.name for factor in language.factors), language.length, "sentences")
         self._language = language
         self._kind_names = [*SPECIAL, "nothing"]

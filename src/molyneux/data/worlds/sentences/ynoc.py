@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Literal, get_args
 
 from molyneux.core import ConfigError, choice_problems
-from molyneux.data.worlds.sentences.language import Form, Group, Language, Place, label_problems, template
+from molyneux.data.worlds.sentences.language import FiniteLanguage, Form, Place, WordGroup, label_problems, template
 from molyneux.data.worlds.sentences.sentence_world import Method, SentenceWorld
 
 _ORDER = ("year", "name", "occupation", "city")
@@ -87,18 +87,18 @@ class Ynoc(SentenceWorld):
         }
         groups = _groups(vocabulary)
         forms = tuple(_form(name, groups, agreeing=article == "agreeing") for name in _TEMPLATES)
-        super().__init__(Language(groups, forms, nuisances=tuple(nuisances)), settings)
+        super().__init__(FiniteLanguage(groups, forms, nuisances=tuple(nuisances)), settings)
 
 
-def _groups(vocabulary: str) -> tuple[Group, ...]:
+def _groups(vocabulary: str) -> tuple[WordGroup, ...]:
     years = tuple(map(str, range(2011, 2021)))
     counts = {"Name": 40, "Occupation": 20, "City": 30}
     placeholders = [tuple(f"{word}{number + 1}" for number in range(count)) for word, count in counts.items()]
     words = [NAMES, OCCUPATIONS, CITIES] if vocabulary == "realistic" else placeholders
-    return tuple(Group(name, values) for name, values in zip(_ORDER, [years, *words], strict=True))
+    return tuple(WordGroup(name, values) for name, values in zip(_ORDER, [years, *words], strict=True))
 
 
-def _form(name: str, groups: tuple[Group, ...], *, agreeing: bool) -> Form:
+def _form(name: str, groups: tuple[WordGroup, ...], *, agreeing: bool) -> Form:
     """A template; its article is one word, or agrees with the occupation."""
     form = template(_TEMPLATES[name], groups, order=_ORDER, template=name)
     if not agreeing:

@@ -20,7 +20,7 @@ from molyneux.data.worlds.shapeworld.contrast_sets import CaptionedScenes, Contr
 from molyneux.data.worlds.shapeworld.geometry import draw
 from molyneux.data.worlds.shapeworld.kinds import KINDS, Kind
 from molyneux.data.worlds.shapeworld.meaning.captions import language_of
-from molyneux.data.worlds.shapeworld.meaning.description import CaptionReader, caption_factors, describe
+from molyneux.data.worlds.shapeworld.meaning.description import CaptionKindReader, caption_factors, describe
 from molyneux.data.worlds.shapeworld.meaning.related import of_other_words, wordings_of
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS
@@ -288,7 +288,7 @@ class ShapeWorld(World):
         """The parser of captions, which reads what kind of caption they are."""
         if "text" not in self.views:
             return {}
-        return {"text": CaptionReader(self.spec.modality("text"), self._caption_factors, language_of(self.language))}
+        return {"text": CaptionKindReader(self.spec.modality("text"), self._caption_factors, language_of(self.language))}
 
     def controls(self) -> Mapping[str, Control]:
         """The control `unbound`: see `UnboundCounts`; none where samples have no caption."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from molyneux.core import ConfigError, nearest, seeds
 from molyneux.core.tooling.compiled import compiled
-from molyneux.data.worlds.shapeworld.placement import Rows, fits, order
+from molyneux.data.worlds.shapeworld.placement import SceneRows, fits, order
 from molyneux.data.worlds.shapeworld.scenes import Scenes
 from molyneux.data.worlds.shapeworld.settings import SceneSettings
 
@@ -62,7 +62,7 @@ def edited(
     for name in ("shape", "size", "distortion", "rotation"):
         moved |= getattr(out, name) != getattr(scenes, name)
     moved |= (out.centre != scenes.centre).any(2)
-    _place(Rows(**vars(out)), moved, before, float(settings.overlap), float(settings.outside), placed)
+    _place(SceneRows(**vars(out)), moved, before, float(settings.overlap), float(settings.outside), placed)
     placed &= settings.contains(out)
     return out, which, placed & differing(scenes, out).any(1)
 
@@ -109,7 +109,7 @@ def _edit(out: Scenes, rows: np.ndarray, name: str, settings: SceneSettings, num
 
 
 @compiled
-def _place(rows: Rows, moved: np.ndarray, before: np.ndarray, overlap: float, outside: float, placed: np.ndarray) -> None:
+def _place(rows: SceneRows, moved: np.ndarray, before: np.ndarray, overlap: float, outside: float, placed: np.ndarray) -> None:
     """Measure overlaps anew, and put entities in the order of drawing; whether all fit, into `placed`."""
     for row in range(len(placed)):
         rows.overlap[row] = 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from molyneux.data.worlds.shapeworld.meaning import captioners
-from molyneux.data.worlds.shapeworld.meaning.captioners import Captioner, ComposedCaptioner, Logical, Mixture
+from molyneux.data.worlds.shapeworld.meaning.captioners import Captioner, ComposedCaptioner, Logical, MixedCaptioner
 from molyneux.data.worlds.shapeworld.meaning.captioners.quantities import UNSAID
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS
@@ -147,12 +147,12 @@ def _negation(semantics: Semantics | None) -> ComposedCaptioner:
 
 def _complex(semantics: Semantics | None) -> ComposedCaptioner:
     parts = (captioners.quantification, captioners.number_bound, captioners.comparison)
-    return Mixture([part(semantics) for part in parts])
+    return MixedCaptioner([part(semantics) for part in parts])
 
 
 def _logical(semantics: Semantics | None) -> ComposedCaptioner:
     clauses = (captioners.existential, captioners.relational, captioners.selection, captioners.quantification)
-    return Logical(Mixture([part(semantics) for part in clauses]))
+    return Logical(MixedCaptioner([part(semantics) for part in clauses]))
 
 
 _RELATIONS = ("exists", "relation", "unique")

@@ -27,7 +27,7 @@ _NONE_MOVED, _UNKNOWN = np.empty((0, 0), np.bool_), np.empty((0, 0, 0))
 """Overlaps were not measured before."""
 
 
-class Rows(NamedTuple):
+class SceneRows(NamedTuple):
     """The arrays of `Scenes`."""
 
     present: np.ndarray
@@ -42,7 +42,7 @@ class Rows(NamedTuple):
 
 
 @compiled
-def box(row: int, e: int, rows: Rows) -> tuple[float, float]:
+def box(row: int, e: int, rows: SceneRows) -> tuple[float, float]:
     """Half the width and height of the box around an entity as it is rotated."""
     width, height = half_extents(rows.shape[row, e], rows.size[row, e], rows.distortion[row, e])
     return _around(width, height, math.cos(2 * math.pi * rows.rotation[row, e]), math.sin(2 * math.pi * rows.rotation[row, e]))
@@ -56,7 +56,13 @@ def _around(width: float, height: float, cos: float, sin: float) -> tuple[float,
 
 @compiled
 def fits(
-    row: int, e: int, rows: Rows, overlap: float, outside: float, moved: np.ndarray = _NONE_MOVED, before: np.ndarray = _UNKNOWN
+    row: int,
+    e: int,
+    rows: SceneRows,
+    overlap: float,
+    outside: float,
+    moved: np.ndarray = _NONE_MOVED,
+    before: np.ndarray = _UNKNOWN,
 ) -> bool:
     """Whether an entity lies inside the scene and does not overlap others by more than it may; fills in its overlaps.
 
@@ -105,7 +111,7 @@ def fits(
 
 
 @compiled
-def _outside(row: int, e: int, rows: Rows) -> float:
+def _outside(row: int, e: int, rows: SceneRows) -> float:
     """Share of an entity that lies outside of the scene, by points of a grid."""
     width, height = _extents(row, e, rows)
     reach_x, reach_y = box(row, e, rows)
@@ -122,7 +128,7 @@ def _outside(row: int, e: int, rows: Rows) -> float:
 
 
 @compiled
-def _near(row: int, e: int, o: int, rows: Rows) -> float:
+def _near(row: int, e: int, o: int, rows: SceneRows) -> float:
     """1 if two entities are less than a pixel apart, else 0: whether they share a grid point, enlarged by half a pixel."""
     margin = 0.5 / _GRID
     (width, height), (box_x, box_y) = _extents(row, e, rows), box(row, e, rows)
@@ -147,7 +153,7 @@ def _near(row: int, e: int, o: int, rows: Rows) -> float:
 
 
 @compiled
-def _common(row: int, e: int, o: int, rows: Rows, any_is_enough: bool) -> float:
+def _common(row: int, e: int, o: int, rows: SceneRows, any_is_enough: bool) -> float:
     """Area that two entities have in common, by points of a grid.
 
     Args:
@@ -187,13 +193,13 @@ def _common(row: int, e: int, o: int, rows: Rows, any_is_enough: bool) -> float:
 
 
 @compiled
-def _extents(row: int, e: int, rows: Rows) -> tuple[float, float]:
+def _extents(row: int, e: int, rows: SceneRows) -> tuple[float, float]:
     """Half the width and height of an entity before it is rotated."""
     return half_extents(rows.shape[row, e], rows.size[row, e], rows.distortion[row, e])
 
 
 @compiled
-def order(row: int, count: int, rows: Rows) -> None:
+def order(row: int, count: int, rows: SceneRows) -> None:
     """Put the entities of a scene in the order of drawing: of two that overlap, the one of which more is covered lies on top."""
     order, taken = np.empty(count, np.int64), np.zeros(count, np.bool_)
     for place in range(count):

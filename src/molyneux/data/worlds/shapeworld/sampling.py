@@ -10,7 +10,7 @@ import numpy as np
 from molyneux.core import seeds
 from molyneux.core.seeds import philox
 from molyneux.core.tooling.compiled import compiled
-from molyneux.data.worlds.shapeworld.placement import Rows, box, fits, order
+from molyneux.data.worlds.shapeworld.placement import SceneRows, box, fits, order
 from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES, NotDrawnError, Scenes
 from molyneux.data.worlds.shapeworld.settings import SceneSettings
 
@@ -63,7 +63,7 @@ def sample_scenes(settings: SceneSettings, stream: np.ndarray, indices: np.ndarr
     """
     count, entities = len(indices), max(settings.counts)
     size = (count, entities)
-    rows = Rows(
+    rows = SceneRows(
         np.zeros(size, np.bool_), np.zeros(size, np.int8), np.zeros(size, np.int8), np.zeros((*size, 2)), np.ones(size),
         np.ones(size), np.zeros(size), np.zeros(size), np.zeros((*size, entities)),
     )  # fmt: skip
@@ -129,7 +129,7 @@ def _below(state: np.ndarray, count: int) -> int:
 
 
 @compiled
-def _sample(stream: np.ndarray, indices: np.ndarray, numbers: _Numbers, rows: Rows) -> int:
+def _sample(stream: np.ndarray, indices: np.ndarray, numbers: _Numbers, rows: SceneRows) -> int:
     """Draw scenes into `rows`; the first that could not be drawn, or -1."""
     state = np.empty(9, np.uint64)
     weights = np.empty((_SHAPE_COUNT, _COLOUR_COUNT))
@@ -150,7 +150,7 @@ def _sample(stream: np.ndarray, indices: np.ndarray, numbers: _Numbers, rows: Ro
 
 
 @compiled
-def _scene(state: np.ndarray, row: int, count: int, numbers: _Numbers, rows: Rows, weights: np.ndarray) -> bool:
+def _scene(state: np.ndarray, row: int, count: int, numbers: _Numbers, rows: SceneRows, weights: np.ndarray) -> bool:
     """Draw a scene of `count` entities; whether all found a place."""
     rows.present[row] = False
     rows.overlap[row] = 0
@@ -185,7 +185,7 @@ def _scene(state: np.ndarray, row: int, count: int, numbers: _Numbers, rows: Row
 
 
 @compiled
-def _allowed(row: int, e: int, numbers: _Numbers, rows: Rows) -> bool:
+def _allowed(row: int, e: int, numbers: _Numbers, rows: SceneRows) -> bool:
     """Whether an entity has no place and no size that is held out, and the first one those that are required."""
     x, y, size = rows.centre[row, e, 0], rows.centre[row, e, 1], rows.size[row, e]
     if _within(x, y, numbers.excluded_places) or _between(size, numbers.excluded_sizes):
@@ -241,7 +241,7 @@ def _limit(state: np.ndarray, numbers: _Numbers, weights: np.ndarray) -> None:
 
 
 @compiled
-def _attributes(state: np.ndarray, row: int, e: int, frame: int, numbers: _Numbers, rows: Rows, weights: np.ndarray) -> bool:
+def _attributes(state: np.ndarray, row: int, e: int, frame: int, numbers: _Numbers, rows: SceneRows, weights: np.ndarray) -> bool:
     """Draw shape and colour of an entity; False where no combination is left."""
     table = numbers.first if e == 0 else numbers.others
     shape, colour = rows.shape[row], rows.colour[row]
@@ -270,7 +270,7 @@ def _attributes(state: np.ndarray, row: int, e: int, frame: int, numbers: _Numbe
 
 
 @compiled
-def _measures(state: np.ndarray, row: int, e: int, numbers: _Numbers, rows: Rows) -> None:
+def _measures(state: np.ndarray, row: int, e: int, numbers: _Numbers, rows: SceneRows) -> None:
     """Draw size, distortion, rotation and shade of an entity."""
     low, high = numbers.size
     if e == 0 and len(numbers.required_sizes):
@@ -298,7 +298,7 @@ def _measures(state: np.ndarray, row: int, e: int, numbers: _Numbers, rows: Rows
 
 
 @compiled
-def _place(state: np.ndarray, row: int, e: int, numbers: _Numbers, rows: Rows, places: np.ndarray, provoked: float) -> None:
+def _place(state: np.ndarray, row: int, e: int, numbers: _Numbers, rows: SceneRows, places: np.ndarray, provoked: float) -> None:
     """Draw a centre: anywhere, near a cluster, or next to an earlier entity."""
     width, height = box(row, e, rows)
     margin_x, margin_y = (0.0, 0.0) if numbers.outside > 0 else (width, height)

@@ -13,7 +13,7 @@ from molyneux.data.worlds.shapeworld.meaning.language import Language
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
 from molyneux.data.worlds.shapeworld.meaning.texts import parse_texts
 from molyneux.data.worlds.shapeworld.meaning.truth import truth
-from molyneux.data.worlds.shapeworld.placement import Rows, fits
+from molyneux.data.worlds.shapeworld.placement import SceneRows, fits
 from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES, Scenes
 
 ATTRIBUTES = ("shape", "colour", "x", "y", "size", "distortion", "rotation", "shade")
@@ -58,7 +58,7 @@ def scenes_of_view(view: np.ndarray, lengths: np.ndarray) -> Scenes:
         if not (np.isin(values, np.arange(len(known)))).all():
             raise DataError(f"expected {ATTRIBUTES[column]}s as numbers of 0 to {len(known) - 1}, got others")
     sizes = np.where(present[..., None], numbers[..., 4:6], 1.0)
-    rows = Rows(
+    rows = SceneRows(
         present,
         numbers[..., 0].astype(np.int8),
         numbers[..., 1].astype(np.int8),
@@ -114,7 +114,7 @@ def truth_of_captions(
 
 
 @compiled
-def _measure(rows: Rows) -> None:
+def _measure(rows: SceneRows) -> None:
     """Measure the overlaps of entities."""
     for row in range(len(rows.present)):
         for e in range(rows.present.shape[1]):

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import Kind, Modality, SpecError
-from molyneux.learn.likelihoods import Head, ViewDistribution, ViewLikelihood, default_likelihood
+from molyneux.learn.likelihoods import LikelihoodHead, ViewDistribution, ViewLikelihood, default_likelihood
 
 
 class Net(ABC):
@@ -129,7 +129,7 @@ class Encoder(nn.Sequential):
 class Decoder(nn.Module):
     """A body that gives raw numbers and a head that makes a distribution of them."""
 
-    def __init__(self, body: nn.Module, head: Head) -> None:
+    def __init__(self, body: nn.Module, head: LikelihoodHead) -> None:
         super().__init__()
         self.body, self.head = body, head
 

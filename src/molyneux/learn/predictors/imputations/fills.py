@@ -146,10 +146,10 @@ class TokenImputation(Imputation):
 
     def build(self, spec: Spec, encoders: ModalityDict[Encoder]) -> Imputer:
         """See `Imputation`."""
-        return Tokens(encoders)
+        return TokenFills(encoders)
 
 
-class Tokens(_OneForAll):
+class TokenFills(_OneForAll):
     """See `TokenImputation`. The numbers of a token are one parameter, of which a fusion reads what it reads of encodings."""
 
     def __init__(self, encoders: ModalityDict[Encoder]) -> None:

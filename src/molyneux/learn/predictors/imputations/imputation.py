@@ -16,8 +16,8 @@ from torch.nn.modules.batchnorm import _NormBase
 from molyneux.core import Batch, Loss, Progress, Spec
 from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.encoders.encoding import Encoder, Encoding, EncodingSpec
-from molyneux.learn.predictors.head import Answers
-from molyneux.learn.predictors.objectives.auxiliary import TrainingStep
+from molyneux.learn.predictors.head import TargetHeads
+from molyneux.learn.predictors.objectives.auxiliary import PredictorStep
 
 
 class Imputation(ABC):
@@ -67,7 +67,7 @@ class Imputer(nn.Module, ABC):
     def observe(self, encodings: Mapping[str, Encoding], batch: Batch) -> None:
         """Note what is present in a batch of training samples, for statistics; called once a step, before `forward`."""
 
-    def loss(self, step: TrainingStep, answers: Answers) -> Loss | None:
+    def loss(self, step: PredictorStep, answers: TargetHeads) -> Loss | None:
         """What is added to the loss of a step, weights included, and its terms; None for nothing.
 
         Args:

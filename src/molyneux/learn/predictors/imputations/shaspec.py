@@ -14,9 +14,9 @@ from molyneux.core import Batch, Loss, Spec
 from molyneux.learn.checks import levels_below_zero, refuse, too_small
 from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.encoders.encoding import Encoder, Encoding
-from molyneux.learn.predictors.head import Answers
+from molyneux.learn.predictors.head import TargetHeads
 from molyneux.learn.predictors.imputations.imputation import Imputation, Imputer, whole_view, whole_view_spec
-from molyneux.learn.predictors.objectives.auxiliary import TrainingStep
+from molyneux.learn.predictors.objectives.auxiliary import PredictorStep
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class ShaSpecFeatures(Imputer):
             found[name] = whole_view(own.where(item.present.unsqueeze(1), mean), present.any(1))
         return found
 
-    def loss(self, step: TrainingStep, answers: Answers) -> Loss | None:
+    def loss(self, step: PredictorStep, answers: TargetHeads) -> Loss | None:
         """See `Imputer`; from what the samples have, whatever modality dropout hid."""
         shared, specific = self._features(step.encodings)
         alignment = self._alignment(shared, step.encodings)

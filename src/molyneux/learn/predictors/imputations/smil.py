@@ -15,9 +15,9 @@ from molyneux.core import Batch, ConfigError, Loss, Spec
 from molyneux.learn.checks import dropout_problems, levels_below_zero, refuse, too_small
 from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.encoders.encoding import Encoder, Encoding
-from molyneux.learn.predictors.head import Answers
+from molyneux.learn.predictors.head import TargetHeads
 from molyneux.learn.predictors.imputations.imputation import Imputation, Imputer, whole_view, whole_view_spec
-from molyneux.learn.predictors.objectives.auxiliary import TrainingStep, known_where
+from molyneux.learn.predictors.objectives.auxiliary import PredictorStep, known_where
 from molyneux.learn.predictors.predictor import target_loss
 
 
@@ -156,7 +156,7 @@ class SMILEmbeddings(Imputer):
         for name, item in encodings.items():
             self.centroids[name].add(item.vector[item.present].detach())
 
-    def loss(self, step: TrainingStep, answers: Answers) -> Loss | None:
+    def loss(self, step: PredictorStep, answers: TargetHeads) -> Loss | None:
         """See `Imputer`."""
         reconstruction, meta = self._reconstruction(step.encodings), self._meta(step, answers)
         total = self.settings.reconstruction * reconstruction + self.settings.meta * meta
@@ -173,7 +173,7 @@ class SMILEmbeddings(Imputer):
             counts.append(rows.sum())
         return torch.stack(errors).sum() / torch.stack(counts).sum().clamp(min=1)
 
-    def _meta(self, step: TrainingStep, answers: Answers) -> Tensor:
+    def _meta(self, step: PredictorStep, answers: TargetHeads) -> Tensor:
         """The loss of the complete samples after the inner step, (); 0 without complete or incomplete ones, or in evaluation."""
         complete = torch.stack([item.present for item in step.kept.values()]).all(0)  # what features were made of
         if not self.settings.meta or not torch.is_grad_enabled() or bool(complete.all()) or not bool(complete.any()):

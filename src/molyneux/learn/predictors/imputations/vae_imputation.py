@@ -16,9 +16,9 @@ from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.encoders.encoding import Encoder, Encoding
 from molyneux.learn.files import load_weights
 from molyneux.learn.likelihoods import ViewDistribution
-from molyneux.learn.predictors.head import Answers
+from molyneux.learn.predictors.head import TargetHeads
 from molyneux.learn.predictors.imputations.imputation import Imputation, Imputer, encoded_stand_in, filled
-from molyneux.learn.predictors.objectives.auxiliary import TrainingStep
+from molyneux.learn.predictors.objectives.auxiliary import PredictorStep
 from molyneux.learn.vaes import MultimodalVAE
 
 
@@ -120,7 +120,7 @@ class VAEImputer(Imputer):
             return None
         return self._vae_loss(batch, progress, generator)
 
-    def loss(self, step: TrainingStep, answers: Answers) -> Loss | None:
+    def loss(self, step: PredictorStep, answers: TargetHeads) -> Loss | None:
         """See `Imputer`; that of the VAE where the training has no stages."""
         if step.progress.stage:
             return None

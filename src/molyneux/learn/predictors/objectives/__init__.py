@@ -4,7 +4,7 @@ from molyneux.learn.predictors.objectives.auxiliary import (
     AuxiliaryLoss,
     AuxiliaryObjective,
     InStages,
-    TrainingStep,
+    PredictorStep,
     UnimodalHeads,
 )
 from molyneux.learn.predictors.objectives.canonical_correlation import CanonicalCorrelation
@@ -25,11 +25,11 @@ __all__ = [
     "Contrastive",
     "InStages",
     "MultiSimilarity",
+    "PredictorStep",
     "PublishedMFM",
     "PublishedMVAE",
     "RefNet",
     "RefNetReconstruction",
     "SupervisedMVAE",
-    "TrainingStep",
     "UnimodalHeads",
 ]

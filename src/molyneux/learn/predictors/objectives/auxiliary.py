@@ -16,16 +16,16 @@ from molyneux.learn.checks import levels_below_zero, refuse
 from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.encoders.encoding import Encoding, EncodingSpec
 from molyneux.learn.fusion.fusion import FusionLayer
-from molyneux.learn.predictors.head import Answers, Head
+from molyneux.learn.predictors.head import PredictionHead, TargetHeads
 from molyneux.learn.predictors.predictor import JoiningPredictor, target_loss
 
-HEAD = Head()
+HEAD = PredictionHead()
 SHORTEST = 1e-4
 """Vectors count as at least so long when they are normalised, so that one of zeros has a gradient that is not huge."""
 
 
 @dataclass(frozen=True)
-class TrainingStep:
+class PredictorStep:
     """What a predictor computed for a batch before its loss.
 
     Args:
@@ -87,7 +87,7 @@ class AuxiliaryLoss(nn.Module, ABC):
     """Computes further terms of a loss; its parameters are trained with the model."""
 
     @abstractmethod
-    def forward(self, step: TrainingStep) -> Loss:
+    def forward(self, step: PredictorStep) -> Loss:
         """What is added to the loss, weights included, and the terms, detached and without weights, by names of their own.
 
         Terms are means over the samples that they concern; 0 where there are none.
@@ -124,11 +124,11 @@ class UnimodalHeads(AuxiliaryObjective):
     modality count nothing.
 
     Args:
-        head: see `Head`.
+        head: see `PredictionHead`.
         weight: what the losses are multiplied by; 0 trains the heads without effect on the encoders.
     """
 
-    head: Head = HEAD
+    head: PredictionHead = HEAD
     weight: float = 1.0
 
     def __post_init__(self) -> None:
@@ -145,7 +145,7 @@ class UnimodalLoss(AuxiliaryLoss):
     def __init__(self, settings: UnimodalHeads, spec: Spec, encodings: Mapping[str, EncodingSpec]) -> None:
         super().__init__()
         self.weight = settings.weight
-        self.heads = ModalityDict[Answers]()
+        self.heads = ModalityDict[TargetHeads]()
         for name, item in encodings.items():
             self.heads[name] = settings.head.build(item.vector, spec.targets)
 
@@ -153,7 +153,7 @@ class UnimodalLoss(AuxiliaryLoss):
         """By modality, a distribution for each target from it alone."""
         return {name: head(encodings[name].vector) for name, head in self.heads.items()}
 
-    def forward(self, step: TrainingStep) -> Loss:
+    def forward(self, step: PredictorStep) -> Loss:
         """See `AuxiliaryLoss`."""
         encodings = step.encodings
         if not self.weight:
@@ -209,7 +209,7 @@ class LossInStages(AuxiliaryLoss):
         """See `core.NamesStages`."""
         return self.stages
 
-    def forward(self, step: TrainingStep) -> Loss:
+    def forward(self, step: PredictorStep) -> Loss:
         """See `AuxiliaryLoss`."""
         if step.progress.stage not in self.stages:
             return Loss(step.features.new_zeros((), dtype=torch.float32))

@@ -12,7 +12,7 @@ from torch import Tensor
 from molyneux.core import Loss, Spec
 from molyneux.learn.checks import levels_below_zero, not_positive, refuse
 from molyneux.learn.encoders.encoding import EncodingSpec
-from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep, refuse_few
+from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, PredictorStep, refuse_few
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class CanonicalCorrelationLoss(AuxiliaryLoss):
         super().__init__()
         self.settings = settings
 
-    def forward(self, step: TrainingStep) -> Loss:
+    def forward(self, step: PredictorStep) -> Loss:
         """See `AuxiliaryLoss`."""
         terms = {}
         for (first, a), (second, b) in combinations(step.encodings.items(), 2):

@@ -20,7 +20,7 @@ from molyneux.learn.objectives import Weight, weight_at, weight_problems
 from molyneux.learn.predictors.objectives.auxiliary import (
     AuxiliaryLoss,
     AuxiliaryObjective,
-    TrainingStep,
+    PredictorStep,
     mean_of,
     normalised,
     refuse_few,
@@ -87,7 +87,7 @@ class ContrastiveLoss(AuxiliaryLoss):
         bounded: Tensor = _Bounded.apply(self.log_scale, 0.0, math.log(LARGEST_SCALE))  # type: ignore[no-untyped-call]
         return bounded.exp()
 
-    def forward(self, step: TrainingStep) -> Loss:
+    def forward(self, step: PredictorStep) -> Loss:
         """See `AuxiliaryLoss`."""
         scale, weights, terms, total = self.scale, self.settings.weights, {}, []
         vectors = {name: normalised(layer(step.encodings[name].vector)) for name, layer in self.projections.items()}
@@ -178,7 +178,7 @@ class MultiSimilarityLoss(AuxiliaryLoss):
         super().__init__()
         self.settings, self.target = settings, target
 
-    def forward(self, step: TrainingStep) -> Loss:
+    def forward(self, step: PredictorStep) -> Loss:
         """See `AuxiliaryLoss`."""
         known = step.batch.known_mask(self.target) & step.observed
         labels, features = step.batch.targets[self.target][known], normalised(step.pooled[known])

@@ -17,7 +17,7 @@ from molyneux.core import ConfigError, Loss, Spec, choice_problems
 from molyneux.learn.checks import levels_below_zero, not_positive, refuse, too_small
 from molyneux.learn.encoders.encoding import Encoding, EncodingSpec
 from molyneux.learn.encoders.reading import read_view
-from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep
+from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, PredictorStep
 
 Perturbed = Literal["encodings", "inputs"]
 TINY = 1e-12
@@ -72,7 +72,7 @@ class RMFELoss(AuxiliaryLoss):
         super().__init__()
         self.settings = settings
 
-    def forward(self, step: TrainingStep) -> Loss:
+    def forward(self, step: PredictorStep) -> Loss:
         """See `AuxiliaryLoss`."""
         total = torch.zeros((), device=step.features.device)
         if not self.training:
@@ -88,7 +88,7 @@ class RMFELoss(AuxiliaryLoss):
                     terms[f"{name}/information"] = found.detach()
         return Loss(total, terms)
 
-    def _information(self, name: str, reference: Mapping[str, Distribution], step: TrainingStep) -> Tensor:
+    def _information(self, name: str, reference: Mapping[str, Distribution], step: PredictorStep) -> Tensor:
         """The functional Fisher information of one modality."""
         count = self.settings.samples
         perturb = self._inputs if self.settings.perturbed == "inputs" else self._encodings
@@ -104,7 +104,7 @@ class RMFELoss(AuxiliaryLoss):
         norms = torch.stack([square if square.shape[1] == len(rows) else _scattered(square, rows) for square in squares]).sum(0)
         return (norms / divergence.reshape(count, -1).clamp(min=TINY))[:, rows].mean()
 
-    def _encodings(self, name: str, step: TrainingStep) -> tuple[Encoding, list[Tensor]]:
+    def _encodings(self, name: str, step: PredictorStep) -> tuple[Encoding, list[Tensor]]:
         """Perturbed encodings of a modality, (samples * B), and the noise."""
         noises: list[Tensor] = []
 
@@ -120,7 +120,7 @@ class RMFELoss(AuxiliaryLoss):
         encoding = step.encodings[name]
         return encoding.map(perturbed), noises
 
-    def _inputs(self, name: str, step: TrainingStep) -> tuple[Encoding, list[Tensor]]:
+    def _inputs(self, name: str, step: PredictorStep) -> tuple[Encoding, list[Tensor]]:
         """Encodings of perturbed inputs of a modality, (samples * B), and the noise."""
         count, encoder, rows = self.settings.samples, step.model.encoders[name], step.encodings[name].present
         view = read_view(step.batch, step.spec, name)[rows].float()
@@ -131,7 +131,7 @@ class RMFELoss(AuxiliaryLoss):
         blank = encoder.blank(count * len(rows), like=inputs)
         return found.scattered(rows.repeat(count), blank), [noise]
 
-    def _noise(self, shape: tuple[int, ...], step: TrainingStep) -> Tensor:
+    def _noise(self, shape: tuple[int, ...], step: PredictorStep) -> Tensor:
         """Normal noise, by which gradients are asked for."""
         drawn = torch.randn(shape, generator=step.generator, device=step.features.device)
         return drawn.requires_grad_()

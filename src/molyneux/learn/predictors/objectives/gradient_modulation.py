@@ -18,7 +18,7 @@ from molyneux.learn.checks import not_positive, refuse
 from molyneux.learn.encoders.encoding import Encoding, EncodingSpec
 from molyneux.learn.fusion.pooled import ConcatenationLayer
 from molyneux.learn.predictors.head import Output
-from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep
+from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, PredictorStep
 from molyneux.learn.predictors.objectives.functional_entropy import without_dropout
 from molyneux.learn.predictors.predictor import JoiningPredictor
 
@@ -76,7 +76,7 @@ class OGMGELoss(AuxiliaryLoss):
         self.settings = settings
         self._hooks: list[RemovableHandle] = []
 
-    def forward(self, step: TrainingStep) -> Loss:
+    def forward(self, step: PredictorStep) -> Loss:
         """See `AuxiliaryLoss`."""
         for hook in self._hooks:
             hook.remove()
@@ -90,7 +90,7 @@ class OGMGELoss(AuxiliaryLoss):
             self._change(step, coefficients)
         return Loss(nothing, {f"{name}/modulation": value for name, value in coefficients.items()})
 
-    def _change(self, step: TrainingStep, coefficients: Mapping[str, Tensor]) -> None:
+    def _change(self, step: PredictorStep, coefficients: Mapping[str, Tensor]) -> None:
         for name, coefficient in coefficients.items():
             noisy = self.settings.noise == "gradient"
             for parameter in step.model.encoders[name].parameters():
@@ -122,7 +122,7 @@ def modulation(ratios: Mapping[str, Tensor], alpha: float) -> dict[str, Tensor]:
     return {name: torch.where(ratio > 1, 1 - torch.tanh(alpha * ratio), torch.ones_like(ratio)) for name, ratio in ratios.items()}
 
 
-def discrepancy_ratios(step: TrainingStep) -> dict[str, Tensor]:
+def discrepancy_ratios(step: PredictorStep) -> dict[str, Tensor]:
     """How much more probable the truth is by each modality alone than by the mean of the others; 1 without evidence."""
     with torch.no_grad(), without_dropout(step.model):
         found = alone(step)
@@ -139,7 +139,7 @@ def discrepancy_ratios(step: TrainingStep) -> dict[str, Tensor]:
     return ratios
 
 
-def _log_means(target: str, found: Mapping[str, Mapping[str, Distribution]], step: TrainingStep) -> dict[str, Tensor]:
+def _log_means(target: str, found: Mapping[str, Mapping[str, Distribution]], step: PredictorStep) -> dict[str, Tensor]:
     """By modality, the logarithm of the mean probability of the truth over samples that have it and whose target is known."""
     known, truth, means = step.batch.known_mask(target), step.batch.targets[target], {}
     truth = truth.where(known.reshape(-1, *[1] * (truth.dim() - 1)), 0)
@@ -152,7 +152,7 @@ def _log_means(target: str, found: Mapping[str, Mapping[str, Distribution]], ste
     return means
 
 
-def alone(step: TrainingStep) -> Mapping[str, Mapping[str, Distribution]]:
+def alone(step: PredictorStep) -> Mapping[str, Mapping[str, Distribution]]:
     """What each modality says alone; see `OGMGE`."""
     model = step.model
     if _is_linear(model):

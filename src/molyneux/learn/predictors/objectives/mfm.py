@@ -18,7 +18,7 @@ from molyneux.learn.encoders.layers import perceptron
 from molyneux.learn.encoders.nets import Net
 from molyneux.learn.likelihoods import Scales, likelihood_scales
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
-from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep, mean_of
+from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, PredictorStep, mean_of
 from molyneux.learn.predictors.objectives.reconstruction import Reconstruction, Reconstructions
 from molyneux.learn.predictors.objectives.refnet import hidden_problems
 
@@ -113,7 +113,7 @@ class MFMLoss(AuxiliaryLoss):
         width = settings.private + features
         self.reconstructions = Reconstructions(spec, tuple(encodings), settings.decoders, width, settings.reconstruction)
 
-    def forward(self, step: TrainingStep) -> Loss:
+    def forward(self, step: PredictorStep) -> Loss:
         """See `AuxiliaryLoss`."""
         factors = {name: layer(step.encodings[name].vector).float() for name, layer in self.private.items()}
         costs = {}

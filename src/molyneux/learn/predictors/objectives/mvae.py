@@ -17,7 +17,7 @@ from molyneux.learn.fusion.gated import ProductLayer
 from molyneux.learn.likelihoods import Scales, likelihood_scales
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
 from molyneux.learn.posteriors import DiagonalNormal, product_of_experts
-from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, TrainingStep, mean_of
+from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, PredictorStep, mean_of
 from molyneux.learn.predictors.objectives.reconstruction import Reconstruction, Reconstructions
 
 
@@ -116,7 +116,7 @@ class SupervisedMVAELoss(AuxiliaryLoss):
         latent = features - sum(encodings[name].vector for name in settings.beside)
         self.reconstructions = Reconstructions(spec, self.names, settings.decoders, latent, settings.reconstruction)
 
-    def forward(self, step: TrainingStep) -> Loss:
+    def forward(self, step: PredictorStep) -> Loss:
         """See `AuxiliaryLoss`."""
         joint, alone = self.posteriors(step)
         code, codes = (item.rsample((), step.generator) if step.generator is not None else item.mean for item in (joint, alone))
@@ -136,7 +136,7 @@ class SupervisedMVAELoss(AuxiliaryLoss):
         total = weight_at(self.settings.weight, step.progress) * total
         return Loss(total, {name: term.detach() for name, term in terms.items()})
 
-    def posteriors(self, step: TrainingStep) -> tuple[DiagonalNormal, DiagonalNormal]:
+    def posteriors(self, step: PredictorStep) -> tuple[DiagonalNormal, DiagonalNormal]:
         """Of all modalities together, (B, latent), and of each alone, (M, B, latent)."""
         fusion = getattr(step.model, "fusion", None)
         if not isinstance(fusion, ProductLayer):

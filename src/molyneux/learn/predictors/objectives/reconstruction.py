@@ -14,7 +14,7 @@ from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.encoders.nets import Net, default_net
 from molyneux.learn.encoders.reading import read_view
 from molyneux.learn.likelihoods import default_likelihood
-from molyneux.learn.predictors.objectives.auxiliary import TrainingStep
+from molyneux.learn.predictors.objectives.auxiliary import PredictorStep
 
 Reconstruction = Literal["likelihood", "mse", "sigmoid"]
 """What a reconstruction costs.
@@ -48,13 +48,13 @@ class Reconstructions(nn.Module):
         known = {*names, *get_args(Kind)}
         unknown = [name for name in decoders if name not in known]
         refuse(f"decoders: no modality or kind {name!r}; {nearest(name, known)}" for name in unknown)
-        self.decoders = ModalityDict[Views]()
+        self.decoders = ModalityDict[ViewReconstruction]()
         for name in names:
             modality = spec.modality(name)
             net = decoders.get(name) or decoders.get(modality.kind) or default_net(modality)
-            self.decoders[name] = Views(modality, net, inputs, kind)
+            self.decoders[name] = ViewReconstruction(modality, net, inputs, kind)
 
-    def forward(self, name: str, codes: Tensor, step: TrainingStep) -> Tensor:
+    def forward(self, name: str, codes: Tensor, step: PredictorStep) -> Tensor:
         """What the views of the samples that have a modality cost, (..., n), from codes (..., B, inputs) of all samples.
 
         Only the codes of these are decoded, so that nothing else enters a batch normalisation.
@@ -67,7 +67,7 @@ class Reconstructions(nn.Module):
         return cost
 
 
-class Views(nn.Module):
+class ViewReconstruction(nn.Module):
     """The decoder of one modality, and what its reconstructions cost; see `Reconstructions`."""
 
     def __init__(self, modality: Modality, net: Net, inputs: int, kind: Reconstruction) -> None:

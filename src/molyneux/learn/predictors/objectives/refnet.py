@@ -14,12 +14,12 @@ from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.encoders.encoding import EncodingSpec
 from molyneux.learn.encoders.layers import perceptron
 from molyneux.learn.encoders.reading import read_view
-from molyneux.learn.encoders.steps import Steps, step_mask
+from molyneux.learn.encoders.steps import ViewSteps, step_mask
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
 from molyneux.learn.predictors.objectives.auxiliary import (
     AuxiliaryLoss,
     AuxiliaryObjective,
-    TrainingStep,
+    PredictorStep,
     mean_of,
     normalised,
     weighted,
@@ -72,7 +72,7 @@ class RefNetLoss(AuxiliaryLoss):
             ends = (features, item.vector) if settings.refined == "features" else (item.vector, features)
             self.refiners[name] = perceptron((ends[0], *settings.hidden, ends[1]))
 
-    def forward(self, step: TrainingStep) -> Loss:
+    def forward(self, step: PredictorStep) -> Loss:
         """See `AuxiliaryLoss`."""
         temperature, terms = self.settings.temperature, {}
         for name, refiner in self.refiners.items():
@@ -116,13 +116,13 @@ class RefNetReconstructionLoss(AuxiliaryLoss):
 
     def __init__(self, settings: RefNetReconstruction, spec: Spec, encodings: Mapping[str, EncodingSpec], features: int) -> None:
         super().__init__()
-        self.settings, self.steps = settings, ModalityDict[Steps]()
+        self.settings, self.steps = settings, ModalityDict[ViewSteps]()
         for name in encodings:
-            self.steps[name] = Steps(spec.modality(name), 0)
+            self.steps[name] = ViewSteps(spec.modality(name), 0)
         self.sizes = [steps.count * steps.width for steps in self.steps.values()]
         self.refiner = perceptron((features, *settings.hidden, sum(self.sizes)))
 
-    def forward(self, step: TrainingStep) -> Loss:
+    def forward(self, step: PredictorStep) -> Loss:
         """See `AuxiliaryLoss`."""
         terms = {}
         slices = self.refiner(step.pooled).split(self.sizes, 1)

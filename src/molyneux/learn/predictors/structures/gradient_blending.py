@@ -20,7 +20,7 @@ from molyneux.learn.fusion.early import EarlyFusion
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer
 from molyneux.learn.fusion.pooled import Concatenation
 from molyneux.learn.predictors.fusion_predictor import FUSION, HEAD, FusionPredictor
-from molyneux.learn.predictors.head import Answers, Head
+from molyneux.learn.predictors.head import PredictionHead, TargetHeads
 from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryObjective, known_where
 from molyneux.learn.predictors.predictor import target_loss
 
@@ -112,7 +112,7 @@ class GradientBlending(FusionPredictor):
         spec: see `Predictor`.
         encoders: see `FusionPredictor`.
         fusion: see `FusionPredictor`.
-        head: see `Head`.
+        head: see `PredictionHead`.
         objectives: see `FusionPredictor`; they are not weighed.
         modalities: see `FusionPredictor`.
         heads: of the modalities, by the name of a modality or by a kind; the others have one like `head`.
@@ -132,10 +132,10 @@ class GradientBlending(FusionPredictor):
         *,
         encoders: Mapping[str, ViewEncoder] | None = None,
         fusion: Fusion = FUSION,
-        head: Head = HEAD,
+        head: PredictionHead = HEAD,
         objectives: tuple[AuxiliaryObjective, ...] = (),
         modalities: tuple[str, ...] = (),
-        heads: Mapping[str, Head] | None = None,
+        heads: Mapping[str, PredictionHead] | None = None,
         branch: Fusion | None = None,
         blending: Blending = BLENDING,
         blended: bool = False,
@@ -239,7 +239,7 @@ class GradientBlending(FusionPredictor):
 class Branch(nn.Module):
     """Features and head of one modality alone."""
 
-    def __init__(self, layer: FusionLayer, answers: Answers) -> None:
+    def __init__(self, layer: FusionLayer, answers: TargetHeads) -> None:
         super().__init__()
         self.layer, self.answers = layer, answers
 

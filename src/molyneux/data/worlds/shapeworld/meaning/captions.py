@@ -21,7 +21,7 @@ import numpy as np
 from molyneux.core import ConfigError, nearest
 from molyneux.data.worlds.shapeworld.meaning.english import english
 from molyneux.data.worlds.shapeworld.meaning.german import german
-from molyneux.data.worlds.shapeworld.meaning.language import Language, Sentences
+from molyneux.data.worlds.shapeworld.meaning.language import Language, SentenceIds
 from molyneux.data.worlds.shapeworld.meaning.trees import Tree
 from molyneux.data.worlds.shapeworld.meaning.vocabulary import Vocabulary
 
@@ -42,7 +42,7 @@ def realise(
     *,
     vocabulary: Vocabulary | None = None,
     length: int | None = None,
-) -> Sentences:
+) -> SentenceIds:
     """Sentences that say statements, as ids (n, T) int64 and lengths (n,); arguments and errors as `Language.realise`."""
     return language_of(language).realise(trees, vocabulary, length=length)
 

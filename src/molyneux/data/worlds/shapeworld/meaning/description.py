@@ -68,7 +68,7 @@ def describe(programs: np.ndarray, factors: Sequence[Factor]) -> np.ndarray:
     return np.stack([by_type[heads], by_symbol[heads], negated.astype(np.int64), nouns], 1)
 
 
-class CaptionReader:
+class CaptionKindReader:
     """Reads what kind of caption a text is, by parsing it; satisfies `core.Reader`.
 
     Args:

@@ -39,14 +39,14 @@ START = "sentence"
 """The category of whole sentences."""
 
 
-class Slot(NamedTuple):
+class Constituent(NamedTuple):
     """A constituent within a production: of which argument (None: of the same tree), and its nonterminal."""
 
     argument: int | None
     nonterminal: int
 
 
-Part = str | Slot
+Part = str | Constituent
 """A word or a slot."""
 
 
@@ -66,9 +66,9 @@ class Production(NamedTuple):
     preferred: bool
 
     @property
-    def slots(self) -> tuple[Slot, ...]:
+    def slots(self) -> tuple[Constituent, ...]:
         """The slots among its parts."""
-        return tuple(part for part in self.parts if isinstance(part, Slot))
+        return tuple(part for part in self.parts if isinstance(part, Constituent))
 
 
 @dataclass(frozen=True)
@@ -170,14 +170,14 @@ class Grammar:
 
     def _slots(
         self, constituent: _Constituent, given: Mapping[str, str], numbers: dict[tuple[str, tuple[str, ...]], int]
-    ) -> Iterator[Slot]:
+    ) -> Iterator[Constituent]:
         """A constituent with every value that it may have of each of its features."""
         options = []
         for feature in self._categories.get(constituent.category, ()):
             fixed = [name for name in constituent.features if name in self._features[feature]]
             options.append(fixed or ([given[feature]] if feature in constituent.features else self._features[feature]))
         for values in product(*options):
-            yield Slot(constituent.argument, numbers.setdefault((constituent.category, values), len(numbers)))
+            yield Constituent(constituent.argument, numbers.setdefault((constituent.category, values), len(numbers)))
 
 
 def _useful(productions: Sequence[Production]) -> list[Production]:

@@ -13,12 +13,12 @@ from molyneux.core import DataError
 from molyneux.data.worlds.shapeworld.meaning.grammar import Grammar
 from molyneux.data.worlds.shapeworld.meaning.parser import Parser
 from molyneux.data.worlds.shapeworld.meaning.programs import programs_of
-from molyneux.data.worlds.shapeworld.meaning.realiser import Tables, realised, tables_of
+from molyneux.data.worlds.shapeworld.meaning.realiser import ProductionArrays, realised, tables_of
 from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS, Tree
 from molyneux.data.worlds.shapeworld.meaning.vocabulary import PADDING, Vocabulary
 
 
-class Sentences(NamedTuple):
+class SentenceIds(NamedTuple):
     """Sentences as ids (n, T) int64, padded with 0, and their lengths (n,) int64, the end symbol included where there is one."""
 
     ids: np.ndarray
@@ -46,7 +46,7 @@ class Language:
         return Vocabulary(self.words)
 
     @cached_property
-    def _tables(self) -> Tables:
+    def _tables(self) -> ProductionArrays:
         return tables_of(self.grammar.productions)
 
     @cached_property
@@ -79,7 +79,7 @@ class Language:
         *,
         uniforms: np.ndarray | None = None,
         length: int | None = None,
-    ) -> Sentences:
+    ) -> SentenceIds:
         """Sentences that say statements, as ids.
 
         Args:
@@ -107,7 +107,7 @@ class Language:
         if (ids < 0).any():
             word = self.words[numbers[ids[:, :longest] < 0][0]]
             raise DataError(f"the vocabulary has no word {word!r}: make it of all symbols that the captions have")
-        return Sentences(ids, lengths)
+        return SentenceIds(ids, lengths)
 
     def say(self, tree: Tree, *, uniform: float | None = None) -> list[str]:
         """The words of the sentence that says a statement, the full stop last.

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
 from molyneux.core import DataError
-from molyneux.data.worlds.shapeworld.meaning.grammar import Part, Production, Productions, Slot
+from molyneux.data.worlds.shapeworld.meaning.grammar import Constituent, Part, Production, Productions
 from molyneux.data.worlds.shapeworld.meaning.trees import Tree
 
 Polish = tuple[str, ...]
@@ -92,7 +92,9 @@ class _Reading:
             arguments = sorted((slot.argument, polish) for slot, polish in filled if slot.argument is not None)
             yield end, (made.symbol, *(name for _, polish in arguments for name in polish))
 
-    def _parts(self, parts: tuple[Part, ...], number: int, start: int) -> Iterator[tuple[int, tuple[tuple[Slot, Polish], ...]]]:
+    def _parts(
+        self, parts: tuple[Part, ...], number: int, start: int
+    ) -> Iterator[tuple[int, tuple[tuple[Constituent, Polish], ...]]]:
         """Where rows of parts from a number on end, with what their slots hold."""
         while number < len(parts) and isinstance(word := parts[number], str):
             if start >= len(self._words) or self._words[start] != word.lower():
@@ -104,7 +106,7 @@ class _Reading:
             yield start, ()
             return
         slot = parts[number]
-        assert isinstance(slot, Slot)
+        assert isinstance(slot, Constituent)
         for end, polish in self.read(slot.nonterminal, start):
             for last, filled in self._parts(parts, number + 1, end):
                 yield last, ((slot, polish), *filled)

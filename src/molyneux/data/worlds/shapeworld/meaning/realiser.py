@@ -19,7 +19,7 @@ _NONTERMINAL, _PLACE, _COUNT, _NUMBER, _BEGIN, _TURN, _PRODUCTION, _PART, _FIELD
 there are, which is tried first, how many were tried, the present one, and its next part (-1: none yet)."""
 
 
-class Tables(NamedTuple):
+class ProductionArrays(NamedTuple):
     """Productions as arrays, for N nonterminals and V symbols.
 
     Args:
@@ -43,7 +43,7 @@ class Tables(NamedTuple):
     arity: np.ndarray
 
 
-def tables_of(productions: Productions) -> Tables:
+def tables_of(productions: Productions) -> ProductionArrays:
     """The arrays of productions."""
     words = {word: number for number, word in enumerate(productions.words)}
     shape = productions.nonterminals, len(SYMBOLS) + 1
@@ -63,10 +63,10 @@ def tables_of(productions: Productions) -> Tables:
         candidates += [*usual, *others]
     arity = np.array([0, *(len(symbol.arguments) for symbol in SYMBOLS.values())], np.int32)
     flat = [np.array(numbers, np.int32) for numbers in (candidates, starts, arguments, values)]
-    return Tables(first, preferred, total, flat[0], flat[1], flat[2], flat[3], arity)
+    return ProductionArrays(first, preferred, total, flat[0], flat[1], flat[2], flat[3], arity)
 
 
-def realised(programs: np.ndarray, tables: Tables, uniforms: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+def realised(programs: np.ndarray, tables: ProductionArrays, uniforms: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of words (n, T) int32, padded with -1, of sentences that say trees, and their lengths (n,) int64.
 
     Args:
@@ -89,7 +89,7 @@ def realised(programs: np.ndarray, tables: Tables, uniforms: np.ndarray | None =
 
 @compiled
 def _realise(
-    programs: np.ndarray, tables: Tables, uniforms: np.ndarray, paraphrase: bool, lengths: np.ndarray, words: np.ndarray
+    programs: np.ndarray, tables: ProductionArrays, uniforms: np.ndarray, paraphrase: bool, lengths: np.ndarray, words: np.ndarray
 ) -> None:
     """Write the lengths (n,) of sentences and, if there are rows for them, their words (n, T)."""
     length = programs.shape[1]
@@ -124,7 +124,9 @@ def _find_ends(program: np.ndarray, arity: np.ndarray, after: np.ndarray) -> boo
 
 
 @compiled
-def _write(program: np.ndarray, after: np.ndarray, tables: Tables, uniform: float, frames: np.ndarray, words: np.ndarray) -> int:
+def _write(
+    program: np.ndarray, after: np.ndarray, tables: ProductionArrays, uniform: float, frames: np.ndarray, words: np.ndarray
+) -> int:
     """Write the words of a tree as a sentence; how many they are, or -1 if it cannot be said.
 
     A frame is a constituent under way: productions are tried until all slots of one can be filled. Where a paraphrase (`uniform`
@@ -169,7 +171,7 @@ def _write(program: np.ndarray, after: np.ndarray, tables: Tables, uniform: floa
 
 @compiled
 def _open(
-    frames: np.ndarray, top: int, nonterminal: int, place: int, count: int, code: int, tables: Tables, uniform: float
+    frames: np.ndarray, top: int, nonterminal: int, place: int, count: int, code: int, tables: ProductionArrays, uniform: float
 ) -> float:
     """Begin a frame; what is left of the uniform number."""
     number = tables.preferred[nonterminal, code] if uniform < 0 else tables.total[nonterminal, code]

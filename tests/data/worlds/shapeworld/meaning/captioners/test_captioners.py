@@ -9,7 +9,7 @@ import pytest
 from molyneux.core import ConfigError, seeds
 from molyneux.data.worlds.shapeworld.meaning import captioners
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import Captions, filled, redrawn
-from molyneux.data.worlds.shapeworld.meaning.captioners.parts import Nouns, Row, Symbol, kth_of, seen
+from molyneux.data.worlds.shapeworld.meaning.captioners.parts import Nouns, Row, SymbolPart, kth_of, seen
 from molyneux.data.worlds.shapeworld.meaning.captioners.quantities import UNSAID
 from molyneux.data.worlds.shapeworld.meaning.captioners.standard import NOUN, RELATION_FAMILIES
 from molyneux.data.worlds.shapeworld.meaning.english import english
@@ -198,7 +198,7 @@ def test_a_bounded_search_says_what_was_tried():
         (lambda: captioners.Logical(STANDARD["bare"], ("nor",)), "connectives: "),
         (lambda: captioners.PublishedExistential(modes=(1, 2)), "modes: expected 6 numbers"),
         (lambda: captioners.PublishedQuantification(quantifiers=("bare-some",)), "quantifiers: "),
-        (lambda: captioners.ChangedCaptioner(Row(Symbol("there-is"), Nouns(NOUN)), []), "changes: expected at least one"),
+        (lambda: captioners.ChangedCaptioner(Row(SymbolPart("there-is"), Nouns(NOUN)), []), "changes: expected at least one"),
         (lambda: Nouns({"shape colour": 1.0}), "patterns: expected 1 of none, any, shape"),
     ],
 )

@@ -6,7 +6,7 @@ paper's data sets, which give the truth away. `minimal_pairs` makes balanced dat
 
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import Captioner, Captions
 from molyneux.data.worlds.shapeworld.meaning.captioners.composed import ChangedCaptioner, ComposedCaptioner
-from molyneux.data.worlds.shapeworld.meaning.captioners.mixed import Logical, Mixture
+from molyneux.data.worlds.shapeworld.meaning.captioners.mixed import Logical, MixedCaptioner
 from molyneux.data.worlds.shapeworld.meaning.captioners.published import (
     PublishedExistential,
     PublishedQuantification,
@@ -31,7 +31,7 @@ __all__ = [
     "ChangedCaptioner",
     "ComposedCaptioner",
     "Logical",
-    "Mixture",
+    "MixedCaptioner",
     "PublishedExistential",
     "PublishedQuantification",
     "PublishedSpatial",

@@ -9,7 +9,7 @@ import numpy as np
 from molyneux.core import ConfigError, nearest, seeds
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import Captions, substream
 from molyneux.data.worlds.shapeworld.meaning.captioners.composed import ComposedCaptioner
-from molyneux.data.worlds.shapeworld.meaning.captioners.parts import OneOf, Row, Symbol, chosen
+from molyneux.data.worlds.shapeworld.meaning.captioners.parts import OneOf, Row, SymbolPart, chosen
 from molyneux.data.worlds.shapeworld.meaning.trees import CODES
 from molyneux.data.worlds.shapeworld.scenes import Scenes
 
@@ -25,7 +25,7 @@ _TRUE_OF = {
 """Truth values of two clauses of which a connective is true; `if` has the consequent first."""
 
 
-class Mixture(ComposedCaptioner):
+class MixedCaptioner(ComposedCaptioner):
     """Captions of one of several captioners, which is a form of the sample.
 
     Args:
@@ -79,7 +79,7 @@ class Logical(ComposedCaptioner):
         if unknown or not connectives:
             raise ConfigError(f"connectives: {nearest(unknown[0], CONNECTIVES) if unknown else 'expected at least one'}")
         self._clauses, self._connectives = clauses, tuple(connectives)
-        part = Row(Symbol(*connectives, as_form=True), clauses.part, clauses.part)
+        part = Row(SymbolPart(*connectives, as_form=True), clauses.part, clauses.part)
         super().__init__(
             part, ("correct", "neither false", "first false", "second false", "both false"), clauses.semantics, clauses.edits
         )

@@ -183,7 +183,7 @@ class Part(ABC):
         """The codes, (n, width) int16, by numbers (n, forms) and (n, values)."""
 
 
-class Symbol(Part):
+class SymbolPart(Part):
     """One symbol, drawn from some names; a value, or a form if `as_form`."""
 
     def __init__(self, *names: str, weights: Sequence[float] | None = None, as_form: bool = False) -> None:
@@ -290,7 +290,7 @@ class OneOf(Part):
         return out
 
 
-class Bound(Part):
+class NumberBound(Part):
     """A number bound and a quantifier with its nouns: the bound is how many entities of the scene the first noun fits.
 
     Args:

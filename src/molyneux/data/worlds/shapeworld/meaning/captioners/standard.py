@@ -27,12 +27,12 @@ from molyneux.data.worlds.shapeworld.meaning.captioners.parts import (
     SUBJECT,
     THIRD,
     TOUCHING,
-    Bound,
     Nouns,
+    NumberBound,
     OneOf,
     Part,
     Row,
-    Symbol,
+    SymbolPart,
 )
 from molyneux.data.worlds.shapeworld.meaning.captioners.quantities import UNSAID
 from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
@@ -74,21 +74,21 @@ _OTHER = {"x": REFERENCE, "y": REFERENCE, "depth": TOUCHING, "size": SAME_SHAPE,
 
 def there_is(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> ChangedCaptioner:
     """Captions such as "There is a red square", "there is a square", of which half mention both."""
-    part = Row(Symbol("there-is"), Nouns({"both": 2, "shape": 1, "colour": 1}))
+    part = Row(SymbolPart("there-is"), Nouns({"both": 2, "shape": 1, "colour": 1}))
     return ChangedCaptioner(part, _attribute_changes(colours), semantics, ATTRIBUTE_EDITS)
 
 
 def existential(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> ChangedCaptioner:
     """Captions such as "There is a red square" (1/3), "a square is red" (2/3)."""
-    some = Row(Symbol("there-is"), Nouns({"both": 2, "shape": 1, "colour": 1}))
-    is_so = Row(Symbol("exists"), Nouns(PREDICATION, (SUBJECT, SUBJECT)))
+    some = Row(SymbolPart("there-is"), Nouns({"both": 2, "shape": 1, "colour": 1}))
+    is_so = Row(SymbolPart("exists"), Nouns(PREDICATION, (SUBJECT, SUBJECT)))
     return ChangedCaptioner(OneOf(some, is_so, weights=(1, 2)), _attribute_changes(colours), semantics, ATTRIBUTE_EDITS)
 
 
 def single_attribute(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> ChangedCaptioner:
     """Existential captions that mention one attribute, or relations of nouns that have one."""
-    some = Row(Symbol("there-is"), Nouns(SINGLE))
-    relation = Row(Symbol("exists"), Nouns(SINGLE), _relations(tuple(RELATION_FAMILIES), SINGLE))
+    some = Row(SymbolPart("there-is"), Nouns(SINGLE))
+    relation = Row(SymbolPart("exists"), Nouns(SINGLE), _relations(tuple(RELATION_FAMILIES), SINGLE))
     changes = [*_attribute_changes(colours)[:2], (Replace("inverse", inverse(_OPPOSITES)), 1.0)]
     return ChangedCaptioner(OneOf(some, relation, weights=(1, 2)), changes, semantics)
 
@@ -122,8 +122,8 @@ def relational(
     ]
     changes += [(Replace("relation", others(one)), 1.0)] if len(one) > 1 else []
     changes += [(Negate("negation"), 2.0 * negated)] if negated else []
-    negation = Symbol("", "not", weights=(1 - negated, negated), as_form=True)
-    return ChangedCaptioner(Row(Symbol("exists"), Nouns(NOUN), negation, _relations(families, NOUN)), changes, semantics)
+    negation = SymbolPart("", "not", weights=(1 - negated, negated), as_form=True)
+    return ChangedCaptioner(Row(SymbolPart("exists"), Nouns(NOUN), negation, _relations(families, NOUN)), changes, semantics)
 
 
 def selection(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> ChangedCaptioner:
@@ -151,7 +151,7 @@ def selection(semantics: Semantics | None = None, colours: Sequence[str] = PUBLI
         for of_two in (True, False):
             symbols = [name for name in names if name.endswith("-of-two") == of_two]
             described = Nouns(scopes[family], (SUBJECT, REFERENCE, SUBJECT), before=("", "unique", ""))
-            rows.append(Row(Symbol("exists"), Symbol(*symbols), described))
+            rows.append(Row(SymbolPart("exists"), SymbolPart(*symbols), described))
     opposites = inverse([name for names in families.values() for name in _paired(names)])
     alike = others(SELECTORS) | others(DISTANCE_SELECTORS)
     changes: list[tuple[Change, float]] = [(Replace("selector", alike), 1.0), (Replace("inverse", opposites), 1.0)]
@@ -187,7 +187,7 @@ def number_bound(semantics: Semantics | None = None, colours: Sequence[str] = PU
         (Replace("off by two", bounds((-2, 2))), 1.0),
         (Replace("random", others([f"of-{number}" for number in range(2, 9)])), 1.0),
     ]
-    return ChangedCaptioner(Bound([_named("count"), _named("ratio")], _counted()), changes, semantics, COUNT_EDITS)
+    return ChangedCaptioner(NumberBound([_named("count"), _named("ratio")], _counted()), changes, semantics, COUNT_EDITS)
 
 
 def comparison(semantics: Semantics | None = None, colours: Sequence[str] = PUBLISHED_COLOURS) -> ChangedCaptioner:
@@ -197,7 +197,7 @@ def comparison(semantics: Semantics | None = None, colours: Sequence[str] = PUBL
     quotients = [name for name in symbols if SYMBOLS[name].kind == "quotient"]
     patterns = {"shape shape colour": 1.0, "colour colour shape": 1.0}
     nouns = Nouns(patterns, (SUBJECT, OTHER, (SUBJECT, OTHER)))
-    rows = [Row(Symbol(*names), nouns) for names in (differences, quotients)]
+    rows = [Row(SymbolPart(*names), nouns) for names in (differences, quotients)]
     changes = _quantity_changes(colours, last=2)
     changes.insert(1, (ReplaceAttribute("comparison", "either", argument=1, shapes=SHAPES, colours=colours), 2.0))
     return ChangedCaptioner(OneOf(*rows), changes, semantics, COUNT_EDITS)
@@ -222,7 +222,7 @@ def _quantifier(kinds: Sequence[str]) -> Part:
     unknown = [kind for kind in kinds if kind not in ("count", "ratio", "bare")]
     if unknown or not kinds:
         raise ConfigError(f"kinds: {nearest(unknown[0], ('count', 'ratio', 'bare')) if unknown else 'expected at least one'}")
-    return OneOf(*(Symbol(*(BARE_QUANTIFIERS if kind == "bare" else _named(kind))) for kind in kinds))
+    return OneOf(*(SymbolPart(*(BARE_QUANTIFIERS if kind == "bare" else _named(kind))) for kind in kinds))
 
 
 def _named(kind: str) -> list[str]:
@@ -233,7 +233,7 @@ def _named(kind: str) -> list[str]:
 def _relations(families: Sequence[str], nouns: dict[str, float]) -> Part:
     rows: list[Part] = []
     for family in families:
-        symbol = Symbol(*RELATION_FAMILIES[family])
+        symbol = SymbolPart(*RELATION_FAMILIES[family])
         if family == "distance":
             pairs = {
                 f"{one} {other}": weight * also
