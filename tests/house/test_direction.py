@@ -99,3 +99,12 @@ def test_sizes_and_names(path):
             )
             lines = node.end_lineno - node.lineno + 1 - (first.end_lineno - first.lineno + 1 if docstring else 0)
             assert lines <= 60, f"{node.name} has {lines} lines"
+
+
+def test_a_class_name_has_one_meaning():
+    places = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(name_of(path))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

@@ -5,7 +5,7 @@ from molyneux.learn.encoders.nets.general import Dense, Series, Video, default_n
 from molyneux.learn.encoders.nets.grid import GridConvolutional
 from molyneux.learn.encoders.nets.images import Convolutional, Patches
 from molyneux.learn.encoders.nets.lenet import MirroredLeNet
-from molyneux.learn.encoders.nets.net import Decoder, Encoder, Net
+from molyneux.learn.encoders.nets.net import Decoder, Net, NetEncoder
 from molyneux.learn.encoders.nets.normalised import NormalisedConvolutional
 from molyneux.learn.encoders.nets.recurrent import Recurrent
 from molyneux.learn.encoders.nets.recurrent_series import RecurrentSeries
@@ -21,10 +21,10 @@ __all__ = [
     "Convolutional",
     "Decoder",
     "Dense",
-    "Encoder",
     "GridConvolutional",
     "MirroredLeNet",
     "Net",
+    "NetEncoder",
     "NormalisedConvolutional",
     "Patches",
     "Recurrent",

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from molyneux.core import Modality, SpecError
 from molyneux.learn.checks import refuse, too_small
-from molyneux.learn.encoders.nets.net import Encoder, MeasuringNet
+from molyneux.learn.encoders.nets.net import MeasuringNet, NetEncoder
 from molyneux.learn.posteriors.diagonal import raw_log_variances
 
 __all__ = ["Contour"]
@@ -78,7 +78,7 @@ class Contour(MeasuringNet):
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`; `outputs` are locations and log-variances of a code."""
         self.check(modality)
-        return Encoder(modality, _Feel(self, self.learned(modality, self.code_size(modality, outputs))))
+        return NetEncoder(modality, _Feel(self, self.learned(modality, self.code_size(modality, outputs))))
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
         """See `Net`."""

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from molyneux.core import Kind, Modality
 from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.encoders.nets.images import Patches
-from molyneux.learn.encoders.nets.net import Encoder, Net, Reshape, unfit_net, zeros_beyond
+from molyneux.learn.encoders.nets.net import Net, NetEncoder, Reshape, unfit_net, zeros_beyond
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Dense(Net):
         layers = (Reshape(size), *self._hidden(size), nn.Linear(self.width, outputs))
         if modality.symbols:
             return SymbolEncoder(modality, nn.Embedding(len(modality.symbols), self.embedding), *layers)
-        return Encoder(modality, *layers)
+        return NetEncoder(modality, *layers)
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
         """See `Net`."""
@@ -53,7 +53,7 @@ class Dense(Net):
         return [part for a, b in pairwise(sizes) for part in (nn.Linear(a, b), nn.ReLU())]
 
 
-class SymbolEncoder(Encoder):
+class SymbolEncoder(NetEncoder):
     """An encoder whose first layer is an embedding: beyond the lengths the vectors of the symbols are zero."""
 
     def forward(self, view: Tensor, lengths: Tensor | None = None) -> Tensor:
@@ -89,7 +89,7 @@ class Series(Net):
         self.check(modality)
         steps, depth = _sizes(modality)
         c = self.channels
-        return Encoder(
+        return NetEncoder(
             modality,
             Transpose() if modality.kind == "series" else nn.Identity(),
             *(layer for a, b in pairwise((depth, c, 2 * c, 3 * c)) for layer in (nn.Conv1d(a, b, 5, 2, 2), nn.ReLU())),

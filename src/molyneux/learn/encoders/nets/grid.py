@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from molyneux.core import Modality, SpecError
 from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.encoders.nets.images import Centre, RawImage
-from molyneux.learn.encoders.nets.net import Encoder, Net, Reshape
+from molyneux.learn.encoders.nets.net import Net, NetEncoder, Reshape
 
 CELL = 8
 """Side of a cell in pixels: three convolutions halve the grid."""
@@ -57,9 +57,9 @@ class GridConvolutional(Net):
         layers: list[nn.Module] = [Centre(rows * CELL, columns * CELL)]
         for before, after in pairwise((modality.shape[0], c, 2 * c, 3 * c)):
             layers += [nn.Conv2d(before, after, 4, 2, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
-        layers += [Residual(3 * c) for _ in range(self.blocks)]
+        layers += [NormalisedResidual(3 * c) for _ in range(self.blocks)]
         layers.append(nn.Conv2d(3 * c, self._depth(modality, outputs), 1))
-        return Encoder(modality, *layers, nn.Flatten())
+        return NetEncoder(modality, *layers, nn.Flatten())
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
         """See `Net`."""
@@ -68,7 +68,7 @@ class GridConvolutional(Net):
         code, c = self._depth(modality, inputs), self.channels
         layers: list[nn.Module] = [Reshape(code, rows, columns)]
         layers += [nn.Conv2d(code, 3 * c, 3, 1, 1, bias=False), nn.BatchNorm2d(3 * c), nn.ReLU()]
-        layers += [Residual(3 * c) for _ in range(self.blocks)]
+        layers += [NormalisedResidual(3 * c) for _ in range(self.blocks)]
         for before, after in pairwise((3 * c, 2 * c, 4 * c // 3)):
             layers += [nn.ConvTranspose2d(before, after, 4, 2, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
         layers.append(nn.ConvTranspose2d(4 * c // 3, parameters * depth, 4, 2, 1))
@@ -85,7 +85,7 @@ class GridConvolutional(Net):
         return size // (rows * columns)
 
 
-class Residual(nn.Module):
+class NormalisedResidual(nn.Module):
     """Two normalised convolutions, added to their input."""
 
     def __init__(self, channels: int) -> None:

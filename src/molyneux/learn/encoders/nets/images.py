@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from molyneux.core import Modality
 from molyneux.learn.checks import refuse, too_small
-from molyneux.learn.encoders.nets.net import Encoder, Net, Reshape
+from molyneux.learn.encoders.nets.net import Net, NetEncoder, Reshape
 
 STRIDES = 4
 """Strided convolutions on each side; each halves or doubles the grid."""
@@ -209,11 +209,11 @@ class RawImage(nn.Module):
         return crop(raw, *self.shape[2:]).reshape(len(raw), *self.shape)
 
 
-def _encoder(modality: Modality, channels: tuple[int, ...], width: int, outputs: int) -> Encoder:
+def _encoder(modality: Modality, channels: tuple[int, ...], width: int, outputs: int) -> NetEncoder:
     """Strided convolutions with ReLU, each of which halves the grid, and a fully connected layer."""
     depth, height, breadth = modality.shape
     rows, columns = _grid(height), _grid(breadth)
-    return Encoder(
+    return NetEncoder(
         modality,
         Centre(rows << STRIDES, columns << STRIDES),
         *(layer for a, b in pairwise((depth, *channels)) for layer in (nn.Conv2d(a, b, 4, 2, 1), nn.ReLU())),

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from molyneux.core import Modality
 from molyneux.learn.checks import refuse, too_small
-from molyneux.learn.encoders.nets.net import Encoder, Net, Reshape
+from molyneux.learn.encoders.nets.net import Net, NetEncoder, Reshape
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class MirroredLeNet(Net):
             window = (min(2, rows), min(2, columns))
             parts += [nn.ReLU(), nn.MaxPool2d(window)]
             rows, columns = rows // window[0], columns // window[1]
-        return Encoder(modality, *parts, nn.Flatten(), nn.Linear(self._channels()[-1] * rows * columns, outputs))
+        return NetEncoder(modality, *parts, nn.Flatten(), nn.Linear(self._channels()[-1] * rows * columns, outputs))
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
         """See `Net`."""

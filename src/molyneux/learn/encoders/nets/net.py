@@ -105,7 +105,7 @@ class MeasuringNet(Net):
         return size - self.measured
 
 
-class Encoder(nn.Sequential):
+class NetEncoder(nn.Sequential):
     """Layers from views (B, *shape) to raw numbers (B, outputs), after zeros took the place of what lies beyond the lengths.
 
     Args:

@@ -10,7 +10,7 @@ from torch import nn
 from molyneux.core import Modality
 from molyneux.learn.checks import refuse, too_small
 from molyneux.learn.encoders.nets.images import Centre, RawImage
-from molyneux.learn.encoders.nets.net import Encoder, Net, Reshape
+from molyneux.learn.encoders.nets.net import Net, NetEncoder, Reshape
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class NormalisedConvolutional(Net):
         for before, after in pairwise(grids):
             layers += [nn.Conv2d(before, after, 4, 2, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
         dense = nn.Linear(grids[-1] * rows * columns, self.width)
-        return Encoder(
+        return NetEncoder(
             modality, *layers, nn.Flatten(), dense, nn.BatchNorm1d(self.width), nn.ReLU(), nn.Linear(self.width, outputs)
         )
 

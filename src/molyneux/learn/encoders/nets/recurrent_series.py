@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from molyneux.core import Modality
 from molyneux.learn.checks import refuse, too_small
-from molyneux.learn.encoders.nets.net import Encoder, Net, Reshape
+from molyneux.learn.encoders.nets.net import Net, NetEncoder, Reshape
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class RecurrentSeries(Net):
         """See `Net`."""
         self.check(modality)
         steps, depth = modality.shape
-        return Encoder(modality, States(depth, self.units), nn.Flatten(), nn.Linear(steps * self.units, outputs))
+        return NetEncoder(modality, States(depth, self.units), nn.Flatten(), nn.Linear(steps * self.units, outputs))
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
         """See `Net`."""

@@ -12,8 +12,8 @@ from torch.nn import functional
 
 from molyneux.core import Modality, SpecError
 from molyneux.learn.checks import not_positive, refuse, too_small
-from molyneux.learn.encoders.nets.grid import Residual
-from molyneux.learn.encoders.nets.net import Decoder, Encoder, MeasuringNet, Reshape
+from molyneux.learn.encoders.nets.grid import NormalisedResidual
+from molyneux.learn.encoders.nets.net import Decoder, MeasuringNet, NetEncoder, Reshape
 from molyneux.learn.likelihoods import ViewLikelihood
 from molyneux.learn.likelihoods.chromatic import ChromaticNormal, chromatic
 from molyneux.learn.posteriors.diagonal import raw_log_variances
@@ -100,7 +100,7 @@ class WhatWhere(MeasuringNet):
     def encoder(self, modality: Modality, outputs: int) -> nn.Module:
         """See `Net`; `outputs` are locations and log-variances of a code."""
         self.check(modality)
-        return Encoder(modality, _Look(self, modality, self.learned(modality, self.code_size(modality, outputs))))
+        return NetEncoder(modality, _Look(self, modality, self.learned(modality, self.code_size(modality, outputs))))
 
     def body(self, modality: Modality, inputs: int, parameters: int) -> nn.Module:
         """See `Net`; the numbers are brightness and chromaticity."""
@@ -192,7 +192,7 @@ class _Look(nn.Module):
         layers: list[nn.Module] = []
         for before, after, residual in ((1 if self.frame.by_brightness else 2, c, False), (c, 2 * c, True), (2 * c, 3 * c, True)):
             layers += [nn.Conv2d(before, after, 4, 2, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
-            layers += [Residual(after)] if residual else []
+            layers += [NormalisedResidual(after)] if residual else []
         layers += [nn.Flatten(), nn.Linear(48 * c, net.width), nn.BatchNorm1d(net.width), nn.ReLU()]
         self.layers = nn.Sequential(*layers, nn.Linear(net.width, 2 * learned))
         self.register_buffer("raw", raw_log_variances(_STDDEVS), persistent=False)
@@ -217,10 +217,10 @@ class _Draw(nn.Module):
         c = net.channels
         layers: list[nn.Module] = [nn.Linear(learned, net.width), nn.BatchNorm1d(net.width), nn.ReLU()]
         layers += [nn.Linear(net.width, 48 * c), Reshape(3 * c, SIDE // 8, SIDE // 8)]
-        layers += [nn.BatchNorm2d(3 * c), nn.ReLU(), Residual(3 * c)]
+        layers += [nn.BatchNorm2d(3 * c), nn.ReLU(), NormalisedResidual(3 * c)]
         for before, after, residual in ((3 * c, 2 * c, True), (2 * c, c, False)):
             layers += [nn.ConvTranspose2d(before, after, 4, 2, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
-            layers += [Residual(after)] if residual else []
+            layers += [NormalisedResidual(after)] if residual else []
         self.layers = nn.Sequential(*layers, nn.ConvTranspose2d(c, 1 if self.frame.by_brightness else 3, 4, 2, 1))
 
     def forward(self, codes: Tensor) -> Tensor:
