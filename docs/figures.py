@@ -13,8 +13,8 @@ from missing_senses import STUDIES, rate_curves
 from tables import runs_of
 
 from molyneux.report import StudyRun
-from molyneux.report.figures import CurveFigure, CurvePanel, DotFigure, DotScore
-from molyneux.report.figures.dots import variant
+from molyneux.report.study.figures import CurveFigure, CurvePanel, DotFigure, DotScore
+from molyneux.report.study.figures.dots import variant
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "assets" / "figures"

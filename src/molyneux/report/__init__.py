@@ -6,7 +6,6 @@ from molyneux.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from molyneux.report.aggregation import Aggregate, Task, aggregate, aggregate_table, comparisons, tasks_of, tradeoff_panels
-    from molyneux.report.figures import CurveFigure, CurvePanel, DotFigure, DotScore
     from molyneux.report.leaderboard import (
         ForeignRecord,
         Leaderboard,
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
         variant_difference,
         write_study,
     )
+    from molyneux.report.study.figures import CurveFigure, CurvePanel, DotFigure, DotScore
     from molyneux.report.tables import Table, pipe_table, records_to_markdown, to_csv, to_latex, to_markdown, to_terminal
 
 __all__ = [

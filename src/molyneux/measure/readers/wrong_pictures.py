@@ -1,4 +1,4 @@
-"""Pictures that are not of a world, to find out what readers accept.
+"""Pictures that are not of a world, to find out what readers accept. New kinds are added to `held_out_pictures`.
 
 Kinds: `noise`, `unions` (of two figures), `foreign` (shapes that the world does not have), `discs`, `sizes` (at least 17 % away
 from every size of the world), `blurs` (by a Gaussian of at least a quarter of the length), `averages` (over two thirds of the

@@ -1,4 +1,4 @@
-"""Which quantifiers captions have: those that may be false, in one wording each, and that make sense of so many entities."""
+"""Which of the quantifiers of `meaning.trees` captions may have: one wording each, of what may be false of so many entities."""
 
 from __future__ import annotations
 

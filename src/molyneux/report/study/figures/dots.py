@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from molyneux.core import DataError, Score
 from molyneux.core.score import About
-from molyneux.report.figures.drawing import DARK, LIGHT, style_sheet, svg_sheet, svg_text
 from molyneux.report.record_lines import StudyRun
+from molyneux.report.study.figures.drawing import DARK, LIGHT, style_sheet, svg_sheet, svg_text
 
 _LEFT, _GAP, _TOP, _BOTTOM = 132, 30, 52, 62
 _PANELS = {1: 472, 2: 236, 3: 236}

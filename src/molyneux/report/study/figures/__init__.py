@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from molyneux.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from molyneux.report.figures.curves import CurveFigure, CurvePanel
-    from molyneux.report.figures.dots import DotFigure, DotScore
+    from molyneux.report.study.figures.curves import CurveFigure, CurvePanel
+    from molyneux.report.study.figures.dots import DotFigure, DotScore
 
 __all__ = ["CurveFigure", "CurvePanel", "DotFigure", "DotScore"]
 

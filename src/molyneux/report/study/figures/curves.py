@@ -12,8 +12,8 @@ from typing import Any
 from molyneux.core import DataError
 from molyneux.core.curves import Curve, performance_curves
 from molyneux.core.score import About
-from molyneux.report.figures.drawing import DARK, LIGHT, style_sheet, svg_sheet, svg_text
 from molyneux.report.record_lines import StudyRun
+from molyneux.report.study.figures.drawing import DARK, LIGHT, style_sheet, svg_sheet, svg_text
 from molyneux.report.wording import names_of
 
 _LEFT, _PANEL, _GAP, _TOP, _PLOT, _BELOW, _LEGEND = 46, 250, 44, 56, 190, 40, 20

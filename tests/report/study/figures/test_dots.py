@@ -6,7 +6,7 @@ import pytest
 
 from molyneux.core import DataError, Score
 from molyneux.report import DotFigure, DotScore, StudyRun
-from molyneux.report.figures.dots import variant
+from molyneux.report.study.figures.dots import variant
 
 RUNS = [
     StudyRun({"name": name, "seed": seed}, (Score("a.b", value, {"code": "shared"}, chance=25.0, controls={"words": 75.0}),))
