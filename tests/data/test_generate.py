@@ -21,7 +21,7 @@ import sys, time
 import numpy as np, torch
 from pathlib import Path
 from molyneux.core import Batch, Modality, Spec
-from molyneux.data import generate
+from molyneux.data import store_samples
 
 class Slow:
     spec = Spec((Modality("number", "tabular", (1000,)),))
@@ -31,7 +31,7 @@ class Slow:
         time.sleep(PAUSE)
         return Batch({"number": torch.from_numpy(np.repeat(indices[:, None], 1000, 1).astype(np.float32))})
 
-generate(Slow(), Path(sys.argv[1]), chunk=10, progress=lambda n: print(n, flush=True))
+store_samples(Slow(), Path(sys.argv[1]), chunk=10, progress=lambda n: print(n, flush=True))
 print("done", flush=True)
 """
 

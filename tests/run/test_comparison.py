@@ -8,7 +8,7 @@ from molyneux import FusionPredictor, Interactions, compare_models, evaluate_mod
 from molyneux.core import ConfigError
 from molyneux.data.imperfections import GaussianNoise
 from molyneux.learn.fusion import Concatenation, LowRank
-from molyneux.learn.predictors import Constant, PredictionHead
+from molyneux.learn.predictors import Constant, Head
 from molyneux.measure import Prediction, Robustness
 from molyneux.report.study.groups import divide
 from molyneux.run import ConditionSettings
@@ -23,7 +23,7 @@ UNDER = {
 
 def made(fusion, seed):
     torch.manual_seed(seed)
-    return FusionPredictor(WORLD.spec, fusion=fusion, head=PredictionHead(8))
+    return FusionPredictor(WORLD.spec, fusion=fusion, head=Head(8))
 
 
 @pytest.fixture(scope="module")

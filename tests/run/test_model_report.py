@@ -7,7 +7,7 @@ import torch
 from molyneux import FusionPredictor, Interactions, Training, evaluate_model, fit
 from molyneux.core import ConfigError, Modality, Spec
 from molyneux.data.imperfections import GaussianNoise
-from molyneux.learn.predictors import PredictionHead
+from molyneux.learn.predictors import Head
 from molyneux.measure import Complexity, Prediction
 from molyneux.run import ConditionSettings, usual_imperfections
 
@@ -18,7 +18,7 @@ TEST = WORLD.source("test", 200, seed=1)
 @pytest.fixture(scope="module")
 def trained():
     torch.manual_seed(0)
-    model = FusionPredictor(WORLD.spec, head=PredictionHead(8))
+    model = FusionPredictor(WORLD.spec, head=Head(8))
     settings = Training(steps=60, batch_size=50, learning_rate=0.03, keep="last")
     return model, fit(model, WORLD.source("train", 1000, seed=1), training=settings)
 
@@ -72,7 +72,7 @@ def test_a_data_set_gives_its_splits(trained, tmp_path):
     rng = np.random.default_rng(0)
     np.savez(tmp_path / "own.npz", a=rng.normal(size=(90, 3)), b=rng.normal(size=(90, 2)), y=rng.integers(0, 2, 90))
     data = ArrayDataset(path=str(tmp_path / "own.npz"), targets=("y",))
-    model = FusionPredictor(data.spec, head=PredictionHead(4))
+    model = FusionPredictor(data.spec, head=Head(4))
     history = fit(model, data, training=Training(epochs=1, batch_size=10))
     assert "validation/loss" in history.rows[-1]
     found = evaluate_model(model, data, history, measures=(Prediction(), Complexity(repeats=1, steps=1)), conditions=())

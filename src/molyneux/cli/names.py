@@ -5,6 +5,7 @@ Experiments and studies are checked later, against the classes themselves, with 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,14 @@ def _option_problems(options: Any) -> Iterator[str]:
         yield "expected --out, a place for the samples, or --contact-sheet, a file for a picture of them"
 
 
+def _earlier_settings(path: str) -> Mapping[str, str]:
+    """The names that settings of a class had before they were grouped, which are still read."""
+    from molyneux.core.tooling.moved import moved_arguments
+
+    module, _, name = path.rpartition(".")
+    return moved_arguments(getattr(importlib.import_module(module), name))
+
+
 def _world_problems(name: str, given: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[str]:
     """A world that does not exist, or has another version, and settings that it does not have."""
     if "." in name:  # a class from outside this package
@@ -90,7 +99,9 @@ def _world_problems(name: str, given: Mapping[str, Any], options: Mapping[str, A
     if "-v" in name and entry.own_name != name.lower():
         yield f"world: expected a version that this package has, {entry.own_name}, got {name}"
     settings = entry.settings
-    for setting in (setting.removeprefix("world.") for setting in given):
-        if setting.partition(".")[0] not in settings:
+    unknown = [name for name in (word.removeprefix("world.") for word in given) if name.partition(".")[0] not in settings]
+    earlier = _earlier_settings(entry.path) if unknown else {}
+    for setting in unknown:
+        if setting not in earlier:
             offered = (word.replace("_", "-") for word in settings | options.keys())
             yield f"--{setting.replace('_', '-')}: unknown setting of {entry.node.name}; {nearest(setting, offered)}"

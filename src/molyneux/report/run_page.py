@@ -31,8 +31,6 @@ from molyneux.report.run_records import RunRecords, read_run
 from molyneux.report.settings import chosen_of, flatten, model_of, short, split_of, train_overlap_of, world_of
 from molyneux.report.tables import (
     base_scores,
-    breakdown_scores,
-    breakdown_tables,
     coherence_scores,
     coherence_summary,
     coherence_table,
@@ -132,7 +130,7 @@ def run_page(run: RunRecords) -> Page:
         Section("coherence", "Coherence", _COHERENCE, _blocks(coherence)),
         Section("factors", "Factors", _FACTORS, (*_factors(base), *galleries["factors"])),
         Section("predictions", "Predictions", _PREDICTIONS, (*prediction_tables(base), *galleries["predictions"])),
-        Section("breakdown", "Accuracy by factor", _BREAKDOWN, tuple(breakdown_tables(run.scores))),
+        Section("breakdown", "Accuracy by factor", _BREAKDOWN, _breakdowns(run.scores)[1]),
         Section("conditions", "Conditions", _CONDITIONS, tuple(condition_tables(run.scores))),
         Section("robustness", "Robustness", _ROBUSTNESS, _strengths(run.scores, chosen_of(settings))),
         Section("generated", "Generated samples", "", tuple(galleries["generated"])),
@@ -173,10 +171,17 @@ def _factors(scores: Sequence[Score]) -> tuple[Block, ...]:
 
 
 def _rest(scores: Sequence[Score]) -> list[Score]:
-    shown = {
-        id(score) for shown in (coherence_scores, factor_scores, prediction_scores, breakdown_scores) for score in shown(scores)
-    }
-    return [score for score in scores if id(score) not in shown]
+    shown = {id(score) for shown in (coherence_scores, factor_scores, prediction_scores) for score in shown(scores)}
+    return [score for score in scores if id(score) not in {*shown, *map(id, _breakdowns(scores)[0])}]
+
+
+def _breakdowns(scores: Sequence[Score]) -> tuple[list[Score], tuple[Block, ...]]:
+    """The accuracies by values of factors, and their tables, whose module is imported for runs that have any."""
+    if not any(score.name.startswith("breakdown.") for score in scores):
+        return [], ()
+    from molyneux.report.tables import breakdown_scores, breakdown_tables
+
+    return breakdown_scores(scores), tuple(breakdown_tables(scores))
 
 
 def _shots(scores: Sequence[Score]) -> tuple[Block, ...]:

@@ -8,7 +8,7 @@ import torch
 from molyneux.core import Batch, Modality, Spec, Target
 from molyneux.learn import FusionPredictor, fusion
 from molyneux.learn.encoders import MLP, ResNet
-from molyneux.learn.predictors import PredictionHead
+from molyneux.learn.predictors import Head
 
 WORDS = ("", "red", "square", "moves")
 MODALITIES = (
@@ -78,7 +78,7 @@ def build():
     def make(settings, spec, *, seed=0, **others):
         torch.manual_seed(seed)
         encoders = {} if isinstance(settings, fusion.EarlyFusion) else ENCODERS
-        return FusionPredictor(spec, encoders=encoders, fusion=settings, head=PredictionHead(16), **others).eval()
+        return FusionPredictor(spec, encoders=encoders, fusion=settings, head=Head(16), **others).eval()
 
     return make
 

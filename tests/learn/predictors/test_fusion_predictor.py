@@ -14,7 +14,7 @@ from molyneux.data import ArrayDataset
 from molyneux.learn import FusionPredictor, Training, fit
 from molyneux.learn.encoders import MLP, Identity, RecurrentSteps, ResNet, TransformerSteps
 from molyneux.learn.fusion import AtEachStep, Concatenation, LowRank, MulT, TensorFusion
-from molyneux.learn.predictors import AuxiliaryLoss, AuxiliaryObjective, PredictionHead, UnimodalHeads
+from molyneux.learn.predictors import AuxiliaryLoss, AuxiliaryObjective, Head, UnimodalHeads
 from molyneux.learn.predictors.objectives import InStages
 from molyneux.measure import Evaluation, Prediction, evaluate
 
@@ -95,7 +95,7 @@ def test_each_modality_alone_is_what_a_sample_without_the_others_gets():
 
 def test_with_a_linear_head_contributions_of_late_fusion_add_up():
     """What OGM-GE needs: the logits of all are the sum of those of each alone, but for the bias."""
-    model, batch = FusionPredictor(SPEC, head=PredictionHead(layers=0)).eval(), samples()
+    model, batch = FusionPredictor(SPEC, head=Head(layers=0)).eval(), samples()
     encodings, bias = model.encodings(batch), model.answers.outputs["y"].last.bias
     parts = [found["y"].logits for found in model.alone(encodings).values()]
     raw = [part - part.logsumexp(1, keepdim=True) for part in parts]  # categorical logits are normalised
@@ -106,7 +106,7 @@ def test_with_a_linear_head_contributions_of_late_fusion_add_up():
 
 def test_unimodal_heads_add_their_loss_for_the_samples_that_have_the_modality():
     torch.manual_seed(0)
-    model = FusionPredictor(SPEC, objectives=(UnimodalHeads(PredictionHead(layers=0), weight=0.5),)).eval()
+    model = FusionPredictor(SPEC, objectives=(UnimodalHeads(Head(layers=0), weight=0.5),)).eval()
     batch = samples()
     mask = torch.arange(8) < 3
     batch = replace(batch, present={"a": mask})
@@ -224,7 +224,7 @@ def test_ten_lines_from_arrays_to_scores(tmp_path):
         data.spec,
         encoders={"sound": RecurrentSteps(width=16), "table": MLP((16,), 16)},
         fusion=LowRank(16, 4),
-        head=PredictionHead(16),
+        head=Head(16),
     )
     training = Training(epochs=12, batch_size=60, learning_rate=1e-2, tensorboard=False)
     fit(model, data.source("train"), data.source("validation"), training, tmp_path / "run", seed=1)

@@ -17,11 +17,11 @@ from molyneux.learn.predictors import (
     CompactBilinear,
     Constant,
     FiLM,
+    Head,
     JoinedVectors,
     JoiningPredictor,
     JointTransformer,
     PictureOnly,
-    PredictionHead,
     RelationNetwork,
     StackedAttention,
     TextOnly,
@@ -137,7 +137,7 @@ def test_settings_in_a_file():
     with pytest.raises(ConfigError) as caught:
         build(
             kind,
-            {"class_path": "FiLM", "init_args": {"blockz": 2, "trunk": "StridedCN", "words": {"class_path": "PredictionHead"}}},
+            {"class_path": "FiLM", "init_args": {"blockz": 2, "trunk": "StridedCN", "words": {"class_path": "Head"}}},
         )
     assert len(caught.value.problems) == 3
     agreement = {"class_path": "VAEAgreement", "init_args": {"vae": {"class_path": "MVAE", "init_args": {"latent_dim": 4}}}}
@@ -149,7 +149,7 @@ class Sum(JoiningPredictor):
 
     def __init__(self, spec, width=8):
         super().__init__(spec, {name: NetVector(width=width) for name in spec.names})
-        self.answer_from(width, PredictionHead(16))
+        self.answer_from(width, Head(16))
 
     def join(self, encodings):
         return torch.stack([encoding.vector for encoding in encodings.values()]).sum(0)

@@ -100,14 +100,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from molyneux.core import store
-from molyneux.report import append_study, load_study
+from molyneux.report import append_records, load_records
 from molyneux.core import ConflictError
-(run,) = load_study(Path(sys.argv[1]))
+(run,) = load_records(Path(sys.argv[1]))
 for seed in range(int(sys.argv[3]), int(sys.argv[3]) + 10):
     while True:
         try:
             with store.locked(Path(sys.argv[2])):
-                append_study(Path(sys.argv[2], "records.jsonl"), replace(run, settings={**run.settings, "seed": seed}))
+                append_records(Path(sys.argv[2], "records.jsonl"), replace(run, settings={**run.settings, "seed": seed}))
             break
         except ConflictError:
             continue

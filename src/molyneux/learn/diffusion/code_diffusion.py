@@ -10,6 +10,8 @@ from molyneux.learn.diffusion.fit import ExPostDiffusion
 from molyneux.learn.diffusion.grid import GridLayers
 from molyneux.learn.diffusion.multitime import Schedule
 
+__all__ = ["CodeDiffusion"]
+
 
 @dataclass(frozen=True)
 class CodeDiffusion:

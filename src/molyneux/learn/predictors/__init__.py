@@ -7,7 +7,7 @@ from molyneux.learn.predictors.concept_modules import ConceptModules
 from molyneux.learn.predictors.constant import Constant
 from molyneux.learn.predictors.film import FiLM
 from molyneux.learn.predictors.fusion_predictor import FusionPredictor
-from molyneux.learn.predictors.head import PAPER_HEAD, PredictionHead, TargetHeads
+from molyneux.learn.predictors.head import PAPER_HEAD, Head, TargetHeads
 from molyneux.learn.predictors.joined_vectors import JoinedVectors
 from molyneux.learn.predictors.joint_transformer import JointTransformer
 from molyneux.learn.predictors.mac import MAC
@@ -48,6 +48,7 @@ __all__ = [
     "FiLM",
     "FusionPredictor",
     "GradientBlending",
+    "Head",
     "Inputs",
     "JoinedVectors",
     "JoiningPredictor",
@@ -56,7 +57,6 @@ __all__ = [
     "PictureInLSTM",
     "PictureOnly",
     "PictureTextPredictor",
-    "PredictionHead",
     "Predictor",
     "PredictorStep",
     "RelationNetwork",

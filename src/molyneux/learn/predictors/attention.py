@@ -12,11 +12,11 @@ from molyneux.learn.checks import refuse
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder, attended, attention_weights
 from molyneux.learn.encoders.pictures import StridedCNN
 from molyneux.learn.encoders.texts import RecurrentWords
-from molyneux.learn.predictors.head import PredictionHead
+from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 
 Score = Literal["dot", "mlp"]
-TRUNK, WORDS, HEAD = StridedCNN(), RecurrentWords("gru", width=128), PredictionHead(256)
+TRUNK, WORDS, HEAD = StridedCNN(), RecurrentWords("gru", width=128), Head(256)
 
 
 class Attention(PictureTextPredictor):
@@ -32,7 +32,7 @@ class Attention(PictureTextPredictor):
         width: of query, keys, values and hidden layers.
         trunk: encoder of the picture.
         words: encoder of the text.
-        head: see `PredictionHead`.
+        head: see `Head`.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Attention(PictureTextPredictor):
         width: int = 128,
         trunk: ViewEncoder = TRUNK,
         words: ViewEncoder = WORDS,
-        head: PredictionHead = HEAD,
+        head: Head = HEAD,
         **inputs: Unpack[Inputs],
     ) -> None:
         problems = choice_problems(score=(score, get_args(Score)))

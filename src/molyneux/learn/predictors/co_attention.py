@@ -14,7 +14,7 @@ from molyneux.learn.encoders.encoding import Encoding, ViewEncoder, attended, at
 from molyneux.learn.encoders.nets.recurrent import RecurrentLayers
 from molyneux.learn.encoders.pictures import PaperCNN
 from molyneux.learn.encoders.texts import BagOfWords
-from molyneux.learn.predictors.head import PAPER_HEAD, PredictionHead
+from molyneux.learn.predictors.head import PAPER_HEAD, Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 from molyneux.learn.predictors.published import Initialisation, initialise
 
@@ -41,7 +41,7 @@ class CoAttention(PictureTextPredictor):
         guided: whether the attentions of the alternating order guide each other.
         trunk: encoder of the picture.
         words: encoder of the text, whose parts have the same width.
-        head: see `PredictionHead`.
+        head: see `Head`.
         initialisation: "he", or "published" for the weights that ShapeWorld's published code starts with.
     """
 
@@ -54,7 +54,7 @@ class CoAttention(PictureTextPredictor):
         guided: bool = True,
         trunk: ViewEncoder = TRUNK,
         words: ViewEncoder = WORDS,
-        head: PredictionHead = PAPER_HEAD,
+        head: Head = PAPER_HEAD,
         initialisation: Initialisation = "he",
         **inputs: Unpack[Inputs],
     ) -> None:

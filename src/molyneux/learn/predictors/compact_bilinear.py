@@ -11,7 +11,7 @@ from torch.nn import functional
 from molyneux.core import Spec, seeds
 from molyneux.learn.checks import refuse
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
-from molyneux.learn.predictors.head import PAPER_HEAD, PredictionHead
+from molyneux.learn.predictors.head import PAPER_HEAD, Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 from molyneux.learn.predictors.published import Initialisation, initialise
 from molyneux.learn.predictors.unimodal import PAPER_CNN, PAPER_LSTM
@@ -36,7 +36,7 @@ class CompactBilinear(PictureTextPredictor):
         seed: of the hash functions; they are stored with the weights.
         trunk: encoder of the picture.
         words: encoder of the text.
-        head: see `PredictionHead`.
+        head: see `Head`.
         initialisation: "he", or "published" for the weights that ShapeWorld's published code starts with.
     """
 
@@ -48,7 +48,7 @@ class CompactBilinear(PictureTextPredictor):
         seed: int = 0,
         trunk: ViewEncoder = PAPER_CNN,
         words: ViewEncoder = PAPER_LSTM,
-        head: PredictionHead = PAPER_HEAD,
+        head: Head = PAPER_HEAD,
         initialisation: Initialisation = "he",
         **inputs: Unpack[Inputs],
     ) -> None:

@@ -13,11 +13,11 @@ from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.encoders.pictures import grid_coordinates
 from molyneux.learn.encoders.symbol_trees import SymbolTrees, SymbolTreesEncoder, TreeEncoding
 from molyneux.learn.encoders.two_streams import OutlinesAndColours
-from molyneux.learn.predictors.head import PredictionHead
+from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.neural_modules import chosen, nodes_of, tree_inputs
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 
-TRUNK, WORDS, HEAD = OutlinesAndColours(), SymbolTrees(16), PredictionHead(layers=0)
+TRUNK, WORDS, HEAD = OutlinesAndColours(), SymbolTrees(16), Head(layers=0)
 SPARSE = -2.0
 """Detectors start with this logit: an eighth of the regions."""
 NOWHERE = -12.0
@@ -50,7 +50,7 @@ class ConceptModules(PictureTextPredictor):
         gated: whether concepts choose one stream; else they are linear in all of them, for comparison.
         trunk: encoder of the picture.
         words: encoder of the text, `SymbolTrees`.
-        head: see `PredictionHead`.
+        head: see `Head`.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class ConceptModules(PictureTextPredictor):
         gated: bool = True,
         trunk: ViewEncoder = TRUNK,
         words: ViewEncoder = WORDS,
-        head: PredictionHead = HEAD,
+        head: Head = HEAD,
         **inputs: Unpack[Inputs],
     ) -> None:
         super().__init__(spec, trunk, words, **tree_inputs(spec, words, inputs, width=width, compared=compared))

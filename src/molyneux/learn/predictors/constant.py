@@ -10,10 +10,10 @@ from torch.distributions import Bernoulli, Distribution
 from torch.nn import functional
 
 from molyneux.core import Batch, ConfigError, Spec
-from molyneux.learn.predictors.head import PredictionHead
+from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Predictor
 
-HEAD = PredictionHead(layers=0, bias=False)
+HEAD = Head(layers=0, bias=False)
 
 
 class Constant(Predictor):

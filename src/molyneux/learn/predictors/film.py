@@ -12,10 +12,10 @@ from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.encoders.layers import he_normal
 from molyneux.learn.encoders.pictures import StridedCNN, grid_coordinates
 from molyneux.learn.encoders.texts import RecurrentWords
-from molyneux.learn.predictors.head import PredictionHead
+from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 
-TRUNK, WORDS, HEAD = StridedCNN(coordinates=False), RecurrentWords("gru", width=128), PredictionHead(256)
+TRUNK, WORDS, HEAD = StridedCNN(coordinates=False), RecurrentWords("gru", width=128), Head(256)
 
 
 class FiLM(PictureTextPredictor):
@@ -35,7 +35,7 @@ class FiLM(PictureTextPredictor):
         last: channels of the convolution before the maximum.
         trunk: encoder of the picture, whose parts lie on a grid.
         words: encoder of the text.
-        head: see `PredictionHead`.
+        head: see `Head`.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class FiLM(PictureTextPredictor):
         last: int = 128,
         trunk: ViewEncoder = TRUNK,
         words: ViewEncoder = WORDS,
-        head: PredictionHead = HEAD,
+        head: Head = HEAD,
         **inputs: Unpack[Inputs],
     ) -> None:
         sizes = {"blocks": blocks, "width": width, "last": last}

@@ -27,12 +27,12 @@ from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.fusion.fusion import Fusion
 from molyneux.learn.fusion.pooled import Concatenation
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
-from molyneux.learn.predictors.head import PredictionHead, stepwise
+from molyneux.learn.predictors.head import Head, stepwise
 from molyneux.learn.predictors.imputations.imputation import Imputation, drop_modalities
 from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryObjective, PredictorStep, UnimodalLoss
 from molyneux.learn.predictors.predictor import JoiningPredictor, target_loss
 
-FUSION, HEAD = Concatenation(), PredictionHead()
+FUSION, HEAD = Concatenation(), Head()
 
 
 class FusionPredictor(JoiningPredictor):
@@ -46,7 +46,7 @@ class FusionPredictor(JoiningPredictor):
         encoders: settings of the encoders, by the name of a modality or by a kind; a name wins over a kind, and what is in
             neither has the encoder that the fusion prefers, which is most often the default of its kind.
         fusion: how the encodings are joined.
-        head: see `PredictionHead`.
+        head: see `Head`.
         objectives: what is added to the loss.
         target_weight: what the loss of the targets is multiplied by, constant or scheduled; terms are reported without it.
         unsupervised: names of stages of the training in which that weight is 0, such as a contrastive pre-training.
@@ -66,7 +66,7 @@ class FusionPredictor(JoiningPredictor):
         *,
         encoders: Mapping[str, ViewEncoder] | None = None,
         fusion: Fusion = FUSION,
-        head: PredictionHead = HEAD,
+        head: Head = HEAD,
         objectives: tuple[AuxiliaryObjective, ...] = (),
         target_weight: Weight = 1.0,
         unsupervised: tuple[str, ...] = (),
@@ -196,7 +196,7 @@ def _kind_problems(encoders: object, fusion: object, head: object, objectives: o
     elif encoders is not None:
         yield from instance_problems(Mapping, encoders=encoders)
     yield from instance_problems(Fusion, fusion=fusion)
-    yield from instance_problems(PredictionHead, head=head)
+    yield from instance_problems(Head, head=head)
     yield from instances_problems(AuxiliaryObjective, objectives=objectives)
     if imputation is not None:
         yield from instance_problems(Imputation, imputation=imputation)

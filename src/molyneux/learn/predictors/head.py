@@ -17,7 +17,7 @@ from molyneux.learn.encoders.layers import he_normal
 
 
 @dataclass(frozen=True)
-class PredictionHead:
+class Head:
     """Hidden layers with ReLU that all targets share, and one linear layer for each target.
 
     Args:
@@ -44,18 +44,18 @@ class PredictionHead:
         return TargetHeads(self, features, targets, steps)
 
 
-PAPER_HEAD = PredictionHead(512, bias=False, gain=2.0)
+PAPER_HEAD = Head(512, bias=False, gain=2.0)
 """The head of all models of Kuhnle & Copestake, ShapeWorld (2017)."""
 
 
 class TargetHeads(nn.Module):
-    """Features (B, F) to a distribution for each target, batch shape (B,); see `PredictionHead` and `core.Predicts`.
+    """Features (B, F) to a distribution for each target, batch shape (B,); see `Head` and `core.Predicts`.
 
     Features of T steps, (B, T, F), give a number of the shape (T, ...) its values step by step, by the same layers, and every
     other target those of the mean of the last hidden layer over the steps.
     """
 
-    def __init__(self, settings: PredictionHead, features: int, targets: Sequence[Target], steps: int | None = None) -> None:
+    def __init__(self, settings: Head, features: int, targets: Sequence[Target], steps: int | None = None) -> None:
         super().__init__()
         self.features, self.steps = features, steps
         sizes = [features] + [settings.width] * settings.layers

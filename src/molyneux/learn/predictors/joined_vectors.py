@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from molyneux.core import Spec, choice_problems
 from molyneux.learn.checks import refuse
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
-from molyneux.learn.predictors.head import PAPER_HEAD, PredictionHead
+from molyneux.learn.predictors.head import PAPER_HEAD, Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 from molyneux.learn.predictors.published import Initialisation, initialise
 from molyneux.learn.predictors.unimodal import PAPER_CNN, PAPER_LSTM
@@ -34,7 +34,7 @@ class JoinedVectors(PictureTextPredictor):
         joining: "mult", "add" or "concat".
         trunk: encoder of the picture.
         words: encoder of the text.
-        head: see `PredictionHead`.
+        head: see `Head`.
         initialisation: "he", or "published" for the weights that the published code starts with.
     """
 
@@ -45,7 +45,7 @@ class JoinedVectors(PictureTextPredictor):
         joining: Joining = "mult",
         trunk: ViewEncoder = PAPER_CNN,
         words: ViewEncoder = PAPER_LSTM,
-        head: PredictionHead = PAPER_HEAD,
+        head: Head = PAPER_HEAD,
         initialisation: Initialisation = "he",
         **inputs: Unpack[Inputs],
     ) -> None:

@@ -16,10 +16,10 @@ from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.encoders.nets.transformer import time_positions
 from molyneux.learn.encoders.pictures import StridedCNN
 from molyneux.learn.encoders.texts import BagOfWords
-from molyneux.learn.predictors.head import PredictionHead
+from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 
-TRUNK, WORDS, HEAD = StridedCNN((24, 48, 64)), BagOfWords(64), PredictionHead(128)
+TRUNK, WORDS, HEAD = StridedCNN((24, 48, 64)), BagOfWords(64), Head(128)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class JointTransformer(PictureTextPredictor):
         transformer: sizes of the layers.
         trunk: encoder of the picture.
         words: encoder of the text, whose parts are the tokens.
-        head: see `PredictionHead`.
+        head: see `Head`.
     """
 
     positions: Tensor
@@ -74,7 +74,7 @@ class JointTransformer(PictureTextPredictor):
         transformer: TransformerLayers = TransformerLayers(),
         trunk: ViewEncoder = TRUNK,
         words: ViewEncoder = WORDS,
-        head: PredictionHead = HEAD,
+        head: Head = HEAD,
         **inputs: Unpack[Inputs],
     ) -> None:
         super().__init__(spec, trunk, words, **inputs)

@@ -12,10 +12,10 @@ from molyneux.learn.checks import refuse
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder, attended, attention_weights
 from molyneux.learn.encoders.pictures import StridedCNN
 from molyneux.learn.encoders.texts import RecurrentWords
-from molyneux.learn.predictors.head import PredictionHead
+from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 
-TRUNK, WORDS, HEAD = StridedCNN(), RecurrentWords("lstm", width=64, bidirectional=True), PredictionHead(256)
+TRUNK, WORDS, HEAD = StridedCNN(), RecurrentWords("lstm", width=64, bidirectional=True), Head(256)
 
 
 class MAC(PictureTextPredictor):
@@ -35,7 +35,7 @@ class MAC(PictureTextPredictor):
         gate: whether a cell can leave its memory as it is (w3.1 and w3.2).
         trunk: encoder of the picture.
         words: encoder of the text, whose parts are the contextual words.
-        head: see `PredictionHead`.
+        head: see `Head`.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class MAC(PictureTextPredictor):
         gate: bool = False,
         trunk: ViewEncoder = TRUNK,
         words: ViewEncoder = WORDS,
-        head: PredictionHead = HEAD,
+        head: Head = HEAD,
         **inputs: Unpack[Inputs],
     ) -> None:
         sizes = {"cells": cells, "width": width}

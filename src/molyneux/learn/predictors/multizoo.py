@@ -34,7 +34,7 @@ from molyneux.learn.fusion.nonlocal_gate import NLGate
 from molyneux.learn.fusion.pooled import Concatenation
 from molyneux.learn.fusion.tensor import LowRank, TensorFusion
 from molyneux.learn.predictors.fusion_predictor import FusionPredictor
-from molyneux.learn.predictors.head import PredictionHead
+from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.objectives import (
     MFM,
     AuxiliaryObjective,
@@ -65,13 +65,13 @@ class Architecture:
 
     encoders: tuple[ViewEncoder, ...]
     fusion: Fusion
-    head: PredictionHead
+    head: Head
     modalities: int | None = None
     beside: int = 0
     objectives: tuple[AuxiliaryObjective, ...] = ()
     decoders: tuple[Net, ...] = ()
     target_weight: float = 1.0
-    alone: tuple[PredictionHead, ...] = ()
+    alone: tuple[Head, ...] = ()
 
     def build(self, spec: Spec) -> FusionPredictor:
         """The model for samples of a spec; raises SpecError for another number of modalities."""
@@ -103,7 +103,7 @@ class CyclicTranslationNet:
     """
 
     hidden: int
-    head: PredictionHead
+    head: Head
 
     def build(self, spec: Spec) -> MCTN:
         """The model for samples of a spec; raises ConfigError for other modalities than two or three sequences of numbers."""
@@ -121,7 +121,7 @@ def multizoo(name: str, spec: Spec) -> FusionPredictor | MCTN:
     return ARCHITECTURES[name].build(spec)
 
 
-_LATE, _LINEAR = Concatenation(), PredictionHead(layers=0)
+_LATE, _LINEAR = Concatenation(), Head(layers=0)
 _AV_MNIST = (LeNet(6, 3), LeNet(6, 5))
 _MIMIC = (MLP((10,), 10), RecurrentSteps("gru", 30, readout="all"))
 _IMDB = (Maxout(512, 512), Maxout(1024, 512))
@@ -150,35 +150,35 @@ _MOSI, _HUMOR = (64, 128, 512), (512, 256, 600)
 _TENSOR, _RANKED = (4, 19, 79), (32, 32, 128)
 
 ARCHITECTURES: dict[str, Architecture | CyclicTranslationNet] = {
-    "affect/ef-gru": Architecture((Identity(),), EarlyFusion(RecurrentSteps("gru", 512)), PredictionHead(512)),
-    "affect/ef-transformer": Architecture((Identity(),), EarlyFusion(_attending(300)[0]), PredictionHead(128)),
+    "affect/ef-gru": Architecture((Identity(),), EarlyFusion(RecurrentSteps("gru", 512)), Head(512)),
+    "affect/ef-transformer": Architecture((Identity(),), EarlyFusion(_attending(300)[0]), Head(128)),
     "affect/gradblend": Architecture(
         _attending(70, 150, 600),
         _LATE,
-        PredictionHead(512),
+        Head(512),
         3,
-        alone=(PredictionHead(32), PredictionHead(64), PredictionHead(256)),
+        alone=(Head(32), Head(64), Head(256)),
     ),
-    "affect/lf-gru": Architecture(_recurrent(*_MOSI), _LATE, PredictionHead(512), 3),
-    "affect/lf-transformer": Architecture(_attending(40, 10, 600), _LATE, PredictionHead(256), 3),
-    "affect/lrtf": Architecture(_recurrent(*_MOSI, outputs=_RANKED), LowRank(128, 32), PredictionHead(512), 3),
-    "affect/mctn": CyclicTranslationNet(32, PredictionHead(64)),
-    "affect/text": Architecture((RecurrentSteps("gru", 600),), _LATE, PredictionHead(512), 1),
-    "affect/tf": Architecture(_recurrent(*_MOSI, outputs=_TENSOR), TensorFusion(None), PredictionHead(512), 3),
+    "affect/lf-gru": Architecture(_recurrent(*_MOSI), _LATE, Head(512), 3),
+    "affect/lf-transformer": Architecture(_attending(40, 10, 600), _LATE, Head(256), 3),
+    "affect/lrtf": Architecture(_recurrent(*_MOSI, outputs=_RANKED), LowRank(128, 32), Head(512), 3),
+    "affect/mctn": CyclicTranslationNet(32, Head(64)),
+    "affect/text": Architecture((RecurrentSteps("gru", 600),), _LATE, Head(512), 1),
+    "affect/tf": Architecture(_recurrent(*_MOSI, outputs=_TENSOR), TensorFusion(None), Head(512), 3),
     "affect/mult": Architecture((Identity(),), MulT(40, 8, 4, causal=True, own=True, readout="last"), _LINEAR),
-    "av-mnist/audio": Architecture(_AV_MNIST[1:], _LATE, PredictionHead(100), 1),
+    "av-mnist/audio": Architecture(_AV_MNIST[1:], _LATE, Head(100), 1),
     "av-mnist/cca": Architecture(
         (LeNet(6, 3), Projected(LeNet(6, 5), 48)), _LATE, _LINEAR, 2, objectives=(CanonicalCorrelation(1e-3),)
     ),
-    "av-mnist/gradblend": Architecture(_AV_MNIST, _LATE, PredictionHead(100), 2, alone=(PredictionHead(100),)),
-    "av-mnist/image": Architecture(_AV_MNIST[:1], _LATE, PredictionHead(100), 1),
-    "av-mnist/lf": Architecture(_AV_MNIST, _LATE, PredictionHead(100), 2),
-    "av-mnist/lrtf": Architecture(_AV_MNIST, LowRank(120, 40), PredictionHead(100), 2),
-    "av-mnist/mi": Architecture(_AV_MNIST, MultiplicativeInteractions("matrix", 240), PredictionHead(100), 2),
+    "av-mnist/gradblend": Architecture(_AV_MNIST, _LATE, Head(100), 2, alone=(Head(100),)),
+    "av-mnist/image": Architecture(_AV_MNIST[:1], _LATE, Head(100), 1),
+    "av-mnist/lf": Architecture(_AV_MNIST, _LATE, Head(100), 2),
+    "av-mnist/lrtf": Architecture(_AV_MNIST, LowRank(120, 40), Head(100), 2),
+    "av-mnist/mi": Architecture(_AV_MNIST, MultiplicativeInteractions("matrix", 240), Head(100), 2),
     "av-mnist/mfm": Architecture(
         tuple(Projected(item, 200) for item in _AV_MNIST),
         Concatenation((200, 100)),
-        PredictionHead(40),
+        Head(40),
         2,
         objectives=(MFM(private=100, hidden=(100,)),),
         decoders=_AV_MNIST_DECODERS,
@@ -187,7 +187,7 @@ ARCHITECTURES: dict[str, Architecture | CyclicTranslationNet] = {
     "av-mnist/mvae": Architecture(
         _AV_MNIST,
         ProductOfExperts(200, deterministic=True),
-        PredictionHead(40),
+        Head(40),
         2,
         objectives=(SupervisedMVAE(scales="auto"),),
         decoders=_AV_MNIST_DECODERS,
@@ -196,7 +196,7 @@ ARCHITECTURES: dict[str, Architecture | CyclicTranslationNet] = {
     "av-mnist/refnet": Architecture(
         (Projected(LeNet(6, 3), 192), LeNet(6, 5)),
         _LATE,
-        PredictionHead(100),
+        Head(100),
         2,
         objectives=(RefNetReconstruction(0.1, (1000,)),),
     ),
@@ -212,39 +212,39 @@ ARCHITECTURES: dict[str, Architecture | CyclicTranslationNet] = {
     "humor/gradblend": Architecture(
         _attending(700, 150, 600),
         _LATE,
-        PredictionHead(512),
+        Head(512),
         3,
-        alone=(PredictionHead(512), PredictionHead(64), PredictionHead(256)),
+        alone=(Head(512), Head(64), Head(256)),
     ),
-    "humor/lf-gru": Architecture(_recurrent(*_HUMOR), _LATE, PredictionHead(512), 3),
-    "humor/lf-transformer": Architecture(_attending(400, 100, 600), _LATE, PredictionHead(256), 3),
-    "humor/lrtf": Architecture(_recurrent(*_HUMOR, outputs=_RANKED), LowRank(128, 32), PredictionHead(512), 3),
-    "humor/tf": Architecture(_recurrent(*_HUMOR, outputs=_TENSOR), TensorFusion(None), PredictionHead(512), 3),
-    "mimic/gradblend": Architecture(_MIMIC, _LATE, PredictionHead(40), 2, alone=(PredictionHead(20), PredictionHead(40))),
-    "mimic/lf": Architecture(_MIMIC, _LATE, PredictionHead(40), 2),
-    "mimic/lrtf": Architecture(_MIMIC, LowRank(100, 40), PredictionHead(40), 2),
+    "humor/lf-gru": Architecture(_recurrent(*_HUMOR), _LATE, Head(512), 3),
+    "humor/lf-transformer": Architecture(_attending(400, 100, 600), _LATE, Head(256), 3),
+    "humor/lrtf": Architecture(_recurrent(*_HUMOR, outputs=_RANKED), LowRank(128, 32), Head(512), 3),
+    "humor/tf": Architecture(_recurrent(*_HUMOR, outputs=_TENSOR), TensorFusion(None), Head(512), 3),
+    "mimic/gradblend": Architecture(_MIMIC, _LATE, Head(40), 2, alone=(Head(20), Head(40))),
+    "mimic/lf": Architecture(_MIMIC, _LATE, Head(40), 2),
+    "mimic/lrtf": Architecture(_MIMIC, LowRank(100, 40), Head(40), 2),
     "mimic/mfm": Architecture(
         (MLP((20,), 200), Projected(_ALL_HOURS, 200)),
         Concatenation((200, 100)),
-        PredictionHead(20),
+        Head(20),
         2,
         objectives=(MFM(private=100, hidden=(100,)),),
         decoders=_MIMIC_DECODERS,
         target_weight=2.0,
     ),
-    "mimic/mi": Architecture(_MIMIC, MultiplicativeInteractions("matrix", 100), PredictionHead(40), 2),
+    "mimic/mi": Architecture(_MIMIC, MultiplicativeInteractions("matrix", 100), Head(40), 2),
     "mimic/mvae": Architecture(
         (MLP((), 20, last=True), _ALL_HOURS),
         ProductOfExperts(200, deterministic=True),
-        PredictionHead(20),
+        Head(20),
         2,
         objectives=(SupervisedMVAE(scales="auto"),),
         decoders=_MIMIC_DECODERS,
         target_weight=2.0,
     ),
-    "mimic/nl-gate": Architecture(_MIMIC, NLGate(slots=10, scaled=False, readout="all"), PredictionHead(40), 2),
-    "mimic/series": Architecture((RecurrentSteps("gru", 30, outputs=15, readout="all"),), _LATE, PredictionHead(40), 1),
-    "mimic/static": Architecture(_MIMIC[:1], _LATE, PredictionHead(40), 1),
+    "mimic/nl-gate": Architecture(_MIMIC, NLGate(slots=10, scaled=False, readout="all"), Head(40), 2),
+    "mimic/series": Architecture((RecurrentSteps("gru", 30, outputs=15, readout="all"),), _LATE, Head(40), 1),
+    "mimic/static": Architecture(_MIMIC[:1], _LATE, Head(40), 1),
     "mm-imdb/cca": Architecture(
         (Maxout(512, 256), Maxout(1024, 256)), _LATE, _LINEAR, 2, objectives=(CanonicalCorrelation(1e-3),)
     ),
@@ -264,23 +264,23 @@ ARCHITECTURES: dict[str, Architecture | CyclicTranslationNet] = {
     "mm-imdb/refnet": Architecture(
         _IMDB, _LATE, _LINEAR, 2, objectives=(RefNetReconstruction(0.1, (3072,)), MultiSimilarity(weight=1e-4))
     ),
-    "push/ef": Architecture((_PUSH[0],), EarlyFusion(_PUSH_MODEL, steps=True), PredictionHead(64)),
+    "push/ef": Architecture((_PUSH[0],), EarlyFusion(_PUSH_MODEL, steps=True), Head(64)),
     "push/lf": Architecture((Stepwise(PushLayers(64), RecurrentSteps("lstm", 256)),), AtEachStep(_LATE), _LINEAR),
     "push/mult": Architecture((_PUSH[0],), MulT(64, 4, 3, causal=True, own=True, steps=True), _LINEAR),
-    "push/tf": Architecture((_PUSH[1], _PUSH[1], _PUSH[0], _PUSH[2]), AtEachStep(TensorFusion(None)), PredictionHead(256), 4),
+    "push/tf": Architecture((_PUSH[1], _PUSH[1], _PUSH[0], _PUSH[2]), AtEachStep(TensorFusion(None)), Head(256), 4),
     "stocks/ef-lstm": Architecture((Identity(),), EarlyFusion(RecurrentSteps("lstm", 128)), _LINEAR),
     "stocks/ef-transformer": Architecture((Identity(),), EarlyFusion(_STOCKS), _LINEAR),
     "stocks/gradblend": Architecture((Identity(),), EarlyFusion(RecurrentSteps("lstm", 128)), _LINEAR, alone=(_LINEAR,)),
     "stocks/lf-lstm": Architecture((RecurrentSteps("lstm", 16),), _LATE, _LINEAR),
     "stocks/lf-transformer": Architecture((_STOCKS,), _LATE, _LINEAR),
     "stocks/mult": Architecture((Identity(),), MulT(9, 3, 3, causal=True, own=True, readout="last"), _LINEAR),
-    "vision-touch/force": Architecture((ForceConvolution(), _ACTION), _LATE, PredictionHead(128), 2),
-    "vision-touch/image": Architecture((CAMERA, DEPTH, _ACTION), _LATE, PredictionHead(128), 3),
-    "vision-touch/lf": Architecture(_TOUCH, _LATE, PredictionHead(128), 5),
-    "vision-touch/lrtf": Architecture(_TOUCH, LowRank(200, 40), PredictionHead(128), 5),
-    "vision-touch/proprioception": Architecture((_PROPRIOCEPTION, _ACTION), _LATE, PredictionHead(128), 2),
-    "vision-touch/refnet": Architecture(_TOUCH, _LATE, PredictionHead(128), 5, objectives=(RefNetReconstruction(1e-4, (2000,)),)),
-    "vision-touch/sensor-fusion": Architecture(_TOUCH, ProductOfExperts(128, linear=False), PredictionHead(128, layers=2), 5, 1),
+    "vision-touch/force": Architecture((ForceConvolution(), _ACTION), _LATE, Head(128), 2),
+    "vision-touch/image": Architecture((CAMERA, DEPTH, _ACTION), _LATE, Head(128), 3),
+    "vision-touch/lf": Architecture(_TOUCH, _LATE, Head(128), 5),
+    "vision-touch/lrtf": Architecture(_TOUCH, LowRank(200, 40), Head(128), 5),
+    "vision-touch/proprioception": Architecture((_PROPRIOCEPTION, _ACTION), _LATE, Head(128), 2),
+    "vision-touch/refnet": Architecture(_TOUCH, _LATE, Head(128), 5, objectives=(RefNetReconstruction(1e-4, (2000,)),)),
+    "vision-touch/sensor-fusion": Architecture(_TOUCH, ProductOfExperts(128, linear=False), Head(128, layers=2), 5, 1),
 }
 """By data set and method. Modalities: MIMIC static, series; MM-IMDb text, image; AV-MNIST image, audio; Push position, force,
 image, control; Vision & Touch image, force, proprioception, depth, action; affect and humor vision, audio, text; stocks series,

@@ -12,10 +12,10 @@ from molyneux.learn.checks import refuse
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.encoders.pictures import StridedCNN
 from molyneux.learn.encoders.symbol_trees import SymbolTrees, SymbolTreesEncoder, TreeEncoding
-from molyneux.learn.predictors.head import PredictionHead
+from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 
-TRUNK, WORDS, HEAD = StridedCNN(), SymbolTrees(), PredictionHead(128)
+TRUNK, WORDS, HEAD = StridedCNN(), SymbolTrees(), Head(128)
 EMPTY = 1e-3
 """Added to the sum of a map before it divides."""
 SPARSE = -2.0
@@ -40,7 +40,7 @@ class NeuralModules(PictureTextPredictor):
         width: hidden units of the modules, and numbers of the vector of a tree.
         trunk: encoder of the picture, whose regions have their coordinates.
         words: encoder of the text, `SymbolTrees`.
-        head: see `PredictionHead`.
+        head: see `Head`.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class NeuralModules(PictureTextPredictor):
         width: int = 64,
         trunk: ViewEncoder = TRUNK,
         words: ViewEncoder = WORDS,
-        head: PredictionHead = HEAD,
+        head: Head = HEAD,
         **inputs: Unpack[Inputs],
     ) -> None:
         super().__init__(spec, trunk, words, **tree_inputs(spec, words, inputs, width=width))

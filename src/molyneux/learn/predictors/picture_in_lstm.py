@@ -13,7 +13,7 @@ from molyneux.learn.checks import refuse
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.encoders.nets.recurrent import RecurrentLayers
 from molyneux.learn.encoders.texts import BagOfWords, Readout, states_at
-from molyneux.learn.predictors.head import PAPER_HEAD, PredictionHead
+from molyneux.learn.predictors.head import PAPER_HEAD, Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 from molyneux.learn.predictors.published import Initialisation, initialise
 from molyneux.learn.predictors.unimodal import PAPER_CNN
@@ -36,7 +36,7 @@ class PictureInLSTM(PictureTextPredictor):
         width: units of the LSTM.
         trunk: encoder of the picture.
         words: encoder of the text, of which the parts are read.
-        head: see `PredictionHead`.
+        head: see `Head`.
         readout: "last" or "published", see `RecurrentWords`.
         initialisation: "he", or "published" for the weights that the published code starts with.
     """
@@ -48,7 +48,7 @@ class PictureInLSTM(PictureTextPredictor):
         width: int = 1024,
         trunk: ViewEncoder = PAPER_CNN,
         words: ViewEncoder = WORDS,
-        head: PredictionHead = PAPER_HEAD,
+        head: Head = PAPER_HEAD,
         readout: Readout = "last",
         initialisation: Initialisation = "he",
         **inputs: Unpack[Inputs],

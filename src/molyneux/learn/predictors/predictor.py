@@ -18,7 +18,7 @@ from molyneux.core import Batch, ConfigError, DataError, Loss, Progress, Spec, S
 from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.encoders.encoding import Encoder, Encoding, ViewEncoder
 from molyneux.learn.encoders.reading import read_view
-from molyneux.learn.predictors.head import PredictionHead, TargetHeads
+from molyneux.learn.predictors.head import Head, TargetHeads
 from molyneux.learn.predictors.repeats import draws_noise, repeats_of
 
 
@@ -47,7 +47,7 @@ class Predictor(nn.Module, ABC):
     def features(self, batch: Batch, observed: Collection[str] | None = None) -> Tensor:
         """What the head is given, (B, F), from the modalities `observed`, as `core.Predicts` says."""
 
-    def answer_from(self, features: int, head: PredictionHead) -> None:
+    def answer_from(self, features: int, head: Head) -> None:
         """Make the head, from so many features to the targets of the spec."""
         self.answers = head.build(features, self.spec.targets)
 

@@ -13,10 +13,10 @@ from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.encoders.layers import he_normal
 from molyneux.learn.encoders.pictures import StridedCNN
 from molyneux.learn.encoders.texts import RecurrentWords
-from molyneux.learn.predictors.head import PredictionHead
+from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 
-TRUNK, WORDS, HEAD = StridedCNN((24, 32, 48, 64)), RecurrentWords("lstm", width=128), PredictionHead(256, layers=2)
+TRUNK, WORDS, HEAD = StridedCNN((24, 32, 48, 64)), RecurrentWords("lstm", width=128), Head(256, layers=2)
 
 
 class RelationNetwork(PictureTextPredictor):
@@ -35,7 +35,7 @@ class RelationNetwork(PictureTextPredictor):
         layers: layers of `g`.
         trunk: encoder of the picture; time grows with the square of its regions.
         words: encoder of the text.
-        head: see `PredictionHead`.
+        head: see `Head`.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class RelationNetwork(PictureTextPredictor):
         layers: int = 3,
         trunk: ViewEncoder = TRUNK,
         words: ViewEncoder = WORDS,
-        head: PredictionHead = HEAD,
+        head: Head = HEAD,
         **inputs: Unpack[Inputs],
     ) -> None:
         sizes = {"width": width, "layers": layers}

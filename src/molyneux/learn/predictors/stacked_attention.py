@@ -11,10 +11,10 @@ from molyneux.learn.checks import refuse
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder, attended, attention_weights
 from molyneux.learn.encoders.pictures import StridedCNN
 from molyneux.learn.encoders.texts import RecurrentWords
-from molyneux.learn.predictors.head import PredictionHead
+from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor
 
-TRUNK, WORDS, HEAD = StridedCNN(), RecurrentWords("gru", width=128), PredictionHead(256)
+TRUNK, WORDS, HEAD = StridedCNN(), RecurrentWords("gru", width=128), Head(256)
 
 
 class StackedAttention(PictureTextPredictor):
@@ -31,7 +31,7 @@ class StackedAttention(PictureTextPredictor):
         hops: how often the text looks.
         trunk: encoder of the picture.
         words: encoder of the text.
-        head: see `PredictionHead`.
+        head: see `Head`.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class StackedAttention(PictureTextPredictor):
         hops: int = 2,
         trunk: ViewEncoder = TRUNK,
         words: ViewEncoder = WORDS,
-        head: PredictionHead = HEAD,
+        head: Head = HEAD,
         **inputs: Unpack[Inputs],
     ) -> None:
         refuse(f"{name}: expected at least 1, got {value}" for name, value in {"width": width, "hops": hops}.items() if value < 1)

@@ -16,10 +16,10 @@ from molyneux.learn.fusion.fusion import Fusion
 from molyneux.learn.fusion.pooled import Concatenation
 from molyneux.learn.predictors.constant import Constant
 from molyneux.learn.predictors.fusion_predictor import FusionPredictor
-from molyneux.learn.predictors.head import PredictionHead
+from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Predictor, target_loss
 
-FUSION, HEAD = Concatenation(), PredictionHead()
+FUSION, HEAD = Concatenation(), Head()
 Answered = tuple[Tensor, Mapping[str, Distribution]]
 """Some samples, (B,) bool of a batch, and their distributions by target."""
 
@@ -38,7 +38,7 @@ class SubsetPredictors(Predictor):
         spec: see `Predictor`.
         encoders: see `FusionPredictor`.
         fusion: of the predictors of several modalities; those of a single one have its vector.
-        head: see `PredictionHead`.
+        head: see `Head`.
         modalities: which are read; all of them by default.
         most: the largest number of predictors.
 
@@ -52,7 +52,7 @@ class SubsetPredictors(Predictor):
         *,
         encoders: Mapping[str, ViewEncoder] | None = None,
         fusion: Fusion = FUSION,
-        head: PredictionHead = HEAD,
+        head: Head = HEAD,
         modalities: tuple[str, ...] = (),
         most: int = 15,
     ) -> None:

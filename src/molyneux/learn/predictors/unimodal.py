@@ -10,7 +10,7 @@ from molyneux.core import Spec
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.encoders.pictures import PaperCNN
 from molyneux.learn.encoders.texts import RecurrentWords
-from molyneux.learn.predictors.head import PAPER_HEAD, PredictionHead
+from molyneux.learn.predictors.head import PAPER_HEAD, Head
 from molyneux.learn.predictors.predictor import JoiningPredictor, modality_names
 from molyneux.learn.predictors.published import Initialisation, initialise
 
@@ -25,7 +25,7 @@ class PictureOnly(JoiningPredictor):
     Args:
         spec: see `Predictor`.
         trunk: encoder of the picture.
-        head: see `PredictionHead`.
+        head: see `Head`.
         image: name of the modality; needed only where the samples have several pictures.
         initialisation: "he", or "published" for the weights that the published code starts with.
     """
@@ -35,7 +35,7 @@ class PictureOnly(JoiningPredictor):
         spec: Spec,
         *,
         trunk: ViewEncoder = PAPER_CNN,
-        head: PredictionHead = PAPER_HEAD,
+        head: Head = PAPER_HEAD,
         image: str = "",
         initialisation: Initialisation = "he",
     ) -> None:
@@ -58,7 +58,7 @@ class TextOnly(JoiningPredictor):
     Args:
         spec: see `Predictor`.
         words: encoder of the text.
-        head: see `PredictionHead`.
+        head: see `Head`.
         text: name of the modality; needed only where the samples have several texts.
         initialisation: "he", or "published" for the weights that the published code starts with.
     """
@@ -68,7 +68,7 @@ class TextOnly(JoiningPredictor):
         spec: Spec,
         *,
         words: ViewEncoder = PAPER_LSTM,
-        head: PredictionHead = PAPER_HEAD,
+        head: Head = PAPER_HEAD,
         text: str = "",
         initialisation: Initialisation = "he",
     ) -> None:

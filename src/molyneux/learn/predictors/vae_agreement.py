@@ -28,11 +28,11 @@ from molyneux.core.config import Factory, Supplied
 from molyneux.learn.checks import refuse
 from molyneux.learn.encoders.reading import read_view
 from molyneux.learn.posteriors import Diagonal, MixturePosterior
-from molyneux.learn.predictors.head import PredictionHead
+from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Predictor, modality_names
 from molyneux.learn.vaes import MultimodalVAE
 
-HEAD = PredictionHead(layers=0)
+HEAD = Head(layers=0)
 ROWS = 1024
 """Codes that are decoded at once."""
 NEWTON_STEPS = 30

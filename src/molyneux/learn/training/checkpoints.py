@@ -94,24 +94,22 @@ class Checkpoints:
 
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         self.folder, self.settings = folder, settings
-        self._begun = False
+        self._inside = False
 
     def begin(self) -> None:
-        """Make the folder; a checkpoint then refuses to be written where somebody has removed it since."""
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise store.store_error(error, self.folder) from error
-        self._begun = True
+        """Begin: a checkpoint then refuses to be written where somebody has removed the folder of the training since."""
+        self._inside = self.folder.parent.is_dir()
 
     def save(self, model: nn.Module, optimizer: Optimizer | None, state: State) -> None:
         """Write a checkpoint, then remove those before it; there is no optimiser before a stage has begun.
 
         Raises:
-            StoreError: the folder that `begin` made is gone, or it cannot be written to.
+            StoreError: the folder of the training is gone since `begin`, or it cannot be written to.
         """
-        if self._begun and not self.folder.is_dir():
-            raise StoreError(f"{self.folder} was removed or renamed during the training: start it again, or restore the folder")
+        if self._inside and not self.folder.parent.is_dir():
+            raise StoreError(
+                f"{self.folder.parent} was removed or renamed during the training: start it again, or restore the folder"
+            )
         target = self.folder / f"{_NAME}{state.stage + 1:02d}-{state.step:09d}"
         part = target.with_name(target.name + _PART)
         shutil.rmtree(part, ignore_errors=True)

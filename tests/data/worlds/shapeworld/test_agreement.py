@@ -349,7 +349,7 @@ def test_settings_that_cannot_be_used(settings, message):
 def test_captions_that_are_too_long_are_refused_in_bounded_time():
     world = ShapeWorld(kind="logical", longest=5)
     with pytest.raises(
-        ConfigError, match=r"was found for at least \d of 2 samples in 1023 scenes each; .* longest \(5 words\) refused all"
+        ConfigError, match=r"was found for at least \d of 2 samples in 1023 scenes each; .*longest \(5 words\) refused all"
     ):
         world.batch(np.arange(8), split="train", seed=0)
 

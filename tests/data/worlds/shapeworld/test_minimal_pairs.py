@@ -23,7 +23,7 @@ from molyneux.data.worlds.shapeworld.settings import PAPER_SCENES, TEST_COMBINAT
 
 STREAM = stream_of(8, "train")
 CROWDED = SceneSettings(counts=range(4, 9), attributes="reinforced", size=(0.1, 0.22))
-CLAUSES = captioners.Mixture([captioners.existential(), captioners.relational(), captioners.quantification()])
+CLAUSES = captioners.MixedCaptioner([captioners.existential(), captioners.relational(), captioners.quantification()])
 KINDS = {
     "oneshape": (PAPER_SCENES["oneshape"], captioners.existential(colours=PAPER_SCENES["oneshape"].colours)),
     "spatial": (PAPER_SCENES["spatial"], captioners.relational(families=("x", "y"), negated=0)),

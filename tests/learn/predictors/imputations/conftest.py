@@ -11,7 +11,7 @@ from molyneux.core.config import Factory
 from molyneux.learn import MVAE, FusionPredictor, MoPoE, SubsetPredictors
 from molyneux.learn.encoders import MLP, LeNet, RecurrentSteps
 from molyneux.learn.fusion import BottleneckAttention, Concatenation, LowRank, Pooling
-from molyneux.learn.predictors import PredictionHead, imputations
+from molyneux.learn.predictors import Head, imputations
 from molyneux.learn.predictors.imputations import SMIL, MeanImputation, ShaSpec, TokenImputation, VAEImputation
 
 WORDS = ("", "red", "square", "moves")
@@ -73,7 +73,7 @@ def build():
 
     def make(name, spec, *, seed=0, **others):
         torch.manual_seed(seed)
-        common = {"encoders": ENCODERS, "fusion": Concatenation(), "head": PredictionHead(8)}
+        common = {"encoders": ENCODERS, "fusion": Concatenation(), "head": Head(8)}
         if METHODS[name] is None:
             return SubsetPredictors(spec, **{**common, **others})
         settings = {**common, **METHODS[name], **others}

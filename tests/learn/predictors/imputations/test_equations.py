@@ -14,7 +14,7 @@ from molyneux.core.config import Factory
 from molyneux.learn import MVAE, FusionPredictor, Stage, SubsetPredictors, Training, fit, save_model
 from molyneux.learn.encoders import MLP, Encoding, LeNet
 from molyneux.learn.fusion import Concatenation, LowRank
-from molyneux.learn.predictors import PredictionHead, UnimodalHeads
+from molyneux.learn.predictors import Head, UnimodalHeads
 from molyneux.learn.predictors.imputations import SMIL, MeanImputation, ShaSpec, TokenImputation, VAEImputation, drop_modalities
 from molyneux.learn.predictors.imputations.smil import Centroids
 from molyneux.learn.priors import ExPostMixture
@@ -33,7 +33,7 @@ def samples(size=12, *, seed=0, lacking=True):
 
 def predictor(**settings):
     torch.manual_seed(0)
-    return FusionPredictor(SPEC, encoders={"tabular": MLP((6,), 5)}, **{"head": PredictionHead(8), **settings})
+    return FusionPredictor(SPEC, encoders={"tabular": MLP((6,), 5)}, **{"head": Head(8), **settings})
 
 
 def imputed(model, batch):
@@ -220,7 +220,7 @@ def test_smil_reconstructs_by_a_mixture_of_centroids_and_regularises():
 
 def test_the_meta_loss_is_that_of_complete_samples_after_a_step_on_the_others():
     """The inner step by hand: its gradient by finite steps of a head of one layer, and that of the outer loss through it."""
-    model = predictor(imputation=SMIL(3, rate=0.3), head=PredictionHead(layers=0)).eval()
+    model = predictor(imputation=SMIL(3, rate=0.3), head=Head(layers=0)).eval()
     batch = samples(24)
     model.train().loss(batch, START)
     model.eval()
@@ -322,7 +322,7 @@ def test_a_vae_of_a_folder_is_loaded_and_needs_no_stage(tmp_path):
 
 def test_each_subset_has_the_gradient_of_a_predictor_of_its_own():
     torch.manual_seed(0)
-    settings = {"encoders": {"tabular": MLP((6,), 5)}, "head": PredictionHead(8)}
+    settings = {"encoders": {"tabular": MLP((6,), 5)}, "head": Head(8)}
     model, batch = SubsetPredictors(SPEC, **settings), samples()
     assert model.subsets == (("a",), ("b",), ("a", "b"))
     model.loss(batch, START).total.backward()

@@ -13,7 +13,7 @@ from molyneux.learn import FusionPredictor, load_weights, save_model
 from molyneux.learn.encoders import MLP, RecurrentSteps
 from molyneux.learn.encoders.nets import Dense
 from molyneux.learn.fusion import AtEachStep, Concatenation, ProductOfExperts
-from molyneux.learn.predictors import PredictionHead, objectives
+from molyneux.learn.predictors import Head, objectives
 from molyneux.learn.predictors.objectives import (
     MFM,
     Contrastive,
@@ -72,7 +72,7 @@ def build(objective, count=3, seed=0):
     spec, fusion = Spec(MODALITIES[:count], targets=TARGETS), Concatenation()
     if isinstance(objective, SupervisedMVAE | PublishedMVAE):
         fusion = ProductOfExperts(6, beside=objective.beside)
-    return FusionPredictor(spec, encoders=ENCODERS, fusion=fusion, head=PredictionHead(8), objectives=(objective,)).eval()
+    return FusionPredictor(spec, encoders=ENCODERS, fusion=fusion, head=Head(8), objectives=(objective,)).eval()
 
 
 def samples(spec, size=12, seed=0):

@@ -10,7 +10,7 @@ from molyneux.core import Predicts, Progress, Representation, Trainable
 from molyneux.core.config import Factory, Supplied, build
 from molyneux.learn import MCTN, FusionPredictor, GradientBlending, Training, fit, load_weights, save_model
 from molyneux.learn.fusion import LowRank
-from molyneux.learn.predictors import OGMGE, RMFE, Blending, PredictionHead, Predictor
+from molyneux.learn.predictors import OGMGE, RMFE, Blending, Head, Predictor
 
 START = Progress(1, 10)
 FUSED = {
@@ -35,11 +35,11 @@ def make(request, spec_of, encoders):
         if name == "translation":
             first, second = spec.modality("force.1"), spec.modality("position")
             third = replace(second, name="third", shape=(4, 5))
-            return MCTN(replace(spec, modalities=(first, second, third)[:count]), hidden=6, head=PredictionHead(7))
+            return MCTN(replace(spec, modalities=(first, second, third)[:count]), hidden=6, head=Head(7))
         kind, objectives = FUSED[name]
         spec = replace(spec, modalities=spec.modalities[:count])
         settings = {"blending": Blending(every=1, window=1), "blended": name == "pooled"} if kind is GradientBlending else {}
-        return kind(spec, encoders=encoders, fusion=LowRank(6, 3), head=PredictionHead(7), objectives=objectives, **settings)
+        return kind(spec, encoders=encoders, fusion=LowRank(6, 3), head=Head(7), objectives=objectives, **settings)
 
     return made
 
@@ -176,7 +176,7 @@ def test_settings_are_read_from_plain_data():
         },
     }
     settings = build(kind, blending).value.settings
-    assert (settings["blending"].every, settings["blending"].floor, settings["heads"]["image"]) == (5, 0.2, PredictionHead(9))
+    assert (settings["blending"].every, settings["blending"].floor, settings["heads"]["image"]) == (5, 0.2, Head(9))
     assert settings["objectives"] == (RMFE(), OGMGE(0.8, "none"))
     translation = {"class_path": "MCTN", "init_args": {"source": "words", "targets": ["face"], "hidden": 16}}
     assert build(kind, translation).value.settings["targets"] == ("face",)

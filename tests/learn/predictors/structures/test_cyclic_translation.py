@@ -7,7 +7,7 @@ import torch
 
 from molyneux.core import Batch, ConfigError, Modality, Progress, Spec, Target
 from molyneux.learn import MCTN
-from molyneux.learn.predictors import PredictionHead
+from molyneux.learn.predictors import Head
 from molyneux.learn.predictors.structures.cyclic_translation import Translator
 
 START = Progress(0, 10)
@@ -18,7 +18,7 @@ WORDS, FACE, VOICE = Modality("words", "series", (7, 3)), Modality("face", "seri
 def build():
     def make(*modalities, **settings):
         torch.manual_seed(0)
-        return MCTN(Spec(modalities, targets=(Target("y", "number"),)), **{"hidden": 6, "head": PredictionHead(7), **settings})
+        return MCTN(Spec(modalities, targets=(Target("y", "number"),)), **{"hidden": 6, "head": Head(7), **settings})
 
     return make
 

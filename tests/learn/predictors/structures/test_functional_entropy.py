@@ -10,10 +10,10 @@ from molyneux.core import Batch, ConfigError, Modality, Progress, Spec, Target
 from molyneux.learn import FusionPredictor
 from molyneux.learn.encoders import MLP, Identity, RecurrentSteps
 from molyneux.learn.fusion import BottleneckAttention, EarlyFusion, KalmanFilter, LowRank, MulT, NLGate
-from molyneux.learn.predictors import RMFE, PredictionHead
+from molyneux.learn.predictors import RMFE, Head
 from molyneux.learn.predictors.objectives.functional_entropy import divergences, repeat
 
-START, LINEAR = Progress(0, 10), PredictionHead(layers=0)
+START, LINEAR = Progress(0, 10), Head(layers=0)
 VIEWS = (Modality("a", "tabular", (3,)), Modality("b", "tabular", (2,)))
 NUMBER, CLASS = Target("y", "number"), Target("y", "class", ("p", "q", "r"))
 
@@ -69,9 +69,7 @@ def test_of_a_linear_model_of_classes_by_hand():
 def test_it_bounds_the_functional_entropy(spec_of, encoders, batch_of, tasks):
     """The log-Sobolev inequality: E f log f - E f log E f <= I / 2, for every sample."""
     torch.manual_seed(0)
-    model = FusionPredictor(
-        spec_of(2, tasks), encoders=encoders, head=PredictionHead(9), objectives=(RMFE(samples=4000),)
-    ).train()
+    model = FusionPredictor(spec_of(2, tasks), encoders=encoders, head=Head(9), objectives=(RMFE(samples=4000),)).train()
     for layer in model.answers.outputs.values():
         nn.init.normal_(layer.last.weight, std=2.0)
     batch = batch_of(model.spec, 1)
@@ -119,9 +117,7 @@ def test_any_fusion_has_gradients_of_gradients_and_keeps_its_mode(spec_of, batch
     torch.manual_seed(0)
     settings = RMFE(weight=1.0, samples=2, perturbed=perturbed)
     encoders = {} if isinstance(fusion, EarlyFusion | MulT) else {"series": RecurrentSteps("lstm", 4), "tabular": MLP((4,), 4)}
-    model = FusionPredictor(
-        spec_of(3, 2), encoders=encoders, fusion=fusion, head=PredictionHead(5, dropout=0.1), objectives=(settings,)
-    )
+    model = FusionPredictor(spec_of(3, 2), encoders=encoders, fusion=fusion, head=Head(5, dropout=0.1), objectives=(settings,))
     modes = {name: part.training for name, part in model.train().named_modules()}
     batch = replace(batch_of(model.spec, 5), present={"table": torch.tensor([True, False, True, True, False])})
     loss = loss_of(model, batch)

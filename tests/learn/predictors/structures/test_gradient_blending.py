@@ -11,7 +11,7 @@ from molyneux.core import Batch, ConfigError, EpochStart, Modality, Progress, Sp
 from molyneux.learn import GradientBlending, Stage, Training, fit
 from molyneux.learn.encoders import MLP, RecurrentSteps
 from molyneux.learn.fusion import EarlyFusion, LowRank
-from molyneux.learn.predictors import Blending, PredictionHead, UnimodalHeads
+from molyneux.learn.predictors import Blending, Head, UnimodalHeads
 from molyneux.learn.predictors.structures.gradient_blending import opinion_pool
 
 START = Progress(0, 10)
@@ -24,7 +24,7 @@ def build(spec_of, encoders):
 
     def make(count=3, tasks=1, **settings):
         torch.manual_seed(0)
-        return GradientBlending(spec_of(count, tasks), **{"encoders": encoders, "head": PredictionHead(7), **settings})
+        return GradientBlending(spec_of(count, tasks), **{"encoders": encoders, "head": Head(7), **settings})
 
     return make
 
@@ -108,7 +108,7 @@ def test_samples_without_a_modality_count_nothing_in_its_loss(build, batch_of):
 
 
 def test_objectives_are_added_without_a_weight(build, batch_of):
-    model = build(objectives=(UnimodalHeads(PredictionHead(layers=0), weight=0.5),)).train()
+    model = build(objectives=(UnimodalHeads(Head(layers=0), weight=0.5),)).train()
     loss = model.loss(batch_of(model.spec), START)
     encodings = model.encodings(batch_of(model.spec))
     heads = model.unimodal_heads.predict(encodings).values()
@@ -118,13 +118,13 @@ def test_objectives_are_added_without_a_weight(build, batch_of):
 
 
 def test_heads_of_their_own_and_early_fusion(build):
-    model = build(heads={"table": PredictionHead(3), "series": PredictionHead(layers=0)})
+    model = build(heads={"table": Head(3), "series": Head(layers=0)})
     widths = {name: branch.answers.outputs["y"].last.in_features for name, branch in model.branches.items()}
     assert widths == {"force.1": 5, "table": 3, "position": 5}
-    early = build(fusion=EarlyFusion(RecurrentSteps(width=9)), encoders={}, head=PredictionHead(layers=0))
+    early = build(fusion=EarlyFusion(RecurrentSteps(width=9)), encoders={}, head=Head(layers=0))
     assert {name: branch.layer.features for name, branch in early.branches.items()} == {"force.1": 9, "table": 128, "position": 9}
     with pytest.raises(ConfigError, match="heads: no modality or kind 'tables'; did you mean"):
-        build(heads={"tables": PredictionHead(3)})
+        build(heads={"tables": Head(3)})
     with pytest.raises(ConfigError, match="share, floor, least: expected a share below 1"):
         Blending(share=1.0)
 
@@ -184,7 +184,7 @@ def blended_model(spec, seed=3, **settings):
     return GradientBlending(
         spec,
         encoders={"tabular": MLP((16,), 8, last=True)},
-        head=PredictionHead(layers=0),
+        head=Head(layers=0),
         blending=Blending(**{"every": 2, "window": 4, **settings}),
     )
 

@@ -11,11 +11,11 @@ from molyneux.core import Batch, ConfigError, Modality, Progress, Spec, Target
 from molyneux.learn import FusionPredictor
 from molyneux.learn.encoders import MLP, Identity
 from molyneux.learn.fusion import Concatenation, LowRank
-from molyneux.learn.predictors import OGMGE, PredictionHead
+from molyneux.learn.predictors import OGMGE, Head
 from molyneux.learn.predictors.imputations import ShaSpec
 from molyneux.learn.predictors.objectives.gradient_modulation import alone, discrepancy_ratios, modulation
 
-START, LINEAR = Progress(2, 10), PredictionHead(layers=0)
+START, LINEAR = Progress(2, 10), Head(layers=0)
 
 
 @pytest.fixture
@@ -57,9 +57,7 @@ def test_layers_between_vectors_and_a_linear_head_are_not_taken_for_none(spec_of
 def test_coefficients_by_hand():
     """Two numbers each, a linear head: softmax of W_m z_m + b / 2, as in Peng et al., equations 8 to 10."""
     spec = Spec((Modality("a", "tabular", (2,)), Modality("v", "tabular", (1,))), targets=(Target("y", "class", ("no", "yes")),))
-    model = FusionPredictor(
-        spec, encoders={"tabular": Identity()}, head=PredictionHead(layers=0), objectives=(OGMGE(0.3),)
-    ).train()
+    model = FusionPredictor(spec, encoders={"tabular": Identity()}, head=Head(layers=0), objectives=(OGMGE(0.3),)).train()
     layer = model.answers.outputs["y"].last
     layer.weight.data = torch.tensor([[0.0, 0.0, 0.0], [1.0, 2.0, 0.5]])
     layer.bias.data = torch.tensor([0.0, 0.4])
@@ -85,7 +83,7 @@ def test_with_several_modalities_the_ratio_is_to_the_mean_of_the_others():
 
 @pytest.mark.parametrize("tasks", [1, 5])
 def test_ratios_of_any_fusion_and_all_targets(build, batch_of, tasks):
-    model = build(3, tasks, fusion=LowRank(6, 3), head=PredictionHead(7))[0].eval()
+    model = build(3, tasks, fusion=LowRank(6, 3), head=Head(7))[0].eval()
     batch = batch_of(model.spec)
     step = model.training_step(batch, START)
     found = discrepancy_ratios(step)
@@ -122,7 +120,7 @@ def test_noise_is_as_large_as_the_gradient_and_can_be_repeated(spec_of):
     spec = replace(spec, modalities=(spec.modality("table"), spec.modality("values")))
     wide = {"tabular": MLP((200,), 20)}
     torch.manual_seed(0)
-    model = FusionPredictor(spec, encoders=wide, head=PredictionHead(layers=0), objectives=(OGMGE(),))
+    model = FusionPredictor(spec, encoders=wide, head=Head(layers=0), objectives=(OGMGE(),))
     batch = Batch({item.name: torch.randn(30, *item.shape) for item in spec.modalities}, targets={"y": torch.arange(30) % 3})
     loss, noisy = gradients(model, batch)
     again, other = gradients(model, batch)[1], gradients(model, batch, seed=1)[1]
@@ -198,9 +196,7 @@ def trained(objectives, batch):
         (Modality("loud", "tabular", (4,)), Modality("quiet", "tabular", (4,))), targets=(Target("y", "class", ("a", "b")),)
     )
     torch.manual_seed(0)
-    model = FusionPredictor(
-        spec, encoders={"tabular": MLP((16,), 8)}, head=PredictionHead(layers=0), objectives=objectives
-    ).train()
+    model = FusionPredictor(spec, encoders={"tabular": MLP((16,), 8)}, head=Head(layers=0), objectives=objectives).train()
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
     for step in range(60):
         optimizer.zero_grad()

@@ -16,10 +16,10 @@ from molyneux.learn.checks import levels_below_zero, refuse
 from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.encoders.encoding import Encoding, EncodingSpec
 from molyneux.learn.fusion.fusion import FusionLayer
-from molyneux.learn.predictors.head import PredictionHead, TargetHeads
+from molyneux.learn.predictors.head import Head, TargetHeads
 from molyneux.learn.predictors.predictor import JoiningPredictor, target_loss
 
-HEAD = PredictionHead()
+HEAD = Head()
 SHORTEST = 1e-4
 """Vectors count as at least so long when they are normalised, so that one of zeros has a gradient that is not huge."""
 
@@ -124,11 +124,11 @@ class UnimodalHeads(AuxiliaryObjective):
     modality count nothing.
 
     Args:
-        head: see `PredictionHead`.
+        head: see `Head`.
         weight: what the losses are multiplied by; 0 trains the heads without effect on the encoders.
     """
 
-    head: PredictionHead = HEAD
+    head: Head = HEAD
     weight: float = 1.0
 
     def __post_init__(self) -> None:

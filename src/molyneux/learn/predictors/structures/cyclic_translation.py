@@ -16,12 +16,12 @@ from molyneux.learn.encoders.encoding import attended, attention_weights
 from molyneux.learn.encoders.reading import read_view
 from molyneux.learn.encoders.sequences import RecurrentSteps
 from molyneux.learn.encoders.steps import as_steps, step_counts, step_mask, step_sizes
-from molyneux.learn.predictors.head import PredictionHead
+from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Predictor, target_loss
 
 SEQUENCES: frozenset[Kind] = frozenset({"audio", "series", "video"})
 """Kinds of sequences of numbers, whose squared errors can be told."""
-HEAD = PredictionHead(64)
+HEAD = Head(64)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class MCTN(Predictor):
         source: name of the modality that predictions are made from; by default the first sequence.
         targets: names of one or two others that it is translated to; by default all other sequences.
         hidden: units of every recurrent layer.
-        head: see `PredictionHead`.
+        head: see `Head`.
         weights: of the errors of translations.
         teaching: in training, share of the steps of a decoder that read the truth of the step before instead of its own output.
 
@@ -81,7 +81,7 @@ class MCTN(Predictor):
         source: str = "",
         targets: tuple[str, ...] = (),
         hidden: int = 32,
-        head: PredictionHead = HEAD,
+        head: Head = HEAD,
         weights: TranslationWeights = TranslationWeights(),
         teaching: float = 0.5,
     ) -> None:

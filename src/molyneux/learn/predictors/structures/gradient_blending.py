@@ -20,7 +20,7 @@ from molyneux.learn.fusion.early import EarlyFusion
 from molyneux.learn.fusion.fusion import Fusion, FusionLayer
 from molyneux.learn.fusion.pooled import Concatenation
 from molyneux.learn.predictors.fusion_predictor import FUSION, HEAD, FusionPredictor
-from molyneux.learn.predictors.head import PredictionHead, TargetHeads
+from molyneux.learn.predictors.head import Head, TargetHeads
 from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryObjective, known_where
 from molyneux.learn.predictors.predictor import target_loss
 
@@ -112,7 +112,7 @@ class GradientBlending(FusionPredictor):
         spec: see `Predictor`.
         encoders: see `FusionPredictor`.
         fusion: see `FusionPredictor`.
-        head: see `PredictionHead`.
+        head: see `Head`.
         objectives: see `FusionPredictor`; they are not weighed.
         modalities: see `FusionPredictor`.
         heads: of the modalities, by the name of a modality or by a kind; the others have one like `head`.
@@ -132,10 +132,10 @@ class GradientBlending(FusionPredictor):
         *,
         encoders: Mapping[str, ViewEncoder] | None = None,
         fusion: Fusion = FUSION,
-        head: PredictionHead = HEAD,
+        head: Head = HEAD,
         objectives: tuple[AuxiliaryObjective, ...] = (),
         modalities: tuple[str, ...] = (),
-        heads: Mapping[str, PredictionHead] | None = None,
+        heads: Mapping[str, Head] | None = None,
         branch: Fusion | None = None,
         blending: Blending = BLENDING,
         blended: bool = False,

@@ -20,7 +20,7 @@ KEY, COUNT = seeds.key(0, "foils"), 900
 def true_captions():
     settings = SceneSettings(counts=range(3, 9), attributes="reinforced", size=(0.1, 0.22))
     scenes = sample_scenes(settings, stream_of(3, "train"), np.arange(COUNT))
-    clauses = captioners.Mixture(
+    clauses = captioners.MixedCaptioner(
         [
             captioners.existential(),
             captioners.relational(),
@@ -30,7 +30,7 @@ def true_captions():
             captioners.comparison(),
         ]
     )
-    captioner = captioners.Mixture([clauses, captioners.Logical(clauses)], weights=[2, 1])
+    captioner = captioners.MixedCaptioner([clauses, captioners.Logical(clauses)], weights=[2, 1])
     captions = captioner.draw(scenes, np.ones(COUNT, bool), KEY, np.arange(COUNT))
     rows = np.flatnonzero(captions.ok)
     return scenes[rows], captions.programs[rows]

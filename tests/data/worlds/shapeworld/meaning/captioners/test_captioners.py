@@ -32,8 +32,8 @@ STANDARD = {
 }
 ALL = {
     **STANDARD,
-    "mixture": captioners.Mixture(list(STANDARD.values()), weights=[1, 1, 2, 2, 1, 1, 1, 1]),
-    "logical": captioners.Logical(captioners.Mixture(list(STANDARD.values()))),
+    "mixture": captioners.MixedCaptioner(list(STANDARD.values()), weights=[1, 1, 2, 2, 1, 1, 1, 1]),
+    "logical": captioners.Logical(captioners.MixedCaptioner(list(STANDARD.values()))),
     "published existential": captioners.PublishedExistential(),
     "published spatial": captioners.PublishedSpatial(),
     "published quantification": captioners.PublishedQuantification(),
@@ -192,9 +192,12 @@ def test_a_bounded_search_says_what_was_tried():
         (lambda: captioners.relational(families=("sideways",)), "families: "),
         (lambda: captioners.relational(families=()), "families: expected at least one"),
         (lambda: captioners.quantification(kinds=("many",)), "kinds: "),
-        (lambda: captioners.Mixture([]), "captioners: expected at least one"),
-        (lambda: captioners.Mixture([STANDARD["bare"], captioners.existential(Semantics.paper())]), "all of one semantics"),
-        (lambda: captioners.Mixture([STANDARD["bare"]], weights=[0]), "weights: expected 1 numbers"),
+        (lambda: captioners.MixedCaptioner([]), "captioners: expected at least one"),
+        (
+            lambda: captioners.MixedCaptioner([STANDARD["bare"], captioners.existential(Semantics.paper())]),
+            "all of one semantics",
+        ),
+        (lambda: captioners.MixedCaptioner([STANDARD["bare"]], weights=[0]), "weights: expected 1 numbers"),
         (lambda: captioners.Logical(STANDARD["bare"], ("nor",)), "connectives: "),
         (lambda: captioners.PublishedExistential(modes=(1, 2)), "modes: expected 6 numbers"),
         (lambda: captioners.PublishedQuantification(quantifiers=("bare-some",)), "quantifiers: "),
