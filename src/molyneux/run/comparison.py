@@ -22,7 +22,7 @@ class Comparison:
     Args:
         reports: by the name of a model, the report of each of its trainings.
         runs: the same scores, and the robustness against the baseline, as records of a study, which `write_study`, `comparisons`
-            and `save_study` of `report` take. Their settings are the name of the model, as `name` and as `model`, and as `seed`
+            and `save_records` of `report` take. Their settings are the name of the model, as `name` and as `model`, and as `seed`
             the number of the training.
     """
 

@@ -111,10 +111,10 @@ def own(tmp_path: Path) -> Mapping[str, Any]:
     rng = np.random.default_rng(0)
     digit = rng.integers(0, 3, 120)
     point = (np.eye(3)[digit] + 0.1 * rng.normal(size=(120, 3))).astype(np.float32)
-    (tmp_path / "mine").mkdir()
-    np.savez(tmp_path / "mine" / "points.npz", point=point, word=np.array(["aa", "ab", "ba"])[digit], digit=digit)
+    (tmp_path / "my-files").mkdir()
+    np.savez(tmp_path / "my-files" / "points.npz", point=point, word=np.array(["aa", "ab", "ba"])[digit], digit=digit)
     return {
-        "data": {"arrays": {"path": str(tmp_path / "mine" / "points.npz"), "labels": ["digit"]}},
+        "data": {"arrays": {"path": str(tmp_path / "my-files" / "points.npz"), "labels": ["digit"]}},
         "learn": {"model": {"class_path": "MVAE", "init_args": {"latent_dim": 2}}, "steps": 4, "batch_size": 16},
         "measure": ["coherence"],
         "report": ["markdown"],
@@ -134,9 +134,12 @@ def test_own_data_know_their_sizes_and_travel_only_when_asked(own: Mapping[str, 
         assert str(tmp_path) not in texts
     assert "The data are not included" in (tmp_path / "closed" / "README.md").read_text()
     assert not (tmp_path / "closed" / "files").exists()
-    shutil.rmtree(tmp_path / "mine")
+    shutil.rmtree(tmp_path / "my-files")
     with opened_export(tmp_path / "open") as folder:
         assert measure_again(folder, trust=True).changed == ()
+    with pytest.raises(StoreError, match=r"points.npz") as missing:
+        measure_again(outcome.folder)
+    assert "--include-data" not in str(missing.value)  # a run that is no export has left nothing out
     with pytest.raises(StoreError, match=r"files.points.npz.*--include-data"), opened_export(tmp_path / "closed") as folder:
         measure_again(folder, trust=True)
     assert pq.read_table(tmp_path / "open" / "data" / "parquet" / "test.parquet").num_rows == 12

@@ -38,7 +38,7 @@ class MultimodalSettings(SharedSettings, total=False):
 class MultimodalVAE(Autoencoder):
     """A variational autoencoder of several modalities: `joint` gives its posterior, `stacked` those whose bounds it adds up.
 
-    Satisfies `core.Likelihood` beside what an `Autoencoder` does.
+    Satisfies `core.EstimatesLikelihood` beside what an `Autoencoder` does.
 
     Args:
         spec: see `Autoencoder`, as the settings in `**shared`.

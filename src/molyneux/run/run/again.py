@@ -76,10 +76,18 @@ def _told_what_was_left_out(folder: Path) -> Iterator[None]:
     try:
         yield
     except StoreError as error:
-        if not (folder / "files").exists() and "files/" in str(error):
+        if _names_files(folder) and not (folder / "files").exists():
             advice = "the data are not part of this export: put them there, or export the run anew with --include-data"
             raise StoreError(f"{error} ({advice})") from error
         raise
+
+
+def _names_files(folder: Path) -> bool:
+    """Whether the data of a run are those that an export has, or leaves out, below `files`."""
+    data = (stored_settings(folder) or {}).get("data") or {}
+    places = [data.get(section) for section in ("arrays", "table", "folder")]
+    paths = [place.get("path") if isinstance(place, Mapping) else place for place in places]
+    return any(isinstance(path, str) and Path(path).parts[:1] == ("files",) for path in paths)
 
 
 def _of_samples(folder: Path) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@
     measure/         scores.jsonl, exhibits
     report/          report.md, report.html
 
-Each stage is a `core.store.Stage` whose settings hold the key of the stage before it, so a change anywhere shows in all that
+Each stage is a `core.store.StageFolder` whose settings hold the key of the stage before it, so a change shows in all that
 follows. Other samples or another training need another folder; with other measures or another report, these are made again.
 The key of `measure` holds the digests of judges and of networks of features too: with another one, measures are made again. The
 record of each stage says on which machine it was made.
