@@ -41,7 +41,8 @@ class VariantDifference:
     """The difference of the means of a score of two variants over their seeds.
 
     Args:
-        one, other: their names.
+        one: the name of the first variant.
+        other: the name of the second.
         mean: the mean of the first less that of the second.
         interval: the 95 % interval of the difference (Welch); None where a variant has one seed alone.
         p: of Welch's two-sided test; None as the interval.

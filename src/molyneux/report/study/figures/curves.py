@@ -49,7 +49,8 @@ class CurvePanel:
         name: of the score.
         about: what the score has to be about, among other things.
         inside: settings that a run must have, by dotted names.
-        least, most: the ends of the vertical axis.
+        least: the lower end of the vertical axis.
+        most: its upper end.
     """
 
     title: str
