@@ -21,15 +21,14 @@ import torch
 from PIL import Image
 from scipy.io import savemat
 
-from molyneux.core import MolyneuxError
-from molyneux.data import image_files
+from molyneux.core import MolyneuxError, image_files
+from molyneux.core.image_files import read_image
 from molyneux.data.array_files import map_array, read_arrays
 from molyneux.data.arrow_files import read_arrow, read_parquet
 from molyneux.data.benchmarks.av_mnist.digits import read_digits
 from molyneux.data.benchmarks.generative.mnist_svhn import MNISTSVHN
 from molyneux.data.benchmarks.json_files import read_document, read_lines
 from molyneux.data.hdf5_files import Hdf5Rows
-from molyneux.data.image_files import read_image
 from molyneux.data.own.table_files import read_tables
 from molyneux.data.restricted_pickle import read_pickle
 from molyneux.data.torch_files import read_tensors

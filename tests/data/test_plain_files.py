@@ -12,18 +12,18 @@ import torch
 from PIL import Image
 
 from molyneux.core import MolyneuxError, StoreError
+from molyneux.core.image_files import read_image
+from molyneux.core.sound_files import read_wav
 from molyneux.data import ImageFolder, TableDataset
 from molyneux.data.array_files import map_array, read_arrays
 from molyneux.data.arrow_files import read_arrow, read_parquet
 from molyneux.data.benchmarks.av_mnist.digits import read_digits
 from molyneux.data.benchmarks.json_files import read_document, read_items, read_lines
 from molyneux.data.benchmarks.text_files import read_texts
-from molyneux.data.image_files import read_image
 from molyneux.data.matlab_files import read_matlab
 from molyneux.data.own.delimited import read_delimited
 from molyneux.data.restricted_pickle import read_pickle
 from molyneux.data.sentence_files import text_lines
-from molyneux.data.sound_files import read_wav
 from molyneux.data.torch_files import read_tensors
 from molyneux.learn import load_state
 from molyneux.learn.files import load_tensors

@@ -3,8 +3,9 @@
 Samples are exchanged as `Spec`, `Batch` and `Source`; models as the small protocols `Compares`, `Encodes`, `Decodes`,
 `EpochStart`, `ImportanceWeights`, `EstimatesLikelihood`, `NamesStages`, `PostFit`, `Predicts`, `Priors`, `Representation` and
 `Trainable`; results as `Score`. Views are read by a `Reader`, and made into vectors by `Features`. `seeds` gives named random
-streams, `store` writes and verifies files, `views` converts stored views to the tensors that models compute with. Each name is
-imported when it is first used: settings and command lines are checked without importing torch.
+streams, `store` writes and verifies files, `views` converts stored views to the tensors that models compute with. `views_of`
+makes views of strings, pictures, sounds and arrays, and `values_of` turns views into these. Each name is imported when it is
+first used: settings and command lines are checked without importing torch.
 """
 
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from molyneux.core.lazy import lazy_names
 if TYPE_CHECKING:
     from molyneux.core.batch import Batch, Source
     from molyneux.core.control import Control, HasControls
+    from molyneux.core.conversion.conversion import ConvertedViews, values_of, views_of
     from molyneux.core.dataset import Condition, Dataset
     from molyneux.core.errors import (
         ConfigError,
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     from molyneux.core.score import About, Score, about_names
     from molyneux.core.sources import DerivedSource, Subset
     from molyneux.core.spec import Factor, Kind, Meaning, Modality, Quantity, Spec, Target, Task
+    from molyneux.core.understood import CompletedCaption, Understands, Understood
 
 __all__ = [
     "NO_LABEL",
@@ -70,11 +73,13 @@ __all__ = [
     "CodeDistribution",
     "Codes",
     "Compares",
+    "CompletedCaption",
     "Condition",
     "ConditionalCode",
     "ConfigError",
     "ConflictError",
     "Control",
+    "ConvertedViews",
     "CorruptFileError",
     "DataError",
     "Dataset",
@@ -121,6 +126,8 @@ __all__ = [
     "Trainable",
     "TrainingError",
     "TrainingStep",
+    "Understands",
+    "Understood",
     "about_names",
     "choice_problems",
     "instance_problems",
@@ -129,6 +136,8 @@ __all__ = [
     "nearest",
     "save_exhibits",
     "text_problems",
+    "values_of",
+    "views_of",
 ]
 
 if not TYPE_CHECKING:

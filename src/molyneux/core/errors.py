@@ -165,3 +165,9 @@ def choice_problems(**settings: tuple[object, Sequence[object]]) -> list[str]:
         for name, (value, known) in settings.items()
         if not any(value == choice and type(value) is type(choice) for choice in known)
     ]
+
+
+def short(error: object) -> str:
+    """The first line of a library's error, cut to 200 characters; the name of its class if it has no message."""
+    line = str(error).strip().partition("\n")[0]
+    return f"{line[:200]}..." if len(line) > 200 else line or type(error).__name__

@@ -15,7 +15,8 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from molyneux.core import DataError, files, store
-from molyneux.data.limits import require_unpacked, short, told
+from molyneux.core.errors import short
+from molyneux.data.limits import require_unpacked, told
 from molyneux.data.mapped_files import MappedFile, is_shape
 
 _MAGIC = b"\x93NUMPY"

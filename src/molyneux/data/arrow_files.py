@@ -20,7 +20,8 @@ import pyarrow.parquet as pq
 from pyarrow import ipc
 
 from molyneux.core import DataError, files, store
-from molyneux.data.limits import MOST_LEVELS, require_unpacked, short
+from molyneux.core.errors import short
+from molyneux.data.limits import MOST_LEVELS, require_unpacked
 from molyneux.data.parquet_promises import Promised
 
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}

@@ -11,8 +11,8 @@ from PIL import Image, ImageDraw, ImageFont
 from PIL.PngImagePlugin import PngInfo
 
 from molyneux.core import Batch, ConfigError, DataError, Modality, Source, store
+from molyneux.core.image_files import open_image
 from molyneux.core.views import text_strings, to_model
-from molyneux.data.image_files import open_image
 
 _SIDE, _GAP, _LINE = 128, 12, 14
 """Least side of a panel, space between samples, height of a line of text; pixels."""

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from molyneux.core import ConfigError, DataError, files, nearest, store
+from molyneux.core.errors import short
 from molyneux.data.folders import appearing_file
-from molyneux.data.limits import require_unpacked, short
+from molyneux.data.limits import require_unpacked
 from molyneux.data.mapped_files import MappedFile
 
 _SYSTEM = (errno.ENOENT, errno.EACCES, errno.EISDIR, errno.ENOTDIR, errno.EIO)

@@ -60,9 +60,3 @@ def told(size: int) -> str:
         if size < 1000 ** (power + 1):
             return f"{size / 1000**power:.3g} {unit}"
     return "more than 1000 TB"
-
-
-def short(error: object) -> str:
-    """The first line of a library's error, cut to 200 characters; the name of its class if it has no message."""
-    line = str(error).strip().partition("\n")[0]
-    return f"{line[:200]}..." if len(line) > 200 else line or type(error).__name__

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from molyneux.core import DataError, files, store
-from molyneux.data.limits import short, told
+from molyneux.core.errors import short
+from molyneux.data.limits import told
 
 _LARGE = 1 << 26
 """Bytes from which the pages of an array are given back after each batch."""

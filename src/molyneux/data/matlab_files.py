@@ -13,7 +13,8 @@ import scipy.io
 from scipy.io.matlab import MatReadError
 
 from molyneux.core import DataError, files, store
-from molyneux.data.limits import require_unpacked, short
+from molyneux.core.errors import short
+from molyneux.data.limits import require_unpacked
 
 _HEAD, _TAG, _COMPRESSED = 128, 8, 15
 """Bytes of the head of a file and of what stands before each part of it, and the type of a compressed part."""

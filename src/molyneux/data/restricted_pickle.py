@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, ClassVar
 
 from molyneux.core import DataError, StoreError, files, store
-from molyneux.data.limits import short
+from molyneux.core.errors import short
 from molyneux.data.mapped_files import MappedFile
 from molyneux.data.pickled_values import Budget, LargeBytes, PickledArray, PickledClass, PickledScalar, PickledType, plain
 

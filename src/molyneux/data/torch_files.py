@@ -20,8 +20,9 @@ from typing import IO, Any, ClassVar, NamedTuple
 import torch
 
 from molyneux.core import StoreError, files
+from molyneux.core.errors import short
 from molyneux.data.array_files import is_archive
-from molyneux.data.limits import short, told, unpacked_limit
+from molyneux.data.limits import told, unpacked_limit
 from molyneux.data.mapped_files import MappedFile, is_shape
 from molyneux.data.pickled_values import Budget, plain
 from molyneux.data.restricted_pickle import PickleReader, RefusedError, damaged_pickle

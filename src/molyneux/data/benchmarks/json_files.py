@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from molyneux.core import DataError, files, store
 from molyneux.core.characters import whole_characters
-from molyneux.data.limits import short
+from molyneux.core.errors import short
 
 _BLOCK = 8 << 20
 """Characters that are read at once."""

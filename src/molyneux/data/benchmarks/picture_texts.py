@@ -13,10 +13,10 @@ import numpy as np
 import torch
 
 from molyneux.core import Batch, ConfigError, DataError, Factor, Modality, Spec, StoreError, Target, store
+from molyneux.core.image_files import Box, in_threads, read_image
 from molyneux.data.benchmarks.benchmark import Benchmark
 from molyneux.data.benchmarks.text_samples import word_view
 from molyneux.data.dataset import Split
-from molyneux.data.image_files import Box, in_threads, read_image
 
 _ALL_WORDS = 1 << 40
 

@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from molyneux.core import DataError, Modality
-from molyneux.data.image_files import has_alpha, in_threads, is_turned, open_image, read_image
+from molyneux.core.image_files import has_alpha, in_threads, is_turned, open_image, read_image
 
 SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp")
 """Names of files that are taken for images."""

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from molyneux.core import DataError, StoreError, nearest, store
 from molyneux.core.characters import composed
+from molyneux.core.errors import short
 from molyneux.data.arrow_files import read_arrow, read_parquet
-from molyneux.data.limits import short
 from molyneux.data.own.columns import is_list, is_number, is_text, numbers, plain
 from molyneux.data.own.content import SPLIT_WORDS, Where
 from molyneux.data.own.delimited import read_delimited

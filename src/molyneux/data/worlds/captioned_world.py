@@ -12,11 +12,24 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from molyneux.core import Batch, Factor, Modality, Reader, Spec, seeds
+from molyneux.core import (
+    Batch,
+    CompletedCaption,
+    ConvertedViews,
+    DataError,
+    Factor,
+    Modality,
+    Reader,
+    Spec,
+    Understood,
+    seeds,
+    views_of,
+)
 from molyneux.data.dataset import SPLITS, Split, World
 from molyneux.data.worlds.captions import CaptionReader, TemplateCaptions
 from molyneux.data.worlds.combinations import Combinations
 from molyneux.data.worlds.levels import LevelSettings
+from molyneux.data.worlds.named_values import NamedValues, require_text, words_of
 from molyneux.data.worlds.raster import Figures
 from molyneux.data.worlds.touch import CONTACTS, contours
 
@@ -202,6 +215,39 @@ class CaptionedWorld(World):
     def readers(self) -> Mapping[str, Reader]:
         """The parser of captions, if there are captions."""
         return {"text": CaptionReader(self.grammar)} if "text" in self._settings.modalities else {}
+
+    def understand(self, text: str) -> Understood:
+        """What a text of a person says of the factors of captions; see `core.Understands` and `NamedValues`.
+
+        What is open is drawn from the combinations of the training split, from all where these have none that fits.
+        """
+        grammar = self.grammar
+        exact = grammar.by_words.get(" ".join(words_of(require_text(text))))
+        if exact is not None:
+            caption = CompletedCaption(grammar.sentence(exact))
+            return Understood(text, exact, nearest=caption.text, complete_with=lambda _: caption)
+        return self._named_values.understand(text, write=grammar.sentence, draw=self._completed)
+
+    def views_of_caption(self, caption: str) -> Mapping[str, ConvertedViews]:
+        """See `core.Understands`."""
+        if caption not in self.grammar.by_words:
+            raise DataError(
+                f"{self.name}: {self.understand(caption).explained() or f'{caption!r} is no caption: complete it first'}"
+            )
+        return {"text": views_of(self.grammar.modality(), caption)}
+
+    @cached_property
+    def _named_values(self) -> NamedValues:
+        return NamedValues(self.grammar.factors)
+
+    def _completed(self, possible: Mapping[str, Sequence[str]], generator: np.random.Generator) -> Mapping[str, str]:
+        """A value of each factor of captions, from the combinations that fit."""
+        fitting = self._combinations.get("train", Combinations.every(self._settings.drawn)).matching([possible])
+        if not len(fitting):
+            fitting = Combinations.every(self._settings.drawn).matching([possible])
+        codes = fitting.codes[int(generator.integers(len(fitting)))]
+        chosen = {f.name: f.values[code] for f, code in zip(fitting.factors, codes.tolist(), strict=True)}
+        return {name: chosen[name] for name in self.grammar.names}
 
     def _modality(self, name: str) -> Modality:
         if name == "text":

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
@@ -74,6 +75,16 @@ class TemplateCaptions:
     def modality(self, name: str = "text") -> Modality:
         """What captions look like in a batch: (length,) uint8 ids."""
         return Modality(name, "text", (self.length,), "uint8", ALPHABET, PADDING)
+
+    def sentence(self, values: Mapping[str, str]) -> str:
+        """The caption of a value for each factor."""
+        return " ".join(values.get(slot.name, slot.phrases[0]) for slot in self.slots)
+
+    @cached_property
+    def by_words(self) -> Mapping[str, Mapping[str, str]]:
+        """By caption, the values that it says."""
+        rows = (dict(zip(self.names, chosen, strict=True)) for chosen in product(*(factor.values for factor in self.factors)))
+        return {self.sentence(row): row for row in rows}
 
     def write(self, codes: np.ndarray) -> np.ndarray:
         """Caption ids (n, length) uint8 of factor codes (n, F), columns as `factors`."""

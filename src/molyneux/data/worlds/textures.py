@@ -20,8 +20,8 @@ import numpy as np
 from PIL import Image
 
 from molyneux.core import StoreError, files, seeds
+from molyneux.core.image_files import decoded, open_image
 from molyneux.core.tooling.compiled import compiled
-from molyneux.data.image_files import decoded, open_image
 
 COUNT = 4096
 """Procedural textures in a bank, as long as it stays within `MEMORY`."""

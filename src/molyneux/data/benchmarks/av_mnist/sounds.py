@@ -11,9 +11,10 @@ import numpy as np
 from scipy.fft import rfft
 
 from molyneux.core import ConfigError, CorruptFileError, files
+from molyneux.core.errors import short
+from molyneux.core.sound_files import read_wav
 from molyneux.core.tooling.compiled import compiled
-from molyneux.data.limits import require_unpacked, short
-from molyneux.data.sound_files import read_wav
+from molyneux.data.limits import require_unpacked
 
 RATE = 8000
 """Samples of a second."""

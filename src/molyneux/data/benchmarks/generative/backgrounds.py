@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from molyneux.core import DataError, seeds
-from molyneux.data.image_files import decoded, open_image
+from molyneux.core.image_files import decoded, open_image
 from molyneux.data.worlds.textures import PARAMETERS, PATTERNS, draw_patterns, texture_files
 
 SIDE = 96

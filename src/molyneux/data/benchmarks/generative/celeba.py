@@ -11,10 +11,10 @@ import numpy as np
 import torch
 
 from molyneux.core import Batch, Factor, Modality, Reader, Spec, StoreError, Target, choice_problems, files, store
+from molyneux.core.image_files import Box, in_threads, read_image
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, tensors
 from molyneux.data.benchmarks.generative.attributes import AttributeReader, attribute_modality
 from molyneux.data.dataset import SPLITS
-from molyneux.data.image_files import Box, in_threads, read_image
 
 Attributes = Literal["all", "distinctive"]
 """Which attributes are used."""

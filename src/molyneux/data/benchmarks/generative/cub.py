@@ -11,10 +11,10 @@ import numpy as np
 import torch
 
 from molyneux.core import Batch, Factor, Modality, Spec, StoreError, Target, files, store
+from molyneux.core.image_files import Box, in_threads, read_image
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, tensors
 from molyneux.data.benchmarks.generative.divisions import last_twelfth_of_classes
 from molyneux.data.benchmarks.text_samples import word_view
-from molyneux.data.image_files import Box, in_threads, read_image
 
 TABLES = ("images.txt", "image_class_labels.txt", "train_test_split.txt", "classes.txt", "bounding_boxes.txt")
 CAPTIONS = 10

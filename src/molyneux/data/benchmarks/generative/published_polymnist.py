@@ -12,11 +12,11 @@ import numpy as np
 import torch
 
 from molyneux.core import Batch, Modality, Spec
+from molyneux.core.image_files import in_threads, read_image
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, tensors
 from molyneux.data.benchmarks.generative.digit_images import class_factor
 from molyneux.data.benchmarks.generative.divisions import last_twelfth_of_classes
 from molyneux.data.benchmarks.generative.words import DIGITS
-from molyneux.data.image_files import in_threads, read_image
 from molyneux.data.torch_files import read_tensors
 
 SIDE = 28

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.csv
 
 from molyneux.core import Batch, DataError, Modality, Spec, StoreError, Target, files, store
+from molyneux.core.image_files import in_threads, read_image
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, shuffled, tensors
-from molyneux.data.image_files import in_threads, read_image
 
 TABLE = "design_topics.csv"
 PICTURES = {"screenshot": "screenshots/{}.jpg", "wireframe": "wireframes/{}.png"}

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from molyneux.core import DataError, files, store
+from molyneux.core.errors import short
 from molyneux.data.hdf5_files import Hdf5Texts, find_dataset, open_hdf5, require_h5py
-from molyneux.data.limits import require_unpacked, short
+from molyneux.data.limits import require_unpacked
 from molyneux.data.restricted_pickle import read_pickle
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"

@@ -10,9 +10,9 @@ from typing import final
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, StoreError, Target, store
+from molyneux.core.image_files import in_threads, read_image
 from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, in_order, tensors
 from molyneux.data.benchmarks.text_samples import word_view
-from molyneux.data.image_files import in_threads, read_image
 from molyneux.data.restricted_pickle import read_pickle
 
 LABELS, TEXTS = "fid_to_label.pkl", "fid_to_text.pkl"

@@ -7,7 +7,7 @@ import pytest
 from scipy.io import wavfile
 
 from molyneux.core import CorruptFileError, StoreError
-from molyneux.data.sound_files import read_wav
+from molyneux.core.sound_files import read_wav
 
 TONE = np.sin(np.arange(400) / 5)
 

@@ -12,9 +12,9 @@ import pytest
 from PIL import Image
 
 from molyneux.core import DataError
+from molyneux.core.image_files import FORMATS, MOST_PIXELS, open_image, read_image
 from molyneux.data import ImageFolder, TableDataset
 from molyneux.data.contact import is_contact_sheet
-from molyneux.data.image_files import FORMATS, MOST_PIXELS, open_image, read_image
 from molyneux.data.worlds import textures
 
 POSTSCRIPT = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 8\n%%EndComments\nshowpage\n%%EOF\n"

@@ -18,7 +18,7 @@ import PIL
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from molyneux.core import DataError, files
-from molyneux.data.limits import short
+from molyneux.core.errors import short
 
 FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 """Formats of pixels, which are read whatever the name of a file ends in. Pillow knows others that start programs, such as
@@ -57,7 +57,8 @@ class _Quiet:
                 self._filters.__exit__(None, None, None)
 
 
-_QUIET = _Quiet()
+QUIET = _Quiet()
+"""Inside, remarks of Pillow about files do not reach the user."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -80,7 +81,7 @@ def open_image(content: Path | bytes, where: str, *, still: bool = False) -> Ite
     """
     with _stream(content, where) as stream:
         try:
-            with _QUIET:
+            with QUIET:
                 image = Image.open(stream, formats=FORMATS)
                 _mute_libtiff() if image.format == "TIFF" else None
                 frames = _frames(image) if still else 1
@@ -117,7 +118,7 @@ def require_pixels(size: tuple[int, int], where: str) -> None:
 def is_turned(image: Image.Image, where: str) -> bool:
     """Whether height and width change places where an image is shown, as its EXIF data say; DataError where it is damaged."""
     try:
-        with _QUIET:
+        with QUIET:
             return bool(image.getexif().get(0x0112, 1) in range(5, 9))
     except _BROKEN as error:
         raise damaged(where, error) from error
@@ -136,7 +137,7 @@ def decoded(image: Image.Image, mode: str, where: str, *, upright: bool = False)
         DataError: the file is damaged.
     """
     try:
-        with _QUIET:
+        with QUIET:
             return (ImageOps.exif_transpose(image) if upright else image).convert(mode)
     except _BROKEN as error:
         raise damaged(where, error) from error

@@ -1,0 +1,113 @@
+"""What a text of a person says in terms of a world: the values that it names, what it leaves open, and what it cannot mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from molyneux.core.errors import DataError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from molyneux.core.conversion.conversion import ConvertedViews
+
+
+_SHOWN, _LONGEST = 5, 80
+"""Unknown words and characters of a text that a message has."""
+
+
+@dataclass(frozen=True)
+class CompletedCaption:
+    """A caption of a world that was made from a text.
+
+    Args:
+        text: the caption; the reader of the world accepts it.
+        drawn: by factor, the values that the text left open and that were drawn.
+    """
+
+    text: str
+    drawn: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Understood:
+    """What a text says in terms of a world.
+
+    Args:
+        text: as it was given.
+        values: by factor, the value that the text names.
+        open: by factor of captions, the values that are possible where the text names none; two or more each.
+        conflicts: by factor, the values that exclude each other where the text names several.
+        unknown: by word that the world does not know, the nearest one that it knows; empty where none resembles it.
+        nearest: a caption of the world, or its sentence, that says what was named: what is unknown as the words that it
+            resembles, the first possible values where nothing was named. Empty where a language cannot tell.
+        problem: why the text is no sentence of a world that has sentences; empty otherwise.
+        complete_with: makes the caption, with a generator for what is open; None where there is none.
+    """
+
+    text: str
+    values: Mapping[str, str] = field(default_factory=dict)
+    open: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    conflicts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    nearest: str = ""
+    problem: str = ""
+    complete_with: Callable[[np.random.Generator], CompletedCaption] | None = None
+
+    @property
+    def consistent(self) -> bool:
+        """Whether the text may be a caption: nothing in it is unknown, contradictory or no sentence."""
+        return not self.conflicts and not self.unknown and not self.problem
+
+    @property
+    def complete(self) -> bool:
+        """Whether the text names everything that a caption says, and nothing else: it means one caption."""
+        return self.consistent and not self.open
+
+    def caption(self, generator: np.random.Generator) -> CompletedCaption:
+        """The caption that the text means; what it leaves open is drawn from the distribution of the world.
+
+        Unknown words are passed over. A caption of the world comes back as it is.
+
+        Args:
+            generator: for what is open.
+
+        Raises:
+            DataError: values exclude each other, or the text is no sentence; the message is `explained()`.
+        """
+        if self.conflicts or self.problem or self.complete_with is None:
+            raise DataError(self.explained())
+        return self.complete_with(generator)
+
+    def explained(self) -> str:
+        """In one sentence, why the text is no caption, and what to write; empty where it is one or can be completed."""
+        parts = [f"{factor} may be {' or '.join(map(repr, some))}, not both" for factor, some in self.conflicts.items()]
+        words = [f"{word!r} ({near}?)" if near else repr(word) for word, near in self.unknown.items()]
+        if words:
+            more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
+            parts.append(f"unknown word{'s' if len(words) > 1 else ''} {', '.join(words[:_SHOWN])}{more}")
+        parts += [self.problem] if self.problem else []
+        if not parts:
+            return ""
+        shown = self.text if len(self.text) <= _LONGEST else f"{self.text[:_LONGEST]}..."
+        advice = f"; the nearest caption is {self.nearest!r}" if self.nearest else ""
+        return f"{shown!r}: {'; '.join(parts)}{advice}"
+
+
+@runtime_checkable
+class Understands(Protocol):
+    """A data set that understands texts of people, by its settings alone: no samples are made or read."""
+
+    def understand(self, text: str) -> Understood:
+        """What a text says: any order, any case, with articles, punctuation and words between."""
+        ...
+
+    def views_of_caption(self, caption: str) -> Mapping[str, ConvertedViews]:
+        """By modality of text, the view (1, L) of a caption as `Understood.caption` gives it.
+
+        Raises:
+            DataError: it is no caption.
+        """
+        ...
