@@ -164,6 +164,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     _add_export(
         add("export", "Write a trained run, or stored samples, as a folder to share.", after_stop="nothing was left behind")
     )
+    _add_generate(add("generate", "Generate views with a trained model: a picture from a caption.", open_settings=True))
     _add_leaderboard(add("leaderboard", "Rank the models in records of studies, one table for each score and protocol."))
     _add_measure(add("measure", "Measure the model of a run, or a model from outside.", open_settings=True))
     for name, summary in (("learn", "Train the model"), ("report", "Write the report")):
@@ -171,6 +172,8 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         command.add_argument("run", type=_path, metavar="RUN", help="folder of a run, or the file of an experiment")
         if name == "learn":
             _add_trust(command)
+    _add_predict(add("predict", "Ask a trained model for its targets: classes, agreement, numbers.", open_settings=True))
+    _add_read(add("read", "What the readers of a world read in a picture or a caption.", open_settings=True))
     _add_sweep(add("sweep", "Run a study: many experiments over settings and seeds; goes on where it stopped."))
     listing = add("list", "What there is, one line each; with a name, all that can be said of it.")
     listing.add_argument("kind", nargs="?", choices=KINDS, metavar="KIND", help=f"{', '.join(KINDS)} (default: how many of each)")
@@ -246,6 +249,47 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--licence", default="", help=licence)
     included = "include the samples of a run that come from files of your own"
     parser.add_argument("--include-data", action="store_true", help=included)
+    half = "store matrices of weights in 16 bits: half of the size, and nearly the same scores"
+    parser.add_argument("--half", action="store_true", help=half)
+    parser.add_argument("--about", default="", metavar="SENTENCE", help="what the model is, for its card")
+
+
+_GIVEN = (
+    "What is given is named by its modality: --text CAPTION, --image FILE, --audio FILE; the same name several times is several "
+    "inputs."
+)
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    model = "a model that comes with the package (molyneux list pretrained), the folder of a run or an export, or hf://user/name"
+    _completed(parser.add_argument("model", metavar="MODEL", help=model), _models)
+    parser.add_argument("--raw", action="store_true", help="take texts as they are, symbol by symbol")
+    _add_trust(parser)
+
+
+def _add_generate(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = f'molyneux generate cdsprites-level5 --text "small red heart at top left on light" --to image. {_GIVEN}'
+    _add_model(parser)
+    to = "modality to generate; may be given several times (default: all that are not given)"
+    parser.add_argument("--to", action="append", default=[], metavar="MODALITY", help=to)
+    parser.add_argument("--count", type=int, default=1, help="samples for each input; from a prior, in all (default: 1)")
+    parser.add_argument("--seed", type=int, default=0, help="root of the noise (default: 0)")
+    parser.add_argument("--from-prior", action="store_true", help="generate from the prior, given nothing")
+    parser.add_argument("--prior", metavar="NAME", help="the same, from the prior of this name")
+    out = "file to write: .png (a sheet of pictures), .txt, .json or .npz; a name without suffix is a folder of single files"
+    parser.add_argument("--out", type=_path, help=out)
+
+
+def _add_predict(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = f"molyneux predict av-mnist --image digit.png --audio digit.wav. {_GIVEN}"
+    _add_model(parser)
+
+
+def _add_read(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "Settings of the world are given by their names, such as --level 5."
+    _completed(parser.add_argument("world", metavar="WORLD", help="name of a world, as in molyneux list worlds"), _worlds)
+    parser.add_argument("view", metavar="FILE|TEXT", help="file of a picture or a sound, or a caption")
+    parser.add_argument("--modality", metavar="MODALITY", help="what it is a view of (default: the one that fits)")
 
 
 def _add_leaderboard(parser: argparse.ArgumentParser) -> None:
@@ -335,6 +379,13 @@ def _names(prefix: str, parsed_args: argparse.Namespace, **_: object) -> Iterabl
 
     known = index.classes(parsed_args.kind) if parsed_args.kind in index.FAMILIES else {}
     return [name for name in known if name.startswith(prefix)]
+
+
+def _models(prefix: str, **_: object) -> Iterable[str]:
+    """The models that come with the package, for a shell."""
+    from molyneux.run.trained.shipped import shipped_names
+
+    return [name for name in shipped_names() if name.startswith(prefix)]
 
 
 def _worlds(prefix: str, **_: object) -> Iterable[str]:

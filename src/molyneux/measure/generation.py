@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from molyneux.core import Batch, Codes, ConfigError, Decodes, Modality, Spec, about_names, nearest, views
+from molyneux.core import (
+    Batch,
+    Codes,
+    ConfigError,
+    Decodes,
+    Modality,
+    NotApplicableError,
+    Posterior,
+    Priors,
+    Spec,
+    about_names,
+    nearest,
+    views,
+)
 
 Draw = Literal["mean", "sample"]
 """Which code stands for a posterior: one sample of it (as published), or its mean."""
@@ -175,3 +188,45 @@ def stored_view(modality: Modality, distribution: Distribution) -> Tensor:
     if view is None:
         view = distribution.mode if modality.symbols else distribution.mean
     return views.to_stored(modality, views.padded(modality, view)).cpu()
+
+
+def priors_of(model: Any) -> Mapping[str, Callable[[int], Posterior]]:
+    """The priors of a model by name; `prior`, where it has one that it does not name.
+
+    Raises:
+        NotApplicableError: it has none.
+    """
+    found: Mapping[str, Callable[[int], Posterior]] = model.priors if isinstance(model, Priors) else {"prior": model.prior}
+    if not found:
+        wanted = "have one fitted to its codes, `prior: {components: 64}`"
+        raise NotApplicableError(f"expected a model with a prior, got one without: {wanted}")
+    return found
+
+
+class WithPrior(nn.Module):
+    """A model with one of its priors.
+
+    Args:
+        model: satisfies `core.Decodes`; `core.Encodes` too, if it is to encode.
+        prior: gives the distribution of the codes of so many samples.
+    """
+
+    def __init__(self, model: Any, prior: Callable[[int], Posterior]) -> None:
+        super().__init__()
+        self.model, self._prior = model, prior
+
+    def encode(self, batch: Batch, observed: Collection[str] | None = None) -> Posterior:
+        """See `core.Encodes`; private codes of what is not observed follow this prior."""
+        posterior: Posterior = self.model.encode(batch, observed)
+        seen = batch.views if observed is None else observed
+        private = {name: part for name, part in self._prior(len(batch)).private.items() if name not in seen}
+        return Posterior(posterior.shared, {**posterior.private, **private})
+
+    def decode(self, codes: Codes, only: Collection[str] | None = None) -> dict[str, Distribution]:
+        """See `core.Decodes`."""
+        views: dict[str, Distribution] = self.model.decode(codes, only)
+        return views
+
+    def prior(self, size: int) -> Posterior:
+        """See `core.Decodes`."""
+        return self._prior(size)

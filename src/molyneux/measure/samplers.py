@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
-from torch import nn
-from torch.distributions import Distribution
-
-from molyneux.core import Batch, Codes, ConfigError, Decodes, Encodes, NotApplicableError, Posterior, Priors, Score
+from molyneux.core import ConfigError, Decodes, Encodes, NotApplicableError, Score
 from molyneux.measure.coherence.answers import true_answers
 from molyneux.measure.coherence.coherence import Coherence
 from molyneux.measure.coherence.joint import joint_readings, joint_scores, mean_readings
 from molyneux.measure.evaluation import Evaluation
 from molyneux.measure.fidelity.fidelity import Halves, prior_scores, true_halves
+from molyneux.measure.generation import WithPrior, priors_of
 from molyneux.measure.measures import Measure, Measurement
 from molyneux.measure.scores import Recorder
 
@@ -90,44 +88,3 @@ def _cross_scores(evaluation: Evaluation, targets: Sequence[str], prior: str) ->
         for score in found
         if score.value is not None
     ]
-
-
-def priors_of(model: Any) -> Mapping[str, Callable[[int], Posterior]]:
-    """The priors of a model by name; `prior`, where it has one that it does not name.
-
-    Raises:
-        NotApplicableError: it has none.
-    """
-    found: Mapping[str, Callable[[int], Posterior]] = model.priors if isinstance(model, Priors) else {"prior": model.prior}
-    if not found:
-        raise NotApplicableError("samplers needs a model with a prior: have one fitted to its codes, `prior: {components: 64}`")
-    return found
-
-
-class WithPrior(nn.Module):
-    """A model with one of its priors.
-
-    Args:
-        model: satisfies `core.Decodes`; `core.Encodes` too, if it is to encode.
-        prior: gives the distribution of the codes of so many samples.
-    """
-
-    def __init__(self, model: Any, prior: Callable[[int], Posterior]) -> None:
-        super().__init__()
-        self.model, self._prior = model, prior
-
-    def encode(self, batch: Batch, observed: Collection[str] | None = None) -> Posterior:
-        """See `core.Encodes`; private codes of what is not observed follow this prior."""
-        posterior: Posterior = self.model.encode(batch, observed)
-        seen = batch.views if observed is None else observed
-        private = {name: part for name, part in self._prior(len(batch)).private.items() if name not in seen}
-        return Posterior(posterior.shared, {**posterior.private, **private})
-
-    def decode(self, codes: Codes, only: Collection[str] | None = None) -> dict[str, Distribution]:
-        """See `core.Decodes`."""
-        views: dict[str, Distribution] = self.model.decode(codes, only)
-        return views
-
-    def prior(self, size: int) -> Posterior:
-        """See `core.Decodes`."""
-        return self._prior(size)

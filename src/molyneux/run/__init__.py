@@ -31,6 +31,14 @@ if TYPE_CHECKING:
     from molyneux.run.studies.leaderboard import make_leaderboard
     from molyneux.run.studies.study import Goal, Range, Study, check_study, load_study
     from molyneux.run.studies.sweep import SweepOutcome, run_study
+    from molyneux.run.trained.generated import Generated, Origin
+    from molyneux.run.trained.given import GivenSample
+    from molyneux.run.trained.model import TrainedModel
+    from molyneux.run.trained.opened import open_model
+    from molyneux.run.trained.pictures import picture_sheet
+    from molyneux.run.trained.predicted import Predicted
+    from molyneux.run.trained.readers import ReadValue, ViewReading, read_value
+    from molyneux.run.trained.shipped import shipped_names
 
 __all__ = [
     "Comparison",
@@ -39,12 +47,17 @@ __all__ = [
     "Experiment",
     "ExportSettings",
     "Finished",
+    "Generated",
+    "GivenSample",
     "Goal",
     "LearnSettings",
     "MeasureSettings",
     "ModelReport",
+    "Origin",
     "Outcome",
+    "Predicted",
     "Range",
+    "ReadValue",
     "Repeated",
     "ReportSettings",
     "RunProgress",
@@ -53,6 +66,8 @@ __all__ = [
     "Study",
     "SweepOutcome",
     "SweepProgress",
+    "TrainedModel",
+    "ViewReading",
     "check_study",
     "compare_models",
     "constant_accuracy",
@@ -72,13 +87,17 @@ __all__ = [
     "measure_model",
     "open_evaluation",
     "open_experiment",
+    "open_model",
     "opened_export",
     "parse_experiment",
+    "picture_sheet",
     "read_data",
     "read_experiment",
+    "read_value",
     "report_run",
     "run_experiment",
     "run_study",
+    "shipped_names",
     "study_schema",
     "usual_imperfections",
     "verify_export",

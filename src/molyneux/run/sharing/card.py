@@ -9,7 +9,7 @@ from molyneux.core import Score, Spec
 from molyneux.core.config import dump_document
 from molyneux.version import __version__
 
-_MOST_SCORES = 60
+_MOST_SCORES, _MOST_LIMITS = 60, 12
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10_000_000, "1M<n<10M"))
 """The words for numbers of samples that hubs have."""
 
@@ -21,7 +21,13 @@ file."""
 
 
 def model_card(
-    settings: Mapping[str, Any], scores: Sequence[Score], notes: Sequence[str], *, licence: str, details: Mapping[str, Any]
+    settings: Mapping[str, Any],
+    scores: Sequence[Score],
+    notes: Sequence[str],
+    *,
+    licence: str,
+    details: Mapping[str, Any],
+    about: str = "",
 ) -> str:
     """The card of a trained model, as Markdown.
 
@@ -30,7 +36,8 @@ def model_card(
         scores: what was measured.
         notes: what the export does not hold.
         licence: an SPDX identifier; empty where none is stated.
-        details: of its training: `parameters`, `epochs` and `steps`.
+        details: of its training: `parameters`, `epochs`, `steps`, `seconds` and `machine`.
+        about: what the model is, in a sentence.
     """
     from molyneux.report.tables import base_scores, score_table, to_markdown  # with what draws; takes a second to import
 
@@ -55,17 +62,19 @@ def model_card(
         _front(
             {"license": licence.lower() or None, "library_name": "molyneux", "tags": ["molyneux", "multimodal", model.lower()]}
         ),
-        f"# {model} on {world}",
-        f"`{model}` was trained with Molyneux {__version__}: {numbers}, seed {settings['seed']}.",
+        f"# {settings.get('name', model)}",
+        about,
+        f"`{model}` on `{world}`, trained with Molyneux {__version__}: {numbers}, seed {settings['seed']}{_took(details)}.",
         f"## Training data\n\n`{world}`:\n\n```yml\n{dump_document({'data': data}).strip()}\n```",
         f"## Scores\n\nOn the split `{origin.get('split', 'test')}`. Chance is the score of guessing; intervals are 95 %.",
         f"{table.strip()}{left}",
-        _loading(settings),
+        _limits(scores),
+        _loading(settings, scores),
         f"## Licence\n\n{_licence(licence)}",
     ]
     if notes:
         parts.insert(-1, "## What is not included\n\n" + "\n".join(f"- {note}" for note in notes))
-    return "\n\n".join(part.strip() for part in parts) + "\n"
+    return "\n\n".join(part.strip() for part in parts if part) + "\n"
 
 
 def data_card(spec: Spec, sizes: Mapping[str, int], about: Mapping[str, Any], *, licence: str) -> str:
@@ -111,25 +120,43 @@ def data_card(spec: Spec, sizes: Mapping[str, int], about: Mapping[str, Any], *,
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-def _loading(settings: Mapping[str, Any]) -> str:
-    from molyneux.report import flatten  # with what draws; takes a second to import
+def _took(details: Mapping[str, Any]) -> str:
+    """How long the training took, and on what."""
+    seconds, machine = details.get("seconds"), details.get("machine") or {}
+    if seconds is None:
+        return ""
+    where = f" on {machine['processor']}, threads {machine.get('threads', '?')}" if machine.get("processor") else ""
+    return f"; training took {float(seconds) / 60:.0f} minutes{where}"
 
-    modalities = flatten(settings).get("data.modalities") or []
-    observed = f", {modalities[:1]!r}" if modalities else ""
+
+def _limits(scores: Sequence[Score]) -> str:
+    """What the scores say that it cannot do: those that are not above guessing."""
+    from molyneux.report import wording  # with what draws; takes a second to import
+
+    weak = [score for score in scores if score.is_guessed and score.higher_is_better]
+    if not weak:
+        return ""
+    lines = [f"- {wording.subject(score)}: {wording.measure(score)} is not above guessing" for score in weak[:_MOST_LIMITS]]
+    more = [f"- and {len(weak) - _MOST_LIMITS} more scores"] if len(weak) > _MOST_LIMITS else []
+    return "## What it cannot do\n\n" + "\n".join([*lines, *more])
+
+
+def _loading(settings: Mapping[str, Any], scores: Sequence[Score]) -> str:
+    generates = any(score.name.startswith(("coherence.", "reconstruction.", "code_use.")) for score in scores)
+    asks = 'model.generate("image", text="...", count=8).save("made.png")' if generates else "model.predict(image=...)"
     return f"""## Use
 
-With Molyneux {__version__} installed, this measures the model again and compares the scores with those above:
+With Molyneux {__version__} installed, in Python:
+
+    import molyneux
+
+    model = molyneux.open_model("PATH/TO/THIS/FOLDER")
+    {asks}
+
+This measures it again and compares the scores with those above; the second command trains it again from the start:
 
     molyneux measure PATH/TO/THIS/FOLDER --again
-
-In Python, started in this folder:
-
-    import numpy as np
-    from pathlib import Path
-    from molyneux.run import open_evaluation
-
-    opened = open_evaluation(Path("."))
-    posterior = opened.model.encode(opened.source.batch(np.arange(8)){observed})
+    molyneux run PATH/TO/THIS/FOLDER/config.yaml --out again
 
 `config.yaml` holds all settings. Classes that are not of Molyneux are imported, and run their code, only with `--trust`
 (`trust=True`): use it only if you trust who made this folder."""

@@ -22,12 +22,15 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
-from molyneux.core import ConfigError, ConflictError, CorruptFileError, Score, Source, StoreError, files, store
+import torch
+
+from molyneux.core import ConfigError, ConflictError, CorruptFileError, History, Score, Source, StoreError, files, store
 from molyneux.core.chain import recorded_version, require_one_run
 from molyneux.core.config import build, class_paths, is_foreign, package_alone
 from molyneux.data import OwnDataset, StoredSource, export_parquet, export_webdataset
 from molyneux.data.dataset import SPLITS
 from molyneux.data.folders import appearing_folder
+from molyneux.learn.files import load_tensors, save_tensors
 from molyneux.learn.judges import file_digest
 from molyneux.run.run.report import read_scores
 from molyneux.run.run.same_samples import require_same_samples
@@ -50,10 +53,14 @@ class ExportSettings:
     Args:
         licence: an SPDX identifier such as `CC-BY-4.0` for the card; empty where none is stated.
         include_data: whether samples that come from the user's files are exported too. Generated ones are made again by anybody.
+        half: whether matrices of weights are stored in 16 bits; the scores are not measured again.
+        about: what the model is, in a sentence for the card; empty where nothing is said.
     """
 
     licence: str = ""
     include_data: bool = False
+    half: bool = False
+    about: str = ""
 
 
 def export_run(folder: Path | str, out: Path | str, settings: ExportSettings | None = None) -> None:
@@ -86,11 +93,16 @@ def export_run(folder: Path | str, out: Path | str, settings: ExportSettings | N
         for name, source in copied.copies.items():
             _copy(source, part / name)
         write_settings(part, copied.resolved)
-        _copy_stages(folder, part, copied, scores)
+        _copy_stages(folder, part, copied, scores, half=settings.half)
         if sources:
             _write_samples(sources, part / "data", _about(data), settings.licence)
         card = model_card(
-            copied.resolved, scores, copied.notes, licence=settings.licence, details=store.read_stage(folder / "model")["details"]
+            copied.resolved,
+            scores,
+            copied.notes,
+            licence=settings.licence,
+            details=_details(folder),
+            about=settings.about,
         )
         store.write_text(part / _CARD, card)
         _seal(part, "run")
@@ -173,6 +185,14 @@ def _seal(part: Path, kind: str) -> None:
     }
     record = {"kind": kind, "package": __version__, "files": {n: store.checksum(p) for n, p in kept.items()}, "checksum": ""}
     store.write_json(part / _RECORD, {**record, "checksum": store.fingerprint(record)})
+
+
+def _details(folder: Path) -> dict[str, Any]:
+    """What is recorded of the training, with its seconds where they are known."""
+    path = files.inside(folder, "model/history.csv")
+    seconds = History.read_csv(path).columns().get("seconds", ()) if store.is_file(path) else ()
+    details = dict(store.read_stage(folder / "model")["details"])
+    return {**details, **({"seconds": seconds[-1]} if seconds else {})}
 
 
 def _checked(folder: Path, resolved: Mapping[str, Any]) -> list[Score]:
@@ -312,7 +332,7 @@ def _copy(source: Path, target: Path) -> None:
         raise StoreError(f"expected the file {error.filename}, which is not there: restore it from a copy") from error
 
 
-def _copy_stages(folder: Path, part: Path, copied: _Files, scores: list[Score]) -> None:
+def _copy_stages(folder: Path, part: Path, copied: _Files, scores: list[Score], *, half: bool) -> None:
     """The stages of a run under the settings of the export, which their keys are made of."""
     from molyneux.report import portable  # with what draws; takes a second to import
 
@@ -324,7 +344,9 @@ def _copy_stages(folder: Path, part: Path, copied: _Files, scores: list[Score]) 
         _stage(folder, samples, ["spec.json", *(["contact_sheet.png"] if shown else [])])
     views = [name for name in store.read_stage(folder / "model")["files"] if name.startswith("train_views.")]
     model = store.StageFolder(part / "model", {**made["model"], "samples": samples.key})
-    _stage(folder, model, [*_MODEL_FILES, *views])
+    if half:
+        _save_half(files.inside(folder, "model/weights.safetensors"), model.folder / "weights.safetensors")
+    _stage(folder, model, [name for name in (*_MODEL_FILES, *views) if not (half and name == "weights.safetensors")])
     records = [{**score.to_json(), "origin": portable(score.origin)} for score in scores]
     store.write_lines(part / "measure" / "scores.jsonl", records)
     exhibits = sorted(name for name in store.read_stage(folder / "measure")["files"] if name != "scores.jsonl")
@@ -332,6 +354,14 @@ def _copy_stages(folder: Path, part: Path, copied: _Files, scores: list[Score]) 
     _stage(folder, measure, exhibits if shown else [])
     if store.is_file(machine := files.inside(folder, "machine.json")):
         _copy(machine, part / "machine.json")
+
+
+def _save_half(source: Path, target: Path) -> None:
+    """Write weights with their matrices in 16 bits; vectors, and what 16 bits cannot hold, stay as they are."""
+    tensors, metadata = load_tensors(source)
+    halves = {name: tensor.half() for name, tensor in tensors.items() if tensor.dtype == torch.float32 and tensor.ndim > 1}
+    kept = {name: half for name, half in halves.items() if torch.allclose(half.float(), tensors[name], rtol=1e-2, atol=1e-4)}
+    save_tensors(target, {**tensors, **kept}, metadata)
 
 
 def _stage(folder: Path, stage: store.StageFolder, names: Sequence[str]) -> None:

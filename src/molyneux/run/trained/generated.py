@@ -1,0 +1,189 @@
+"""Generated views: as people have them, with what is read in them, written to files and shown in notebooks."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from torch import Tensor
+
+from molyneux.core import ConfigError, Modality, nearest, store, values_of
+from molyneux.run.trained.given import GivenSample
+from molyneux.run.trained.pictures import npz_bytes, picture_sheet, png_bytes, shown_view
+from molyneux.run.trained.readers import Readings, read_views
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from molyneux.run.trained.model import TrainedModel
+
+SHOWN = 24
+"""Samples that a notebook shows."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where generated views come from.
+
+    Args:
+        model: its name.
+        seed: of the noise.
+        count: samples for each input.
+        prior: which was chosen; empty for the usual one.
+    """
+
+    model: str
+    seed: int
+    count: int
+    prior: str
+
+
+@dataclass(frozen=True, repr=False)
+class Generated:
+    """Generated views of one or several modalities, sample by sample.
+
+    Args:
+        names: the modalities.
+        views: by modality, (N, *shape) in stored form.
+        samples: what each sample was made from; empty where it came from a prior, or from codes.
+        origin: model, seed and settings.
+        model: that made them.
+    """
+
+    names: tuple[str, ...]
+    views: Mapping[str, Tensor]
+    samples: tuple[GivenSample, ...]
+    origin: Origin
+    model: TrainedModel
+
+    def __len__(self) -> int:
+        return len(next(iter(self.views.values())))
+
+    def __repr__(self) -> str:
+        source = f" from {self.samples[0]}" if self.samples else ""
+        more = f" and {len(self) - 1} more" if len(self) > 1 and self.samples else ""
+        made = f"{len(self)} of {' and '.join(self.names)}"
+        return f"Generated({made}{source}{more}; {self.origin.model}, seed {self.origin.seed})"
+
+    def values(self, name: str = "") -> list[Any]:
+        """The views as people have them: PIL images, strings, symbols, or arrays; of the only modality, or of the one named.
+
+        Raises:
+            ConfigError: several modalities were generated and none is named, or none of that name.
+        """
+        modality = self._modality(name)
+        return values_of(modality, self.views[modality.name])
+
+    def images(self, name: str = "") -> list[Image]:
+        """The views of a modality of kind image as PIL images.
+
+        Raises:
+            ConfigError: there is none, or there are several and none is named.
+        """
+        return self.values(name or self._only("image"))
+
+    def texts(self, name: str = "") -> list[str]:
+        """The views of a modality of kind text as strings; errors as `images`."""
+        return self.values(name or self._only("text"))
+
+    def arrays(self, name: str = "") -> np.ndarray:
+        """The views of a modality as they are stored, (N, *shape); errors as `values`."""
+        found: np.ndarray = self.views[self._modality(name).name].numpy()
+        return found
+
+    def readings(self) -> list[Readings]:
+        """What the readers of the world read in each sample, with what they do not read; modalities without readers are left out.
+
+        Exact readers stand first, judges after them.
+        """
+        return read_views(self.model.readers, self.model.spec, self.views)
+
+    def save(self, path: Path | str) -> Path:
+        """Write the views into a file, or into a folder with one file for each view where the path has no suffix.
+
+        By suffix: `.png`, a sheet of the pictures; `.txt`, the texts, a line each; `.json`, inputs, texts and readings; `.npz`,
+        arrays.
+
+        Raises:
+            ConfigError: no modality fits the suffix. StoreError: it cannot be written.
+        """
+        path = Path(path)
+        if path.suffix == ".png":
+            store.write_bytes(path, png_bytes(picture_sheet(self.images())))
+        elif path.suffix == ".txt":
+            store.write_text(path, "".join(f"{text}\n" for text in self.texts()))
+        elif path.suffix == ".json":
+            store.write_json(path, self.to_json())
+        elif path.suffix == ".npz":
+            store.write_bytes(path, npz_bytes({name: view.numpy() for name, view in self.views.items()}))
+        elif not path.suffix:
+            self._save_each(path)
+        else:
+            raise ConfigError(f"expected a file .png, .txt, .json or .npz, or a folder, got {path.name}: choose one of them")
+        return path
+
+    def to_json(self) -> dict[str, Any]:
+        """Inputs, texts, readings and origin as plain data."""
+        readings = self.readings()
+        samples = []
+        for row in range(len(self)):
+            made = {name: self.values(name)[row] for name in self.names if self.model.spec.modality(name).symbols}
+            read = {name: [part.to_json() for part in parts] for name, parts in readings[row].items()}
+            sample: dict[str, Any] = {"generated": made, "readings": read}
+            if self.samples:
+                given = self.samples[row]
+                plain = {name: value if isinstance(value, str) else "" for name, value in given.given.items()}
+                sample = {
+                    "given": plain,
+                    "used": dict(given.used),
+                    "drawn": dict(given.drawn),
+                    "unread": dict(given.unread),
+                    **sample,
+                }
+            samples.append(sample)
+        origin = {"model": self.origin.model, "seed": self.origin.seed, "count": self.origin.count, "prior": self.origin.prior}
+        return {**origin, "targets": list(self.names), "samples": samples}
+
+    def _repr_html_(self) -> str:
+        readings = self.readings()
+        cells = []
+        for row in range(min(len(self), SHOWN)):
+            shown = "".join(shown_view(self.model.spec.modality(name), self.views[name][row]) for name in self.names)
+            read = "; ".join(str(part) for parts in readings[row].values() for part in parts[:1])
+            source = f"<div>{html.escape(str(self.samples[row]))}</div>" if self.samples else ""
+            cells.append(
+                f'<figure style="display:inline-block;width:11em;margin:4px;vertical-align:top;font-size:.8em">'
+                f"{shown}<figcaption>{source}<small>{html.escape(read)}</small></figcaption></figure>"
+            )
+        left = f"<p>and {len(self) - SHOWN:,} more</p>" if len(self) > SHOWN else ""
+        return f"<div>{''.join(cells)}{left}<p><small>{html.escape(repr(self))}</small></p></div>"
+
+    def _modality(self, name: str) -> Modality:
+        if not name and len(self.names) > 1:
+            raise ConfigError(f"expected the name of one of the modalities {', '.join(self.names)}: several were generated")
+        if name and name not in self.names:
+            raise ConfigError(f"{name!r} was not generated; {nearest(name, self.names)}")
+        return self.model.spec.modality(name or self.names[0])
+
+    def _only(self, kind: str) -> str:
+        found = [name for name in self.names if self.model.spec.modality(name).kind == kind]
+        if len(found) != 1:
+            got = ", ".join(f"{name} ({self.model.spec.modality(name).kind})" for name in self.names)
+            raise ConfigError(f"expected one modality of kind {kind}, got {got}: name it, or call values() or arrays()")
+        return found[0]
+
+    def _save_each(self, folder: Path) -> None:
+        for name in self.names:
+            kind = self.model.spec.modality(name).kind
+            for row, value in enumerate(self.values(name)):
+                stem = folder / f"{store.file_name(name)}-{row + 1:0{len(str(len(self)))}}"
+                if kind == "image":
+                    store.write_bytes(stem.with_suffix(".png"), png_bytes(value))
+                elif isinstance(value, str):
+                    store.write_text(stem.with_suffix(".txt"), f"{value}\n")
+                else:
+                    store.write_bytes(stem.with_suffix(".npz"), npz_bytes({name: np.asarray(value)}))

@@ -1,0 +1,254 @@
+"""What a model is given: views of some modalities, made of what people have, and how texts were understood."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from molyneux.core import (
+    Batch,
+    ConfigError,
+    DataError,
+    Dataset,
+    Modality,
+    Spec,
+    Understands,
+    Understood,
+    nearest,
+    seeds,
+    views_of,
+)
+
+MOST = 100_000
+"""Inputs of one call."""
+_TORCH = {"float32": torch.float32, "int64": torch.int64, "uint8": torch.uint8}
+
+
+@dataclass(frozen=True)
+class GivenSample:
+    """What a sample was made from.
+
+    Args:
+        given: by modality, the value that was given.
+        used: by modality of kind text, the text that the model was given; another one than was given where a person's wording
+            was turned into the world's, or where what it left open was drawn.
+        drawn: factors that the text left open, with the values that were drawn.
+        unread: why the world's own reader does not read a text, which the model was given as it is.
+    """
+
+    given: Mapping[str, Any] = field(default_factory=dict)
+    used: Mapping[str, str] = field(default_factory=dict)
+    drawn: Mapping[str, str] = field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        parts = [f"{name} {self.used.get(name, value)!r}" for name, value in self.given.items() if isinstance(value, str)]
+        parts += [name for name, value in self.given.items() if not isinstance(value, str)]
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class Item:
+    """What is given of one modality, for each of N inputs.
+
+    Args:
+        modality: which.
+        values: as given; None where an input lacks it.
+        view: (N, *shape) in stored form; what stands for None means nothing.
+        lengths: (N,), where samples have lengths.
+        wordings: of texts that the world understands, by input, what it understood; None where the text is taken as it is.
+        unread: by input, why the world does not read a text that is taken as it is.
+        notes: what was converted, such as a picture that was resized.
+        world: that understood the wordings.
+    """
+
+    modality: Modality
+    values: list[Any]
+    view: Tensor
+    lengths: Tensor | None
+    wordings: Mapping[int, Understood] = field(default_factory=dict)
+    unread: Mapping[int, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    world: Understands | None = None
+
+    def repeated(self, size: int) -> Item:
+        """The same, for `size` inputs where it is given once."""
+        if len(self.values) == size:
+            return self
+        rows = torch.zeros(size, dtype=torch.int64)
+        lengths = None if self.lengths is None else self.lengths[rows]
+        wordings = dict.fromkeys(range(size), self.wordings[0]) if self.wordings else {}
+        unread = dict.fromkeys(range(size), self.unread[0]) if self.unread else {}
+        return replace(self, values=self.values * size, view=self.view[rows], lengths=lengths, wordings=wordings, unread=unread)
+
+
+def given_items(
+    spec: Spec, views: Mapping[str, Any], dataset: Callable[[], Dataset | None], *, name: str, raw: bool
+) -> list[Item]:
+    """What is given, by modality in the order of the Spec; one value beside lists stands for each of their inputs.
+
+    Args:
+        spec: of the model.
+        views: by modality, what people have; None, where it is not there.
+        dataset: makes the data set; called where there are texts and not `raw`.
+        name: of the model, for messages.
+        raw: take texts as they are.
+
+    Raises:
+        ConfigError: an unknown modality, or lists of different lengths. DataError: values that cannot be used.
+    """
+    named: dict[str, Any] = {}
+    for key, value in views.items():
+        modality = _modality(spec, key, name)
+        if modality.name in named:
+            raise ConfigError(f"expected each modality once, got {modality.name} twice")
+        if value is not None and not (isinstance(value, list) and value and all(part is None for part in value)):
+            named[modality.name] = value
+    world = None if raw or not any(spec.modality(key).symbols for key in named) else dataset()
+    items = [_item(item, named[item.name], world) for item in spec.modalities if item.name in named]
+    sizes = {len(item.values) for item in items} - {1}
+    if len(sizes) > 1:
+        got = ", ".join(f"{len(item.values)} of {item.modality.name}" for item in items)
+        raise ConfigError(f"expected as many values of each modality, or one, got {got}")
+    size = max(sizes, default=1)
+    if size > MOST:
+        raise ConfigError(f"expected at most {MOST:,} inputs in one call, got {size:,}: give them in parts")
+    return [item.repeated(size) for item in items]
+
+
+def _item(modality: Modality, value: Any, world: Dataset | None) -> Item:
+    """What is given of one modality; texts that the world understands are read by it."""
+    listed = value if isinstance(value, list) else [value] if isinstance(value, str) else None
+    if listed is None:
+        made = views_of(modality, value)
+        values = [value] if len(made) == 1 else list(value)
+        return Item(modality, values, made.view, made.lengths, notes=made.notes)
+    wordings, unread = dict[int, Understood](), dict[int, str]()
+    understands = world if isinstance(world, Understands) and modality.kind == "text" else None
+    if understands is not None and world is not None:
+        for place, text in enumerate(listed):
+            if isinstance(text, str):
+                found = understands.understand(text)
+                if found.consistent:
+                    wordings[place] = found
+                elif found.problem:
+                    raise DataError(f"{found.explained()}: give raw=True to take it symbol by symbol")
+                else:
+                    unread[place] = f"{world.name} does not read {found.explained()}; the model gets the text as it is"
+    plain = [part for place, part in enumerate(listed) if part is not None and place not in wordings]
+    view = torch.zeros((len(listed), *modality.shape), dtype=_TORCH[modality.dtype])
+    lengths, notes = None, tuple[str, ...]()
+    if plain:
+        try:
+            made = views_of(modality, plain)
+        except DataError as error:
+            raise DataError("; ".join([*unread.values(), str(error)])) from error
+        where = [place for place, part in enumerate(listed) if part is not None and place not in wordings]
+        view[where], notes = made.view, made.notes
+        if made.lengths is not None:
+            lengths = torch.zeros(len(listed), dtype=torch.int64)
+            lengths[where] = made.lengths
+    return Item(modality, list(listed), view, lengths, wordings, unread, notes, understands)
+
+
+def _modality(spec: Spec, key: str, model: str) -> Modality:
+    """The modality of a name, or the only one of a kind that is asked for by the name of the kind."""
+    if key in spec.names:
+        return spec.modality(key)
+    of_kind = [item for item in spec.modalities if item.kind == key]
+    if len(of_kind) == 1:
+        return of_kind[0]
+    raise ConfigError(f"{model} has no modality {key!r}; {nearest(key, spec.names)}")
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a model is given: each input, as often as samples are wanted of it.
+
+    Args:
+        batch: N inputs x count samples, in this order; only what is given.
+        names: the modalities.
+        rows: (N * count,) uint64: what the noise of a sample depends on, its input, how often the same input came before, and
+            the number of the sample.
+        samples: what each was made from.
+        notes: what was converted.
+    """
+
+    batch: Batch
+    names: tuple[str, ...]
+    rows: np.ndarray
+    samples: tuple[GivenSample, ...]
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def drawn(cls, spec: Spec, items: Sequence[Item], count: int, seed: int) -> Given:
+        """Every input `count` times; what texts leave open is drawn for each sample."""
+        size = len(items[0].values)
+        inputs = [_identity(items, place) for place in range(size)]
+        seen, samples, rows = Counter[str](), list[GivenSample](), list[int]()
+        texts: dict[str, dict[int, str]] = {item.modality.name: {} for item in items}
+        for place, one in enumerate(inputs):
+            for number in range(count):
+                rows.append(int(seeds.key(seed, "sample", one, seen[one], number)[0]))
+                rng = seeds.generator(seed, "wording", one, seen[one], number)
+                samples.append(_sample(items, place, len(samples), rng, texts))
+            seen[one] += 1
+        repeats = torch.arange(size).repeat_interleave(count)
+        views, lengths, present = dict[str, Tensor](), dict[str, Tensor](), dict[str, Tensor]()
+        for item in items:
+            name = item.modality.name
+            view = item.view[repeats]
+            for text in set(texts[name].values()):
+                assert item.world is not None
+                made = item.world.views_of_caption(text).get(name) or views_of(item.modality, text)
+                rows_of_text = [row for row, used in texts[name].items() if used == text]
+                view[rows_of_text] = made.view.to(view.dtype)
+            views[name] = view
+            if item.lengths is not None:
+                lengths[name] = item.lengths[repeats]
+            if any(value is None for value in item.values):
+                present[name] = torch.tensor([value is not None for value in item.values])[repeats]
+        names = tuple(item.modality.name for item in items)
+        notes = tuple(note for item in items for note in item.notes)
+        return cls(Batch(views, present, lengths=lengths), names, np.array(rows, np.uint64), tuple(samples), notes)
+
+
+def _sample(
+    items: Sequence[Item], place: int, row: int, rng: np.random.Generator, texts: Mapping[str, dict[int, str]]
+) -> GivenSample:
+    """What a sample is made from; the texts that stand for understood wordings are added to `texts` by row."""
+    given, used, drawn, unread = dict[str, Any](), dict[str, str](), dict[str, str](), dict[str, str]()
+    for item in items:
+        name, value = item.modality.name, item.values[place]
+        if value is None:
+            continue
+        given[name] = value
+        if place in item.wordings:
+            caption = item.wordings[place].caption(rng)
+            used[name] = texts[name][row] = caption.text
+            drawn |= caption.drawn
+        elif isinstance(value, str) and item.modality.kind == "text":
+            used[name] = value
+        if place in item.unread:
+            unread[name] = item.unread[place]
+    return GivenSample(given, used, drawn, unread)
+
+
+def _identity(items: Sequence[Item], place: int) -> str:
+    """A digest of one input."""
+    digest = hashlib.blake2b(digest_size=16)
+    for item in items:
+        value = item.values[place]
+        digest.update(f"{item.modality.name}:{value is not None}:".encode())
+        if isinstance(value, str) and item.modality.kind == "text":
+            digest.update(value.encode())
+        elif value is not None:
+            digest.update(item.view[place].numpy().tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,279 @@
+"""A trained model in use: what people have goes in, views, answers, codes and likelihoods come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from molyneux.core import (
+    Codes,
+    ConfigError,
+    Dataset,
+    Decodes,
+    Encodes,
+    EstimatesLikelihood,
+    NotApplicableError,
+    Posterior,
+    Predicts,
+    Reader,
+    Spec,
+    SpecError,
+    nearest,
+    seeds,
+)
+from molyneux.measure.generation import WithPrior, decoded, prior_codes, priors_of, subsets
+from molyneux.run.trained.generated import Generated, Origin
+from molyneux.run.trained.given import Given, Item, given_items
+from molyneux.run.trained.noise import by_rows
+from molyneux.run.trained.predicted import Predicted, answer
+from molyneux.run.trained.readers import model_readers
+
+MOST = 100_000
+"""Samples of one call."""
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """A trained model with the description of its samples. Made by `open_model`.
+
+    What is given are views as people have them, by the name of the modality: texts, pictures as PIL images, paths or arrays,
+    sounds as paths or arrays, numbers as arrays (`core.views_of`); one, or a list of as many as are wanted. A model with one
+    modality of kind text takes it as `text` too, whatever its name. None stands for what is not there. A modality whose
+    name is no word of Python, or that of another argument, is given in `inputs`: `inputs={"left-camera": image}`.
+
+    The same seed gives the same views, whatever else is asked for in the same call: noise belongs to an input and a number of a
+    draw, not to a place in a batch.
+
+    Args:
+        name: what it is called in results.
+        module: the network, in evaluation mode.
+        spec: of the samples it was trained on.
+        world: name and version of the data set it was trained on; empty where there is none.
+        dataset: makes that data set, which knows how people write its texts and which readers there are; it is
+            called when that is asked for.
+        judges: files of the judges that its run was measured with, by modality.
+    """
+
+    name: str
+    module: nn.Module
+    spec: Spec
+    world: str = ""
+    dataset: Callable[[], Dataset | None] = field(default=lambda: None, repr=False)
+    judges: Mapping[str, Path] = field(default_factory=dict, repr=False)
+
+    @property
+    def modalities(self) -> tuple[str, ...]:
+        """Names of the modalities."""
+        return self.spec.names
+
+    @property
+    def abilities(self) -> tuple[str, ...]:
+        """Which of `generate`, `predict`, `encode`, `decode` and `score` the model can do."""
+        does = {
+            "generate": Decodes,
+            "predict": Predicts,
+            "encode": Encodes,
+            "decode": Decodes,
+            "score": EstimatesLikelihood,
+        }
+        return tuple(name for name, protocol in does.items() if isinstance(self.module, protocol))
+
+    @property
+    def priors(self) -> tuple[str, ...]:
+        """Names of the priors that codes can be drawn from where nothing is given; the first is the usual one."""
+        try:
+            return tuple(priors_of(self.module)) if isinstance(self.module, Decodes) else ()
+        except NotApplicableError:
+            return ()
+
+    @cached_property
+    def readers(self) -> Mapping[str, tuple[Reader, ...]]:
+        """By modality, the exact reader of the world and the judge, loaded when they are first used."""
+        return model_readers(self.spec, self.world, self.dataset(), self.judges)
+
+    def generate(
+        self,
+        targets: str | Sequence[str],
+        *,
+        count: int = 1,
+        seed: int = 0,
+        prior: str = "",
+        raw: bool = False,
+        inputs: Mapping[str, Any] | None = None,
+        **views: Any,
+    ) -> Generated:
+        """Views of modalities, given others, or drawn from a prior where nothing is given.
+
+        Args:
+            targets: the modality, or modalities, that are generated. Those of one sample come from the same code.
+            count: of samples for each input; from a prior, in all.
+            seed: of the noise.
+            prior: which one codes come from where nothing is given, and private codes of what is not given; see `priors`.
+            raw: take texts as they are, symbol by symbol, also where the world understands other wordings.
+            inputs: what is given, by modality.
+            **views: the same.
+
+        Returns:
+            `count` samples of the first input, then of the second and so on.
+
+        Raises:
+            ConfigError: an unknown modality or prior, or a count that is none. DataError: inputs that cannot be used.
+            NotApplicableError: the model cannot generate, or not this from that.
+        """
+        names = self._targets(targets)
+        _check_count(count)
+        model = self._able(Decodes, "generate", "predict")
+        if prior:
+            known = priors_of(model)
+            if prior not in known:
+                raise ConfigError(f"{self.name} has no prior {prior!r}; {nearest(prior, known)}")
+            model = WithPrior(model, known[prior])
+        items = self._items({**(inputs or {}), **views}, inputs, views, raw=raw)
+        if not items:
+            rows = np.array([seeds.key(seed, "prior", number)[0] for number in range(count)])
+            made = by_rows(
+                lambda places, generator: decoded(model, prior_codes(model, len(places), generator), self.spec, only=names),
+                rows,
+                seed,
+            )
+            return Generated(names, made, (), Origin(self.name, seed, count, prior or self._first_prior()), self)
+        self._able(Encodes, "generate from other modalities", "")
+        given = Given.drawn(self.spec, items, count, seed)
+
+        def draw(places: np.ndarray, generator: torch.Generator) -> dict[str, Tensor]:
+            batch = given.batch[torch.from_numpy(places)]
+            codes = model.encode(batch, given.names).rsample(1, generator)[0]
+            return decoded(model, codes, self.spec, only=names)
+
+        made = by_rows(draw, given.rows, seed)
+        return Generated(names, made, given.samples, Origin(self.name, seed, count, prior), self)
+
+    def predict(
+        self, *, apart: bool = False, raw: bool = False, inputs: Mapping[str, Any] | None = None, **views: Any
+    ) -> Predicted:
+        """What the model says of its targets: probabilities of classes and labels, agreement of picture and text, numbers.
+
+        Args:
+            apart: also what it says given each smaller set of the same modalities.
+            raw: as in `generate`.
+            inputs: what is given, by modality; the others are missing.
+            **views: the same.
+
+        Raises:
+            ConfigError: an unknown modality, or none. DataError: inputs that cannot be used. NotApplicableError: the model has
+            no targets.
+        """
+        model = self._able(Predicts, "predict", "generate")
+        items = self._items({**(inputs or {}), **views}, inputs, views, raw=raw)
+        if not items:
+            raise ConfigError(f"expected at least one of the modalities {', '.join(self.modalities)}, got none")
+        given = Given.drawn(self.spec, items, 1, 0)
+        whole = self._answers(model, given, given.names)
+        parts = {names: self._answers(model, given, names) for names in subsets(given.names)} if apart else {}
+        return Predicted(self.spec.targets, whole, parts, given.samples, self.name)
+
+    def encode(self, *, raw: bool = False, inputs: Mapping[str, Any] | None = None, **views: Any) -> Codes:
+        """The mean codes of what is given: `shared` (N, D) and `private` (N, P) by modality.
+
+        Raises:
+            ConfigError, DataError: as `predict`. NotApplicableError: the model has no codes.
+        """
+        model = self._able(Encodes, "encode", "predict")
+        items = self._items({**(inputs or {}), **views}, inputs, views, raw=raw)
+        if not items:
+            raise ConfigError(f"expected at least one of the modalities {', '.join(self.modalities)}, got none")
+        given = Given.drawn(self.spec, items, 1, 0)
+
+        def draw(places: np.ndarray, generator: torch.Generator) -> dict[str, Tensor]:
+            posterior: Posterior = model.encode(given.batch[torch.from_numpy(places)], given.names)
+            codes = posterior.mean
+            return {"shared": codes.shared, **{f"private.{name}": part for name, part in codes.private.items()}}
+
+        made = by_rows(draw, given.rows, 0)
+        private = {name.removeprefix("private."): part for name, part in made.items() if name != "shared"}
+        return Codes(made["shared"], private)
+
+    def decode(self, codes: Codes, targets: str | Sequence[str] = ()) -> Generated:
+        """Views of codes, as `encode` gives them.
+
+        Args:
+            codes: `shared` (N, D), and `private` (N, P) of each modality that has private codes.
+            targets: the modalities that are decoded; all by default.
+
+        Raises:
+            ConfigError: an unknown modality. SpecError: codes of another size. NotApplicableError: the model does not decode.
+        """
+        names = self._targets(targets) if targets else self.modalities
+        model = self._able(Decodes, "decode", "predict")
+        if not isinstance(codes, Codes) or codes.shared.ndim != 2:
+            got = tuple(codes.shared.shape) if isinstance(codes, Codes) else type(codes).__name__
+            raise SpecError(f"expected codes (N, D) as encode gives them, got {got}")
+        rows = np.arange(len(codes.shared), dtype=np.uint64)
+        made = by_rows(lambda places, _: decoded(model, codes[torch.from_numpy(places)], self.spec, only=names), rows, 0)
+        return Generated(names, made, (), Origin(self.name, 0, 1, ""), self)
+
+    def score(
+        self, *, k: int = 100, seed: int = 0, raw: bool = False, inputs: Mapping[str, Any] | None = None, **views: Any
+    ) -> np.ndarray:
+        """The log-likelihood of what is given, (N,) nats: a lower bound with `k` importance samples (Burda et al., 2016).
+
+        Raises:
+            ConfigError, DataError: as `predict`. NotApplicableError: the model has no likelihood.
+        """
+        _check_count(k)
+        model = self._able(EstimatesLikelihood, "score", "generate")
+        items = self._items({**(inputs or {}), **views}, inputs, views, raw=raw)
+        if not items:
+            raise ConfigError(f"expected at least one of the modalities {', '.join(self.modalities)}, got none")
+        given = Given.drawn(self.spec, items, 1, seed)
+
+        def draw(places: np.ndarray, generator: torch.Generator) -> dict[str, Tensor]:
+            return {"": model.log_likelihood(given.batch[torch.from_numpy(places)], k, generator)}
+
+        found: np.ndarray = by_rows(draw, given.rows, seed)[""].numpy()
+        return found
+
+    def _targets(self, targets: str | Sequence[str]) -> tuple[str, ...]:
+        names = (targets,) if isinstance(targets, str) else tuple(targets)
+        if not names or len(set(names)) < len(names):
+            raise ConfigError(f"expected different modalities to generate, got {', '.join(names) or 'none'}")
+        for name in names:
+            if name not in self.modalities:
+                raise ConfigError(f"{self.name} has no modality {name!r}; {nearest(str(name), self.modalities)}")
+        return names
+
+    def _able(self, protocol: type, what: str, instead: str) -> Any:
+        """The network, if it has this ability."""
+        if isinstance(self.module, protocol):
+            return self.module
+        able = ", ".join(self.abilities) or "nothing of this kind"
+        raise NotApplicableError(f"{self.name} cannot {what}: its {type(self.module).__name__} can {able}")
+
+    def _first_prior(self) -> str:
+        return self.priors[0] if len(self.priors) == 1 else ""
+
+    def _items(
+        self, views: Mapping[str, Any], inputs: Mapping[str, Any] | None, named: Mapping[str, Any], *, raw: bool
+    ) -> list[Item]:
+        if twice := sorted(set(inputs or {}) & set(named)):
+            raise ConfigError(f"expected each modality once, got {', '.join(twice)} twice: as an argument and in inputs")
+        return given_items(self.spec, views, self.dataset, name=self.name, raw=raw)
+
+    def _answers(self, model: Any, given: Given, names: Collection[str]) -> dict[str, np.ndarray]:
+        def draw(places: np.ndarray, _: torch.Generator) -> dict[str, Tensor]:
+            found = model.predict(given.batch[torch.from_numpy(places)], tuple(names))
+            return {name: answer(distribution) for name, distribution in found.items()}
+
+        return {name: made.numpy() for name, made in by_rows(draw, given.rows, 0).items()}
+
+
+def _check_count(count: int) -> None:
+    if type(count) is not int or not 1 <= count <= MOST:
+        raise ConfigError(f"expected a count of 1 to {MOST:,}, got {count!r}")

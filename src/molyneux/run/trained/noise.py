@@ -1,0 +1,95 @@
+"""Noise by row: what is drawn for one row of a batch does not depend on the other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from molyneux.core import seeds
+
+ROWS = 32
+"""Rows that are computed at once. Products of matrices of one size give a row the same bits wherever it stands, so that a
+sample alone is computed as one of many are."""
+_MOST_TRIES = 8
+T = TypeVar("T")
+
+
+class _AmbiguousAxisError(Exception):
+    """Several axes of a drawn tensor are as long as the batch."""
+
+
+class RowNoise(TorchFunctionMode):
+    """Draws with its `generator` are made row by row, each from a stream of its own (Salmon et al., SC 2011: Philox).
+
+    Within the context, `torch.randn`, `torch.rand` and `Tensor.exponential_` called with `generator` fill the axis that is as
+    long as the batch by the streams of its rows. Where no axis is, all rows share what is drawn.
+
+    Args:
+        rows: (B,) uint64, what the draws of a row depend on.
+        seed: root seed.
+    """
+
+    def __init__(self, rows: np.ndarray, seed: int) -> None:
+        super().__init__()
+        self.generator = torch.Generator().manual_seed(int(seeds.key(seed, "shared by rows")[0] >> np.uint64(1)))
+        self._rows, self._seed, self._calls = rows, seed, 0
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Make a draw with the generator of this object row by row, and call everything else as it is."""
+        kwargs = kwargs or {}
+        draw = _DRAWS.get(getattr(func, "__name__", "")) if kwargs.get("generator") is self.generator else None
+        if draw is None:
+            return func(*args, **kwargs)
+        like = func(*args, **kwargs)
+        axes = [axis for axis, size in enumerate(like.shape) if size == len(self._rows)]
+        if len(axes) > 1:
+            raise _AmbiguousAxisError
+        if not axes:
+            return like
+        self._calls += 1
+        number = seeds.key(self._seed, "draw", self._calls)[0]
+        shape = [size for axis, size in enumerate(like.shape) if axis != axes[0]]
+        drawn = [draw(np.random.Generator(np.random.Philox(key=np.array([row, number]))), shape) for row in self._rows]
+        return like.copy_(torch.from_numpy(np.stack(drawn, axes[0])))
+
+
+_DRAWS: dict[str, Callable[[np.random.Generator, Sequence[int]], np.ndarray]] = {
+    "randn": lambda rng, shape: rng.standard_normal(shape),
+    "rand": lambda rng, shape: rng.random(shape, np.float32),
+    "exponential_": lambda rng, shape: rng.standard_exponential(shape),
+}
+
+
+def by_rows(draw: Callable[[np.ndarray, torch.Generator], dict[str, Tensor]], rows: np.ndarray, seed: int) -> dict[str, Tensor]:
+    """What `draw` makes of rows, which are given to it in parts of one size, with the noise of each.
+
+    Args:
+        draw: gets positions (B,) and a generator, and returns tensors whose first axis is B. The last part is filled up with
+            positions that it has already.
+        rows: (N,) uint64, what the noise of a row depends on.
+        seed: root seed.
+
+    Returns:
+        By name, tensors whose first axis is N.
+    """
+    for size in range(ROWS, ROWS + _MOST_TRIES):
+        try:
+            parts = [_part(draw, rows, start, size, seed) for start in range(0, len(rows), size)]
+        except _AmbiguousAxisError:
+            continue
+        return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+    raise AssertionError(f"axes of every length from {ROWS} on")
+
+
+def _part(
+    draw: Callable[[np.ndarray, torch.Generator], dict[str, Tensor]], rows: np.ndarray, start: int, size: int, seed: int
+) -> dict[str, Tensor]:
+    positions = np.minimum(np.arange(start, start + size), len(rows) - 1)
+    with torch.no_grad(), RowNoise(rows[positions], seed) as noise:
+        made = draw(positions, noise.generator)
+    return {name: tensor[: len(rows) - start] for name, tensor in made.items()}
