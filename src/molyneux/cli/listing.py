@@ -46,12 +46,12 @@ def listing(kind: str, *, configs: Path = Path("configs")) -> dict[str, str]:
     """Names and summaries of everything of a kind, sorted by name.
 
     Args:
-        kind: `configs`, `judges`, `metrics` or one of `index.FAMILIES`.
+        kind: `configs`, `judges`, `metrics`, `pretrained` or one of `index.FAMILIES`.
         configs: the folder in which experiment files are looked for.
     """
     if kind in index.FAMILIES:
         return {name: entry.summary for name, entry in index.classes(kind).items()}
-    others = {"configs": lambda: _configs(configs), "judges": _judges, "metrics": _metrics}
+    others = {"configs": lambda: _configs(configs), "judges": _judges, "metrics": _metrics, "pretrained": _pretrained}
     return dict(others[kind]())
 
 
@@ -65,7 +65,7 @@ def about(kind: str, name: str) -> dict[str, Any]:
         known = listing(kind)
         if name not in known:
             raise ConfigError(f"{kind} has no {name!r}; {nearest(name, known)}")
-        return {"name": name, "says": known[name], "formula": formula(kind, name)}
+        return {"name": name, "says": _card(name) if kind == "pretrained" else known[name], "formula": formula(kind, name)}
     entry = index.find_class(kind, name)
     if entry is None:
         raise ConfigError(f"{kind} has no {name!r}; {nearest(name, index.classes(kind))}")
@@ -113,6 +113,21 @@ def _configs(folder: Path) -> Iterator[tuple[str, str]]:
         lines = path.read_text(encoding="utf-8").splitlines()
         comments = (line for line in lines if line.startswith("#") and "$schema=" not in line)
         yield str(path), next(comments, "").lstrip("# ")
+
+
+def _pretrained() -> Iterator[tuple[str, str]]:
+    """The trained models that come with the package, and what each is."""
+    from molyneux.run.trained.shipped import shipped_names, shipped_summary
+
+    for name in shipped_names():
+        yield name, shipped_summary(name)
+
+
+def _card(name: str) -> str:
+    """The card of a trained model that comes with the package."""
+    from molyneux.run.trained.shipped import shipped_card
+
+    return shipped_card(name)
 
 
 def _judges() -> Iterator[tuple[str, str]]:

@@ -35,6 +35,7 @@ KINDS = (
     "models",
     "nets",
     "objectives",
+    "pretrained",
     "worlds",
 )
 _FORMATS = ("hdf5", "native", "parquet", "png", "sentences", "webdataset")

@@ -44,7 +44,7 @@ def model_card(
     model = str(settings["learn"]["model"]["class_path"]).rpartition(".")[2]
     origin = dict(scores[0].origin) if scores else {}
     world = str(origin.get("world", "samples"))
-    base = [score for score in base_scores(scores) if score.value is not None]
+    base = [score for score in base_scores(scores) if score.value is not None and not score.name.endswith("value_accuracy")]
     left = (
         f"\n\nThe first {_MOST_SCORES} of {len(base)} scores; all are in `measure/scores.jsonl`."
         if len(base) > _MOST_SCORES

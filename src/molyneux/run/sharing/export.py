@@ -55,12 +55,14 @@ class ExportSettings:
         include_data: whether samples that come from the user's files are exported too. Generated ones are made again by anybody.
         half: whether matrices of weights are stored in 16 bits; the scores are not measured again.
         about: what the model is, in a sentence for the card; empty where nothing is said.
+        exhibits: whether the pictures of the report are exported too, where samples may be shown.
     """
 
     licence: str = ""
     include_data: bool = False
     half: bool = False
     about: str = ""
+    exhibits: bool = True
 
 
 def export_run(folder: Path | str, out: Path | str, settings: ExportSettings | None = None) -> None:
@@ -249,9 +251,8 @@ class _Files:
         self.copies, self.notes = dict[str, Path](), list[str]()
         self.resolved: dict[str, Any] = {**resolved, "data": dict(resolved["data"]), "measure": dict(resolved["measure"])}
         self.version = None if data is None or data.dataset is None else data.dataset.name
-        self.shown = settings.include_data or (
-            resolved["data"].get("world") is not None and resolved["data"].get("folder") is None
-        )
+        generated = resolved["data"].get("world") is not None and resolved["data"].get("folder") is None
+        self.shown = settings.exhibits and (settings.include_data or generated)
         self.judges, self.features = self._measured_with("judges"), self._measured_with("features")
         if data is None:
             pass

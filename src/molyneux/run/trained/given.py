@@ -49,9 +49,14 @@ class GivenSample:
     unread: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        parts = [f"{name} {self.used.get(name, value)!r}" for name, value in self.given.items() if isinstance(value, str)]
-        parts += [name for name, value in self.given.items() if not isinstance(value, str)]
-        return ", ".join(parts)
+        return ", ".join(self._said(name, value) for name, value in self.given.items())
+
+    def _said(self, name: str, value: Any) -> str:
+        """What was given of one modality, and what the model got for it where that is something else."""
+        if not isinstance(value, str) or name not in self.used:
+            return name
+        used = self.used[name]
+        return f"{name} {value!r}" if used == value else f"{name} {value!r} as {used!r}"
 
 
 @dataclass(frozen=True)

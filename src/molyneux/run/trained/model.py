@@ -39,7 +39,7 @@ MOST = 100_000
 """Samples of one call."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TrainedModel:
     """A trained model with the description of its samples. Made by `open_model`.
 
@@ -67,6 +67,10 @@ class TrainedModel:
     world: str = ""
     dataset: Callable[[], Dataset | None] = field(default=lambda: None, repr=False)
     judges: Mapping[str, Path] = field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        kind, senses = type(self.module).__name__, ", ".join(self.modalities)
+        return f"TrainedModel({self.name}: a {kind} of {senses}; can {', '.join(self.abilities) or 'nothing of this kind'})"
 
     @property
     def modalities(self) -> tuple[str, ...]:

@@ -22,7 +22,12 @@ def shipped_folder(name: str) -> Path | None:
     return _FOLDER / name if name in shipped_names() else None
 
 
+def shipped_card(name: str) -> str:
+    """The card of a model, without the front matter that hubs read."""
+    text = (_FOLDER / name / "README.md").read_text(encoding="utf-8")
+    return text.partition("\n---\n")[2].strip()
+
+
 def shipped_summary(name: str) -> str:
-    """What a model is, in the first sentence of its card."""
-    lines = (_FOLDER / name / "README.md").read_text(encoding="utf-8").splitlines()
-    return next((line for line in lines if line and not line.startswith(("#", "-", "|", "---", "`")) and " " in line), "")
+    """What a model is: the sentence below the title of its card."""
+    return shipped_card(name).split("\n\n")[1]

@@ -1,0 +1,161 @@
+"""Opening a model, and what people give and get: wordings, files, notebooks, errors."""
+
+import json
+import socket
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from torch import nn
+
+from molyneux import CdSprites, open_model
+from molyneux.core import ConfigError, DataError, NotApplicableError, SpecError, StoreError
+from molyneux.learn import DMVAE
+from molyneux.run import read_value
+from molyneux.run.trained.shipped import shipped_names
+
+BLACK = np.zeros((64, 64, 3), np.uint8)
+
+
+@pytest.fixture(scope="module")
+def model():
+    """An untrained model of pictures and captions of level 3, opened with its world."""
+    world = CdSprites(level=3)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return open_model(DMVAE(world.spec, latent_dim=4, private_dim={"image": 2}), data=world, name="tiny")
+
+
+def test_a_persons_wording_becomes_the_caption_of_the_world_and_what_it_leaves_open_is_drawn(model):
+    made = model.generate("image", text="A heart, red!", count=12, seed=1)
+    used = [sample.used["text"] for sample in made.samples]
+    assert {sample.given["text"] for sample in made.samples} == {"A heart, red!"}
+    assert set(used) == {"small red heart", "big red heart"}
+    assert all(sample.drawn["size"] == text.split()[0] for sample, text in zip(made.samples, used, strict=True))
+    assert "'A heart, red!' as" in repr(made)
+    exact = model.generate("image", text="small red heart", seed=1)
+    assert exact.samples[0].used == {"text": "small red heart"}
+    assert not exact.samples[0].drawn
+
+
+def test_what_the_world_does_not_know_is_drawn_as_it_is_with_the_nearest_caption(model):
+    made = model.generate("image", text="small red hart")
+    assert made.samples[0].used["text"] == "small red hart"
+    assert "heart" in made.samples[0].unread["text"]
+    assert not model.generate("image", text="small red hart", raw=True).samples[0].unread
+    with pytest.raises(DataError, match=r"nearest caption.*at most"):
+        model.generate("image", text="a small red dog that runs far away from everybody who looks at it")
+
+
+def test_noise_belongs_to_an_input_and_a_number(model):
+    many = model.generate("image", text=["small red heart", "big blue square", "small red heart"], count=40, seed=5)
+    assert len(many) == 120
+    alone = model.generate("image", text="big blue square", count=3, seed=5)
+    assert np.array_equal(alone.arrays(), many.arrays()[40:43])
+    assert not np.array_equal(many.arrays()[:40], many.arrays()[80:])  # the same input again gets other noise
+    assert not np.array_equal(many.arrays()[0], many.arrays()[1])
+    other = model.generate("image", text="big blue square", count=3, seed=6)
+    assert not np.array_equal(alone.arrays(), other.arrays())
+
+
+def test_views_are_what_people_have(model, tmp_path):
+    made = model.generate(["image", "text"], count=3)
+    assert all(isinstance(image, Image.Image) and image.size == (64, 64) for image in made.images())
+    assert all(isinstance(text, str) for text in made.texts())
+    made.images()[0].save(tmp_path / "one.png")
+    for image in (made.images()[0], tmp_path / "one.png", str(tmp_path / "one.png"), made.arrays("image")[0]):
+        assert np.array_equal(model.encode(image=image).shared, model.encode(image=made.images()[0]).shared)
+    readings = made.readings()
+    assert set(readings[0]) == {"image", "text"}
+    assert [part.reader for part in readings[0]["image"]] == ["RenderingReader", "JudgeReader"]
+    assert set(readings[0]["text"][0].values) == {"shape", "size", "colour"}
+
+
+@pytest.mark.parametrize("name", ["made.png", "made.json", "made.npz", "made"])
+def test_views_are_written_to_files(model, tmp_path, name):
+    made = model.generate(["image", "text"], count=3)
+    path = made.save(tmp_path / name)
+    if name == "made":
+        assert sorted(item.name for item in path.iterdir())[:3] == ["image-1.png", "image-2.png", "image-3.png"]
+    else:
+        first = path.read_bytes()
+        made.save(path)
+        assert path.read_bytes() == first
+    if name == "made.json":
+        assert len(json.loads(path.read_text())["samples"]) == 3
+    with pytest.raises(ConfigError, match=r"\.png, \.txt"):
+        made.save(tmp_path / "made.exe")
+
+
+def test_it_shows_itself_in_a_notebook(model):
+    shown = model.generate("image", count=30)._repr_html_()
+    assert shown.count("<img") == 24
+    assert "and 6 more" in shown
+    assert "<script" not in shown
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda model: model.generate("picture", text="small red heart"), ConfigError, 'did you mean "image"|image, text'),
+        (lambda model: model.generate("image", txt="small red heart"), ConfigError, "text"),
+        (lambda model: model.generate([], text="small red heart"), ConfigError, "different modalities"),
+        (lambda model: model.generate(["image", "image"]), ConfigError, "different modalities"),
+        (lambda model: model.generate("image", count=0), ConfigError, "count"),
+        (lambda model: model.generate("image", count=True), ConfigError, "count"),
+        (lambda model: model.generate("image", prior="los"), ConfigError, "loss"),
+        (lambda model: model.generate("image", text="small red heart", inputs={"text": "x"}), ConfigError, "twice"),
+        (lambda model: model.generate("image", text=["small red heart"] * 2, image=[None] * 3), None, ""),
+        (
+            lambda model: model.encode(text=["small red heart"] * 2, image=[np.zeros((64, 64, 3), np.uint8)] * 3),
+            ConfigError,
+            "as many",
+        ),
+        (lambda model: model.encode(), ConfigError, "at least one"),
+        (lambda model: model.predict(text="small red heart"), NotApplicableError, "cannot predict"),
+        (lambda model: model.decode("codes"), SpecError, "codes"),
+        (lambda model: model.generate("image", count=2).texts(), ConfigError, "kind text"),
+        (lambda model: model.generate(["image", "text"], count=2).values(), ConfigError, "several"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(model, call, error, words):
+    if error is None:
+        call(model)
+        return
+    with pytest.raises(error, match=words):
+        call(model)
+
+
+def test_what_is_no_model_is_refused(tmp_path):
+    with pytest.raises(StoreError, match="neither"):
+        open_model("no-such-model")
+    with pytest.raises(StoreError, match=r"config\.yaml"):
+        open_model(tmp_path)
+    with pytest.raises(SpecError, match="spec"):
+        open_model(nn.Linear(2, 2))
+
+
+def test_a_reader_says_what_a_caption_and_a_picture_show(tmp_path):
+    world = CdSprites(level=3)
+    assert read_value(world, "small red heart").readings[0].values == {"shape": "heart", "size": "small", "colour": "red"}
+    batch = world.source("test", 1, seed=1).batch(np.arange(1))
+    Image.fromarray(batch.views["image"][0].permute(1, 2, 0).numpy()).save(tmp_path / "one.png")
+    found = read_value(world, str(tmp_path / "one.png"))
+    assert found.modality == "image"
+    codes = dict(zip((factor.name for factor in world.spec.factors), batch.factors[0].tolist(), strict=True))
+    true = {name: world.spec.factor(name).values[code] for name, code in codes.items()}
+    assert found.readings[0].values == {name: true[name] for name in ("size", "colour", "shape")}
+    assert any("shape" in line for line in found.lines())
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_a_model_of_the_package_opens_without_network_samples_or_judges(name, monkeypatch):
+    def refused(*_, **__):
+        raise AssertionError("a socket was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refused)
+    opened = open_model(name)
+    assert opened.name == name
+    assert opened.abilities
+    assert "readers" not in vars(opened)
