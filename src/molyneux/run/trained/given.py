@@ -198,23 +198,27 @@ class Given:
         size = len(items[0].values)
         inputs = [_identity(items, place) for place in range(size)]
         seen, samples, rows = Counter[str](), list[GivenSample](), list[int]()
-        texts: dict[str, dict[int, str]] = {item.modality.name: {} for item in items}
+        texts: dict[str, dict[str, list[int]]] = {item.modality.name: {} for item in items}
         for place, one in enumerate(inputs):
+            fixed = None if _is_open(items, place) else _sample(items, place, np.random.default_rng(0))
             for number in range(count):
                 rows.append(int(seeds.key(seed, "sample", one, seen[one], number)[0]))
-                rng = seeds.generator(seed, "wording", one, seen[one], number)
-                samples.append(_sample(items, place, len(samples), rng, texts))
+                named = (seed, "wording", one, seen[one], number)
+                sample = fixed or _sample(items, place, seeds.generator(*named))
+                for item in items:
+                    if place in item.wordings:
+                        texts[item.modality.name].setdefault(sample.used[item.modality.name], []).append(len(samples))
+                samples.append(sample)
             seen[one] += 1
         repeats = torch.arange(size).repeat_interleave(count)
         views, lengths, present = dict[str, Tensor](), dict[str, Tensor](), dict[str, Tensor]()
         for item in items:
             name = item.modality.name
             view = item.view[repeats]
-            for text in set(texts[name].values()):
+            for text, places in texts[name].items():
                 assert item.world is not None
                 made = item.world.views_of_caption(text).get(name) or views_of(item.modality, text)
-                rows_of_text = [row for row, used in texts[name].items() if used == text]
-                view[rows_of_text] = made.view.to(view.dtype)
+                view[places] = made.view.to(view.dtype)
             views[name] = view
             if item.lengths is not None:
                 lengths[name] = item.lengths[repeats]
@@ -225,10 +229,13 @@ class Given:
         return cls(Batch(views, present, lengths=lengths), names, np.array(rows, np.uint64), tuple(samples), notes)
 
 
-def _sample(
-    items: Sequence[Item], place: int, row: int, rng: np.random.Generator, texts: Mapping[str, dict[int, str]]
-) -> GivenSample:
-    """What a sample is made from; the texts that stand for understood wordings are added to `texts` by row."""
+def _is_open(items: Sequence[Item], place: int) -> bool:
+    """Whether a text of an input leaves something open, which is drawn for each sample."""
+    return any(place in item.wordings and item.wordings[place].open for item in items)
+
+
+def _sample(items: Sequence[Item], place: int, rng: np.random.Generator) -> GivenSample:
+    """What a sample is made from; what is open is drawn."""
     given, used, drawn, unread = dict[str, Any](), dict[str, str](), dict[str, str](), dict[str, str]()
     for item in items:
         name, value = item.modality.name, item.values[place]
@@ -237,7 +244,7 @@ def _sample(
         given[name] = value
         if place in item.wordings:
             caption = item.wordings[place].caption(rng)
-            used[name] = texts[name][row] = caption.text
+            used[name] = caption.text
             drawn |= caption.drawn
         elif isinstance(value, str) and item.modality.kind == "text":
             used[name] = value
