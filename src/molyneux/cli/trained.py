@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -98,19 +98,25 @@ def _warn(samples: Sequence[Any]) -> None:
 def _tell(model: TrainedModel, made: Generated) -> None:
     """Pictures, where the terminal shows them; then what is in each sample, the same lines once."""
     pictures = [name for name in made.names if model.spec.modality(name).kind == "image"]
-    if pictures and sys.stdout.isatty():
+    if pictures:
         from molyneux.cli.pictures import show
 
         with answering():
             show(runs.picture_sheet(made.images(pictures[0])))
     readings = made.readings()
-    for row in range(min(len(made), _MOST_SHOWN)):
-        texts = [f"{name}: {made.values(name)[row]}" for name in made.names if model.spec.modality(name).symbols]
-        read = [f"{name} shows {parts[0]}" for name, parts in readings[row].items() if not model.spec.modality(name).symbols]
-        source = f"{made.samples[row]}: " if made.samples else ""
-        say(f"{row + 1}. {source}{'; '.join([*texts, *read])}")
+    lines = [_line(model, made, row, readings[row]) for row in range(min(len(made), _MOST_SHOWN))]
+    for line, times in Counter(lines).items():
+        say(line if len(lines) == 1 else f"{times} x {line}")
     if len(made) > _MOST_SHOWN:
         say(f"and {len(made) - _MOST_SHOWN:,} more")
+
+
+def _line(model: TrainedModel, made: Generated, row: int, readings: Mapping[str, Any]) -> str:
+    """What a sample was made from, its texts, and what is read in the rest."""
+    texts = [f"{name}: {made.values(name)[row]}" for name in made.names if model.spec.modality(name).symbols]
+    read = [f"{name} shows {parts[0]}" for name, parts in readings.items() if not model.spec.modality(name).symbols]
+    source = f"{made.samples[row]}: " if made.samples else ""
+    return f"{source}{'; '.join([*texts, *read])}"
 
 
 def _said(found: Predicted, answers: Mapping[str, Any], row: int) -> str:

@@ -1,0 +1,130 @@
+"""The commands of trained models: generate, predict and read."""
+
+import fcntl
+import json
+import os
+import pty
+import struct
+import sys
+import termios
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from molyneux.cli import main
+from molyneux.core import Modality, Spec, Target
+from molyneux.learn import FusionPredictor
+from molyneux.run import TrainedModel
+
+CAPTION = "large red circle at the top left on black"
+
+
+def test_a_picture_is_drawn_from_a_caption(tmp_path, capsys):
+    out = tmp_path / "circles.png"
+    assert (
+        main(["generate", "gebid-level5", "--text", CAPTION, "--to", "image", "--count", "4", "--seed", "1", "--out", str(out)])
+        == 0
+    )
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert f"Written: {out}" in said.out
+    assert "colour red" in said.out
+    first = out.read_bytes()
+    assert (
+        main(["generate", "gebid-level5", "--text", CAPTION, "--to", "image", "--count", "4", "--seed", "1", "--out", str(out)])
+        == 0
+    )
+    assert out.read_bytes() == first
+
+
+def test_a_caption_is_written_for_a_picture(tmp_path, capsys):
+    picture = tmp_path / "one.png"
+    assert main(["generate", "gebid-level5", "--text", CAPTION, "--to", "image", "--out", str(picture)]) == 0
+    capsys.readouterr()
+    assert main(["generate", "gebid-level5", "--image", str(picture), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["targets"] == ["text"]
+    assert answer["samples"][0]["generated"]["text"] == CAPTION
+
+
+def test_samples_are_drawn_from_a_prior(capsys):
+    assert main(["generate", "gebid-level5", "--from-prior", "--count", "3", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["samples"]) == 3
+    assert main(["generate", "gebid-level5", "--prior", "fited", "--json"]) == 2
+    assert "fitted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["generate", "gebid-level5"], "neither"),
+        (["generate", "gebid-level5", "--text", CAPTION, "--from-prior"], "both"),
+        (["generate", "gebid-level", "--text", CAPTION], 'did you mean "gebid-level5"'),
+        (["generate", "gebid-level5", "--txt", CAPTION], "text"),
+        (["generate", "gebid-level5", "--text", CAPTION, "--to", "sound"], "image, text"),
+        (["generate", "gebid-level5", "--image", "no-such.png"], "no-such.png"),
+        (["generate", "gebid-level5", "--text", CAPTION, "--count", "0"], "count"),
+        (["predict", "gebid-level5", "--text", CAPTION], "cannot predict"),
+        (["predict", "gebid-level5"], "cannot predict"),
+        (["read", "gebid", "no-such.png", "--level", "5"], "no-such.png"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(words, told, capsys):
+    assert main(words) in (1, 2)
+    said = capsys.readouterr()
+    assert told in said.err
+    assert len(said.err.strip().splitlines()) == 1
+    assert said.out == ""
+
+
+def test_a_misspelt_caption_is_drawn_with_a_warning(capsys):
+    assert main(["generate", "gebid-level5", "--text", CAPTION.replace("circle", "cirle"), "--to", "image"]) == 0
+    assert "circle" in capsys.readouterr().err
+
+
+def test_a_predictor_answers_from_all_and_from_each(monkeypatch, tmp_path, capsys):
+    spec = Spec(
+        (Modality("image", "image", (1, 8, 8), "uint8"), Modality("values", "tabular", (3,))),
+        targets=(Target("shape", "class", ("square", "circle")),),
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        module = FusionPredictor(spec).eval()
+    monkeypatch.setattr("molyneux.run.open_model", lambda *_, **__: TrainedModel("tiny", module, spec), raising=False)
+    Image.fromarray(np.zeros((8, 8), np.uint8)).save(tmp_path / "a.png")
+    assert main(["predict", "tiny", "--image", str(tmp_path / "a.png")]) == 0
+    assert "shape: " in capsys.readouterr().out
+    assert main(["predict", "tiny", "--image", str(tmp_path / "a.png"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)["samples"][0]["answers"]["shape"]
+    assert sum(answer.values()) == pytest.approx(1.0)
+
+
+def test_readers_say_what_they_see(capsys):
+    assert main(["read", "gebid", CAPTION, "--level", "5"]) == 0
+    assert "shape circle" in capsys.readouterr().out
+    assert main(["read", "gebid", "large red cirle at the top left on black", "--level", "5", "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)["readings"][0]["values"]
+    assert values["shape"] is None
+
+
+def test_pictures_are_shown_in_a_terminal_and_in_nothing_else(capfd):
+    """Half blocks in a terminal that has no protocol for pictures."""
+    child, terminal = pty.fork()
+    if child == 0:  # pragma: no cover
+        os.environ["TERM"] = "xterm-256color"
+        words = ["generate", "gebid-level5", "--text", CAPTION, "--to", "image"]
+        os.execv(sys.executable, [sys.executable, "-m", "molyneux", *words])
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
+    shown = b""
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        shown += part
+    assert os.waitpid(child, 0)[1] == 0, shown.decode(errors="replace")[-500:]
+    assert shown.count("▀".encode()) > 50
