@@ -19,6 +19,7 @@ from exploited import exploited
 from figure6 import said as figure6_said
 from missing_senses import rate_table
 from names import names_table
+from pretrained import pretrained_table
 from read import read_table
 from readers import accepted, beyond, close, of_benchmark, right
 from robust import differences, over_data_sets, robustness_table
@@ -275,6 +276,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "readers": readers,
     "methods": methods,
     "names": names_table,
+    "pretrained": lambda _: pretrained_table(),
     "relative": relative,
     "robust": robust,
     "said": said,

@@ -65,6 +65,7 @@ def model_card(
         f"# {settings.get('name', model)}",
         about,
         f"`{model}` on `{world}`, trained with Molyneux {__version__}: {numbers}, seed {settings['seed']}{_took(details)}.",
+        _findings(scores),
         f"## Training data\n\n`{world}`:\n\n```yml\n{dump_document({'data': data}).strip()}\n```",
         f"## Scores\n\nOn the split `{origin.get('split', 'test')}`. Chance is the score of guessing; intervals are 95 %.",
         f"{table.strip()}{left}",
@@ -127,6 +128,14 @@ def _took(details: Mapping[str, Any]) -> str:
         return ""
     where = f" on {machine['processor']}, threads {machine.get('threads', '?')}" if machine.get("processor") else ""
     return f"; training took {float(seconds) / 60:.0f} minutes{where}"
+
+
+def _findings(scores: Sequence[Score]) -> str:
+    """What it does, in sentences."""
+    from molyneux.report.run_page import headlines  # with what draws; takes a second to import
+
+    found = headlines(scores)
+    return "## What it does\n\n" + "\n".join(f"- {item.sentence}" for item in found) if found else ""
 
 
 def _limits(scores: Sequence[Score]) -> str:
