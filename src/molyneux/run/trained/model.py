@@ -31,7 +31,7 @@ from molyneux.core import (
 from molyneux.measure.generation import WithPrior, decoded, prior_codes, priors_of, subsets
 from molyneux.run.trained.generated import Generated, Origin
 from molyneux.run.trained.given import Given, Item, given_items
-from molyneux.run.trained.noise import by_rows
+from molyneux.run.trained.noise import RowNoise, by_rows
 from molyneux.run.trained.predicted import Predicted, answer
 from molyneux.run.trained.readers import model_readers
 
@@ -142,18 +142,21 @@ class TrainedModel:
         items = self._items({**(inputs or {}), **views}, inputs, views, raw=raw)
         if not items:
             rows = np.array([seeds.key(seed, "prior", number)[0] for number in range(count)])
-            made = by_rows(
-                lambda places, generator: decoded(model, prior_codes(model, len(places), generator), self.spec, only=names),
-                rows,
-                seed,
-            )
+
+            def draw_alone(places: np.ndarray, noise: RowNoise) -> dict[str, Tensor]:
+                with noise:
+                    codes = prior_codes(model, len(places), noise.generator)
+                return decoded(model, codes, self.spec, only=names)
+
+            made = by_rows(draw_alone, rows, seed)
             return Generated(names, made, (), Origin(self.name, seed, count, prior or self._first_prior()), self)
         self._able(Encodes, "generate from other modalities", "")
         given = Given.drawn(self.spec, items, count, seed)
 
-        def draw(places: np.ndarray, generator: torch.Generator) -> dict[str, Tensor]:
-            batch = given.batch[torch.from_numpy(places)]
-            codes = model.encode(batch, given.names).rsample(1, generator)[0]
+        def draw(places: np.ndarray, noise: RowNoise) -> dict[str, Tensor]:
+            posterior: Posterior = model.encode(given.batch[torch.from_numpy(places)], given.names)
+            with noise:
+                codes = posterior.rsample(1, noise.generator)[0]
             return decoded(model, codes, self.spec, only=names)
 
         made = by_rows(draw, given.rows, seed)
@@ -195,7 +198,7 @@ class TrainedModel:
             raise ConfigError(f"expected at least one of the modalities {', '.join(self.modalities)}, got none")
         given = Given.drawn(self.spec, items, 1, 0)
 
-        def draw(places: np.ndarray, generator: torch.Generator) -> dict[str, Tensor]:
+        def draw(places: np.ndarray, _: RowNoise) -> dict[str, Tensor]:
             posterior: Posterior = model.encode(given.batch[torch.from_numpy(places)], given.names)
             codes = posterior.mean
             return {"shared": codes.shared, **{f"private.{name}": part for name, part in codes.private.items()}}
@@ -238,8 +241,9 @@ class TrainedModel:
             raise ConfigError(f"expected at least one of the modalities {', '.join(self.modalities)}, got none")
         given = Given.drawn(self.spec, items, 1, seed)
 
-        def draw(places: np.ndarray, generator: torch.Generator) -> dict[str, Tensor]:
-            return {"": model.log_likelihood(given.batch[torch.from_numpy(places)], k, generator)}
+        def draw(places: np.ndarray, noise: RowNoise) -> dict[str, Tensor]:
+            with noise:
+                return {"": model.log_likelihood(given.batch[torch.from_numpy(places)], k, noise.generator)}
 
         found: np.ndarray = by_rows(draw, given.rows, seed)[""].numpy()
         return found
@@ -271,7 +275,7 @@ class TrainedModel:
         return given_items(self.spec, views, self.dataset, name=self.name, raw=raw)
 
     def _answers(self, model: Any, given: Given, names: Collection[str]) -> dict[str, np.ndarray]:
-        def draw(places: np.ndarray, _: torch.Generator) -> dict[str, Tensor]:
+        def draw(places: np.ndarray, _: RowNoise) -> dict[str, Tensor]:
             found = model.predict(given.batch[torch.from_numpy(places)], tuple(names))
             return {name: answer(distribution) for name, distribution in found.items()}
 

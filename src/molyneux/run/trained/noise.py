@@ -37,7 +37,9 @@ class RowNoise(TorchFunctionMode):
     def __init__(self, rows: np.ndarray, seed: int) -> None:
         super().__init__()
         self.generator = torch.Generator().manual_seed(int(seeds.key(seed, "shared by rows")[0] >> np.uint64(1)))
-        self._rows, self._seed, self._calls = rows, seed, 0
+        self._size, key = len(rows), seeds.key(seed, "rows")[0]
+        self._make = lambda: [np.random.Generator(np.random.Philox(key=np.array([row, key]))) for row in rows]
+        self._streams: list[np.random.Generator] = []
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Make a draw with the generator of this object row by row, and call everything else as it is."""
@@ -46,16 +48,14 @@ class RowNoise(TorchFunctionMode):
         if draw is None:
             return func(*args, **kwargs)
         like = func(*args, **kwargs)
-        axes = [axis for axis, size in enumerate(like.shape) if size == len(self._rows)]
+        axes = [axis for axis, size in enumerate(like.shape) if size == self._size]
         if len(axes) > 1:
             raise _AmbiguousAxisError
         if not axes:
             return like
-        self._calls += 1
-        number = seeds.key(self._seed, "draw", self._calls)[0]
+        self._streams = self._streams or self._make()
         shape = [size for axis, size in enumerate(like.shape) if axis != axes[0]]
-        drawn = [draw(np.random.Generator(np.random.Philox(key=np.array([row, number]))), shape) for row in self._rows]
-        return like.copy_(torch.from_numpy(np.stack(drawn, axes[0])))
+        return like.copy_(torch.from_numpy(np.stack([draw(stream, shape) for stream in self._streams], axes[0])))
 
 
 _DRAWS: dict[str, Callable[[np.random.Generator, Sequence[int]], np.ndarray]] = {
@@ -65,12 +65,12 @@ _DRAWS: dict[str, Callable[[np.random.Generator, Sequence[int]], np.ndarray]] = 
 }
 
 
-def by_rows(draw: Callable[[np.ndarray, torch.Generator], dict[str, Tensor]], rows: np.ndarray, seed: int) -> dict[str, Tensor]:
+def by_rows(draw: Callable[[np.ndarray, RowNoise], dict[str, Tensor]], rows: np.ndarray, seed: int) -> dict[str, Tensor]:
     """What `draw` makes of rows, which are given to it in parts of one size, with the noise of each.
 
     Args:
-        draw: gets positions (B,) and a generator, and returns tensors whose first axis is B. The last part is filled up with
-            positions that it has already.
+        draw: gets positions (B,) and the noise, within which it draws, and returns tensors whose first axis is B. The last part
+            is filled up with positions that it has already.
         rows: (N,) uint64, what the noise of a row depends on.
         seed: root seed.
 
@@ -87,9 +87,9 @@ def by_rows(draw: Callable[[np.ndarray, torch.Generator], dict[str, Tensor]], ro
 
 
 def _part(
-    draw: Callable[[np.ndarray, torch.Generator], dict[str, Tensor]], rows: np.ndarray, start: int, size: int, seed: int
+    draw: Callable[[np.ndarray, RowNoise], dict[str, Tensor]], rows: np.ndarray, start: int, size: int, seed: int
 ) -> dict[str, Tensor]:
     positions = np.minimum(np.arange(start, start + size), len(rows) - 1)
-    with torch.no_grad(), RowNoise(rows[positions], seed) as noise:
-        made = draw(positions, noise.generator)
+    with torch.no_grad():
+        made = draw(positions, RowNoise(rows[positions], seed))
     return {name: tensor[: len(rows) - start] for name, tensor in made.items()}

@@ -1,0 +1,61 @@
+"""The models that come with the package: sizes, and their recorded scores found again on fresh samples."""
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from molyneux.data import World
+from molyneux.measure import CodeUse, Coherence, Prediction, evaluate
+from molyneux.report.tables import whole_predictions
+from molyneux.run import open_evaluation, open_experiment, verify_export
+from molyneux.run.run.report import read_scores
+from molyneux.run.trained.shipped import shipped_card, shipped_folder, shipped_names
+
+MOST, MOST_IN_ALL = 9_000_000, 30_000_000
+"""Bytes of one model, and of all."""
+SAMPLES = 1_000
+
+
+def size(name):
+    return sum(path.stat().st_size for path in shipped_folder(name).rglob("*") if path.is_file())
+
+
+def test_they_are_small():
+    sizes = {name: size(name) for name in shipped_names()}
+    assert sizes
+    assert all(one <= MOST for one in sizes.values()), sizes
+    assert sum(sizes.values()) <= MOST_IN_ALL
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_each_has_a_card_and_checksums(name):
+    verify_export(shipped_folder(name))
+    card = shipped_card(name)
+    for part in ("## What it does", "## Training data", "## Scores", "## Use", "## Licence", "molyneux run"):
+        assert part in card
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_the_recorded_scores_are_found_again(name):
+    folder = shipped_folder(name)
+    experiment = open_experiment(folder)
+    world = isinstance(experiment.data.dataset, World) if os.environ.get("MOLYNEUX_DATA") or experiment.data.world else None
+    if world is None:
+        pytest.skip("needs the files of its data set, in the folder that MOLYNEUX_DATA names")
+    evaluation = replace(open_evaluation(folder), samples=SAMPLES, train=None)
+    if world:
+        evaluation = replace(evaluation, source=experiment.data.dataset.source("test", SAMPLES, seed=99))
+        evaluation = replace(evaluation, reference=None)
+    recorded = read_scores(folder)
+    measures = {score.name.partition(".")[0] for score in recorded}
+    chosen = [item for item in (Coherence(joint=False, values=False), Prediction(), CodeUse()) if item.name in measures]
+    found = {(score.name, str(sorted(score.about.items()))): score for score in evaluate(chosen, [evaluation]).scores}
+    compared = [score for score in recorded if score.name in ("coherence.strict", "code_use.distortion")]
+    compared = [score for score in [*compared, *whole_predictions(recorded)] if score.about.get("source") != "prior"]
+    assert compared
+    for old in compared:
+        new = found.get((old.name, str(sorted(old.about.items()))))
+        if new is None or new.value is None or old.interval is None or new.interval is None:
+            continue
+        assert new.interval[0] <= old.interval[1] and old.interval[0] <= new.interval[1], (old.about, old.value, new.value)
