@@ -1,95 +1,100 @@
 """Seeds and files become samples."""
 
-from molyneux.core.sources import Subset
-from molyneux.data.apart import Apart, Separation
-from molyneux.data.benchmarks import (
-    AVMNIST,
-    CLEVR,
-    CMUMOSEI,
-    CMUMOSI,
-    CREPE,
-    CUB,
-    ENRICO,
-    MHD,
-    MIMIC,
-    MNIST,
-    MNISTSVHN,
-    NLVR,
-    AGNews,
-    Benchmark,
-    CelebA,
-    CLEVRCoGenT,
-    CLEVRQuestions,
-    Clotho,
-    DBpedia,
-    FashionMNIST,
-    FileBenchmark,
-    KineticsLarge,
-    KineticsSmall,
-    LabelledTexts,
-    MMIMDb,
-    MuJoCoPush,
-    MUStARD,
-    PictureTexts,
-    PolyMNIST,
-    PublishedAVMNIST,
-    PublishedPolyMNIST,
-    RawWords,
-    SpokenDigits,
-    Sprites,
-    Stocks,
-    SugarCrepe,
-    URFunny,
-    VisionTouch,
-    Winoground,
-    YahooAnswers,
-    Yummly,
-    write_twin,
-)
-from molyneux.data.contact import contact_sheet, is_contact_sheet
-from molyneux.data.dataset import Split, SplitDataset, SplitSource, World
-from molyneux.data.exports import export_hdf5, export_parquet, export_png, export_webdataset
-from molyneux.data.missing import Missing
-from molyneux.data.missing_protocols import MAR, MCAR, MNAR
-from molyneux.data.own import ArrayDataset, ImageFolder, OwnDataset, TableDataset
-from molyneux.data.sentence_files import export_sentences, load_sentences
-from molyneux.data.sources import ArraySource, Lacking, Views, load
-from molyneux.data.stored import StoredSource, store_samples
-from molyneux.data.word_alignment import WordAlign
-from molyneux.data.worlds import (
-    CaptionSettings,
-    CdSprites,
-    Decomposition,
-    FigureAttributes,
-    GeBiD,
-    GeBiDNoise,
-    HeldOut,
-    HeldOutSplits,
-    Interactions,
-    Letters,
-    Noise,
-    PartsOfSpeech,
-    PictureSettings,
-    Rendering,
-    SceneSettings,
-    Semantics,
-    ShapeClasses,
-    ShapeWorld,
-    SimulatedPush,
-    SpriteRendering,
-    Tree,
-    Ynoc,
-    dmrs_of,
-    eds_of,
-    export_push,
-    ideal_codes,
-    mrs_of,
-    paraphrase,
-    parse,
-    realise_with_ace,
-    say,
-    tree_of_dmrs,
-)
+from typing import TYPE_CHECKING
+
+from molyneux.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from molyneux.core.sources import Subset
+    from molyneux.data.apart import Apart, Separation
+    from molyneux.data.benchmarks import (
+        AVMNIST,
+        CLEVR,
+        CMUMOSEI,
+        CMUMOSI,
+        CREPE,
+        CUB,
+        ENRICO,
+        MHD,
+        MIMIC,
+        MNIST,
+        MNISTSVHN,
+        NLVR,
+        AGNews,
+        Benchmark,
+        CelebA,
+        CLEVRCoGenT,
+        CLEVRQuestions,
+        Clotho,
+        DBpedia,
+        FashionMNIST,
+        FileBenchmark,
+        KineticsLarge,
+        KineticsSmall,
+        LabelledTexts,
+        MMIMDb,
+        MuJoCoPush,
+        MUStARD,
+        PictureTexts,
+        PolyMNIST,
+        PublishedAVMNIST,
+        PublishedPolyMNIST,
+        RawWords,
+        SpokenDigits,
+        Sprites,
+        Stocks,
+        SugarCrepe,
+        URFunny,
+        VisionTouch,
+        Winoground,
+        YahooAnswers,
+        Yummly,
+        write_twin,
+    )
+    from molyneux.data.contact import contact_sheet, is_contact_sheet
+    from molyneux.data.dataset import Split, SplitDataset, SplitSource, World
+    from molyneux.data.exports import export_hdf5, export_parquet, export_png, export_webdataset
+    from molyneux.data.missing import Missing
+    from molyneux.data.missing_protocols import MAR, MCAR, MNAR
+    from molyneux.data.own import ArrayDataset, ImageFolder, OwnDataset, TableDataset
+    from molyneux.data.sentence_files import export_sentences, load_sentences
+    from molyneux.data.sources import ArraySource, Lacking, Views, load
+    from molyneux.data.stored import StoredSource, store_samples
+    from molyneux.data.word_alignment import WordAlign
+    from molyneux.data.worlds import (
+        CaptionSettings,
+        CdSprites,
+        Decomposition,
+        FigureAttributes,
+        GeBiD,
+        GeBiDNoise,
+        HeldOut,
+        HeldOutSplits,
+        Interactions,
+        Letters,
+        Noise,
+        PartsOfSpeech,
+        PictureSettings,
+        Rendering,
+        SceneSettings,
+        Semantics,
+        ShapeClasses,
+        ShapeWorld,
+        SimulatedPush,
+        SpriteRendering,
+        Tree,
+        Ynoc,
+        dmrs_of,
+        eds_of,
+        export_push,
+        ideal_codes,
+        mrs_of,
+        paraphrase,
+        parse,
+        realise_with_ace,
+        say,
+        tree_of_dmrs,
+    )
 
 __all__ = [
     "AVMNIST",
@@ -197,3 +202,6 @@ __all__ = [
     "tree_of_dmrs",
     "write_twin",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__)

@@ -1,65 +1,70 @@
 """Samples become a trained model."""
 
-from molyneux.core import History
-from molyneux.learn.files import load_batch, load_config, load_spec, load_weights, save_batch, save_model
-from molyneux.learn.judges import Judge, load_judge, shipped_judges, train_judge
-from molyneux.learn.outside import WrappedAutoencoder, WrappedEncoder, WrappedPredictor, load_state
-from molyneux.learn.predictors import (
-    MAC,
-    MCTN,
-    Attention,
-    CoAttention,
-    CompactBilinear,
-    ConceptModules,
-    Constant,
-    FiLM,
-    FusionPredictor,
-    GradientBlending,
-    JoinedVectors,
-    JointTransformer,
-    NeuralModules,
-    PictureInLSTM,
-    PictureOnly,
-    Predictor,
-    RelationNetwork,
-    StackedAttention,
-    SubsetPredictors,
-    TextOnly,
-    VAEAgreement,
-)
-from molyneux.learn.pretrained import Answerer, DualEncoder, ImageTextMatcher, PictureTextModel
-from molyneux.learn.training import Stage, Training
-from molyneux.learn.training.fit_progress import FitProgress
-from molyneux.learn.training.hardware import keep_freed_memory, precision_of
-from molyneux.learn.training.post_fit import post_fit_precision
-from molyneux.learn.training.trainer import fit
-from molyneux.learn.vaes import (
-    AE,
-    CMVAE,
-    CRMVAE,
-    CVAE,
-    DMVAE,
-    HELVAE,
-    HSVAE,
-    IDMVAE,
-    JMVAE,
-    JNF,
-    MHVAE,
-    MLD,
-    MMJSD,
-    MMVAE,
-    MMVM,
-    MVAE,
-    MVTCAE,
-    TELBO,
-    VAE,
-    CoDEVAE,
-    GPoE,
-    MMVAEPlus,
-    MoPoE,
-    MultimodalVAE,
-    Nexus,
-)
+from typing import TYPE_CHECKING
+
+from molyneux.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from molyneux.core import History
+    from molyneux.learn.files import load_batch, load_config, load_spec, load_weights, save_batch, save_model
+    from molyneux.learn.judges import Judge, load_judge, shipped_judges, train_judge
+    from molyneux.learn.outside import WrappedAutoencoder, WrappedEncoder, WrappedPredictor, load_state
+    from molyneux.learn.predictors import (
+        MAC,
+        MCTN,
+        Attention,
+        CoAttention,
+        CompactBilinear,
+        ConceptModules,
+        Constant,
+        FiLM,
+        FusionPredictor,
+        GradientBlending,
+        JoinedVectors,
+        JointTransformer,
+        NeuralModules,
+        PictureInLSTM,
+        PictureOnly,
+        Predictor,
+        RelationNetwork,
+        StackedAttention,
+        SubsetPredictors,
+        TextOnly,
+        VAEAgreement,
+    )
+    from molyneux.learn.pretrained import Answerer, DualEncoder, ImageTextMatcher, PictureTextModel
+    from molyneux.learn.training import Stage, Training
+    from molyneux.learn.training.fit_progress import FitProgress
+    from molyneux.learn.training.hardware import keep_freed_memory, precision_of
+    from molyneux.learn.training.post_fit import post_fit_precision
+    from molyneux.learn.training.trainer import fit
+    from molyneux.learn.vaes import (
+        AE,
+        CMVAE,
+        CRMVAE,
+        CVAE,
+        DMVAE,
+        HELVAE,
+        HSVAE,
+        IDMVAE,
+        JMVAE,
+        JNF,
+        MHVAE,
+        MLD,
+        MMJSD,
+        MMVAE,
+        MMVM,
+        MVAE,
+        MVTCAE,
+        TELBO,
+        VAE,
+        CoDEVAE,
+        GPoE,
+        MMVAEPlus,
+        MoPoE,
+        MultimodalVAE,
+        Nexus,
+    )
 
 __all__ = [
     "AE",
@@ -155,3 +160,6 @@ PUBLIC_PATHS = {
     "molyneux.learn.private_priors.ConditionalNormal": "molyneux.learn.priors.ConditionalNormal",
 }
 """Paths by which settings, runs and records name classes, and where these are: see `core.classes.public_path`."""
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__)

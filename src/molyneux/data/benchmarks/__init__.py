@@ -1,46 +1,51 @@
 """Benchmarks: published data sets that lie in files; nothing is downloaded."""
 
-from molyneux.data.benchmarks.av_mnist import AVMNIST
-from molyneux.data.benchmarks.benchmark import Benchmark
-from molyneux.data.benchmarks.clevr import CLEVR, CLEVRCoGenT, CLEVRQuestions
-from molyneux.data.benchmarks.crepe import CREPE
-from molyneux.data.benchmarks.generative import (
-    CUB,
-    MHD,
-    MNIST,
-    MNISTSVHN,
-    CelebA,
-    FashionMNIST,
-    PolyMNIST,
-    PublishedPolyMNIST,
-    SpokenDigits,
-    Sprites,
-)
-from molyneux.data.benchmarks.labelled_texts import AGNews, DBpedia, LabelledTexts, YahooAnswers
-from molyneux.data.benchmarks.multibench import (
-    CMUMOSEI,
-    CMUMOSI,
-    ENRICO,
-    MIMIC,
-    Clotho,
-    FileBenchmark,
-    KineticsLarge,
-    KineticsSmall,
-    MMIMDb,
-    MuJoCoPush,
-    MUStARD,
-    PublishedAVMNIST,
-    RawWords,
-    Stocks,
-    URFunny,
-    VisionTouch,
-    Yummly,
-)
-from molyneux.data.benchmarks.nlvr import NLVR
-from molyneux.data.benchmarks.picture_texts import PictureTexts
-from molyneux.data.benchmarks.sugarcrepe import SugarCrepe
-from molyneux.data.benchmarks.twins import write_twin
-from molyneux.data.benchmarks.winoground import Winoground
+from typing import TYPE_CHECKING
+
+from molyneux.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from molyneux.data.benchmarks.av_mnist import AVMNIST
+    from molyneux.data.benchmarks.benchmark import Benchmark
+    from molyneux.data.benchmarks.clevr import CLEVR, CLEVRCoGenT, CLEVRQuestions
+    from molyneux.data.benchmarks.crepe import CREPE
+    from molyneux.data.benchmarks.generative import (
+        CUB,
+        MHD,
+        MNIST,
+        MNISTSVHN,
+        CelebA,
+        FashionMNIST,
+        PolyMNIST,
+        PublishedPolyMNIST,
+        SpokenDigits,
+        Sprites,
+    )
+    from molyneux.data.benchmarks.labelled_texts import AGNews, DBpedia, LabelledTexts, YahooAnswers
+    from molyneux.data.benchmarks.multibench import (
+        CMUMOSEI,
+        CMUMOSI,
+        ENRICO,
+        MIMIC,
+        Clotho,
+        FileBenchmark,
+        KineticsLarge,
+        KineticsSmall,
+        MMIMDb,
+        MuJoCoPush,
+        MUStARD,
+        PublishedAVMNIST,
+        RawWords,
+        Stocks,
+        URFunny,
+        VisionTouch,
+        Yummly,
+    )
+    from molyneux.data.benchmarks.nlvr import NLVR
+    from molyneux.data.benchmarks.picture_texts import PictureTexts
+    from molyneux.data.benchmarks.sugarcrepe import SugarCrepe
+    from molyneux.data.benchmarks.twins import write_twin
+    from molyneux.data.benchmarks.winoground import Winoground
 
 __all__ = [
     "AVMNIST",
@@ -86,3 +91,6 @@ __all__ = [
     "Yummly",
     "write_twin",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__)

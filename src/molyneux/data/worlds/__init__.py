@@ -1,33 +1,38 @@
 """Worlds: generators whose true factors are known."""
 
-from molyneux.data.dataset import Split, SplitSource, World
-from molyneux.data.worlds.cdsprites import CdSprites
-from molyneux.data.worlds.cdsprites_settings import Noise, SpriteRendering
-from molyneux.data.worlds.gebid import GeBiD
-from molyneux.data.worlds.gebid_settings import GeBiDNoise
-from molyneux.data.worlds.interactions import Decomposition, Interactions
-from molyneux.data.worlds.levels import FigureAttributes, Rendering
-from molyneux.data.worlds.push import SimulatedPush, export_push
-from molyneux.data.worlds.sentences import Letters, PartsOfSpeech, Ynoc, ideal_codes
-from molyneux.data.worlds.shapeworld import (
-    CaptionSettings,
-    HeldOut,
-    HeldOutSplits,
-    PictureSettings,
-    SceneSettings,
-    Semantics,
-    ShapeClasses,
-    ShapeWorld,
-    Tree,
-    dmrs_of,
-    eds_of,
-    mrs_of,
-    paraphrase,
-    parse,
-    realise_with_ace,
-    say,
-    tree_of_dmrs,
-)
+from typing import TYPE_CHECKING
+
+from molyneux.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from molyneux.data.dataset import Split, SplitSource, World
+    from molyneux.data.worlds.cdsprites import CdSprites
+    from molyneux.data.worlds.cdsprites_settings import Noise, SpriteRendering
+    from molyneux.data.worlds.gebid import GeBiD
+    from molyneux.data.worlds.gebid_settings import GeBiDNoise
+    from molyneux.data.worlds.interactions import Decomposition, Interactions
+    from molyneux.data.worlds.levels import FigureAttributes, Rendering
+    from molyneux.data.worlds.push import SimulatedPush, export_push
+    from molyneux.data.worlds.sentences import Letters, PartsOfSpeech, Ynoc, ideal_codes
+    from molyneux.data.worlds.shapeworld import (
+        CaptionSettings,
+        HeldOut,
+        HeldOutSplits,
+        PictureSettings,
+        SceneSettings,
+        Semantics,
+        ShapeClasses,
+        ShapeWorld,
+        Tree,
+        dmrs_of,
+        eds_of,
+        mrs_of,
+        paraphrase,
+        parse,
+        realise_with_ace,
+        say,
+        tree_of_dmrs,
+    )
 
 __all__ = [
     "CaptionSettings",
@@ -66,3 +71,6 @@ __all__ = [
     "say",
     "tree_of_dmrs",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__)

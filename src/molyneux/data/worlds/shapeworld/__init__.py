@@ -1,14 +1,19 @@
 """Microworlds of shapes with captions that have a formal meaning (after Kuhnle & Copestake, 2017)."""
 
-from molyneux.data.worlds.shapeworld.agreement import ShapeWorld
-from molyneux.data.worlds.shapeworld.classification import ShapeClasses
-from molyneux.data.worlds.shapeworld.meaning.ace import realise_with_ace
-from molyneux.data.worlds.shapeworld.meaning.captions import paraphrase, parse, say
-from molyneux.data.worlds.shapeworld.meaning.dmrs import dmrs_of, eds_of, mrs_of, tree_of_dmrs
-from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
-from molyneux.data.worlds.shapeworld.meaning.trees import Tree
-from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings
-from molyneux.data.worlds.shapeworld.world_settings import CaptionSettings, HeldOutSplits, PictureSettings
+from typing import TYPE_CHECKING
+
+from molyneux.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from molyneux.data.worlds.shapeworld.agreement import ShapeWorld
+    from molyneux.data.worlds.shapeworld.classification import ShapeClasses
+    from molyneux.data.worlds.shapeworld.meaning.ace import realise_with_ace
+    from molyneux.data.worlds.shapeworld.meaning.captions import paraphrase, parse, say
+    from molyneux.data.worlds.shapeworld.meaning.dmrs import dmrs_of, eds_of, mrs_of, tree_of_dmrs
+    from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
+    from molyneux.data.worlds.shapeworld.meaning.trees import Tree
+    from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings
+    from molyneux.data.worlds.shapeworld.world_settings import CaptionSettings, HeldOutSplits, PictureSettings
 
 __all__ = [
     "CaptionSettings",
@@ -29,3 +34,6 @@ __all__ = [
     "say",
     "tree_of_dmrs",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__)

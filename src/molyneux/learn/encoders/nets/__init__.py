@@ -1,17 +1,22 @@
 """Nets of generative models: an encoder and a decoder for each kind of modality."""
 
-from molyneux.learn.encoders.nets.contour import Contour
-from molyneux.learn.encoders.nets.general import Dense, Series, Video, default_net
-from molyneux.learn.encoders.nets.grid import GridConvolutional
-from molyneux.learn.encoders.nets.images import Convolutional, Patches
-from molyneux.learn.encoders.nets.lenet import MirroredLeNet
-from molyneux.learn.encoders.nets.net import Decoder, Net, NetEncoder
-from molyneux.learn.encoders.nets.normalised import NormalisedConvolutional
-from molyneux.learn.encoders.nets.recurrent import Recurrent
-from molyneux.learn.encoders.nets.recurrent_series import RecurrentSeries
-from molyneux.learn.encoders.nets.text_encoders import Averaging, Slots
-from molyneux.learn.encoders.nets.transformer import CausalTransformer, CharacterTransformer
-from molyneux.learn.encoders.nets.what_where import WhatWhere
+from typing import TYPE_CHECKING
+
+from molyneux.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from molyneux.learn.encoders.nets.contour import Contour
+    from molyneux.learn.encoders.nets.general import Dense, Series, Video, default_net
+    from molyneux.learn.encoders.nets.grid import GridConvolutional
+    from molyneux.learn.encoders.nets.images import Convolutional, Patches
+    from molyneux.learn.encoders.nets.lenet import MirroredLeNet
+    from molyneux.learn.encoders.nets.net import Decoder, Net, NetEncoder
+    from molyneux.learn.encoders.nets.normalised import NormalisedConvolutional
+    from molyneux.learn.encoders.nets.recurrent import Recurrent
+    from molyneux.learn.encoders.nets.recurrent_series import RecurrentSeries
+    from molyneux.learn.encoders.nets.text_encoders import Averaging, Slots
+    from molyneux.learn.encoders.nets.transformer import CausalTransformer, CharacterTransformer
+    from molyneux.learn.encoders.nets.what_where import WhatWhere
 
 __all__ = [
     "Averaging",
@@ -35,3 +40,6 @@ __all__ = [
     "WhatWhere",
     "default_net",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__)

@@ -1,10 +1,15 @@
 """Imputations: what stands in for the encodings of missing modalities, one file per method."""
 
-from molyneux.learn.predictors.imputations.fills import MeanImputation, TokenImputation
-from molyneux.learn.predictors.imputations.imputation import Imputation, Imputer, drop_modalities
-from molyneux.learn.predictors.imputations.shaspec import ShaSpec
-from molyneux.learn.predictors.imputations.smil import SMIL
-from molyneux.learn.predictors.imputations.vae_imputation import VAEImputation
+from typing import TYPE_CHECKING
+
+from molyneux.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from molyneux.learn.predictors.imputations.fills import MeanImputation, TokenImputation
+    from molyneux.learn.predictors.imputations.imputation import Imputation, Imputer, drop_modalities
+    from molyneux.learn.predictors.imputations.shaspec import ShaSpec
+    from molyneux.learn.predictors.imputations.smil import SMIL
+    from molyneux.learn.predictors.imputations.vae_imputation import VAEImputation
 
 __all__ = [
     "SMIL",
@@ -16,3 +21,6 @@ __all__ = [
     "VAEImputation",
     "drop_modalities",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__)

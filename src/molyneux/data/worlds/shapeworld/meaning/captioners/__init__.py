@@ -4,25 +4,30 @@
 paper's data sets, which give the truth away. `minimal_pairs` makes balanced data of the standard ones.
 """
 
-from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import Captioner, Captions
-from molyneux.data.worlds.shapeworld.meaning.captioners.composed import ChangedCaptioner, ComposedCaptioner
-from molyneux.data.worlds.shapeworld.meaning.captioners.mixed import Logical, MixedCaptioner
-from molyneux.data.worlds.shapeworld.meaning.captioners.published import (
-    PublishedExistential,
-    PublishedQuantification,
-    PublishedSpatial,
-)
-from molyneux.data.worlds.shapeworld.meaning.captioners.standard import (
-    BARE_QUANTIFIERS,
-    comparison,
-    existential,
-    number_bound,
-    quantification,
-    relational,
-    selection,
-    single_attribute,
-    there_is,
-)
+from typing import TYPE_CHECKING
+
+from molyneux.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import Captioner, Captions
+    from molyneux.data.worlds.shapeworld.meaning.captioners.composed import ChangedCaptioner, ComposedCaptioner
+    from molyneux.data.worlds.shapeworld.meaning.captioners.mixed import Logical, MixedCaptioner
+    from molyneux.data.worlds.shapeworld.meaning.captioners.published import (
+        PublishedExistential,
+        PublishedQuantification,
+        PublishedSpatial,
+    )
+    from molyneux.data.worlds.shapeworld.meaning.captioners.standard import (
+        BARE_QUANTIFIERS,
+        comparison,
+        existential,
+        number_bound,
+        quantification,
+        relational,
+        selection,
+        single_attribute,
+        there_is,
+    )
 
 __all__ = [
     "BARE_QUANTIFIERS",
@@ -44,3 +49,6 @@ __all__ = [
     "single_attribute",
     "there_is",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__)

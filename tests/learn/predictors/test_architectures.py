@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from molyneux.core import Batch, ConfigError, Modality, Progress, Spec, SpecError, Target
-from molyneux.learn.predictors.multizoo import ARCHITECTURES, multizoo
+from molyneux.learn.predictors.architectures import ARCHITECTURES, multizoo
 
 
 def image(*shape):
