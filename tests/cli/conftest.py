@@ -33,7 +33,7 @@ def context(_paths: None) -> multiprocessing.context.ForkServerContext:
     """Starts processes in which everything is imported already."""
     found = multiprocessing.get_context("forkserver")
     found.set_forkserver_preload(
-        ["molyneux.run.studies.sweep", "molyneux.cli.worlds", "molyneux.report.study.pages", "lightning.fabric"]
+        ["molyneux.run.studies.sweep", "molyneux.cli.worlds", "molyneux.report.study.pages", "molyneux.learn.training.fabric"]
     )
     return found
 

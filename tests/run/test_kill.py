@@ -27,7 +27,7 @@ OVERRIDES = [
 def context() -> ForkServerContext:
     """Starts processes in which everything is imported already."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["molyneux.run.run.steps", "lightning.fabric"])
+    context.set_forkserver_preload(["molyneux.run.run.steps", "molyneux.learn.training.fabric"])
     return context
 
 

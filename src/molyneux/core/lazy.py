@@ -1,13 +1,15 @@
-"""Imports: names of a package that are imported when they are first used, and libraries without the settings of a folder."""
+"""Imports: names that wait for their first use, and libraries without the settings of a folder or for their version alone."""
 
 from __future__ import annotations
 
 import ast
 import importlib
+import importlib.metadata
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, nullcontext
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 
@@ -44,3 +46,22 @@ def settings_apart(library: str) -> Iterator[bool]:
         inside = nullcontext()
     with inside:
         yield new
+
+
+@contextmanager
+def version_alone(library: str) -> Iterator[None]:
+    """Inside, a library that was not imported before is a module with its `__version__` and nothing else.
+
+    It is for the import of another library that asks for that version and for nothing else, where the library takes seconds.
+    """
+    stand_in = ModuleType(library)
+    try:
+        stand_in.__dict__["__version__"] = importlib.metadata.version(library)
+        new = sys.modules.setdefault(library, stand_in) is stand_in
+    except importlib.metadata.PackageNotFoundError:
+        new = False
+    try:
+        yield
+    finally:
+        if new:
+            sys.modules.pop(library, None)

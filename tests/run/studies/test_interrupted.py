@@ -21,7 +21,13 @@ def test_a_search_interrupted_twice_ends_with_the_same_table(settings: dict[str,
     settings["report"] = {"formats": ["markdown"]}
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(
-        ["molyneux.run.studies.sweep", "molyneux.report.study.pages", "lightning.fabric", "optuna", "sqlalchemy.dialects.sqlite"]
+        [
+            "molyneux.run.studies.sweep",
+            "molyneux.report.study.pages",
+            "molyneux.learn.training.fabric",
+            "optuna",
+            "sqlalchemy.dialects.sqlite",
+        ]
     )
     sweeper = importlib.import_module("sweeper")
 

@@ -22,7 +22,7 @@ from molyneux.learn.checks import refuse
 from molyneux.learn.training.settings import Training
 
 if TYPE_CHECKING:
-    from lightning.fabric.loggers.logger import Logger
+    from lightning_fabric.loggers.logger import Logger
 
 _PACKAGES = {"tensorboard": "tensorboard", "mlflow": "mlflow-skinny", "wandb": "wandb"}
 """What is imported for each setting, and what installs it."""
@@ -103,7 +103,7 @@ class _TensorBoard(_Log):
     """Event files in `folder`; steps after `step`, which a killed process may have written, are hidden (`purge_step`)."""
 
     def __init__(self, folder: Path, step: int) -> None:
-        from lightning.fabric.loggers.tensorboard import TensorBoardLogger
+        from lightning_fabric.loggers.tensorboard import TensorBoardLogger
 
         self._folder = folder
         with _store_errors(folder):

@@ -23,7 +23,7 @@ from molyneux.learn.training.hardware import bf16_problem, use_bf16, use_channel
 from molyneux.learn.training.settings import Stage, Training
 
 if TYPE_CHECKING:
-    from lightning.fabric import Fabric
+    from lightning_fabric import Fabric
 
 
 class Meter:

@@ -31,18 +31,15 @@ class FitStep(TrainingStep):
     @contextmanager
     def of(self, model: nn.Module, *, steps: int, seed: int) -> Iterator[Callable[[Batch, int], None]]:
         """A function that makes a step with a batch, given its number; the model trains and is on its device meanwhile."""
-        # Takes seconds to import, which only training needs.
-        from lightning.fabric import Fabric
-        from lightning.fabric.plugins.precision import MixedPrecision, Precision
+        from molyneux.learn.training.fabric import make_fabric  # takes seconds, which only training needs
 
         stage = self.training.stages[-1] if self.training.stages else Stage(name="")
         settings = self.training.of_stage(stage) if self.training.stages else self.training
         device = next((item.device for item in model.parameters()), torch.device("cpu"))
-        precision = MixedPrecision("bf16-mixed", device.type) if use_bf16(settings, model) else Precision()
         if use_channels_last(settings, model):
             model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         keep_freed_memory()
-        fabric = Fabric(accelerator=device.type, devices=1, plugins=[precision])
+        fabric = make_fabric(device.type, bf16=use_bf16(settings, model))
         with tempfile.TemporaryDirectory() as folder:
             made = Steps(model, stage, settings, fabric, seed, steps, 0, Path(folder))
             model.train()

@@ -162,13 +162,9 @@ class _Fitting:
 
     def run(self) -> None:
         """Train to the end."""
-        # Takes seconds to import, which only training needs.
-        from lightning.fabric import Fabric
-        from lightning.fabric.plugins.precision import MixedPrecision, Precision
+        from molyneux.learn.training.fabric import make_fabric  # takes seconds, which only training needs
 
         device = choose_device(self.training)
-        # As a plugin, because Fabric writes a line to the screen where mixed precision is asked for by name.
-        precision = MixedPrecision("bf16-mixed", device) if use_bf16(self.training, self.model) else Precision()
         self._device = device
         self._read()  # before anything is written
         self._logs = Logs(self.training, self.folder, self.state.history)
@@ -178,7 +174,7 @@ class _Fitting:
         self._clock = ProgressClock(self.progress, self._steps_done(), total, self.training.batch_size)
         try:
             with torch.random.fork_rng(devices=[torch.cuda.current_device()] if device == "cuda" else []):
-                fabric = Fabric(accelerator=device, devices=1, plugins=[precision])
+                fabric = make_fabric(device, bf16=use_bf16(self.training, self.model))
                 fabric.to_device(self.model)
                 self.model.train()
                 self._run_stages(fabric)
