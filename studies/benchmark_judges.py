@@ -24,7 +24,7 @@ from molyneux.data import FashionMNIST, PolyMNIST, SpokenDigits
 from molyneux.learn.judges import Judge, judge_file, shipped_file
 from molyneux.measure.readers import LabelledViews, reading_scores, softened
 from molyneux.report import StudyRun, save_records
-from molyneux.run.run.readers import make_judge
+from molyneux.run.run.judge_training import make_judge
 
 RESULTS = Path(__file__).parent / "results" / "benchmark-readers" / "records.jsonl"
 CONFIGS = {"spoken-digits-v1": "configs/spoken-digits.yaml", "polymnist-v1": "configs/polymnist.yaml"}

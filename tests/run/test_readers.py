@@ -14,10 +14,10 @@ from molyneux.core import ConfigError, ConflictError, Spec, SpecError
 from molyneux.data import ArrayDataset, CdSprites, write_twin
 from molyneux.learn.judges import Judge, file_digest, shipped_file
 from molyneux.run import judged_data, make_judge, parse_experiment, read_experiment
-from molyneux.run.run import readers
+from molyneux.run.run import judge_training
 from molyneux.run.run.folder import RunFolder
+from molyneux.run.run.judge_training import constant_accuracy
 from molyneux.run.run.readers import (
-    constant_accuracy,
     feature_digests,
     find_features,
     find_readers,
@@ -32,7 +32,7 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("judge") / "mine.safetensors"
     worlds = {str(level): CdSprites(level=level, modalities=("image",)) for level in (1, 2)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(readers, "VALIDATED", 40)
+        patch.setattr(judge_training, "VALIDATED", 40)
         made = make_judge(worlds, "image", out, samples=64, seed=1)
     assert set(made.record.accuracy) == {"1", "2"}
     assert set(made.record.accuracy["2"]) == {"size", "shape"}
@@ -55,7 +55,7 @@ def test_a_judge_is_written_once(judge: Path) -> None:
 
 def test_the_command_that_makes_a_judge_again_has_the_settings_of_its_world() -> None:
     settings = {"level": 3, "image_size": 32, "colours": ["red", "blue"], "samples": 100, "seed": 2}
-    command = readers._command("cdsprites-v1", "image", settings)
+    command = judge_training._command("cdsprites-v1", "image", settings)
     assert command == (
         'molyneux judge cdsprites-v1 image --level 3 --image-size 32 --colours \'["red", "blue"]\' '
         "--samples 100 --seed 2 --out FILE"
@@ -186,14 +186,14 @@ def test_the_commonest_values_are_counted_without_a_view(tmp_path: Path, kind: s
         raise AssertionError("labels are known without views")
 
     monkeypatch.setattr(type(data), "batch", refuse)
-    monkeypatch.setattr(readers, "VALIDATED", 20)
+    monkeypatch.setattr(judge_training, "VALIDATED", 20)
     assert constant_accuracy({"": data}, seed=1)[""].keys() == {factor.name for factor in data.spec.factors}
 
 
 def test_a_judge_does_not_count_what_was_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = labelled(tmp_path, kind=np.arange(120) % 2)
     known = constant_accuracy({"": data}, seed=1)
-    monkeypatch.setattr(readers, "constant_accuracy", lambda *_, **__: pytest.fail("it is counted again"))
+    monkeypatch.setattr(judge_training, "constant_accuracy", lambda *_, **__: pytest.fail("it is counted again"))
     make_judge({"": data}, "image", tmp_path / "judge.safetensors", samples=100, seed=1, constant=known)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         read_experiment,
     )
     from molyneux.run.run.folder import default_folder, open_experiment
-    from molyneux.run.run.readers import constant_accuracy, make_judge
+    from molyneux.run.run.judge_training import constant_accuracy, make_judge
     from molyneux.run.run.report import Outcome, Silent, report_run
     from molyneux.run.run.sections import ConditionSettings, DataSettings, LearnSettings, MeasureSettings, ReportSettings
     from molyneux.run.run.steps import RunProgress, Step, open_evaluation, run_experiment

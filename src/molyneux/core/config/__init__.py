@@ -5,7 +5,7 @@ the file names one, by a short name (`CdSprites`, `latent_probe`) or by its dott
 its arguments: `{class_path: CdSprites, init_args: {level: 2}}`.
 """
 
-from molyneux.core.config.build import CHOICE, Built, Factory, Supplied, build, plain, settings_model
+from molyneux.core.config.build import CHOICE, Built, Factory, Named, Supplied, build, plain, settings_model
 from molyneux.core.errors import collected
 from molyneux.core.tooling.classes import (
     OMITTED,
@@ -29,6 +29,7 @@ __all__ = [
     "Argument",
     "Built",
     "Factory",
+    "Named",
     "Supplied",
     "arguments",
     "build",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
+import importlib
 import inspect
 import types
 import typing
@@ -68,6 +69,19 @@ class Supplied:
 
     arguments: tuple[str, ...] = ()
     package: str = ""
+
+
+@dataclass(frozen=True)
+class Named:
+    """Says in `Annotated[Any, Named("package.Class")]` which class is expected; it is imported when a setting is given."""
+
+    path: str
+
+    def find(self) -> type:
+        """The class."""
+        module, _, name = self.path.rpartition(".")
+        found: type = getattr(importlib.import_module(module), name)
+        return found
 
 
 @dataclass(frozen=True)
@@ -137,8 +151,11 @@ def typed(kind: Any) -> Any:
     parts = tuple(part if part is Ellipsis else typed(part) for part in inner if composite)
     made: Any = kind
     if origin is Annotated:
-        later = next((item for item in inner[1:] if isinstance(item, Supplied)), None)
-        made = _chosen(get_args(inner[0])[0], later) if later else _typing.Annotated[(typed(inner[0]), *inner[1:])]
+        said = next((item for item in inner[1:] if isinstance(item, Named | Supplied)), None)
+        if isinstance(said, Named):
+            made = _found_later(said)
+        else:
+            made = _chosen(get_args(inner[0])[0], said) if said else _typing.Annotated[(typed(inner[0]), *inner[1:])]
     elif origin is Factory:
         made = _chosen(inner[0], Supplied())
     elif origin in _UNIONS:
@@ -231,6 +248,16 @@ def _chosen(base: type, later: Supplied | None) -> Any:
     return Annotated[Any, PlainValidator(read, json_schema_input_type=Annotated[Any, mark])]
 
 
+def _found_later(named: Named) -> Any:
+    """As `_chosen` of a class that is imported for the first value."""
+    module, _, name = named.path.rpartition(".")
+    mark = pydantic.WithJsonSchema({CHOICE: [module, name, ""]})
+    read = PlainValidator(
+        lambda value: _adapter(named.find()).validate_python(value), json_schema_input_type=Annotated[Any, mark]
+    )
+    return Annotated[Any, read]
+
+
 def _named(base: type, value: Any, package: str) -> tuple[type, Mapping[str, Any]]:
     """The class that a value names, and the arguments that it gives."""
     form = {"class_path": value} if isinstance(value, str) else value
@@ -253,6 +280,8 @@ def _named(base: type, value: Any, package: str) -> tuple[type, Mapping[str, Any
 
 def _one_of(members: tuple[Any, ...], value: Any) -> Any:
     """What the first member of a union makes of a value, or the errors of the member that it was meant for."""
+    if value is None and type(None) in members:
+        return None
     errors = list[ValidationError]()
     for member in sorted(members, key=lambda member: member is float):
         try:

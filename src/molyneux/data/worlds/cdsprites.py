@@ -13,7 +13,6 @@ from molyneux.core import Factor, JudgeMaterial, Reader
 from molyneux.core.tooling.moved import moved
 from molyneux.data.dataset import Split
 from molyneux.data.worlds import textures
-from molyneux.data.worlds.altered import judge_material
 from molyneux.data.worlds.captioned_world import CaptionedWorld, PaintScenes, SpriteScenes
 from molyneux.data.worlds.cdsprites_settings import (
     BOXES,
@@ -124,6 +123,8 @@ class CdSprites(CaptionedWorld):
 
     def judge_material(self, modality: str, split: Split, size: int, *, seed: int) -> JudgeMaterial:
         """See `World`."""
+        from molyneux.data.worlds.altered import judge_material  # only what trains judges needs it
+
         return judge_material(self, modality, split, size, seed=seed)
 
     def _nuisances(self, drawn: np.ndarray, draws: np.ndarray) -> np.ndarray:

@@ -11,7 +11,6 @@ from molyneux.core import Factor, JudgeMaterial
 from molyneux.core.tooling.moved import moved
 from molyneux.data.dataset import Split
 from molyneux.data.worlds import gebid_settings as published
-from molyneux.data.worlds.altered import judge_material
 from molyneux.data.worlds.captioned_world import CaptionedWorld, PaintScenes, SpriteScenes
 from molyneux.data.worlds.combinations import pick
 from molyneux.data.worlds.gebid_settings import GeBiDNoise, GeBiDSettings
@@ -99,6 +98,8 @@ class GeBiD(CaptionedWorld):
 
     def judge_material(self, modality: str, split: Split, size: int, *, seed: int) -> JudgeMaterial:
         """See `World`."""
+        from molyneux.data.worlds.altered import judge_material  # only what trains judges needs it
+
         return judge_material(self, modality, split, size, seed=seed)
 
     def _nuisances(self, drawn: np.ndarray, draws: np.ndarray) -> np.ndarray:

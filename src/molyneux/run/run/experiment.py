@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import torch
@@ -25,12 +25,15 @@ from torch.overrides import TorchFunctionMode
 
 from molyneux.core import ConfigError, MolyneuxError, Source, Spec, seeds, store
 from molyneux.core.config import build, override, read_document
-from molyneux.data import Benchmark, OwnDataset, Split, World
+from molyneux.data import Split, World
 from molyneux.learn.training.hardware import choose_device
 from molyneux.learn.training.stage_sources import StageSources
 from molyneux.run.run.readers import find_features, find_readers
 from molyneux.run.run.samples import Samples, conditions
 from molyneux.run.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
+
+if TYPE_CHECKING:
+    from molyneux.data import Benchmark, OwnDataset
 
 MOST_OPERATIONS = 20_000
 """Tensor operations that may make a model; those of this package need a few hundred."""
@@ -175,6 +178,8 @@ def judged_data(
     dataset = build(DataSettings, data, "data").value.dataset
     if isinstance(dataset, World):
         return {"": dataset}
+    from molyneux.data import Benchmark, OwnDataset  # many files, which a run of a world does without
+
     if isinstance(dataset, OwnDataset | Benchmark):
         return {"": dataset}
     raise ConfigError(

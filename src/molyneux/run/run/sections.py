@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from molyneux.core import ConfigError, Dataset, Trainable
-from molyneux.core.config import Factory, Supplied
-from molyneux.data import ArrayDataset, ImageFolder, OwnDataset, Separation, TableDataset, World
+from molyneux.core.config import Factory, Named, Supplied
+from molyneux.data import Separation, World
 from molyneux.data.imperfections import Corruption
 from molyneux.learn import Training
 from molyneux.measure import Measure
+
+if TYPE_CHECKING:
+    from molyneux.data import OwnDataset
 
 Count = Annotated[int, Field(ge=1, le=10**12)]
 """A number of samples."""
@@ -55,9 +58,9 @@ class DataSettings:
 
     world: Annotated[Factory[World], Supplied(package="molyneux.data")] | None = None
     benchmark: Annotated[Factory[Dataset], Supplied(package="molyneux.data.benchmarks")] | None = None
-    arrays: ArrayDataset | None = None
-    table: TableDataset | None = None
-    folder: Path | ImageFolder | None = None
+    arrays: Annotated[Any, Named("molyneux.data.ArrayDataset")] | None = None
+    table: Annotated[Any, Named("molyneux.data.TableDataset")] | None = None
+    folder: Path | Annotated[Any, Named("molyneux.data.ImageFolder")] | None = None
     modalities: tuple[str, ...] | None = None
     missing: Mapping[str, float] = field(default_factory=dict)
     stages: Mapping[str, Annotated[Factory[World], Supplied(package="molyneux.data")]] = field(default_factory=dict)
@@ -96,12 +99,13 @@ class DataSettings:
     @property
     def own(self) -> OwnDataset | None:
         """The user's own data; None where there are none."""
-        return self.arrays or self.table or (self.folder if isinstance(self.folder, ImageFolder) else None)
+        found: OwnDataset | None = self.arrays or self.table or (None if isinstance(self.folder, Path) else self.folder)
+        return found
 
     @property
     def stored(self) -> Path | None:
         """The folder of stored samples; None where there is none."""
-        return None if isinstance(self.folder, ImageFolder) else self.folder
+        return self.folder if isinstance(self.folder, Path) else None
 
     @cached_property
     def dataset(self) -> Dataset | None:
