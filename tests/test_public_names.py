@@ -11,16 +11,14 @@ from pathlib import Path
 import pytest
 
 import molyneux
-from molyneux.cli import main
+from molyneux.core.config import dump_document, override, read_document
 
 SOURCE = Path(molyneux.__file__)
-MOST_OF_A_REPORT = 40
-"""Files of this package that `molyneux report` imports."""
-TINY = """
-data: {world: {class_path: CdSprites, init_args: {level: 1}}, train: 64, validation: 16, test: 16}
-learn: {model: {class_path: MVAE, init_args: {latent_dim: 4}}, epochs: 1, batch_size: 16}
-measure: [reconstruction]
-"""
+MOST = {"run": 170, "report": 40, "CdSprites": 45, "list worlds": 16}
+"""Files of this package that are imported: by a run of the quickstart to its page, by `molyneux report`, and so on."""
+QUICKSTART = Path(__file__).parents[1] / "configs" / "quickstart.yaml"
+TINY = {"data.train": 64, "data.validation": 16, "data.test": 32, "learn.steps": 4, "learn.model.init_args.prior": None}
+"""Settings of the quickstart that make it short."""
 HEAVY = ("lightning", "matplotlib", "numba", "numpy", "optuna", "rich", "scipy", "sklearn", "torch", "transformers", "yaml")
 
 
@@ -76,21 +74,57 @@ def test_no_public_name_that_is_imported_late_is_a_module_too() -> None:
         assert [name for name in package.__all__ if (path.parent / f"{name}.py").exists() or (path.parent / name).is_dir()] == []
 
 
-def test_a_report_waits_for_no_torch(tmp_path: Path) -> None:
+def imported_by(*words: str) -> list[str]:
+    """Modules of this package and of torch that a command imports in a process of its own."""
+    code = "import atexit, sys\natexit.register(lambda: print([n for n in sys.modules if n.startswith(('molyneux', 'torch'))]))\n"
+    code += f"import molyneux.cli\nmolyneux.cli.main({[*words]!r})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found: list[str] = ast.literal_eval(done.stdout.splitlines()[-1])
+    return found
+
+
+def test_a_run_and_its_report_import_what_they_need(tmp_path: Path) -> None:
     """Of a stored run, `molyneux report` imports what reads records and draws, and writes the same page as the run did."""
-    settings = tmp_path / "toy.yaml"
-    settings.write_text(TINY)
-    folder = tmp_path / "run"
-    assert main(["run", str(settings), "--out", str(folder), "--quiet"]) == 0
+    settings, folder = tmp_path / "toy.yaml", tmp_path / "run"
+    tree = read_document(QUICKSTART)
+    for name, value in TINY.items():
+        tree = override(tree, name, value)
+    settings.write_text(dump_document(tree))
+    run = imported_by("run", str(settings), "--out", str(folder), "--quiet")
+    assert len(ours := [name for name in run if name.startswith("molyneux")]) <= MOST["run"], ours
+    assert "torchmetrics" not in run
     pages = {path.name: path.read_bytes() for path in (folder / "report").glob("report.*")}
     shutil.rmtree(folder / "report")
-    code = "import atexit, sys\natexit.register(lambda: print([n for n in sys.modules if n.startswith(('molyneux', 'torch'))]))\n"
-    code += f"import molyneux.cli\nmolyneux.cli.main(['report', {str(folder)!r}, '--quiet'])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    imported = ast.literal_eval(done.stdout.splitlines()[-1])
-    assert [name for name in imported if name.startswith("torch")] == []
-    assert len(imported) <= MOST_OF_A_REPORT, imported
+    report = imported_by("report", str(folder), "--quiet")
+    assert [name for name in report if name.startswith("torch")] == []
+    assert len(report) <= MOST["report"], report
     assert {path.name: path.read_bytes() for path in (folder / "report").glob("report.*")} == pages
+
+
+def test_lists_import_no_class() -> None:
+    assert len(found := imported_by("list", "worlds")) <= MOST["list worlds"], found
+
+
+def test_one_world_is_imported_without_the_others() -> None:
+    code = "import sys\nfrom molyneux import CdSprites\nprint([n for n in sys.modules if n.startswith('molyneux')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found = ast.literal_eval(done.stdout)
+    assert len(found) <= MOST["CdSprites"], found
+    assert [name for name in found if name.startswith("molyneux.learn")] == []
+
+
+def test_a_class_is_found_without_the_others() -> None:
+    """The short name and the dotted path of a model import its file, and no other model."""
+    code = "import sys\nfrom molyneux.core import Trainable\nfrom molyneux.core.config import find_class\n"
+    code += "found = find_class('mvae', Trainable, package='molyneux.learn')\n"
+    code += "assert found is find_class('molyneux.learn.MVAE', Trainable)\n"
+    code += (
+        "print([n for n in sys.modules if n.startswith(('molyneux.learn.vaes', 'molyneux.learn.predictors', 'molyneux.data'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found = {name.rpartition(".")[2] for name in ast.literal_eval(done.stdout)}
+    assert "mvae" in found
+    assert found.isdisjoint({"mmvae", "mopoe", "fusion_predictor", "predictors", "data"})
 
 
 def test_commands_wait_for_no_statistics() -> None:
