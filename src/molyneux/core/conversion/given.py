@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from torch import Tensor
 
-from molyneux.core.errors import DataError
+from molyneux.core import files
+from molyneux.core.errors import DataError, StoreError, short
 from molyneux.core.spec import Modality
 
 _NUMBERS = (bool, int, float, np.number, np.bool_)
@@ -105,10 +107,40 @@ def _named(dtype: np.dtype[Any]) -> str:
 
 
 def require_finite(array: np.ndarray, at: str) -> None:
-    """Raise DataError where a number of floats is NaN or infinite."""
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        place = tuple(int(axis[0]) for axis in np.nonzero(~np.isfinite(array)))
+    """Raise DataError where a number is NaN, infinite, or so large that it is infinite in float32."""
+    if array.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore"):
+        finite = np.isfinite(array.astype(np.float32))
+    if not finite.all():
+        place = tuple(int(axis[0]) for axis in np.nonzero(~finite))
         raise DataError(f"{at}: expected finite numbers, got {array[place]} at {place}: replace it, or leave the modality out")
+
+
+def plain_path(path: str | Path, at: str, what: str, most: int) -> Path:
+    """The path of a plain file.
+
+    Args:
+        path: as it was given.
+        at: what an error calls the value.
+        what: is expected there, in words.
+        most: bytes that it may have.
+
+    Raises:
+        DataError: nothing is there, or it cannot be read. StoreError: it is no plain file, or a larger one.
+    """
+    shown = repr(str(path)[:120])
+    if not str(path).strip():
+        raise DataError(f"{at}: expected the path of {what}, got an empty text: name a file")
+    try:
+        return files.require_plain_file(Path(path), most=most)
+    except FileNotFoundError as error:
+        raise DataError(f"{at}: expected the path of {what}, got {shown}, where nothing is: correct the path") from error
+    except StoreError as error:
+        raise StoreError(f"{at}: {error}") from error
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or short(error)).lower()
+        raise DataError(f"{at}: cannot read {what} at {shown} ({reason}): name another file") from error
 
 
 def wanted(modality: Modality) -> str:

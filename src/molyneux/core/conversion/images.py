@@ -10,16 +10,19 @@ import torch
 from torch import Tensor
 
 from molyneux.core import files
-from molyneux.core.conversion.given import Notes, as_array, is_array, is_several, place_of, require_finite, wanted
-from molyneux.core.errors import DataError, short
+from molyneux.core.conversion.given import Notes, as_array, is_array, is_several, place_of, plain_path, require_finite, wanted
+from molyneux.core.errors import DataError
 from molyneux.core.spec import Modality
 
 if TYPE_CHECKING:
     from PIL import Image
 
 MOST_PIXELS = 1 << 24
-"""Of one picture, 4096 x 4096: a decoded picture and its conversion take 134 MB. A photograph as JPEG, which is decoded at a
-smaller size, may have five times as many."""
+"""Of one picture, 4096 x 4096: a decoded picture and its conversion take up to 192 MB. A photograph as JPEG, which is decoded at
+a smaller size, may have five times as many."""
+
+MOST_OF_WEBP = 1 << 23
+"""Pixels of one picture as WebP, whose decoder takes twice as much."""
 
 MOST_BYTES = 1 << 26
 """Of one file."""
@@ -44,7 +47,7 @@ def image_views(modality: Modality, values: object) -> tuple[Tensor, None, Notes
     else:
         assert isinstance(values, list | tuple)
         pictures = _stacked(modality, values, notes)
-    return torch.from_numpy(pictures), None, notes
+    return torch.from_numpy(np.array(pictures, order="C")), None, notes  # a copy: the array that was given may change
 
 
 def _stacked(modality: Modality, values: list[object] | tuple[object, ...], notes: Notes) -> np.ndarray:
@@ -73,7 +76,7 @@ def _one(modality: Modality, value: object, place: int | None, notes: Notes) -> 
             raise DataError(f"{at}: expected {wanted(modality)}, got an array of shape {array.shape}: {_shapes(modality)}")
         return _prepared(modality, found, place, notes)
     if isinstance(value, str | Path):
-        return _prepared(modality, _read(modality, Path(value), at, place, notes), place, notes)
+        return _prepared(modality, _read(modality, value, at, place, notes), place, notes)
     from PIL import Image
 
     if isinstance(value, Image.Image):
@@ -190,9 +193,9 @@ def _require_ratio(modality: Modality, size: tuple[int, int], at: str) -> None:
         )
 
 
-def _require_pixels(width: int, height: int, at: str) -> None:
-    if width * height > MOST_PIXELS:
-        raise DataError(f"{at}: expected at most {MOST_PIXELS:,} pixels, got {width:,} x {height:,}: make the picture smaller")
+def _require_pixels(width: int, height: int, at: str, most: int = MOST_PIXELS) -> None:
+    if width * height > most:
+        raise DataError(f"{at}: expected at most {most:,} pixels, got {width:,} x {height:,}: make the picture smaller")
 
 
 def _of_channels(modality: Modality, pictures: np.ndarray, at: str, place: int | None, notes: Notes) -> np.ndarray:
@@ -224,72 +227,92 @@ def _on_white(pictures: np.ndarray, whole: float) -> np.ndarray:
     return np.asarray(np.rint(shown) if whole == _GROUND else shown, pictures.dtype)
 
 
-def _read(modality: Modality, path: Path, at: str, place: int | None, notes: Notes) -> np.ndarray:
+def _read(modality: Modality, path: str | Path, at: str, place: int | None, notes: Notes) -> np.ndarray:
     """The pixels of a file; its head is looked at before they are decoded."""
     from molyneux.core.image_files import open_image
 
-    at = f"{at}: {path}"
-    try:
-        files.require_plain_file(path, most=MOST_BYTES)
-    except FileNotFoundError as error:
-        raise DataError(f"{at}: expected a picture, got a path where nothing is: correct the path") from error
-    except (OSError, ValueError) as error:
-        raise DataError(f"{at}: cannot read the picture ({short(error)}): name another file") from error
-    with open_image(path, at) as image:
-        return _pixels(modality, image, at, place, notes)
+    path = plain_path(path, at, "a picture", MOST_BYTES)
+    with open_image(path, f"{at}, {path}") as image:
+        size = image.size
+        if image.format == "JPEG" and not image.info.get("progressive"):
+            longest = 2 * max(modality.shape[1:])
+            image.draft("L" if image.mode == "L" else "RGB", (longest, longest))
+        most = MOST_OF_WEBP if image.format == "WEBP" else MOST_PIXELS
+        _require_pixels(image.width, image.height, f"{at}, {path}", most)
+        return _pixels(modality, image, f"{at}, {path}", place, notes, size)
 
 
-def _pixels(modality: Modality, image: Image.Image, at: str, place: int | None, notes: Notes) -> np.ndarray:
-    """The pixels (1, channels, H, W) of an image, resized, upright, and without a palette."""
-    from PIL import ImageOps
+def _pixels(
+    modality: Modality, image: Image.Image, at: str, place: int | None, notes: Notes, size: tuple[int, int] | None = None
+) -> np.ndarray:
+    """The pixels (1, channels, H, W) of an image, resized, upright, and without a palette.
 
-    from molyneux.core.image_files import QUIET, damaged, has_alpha
+    Args:
+        modality: of the picture.
+        image: it, perhaps not decoded yet.
+        at: what an error calls it.
+        place: of the value.
+        notes: what is converted.
+        size: of an image that is decoded at a smaller one.
+    """
+    from molyneux.core.image_files import QUIET, damaged
 
     places = () if place is None else (place,)
-    height, width = modality.shape[1:]
     if not image.width or not image.height:
         raise DataError(f"{at}: expected {wanted(modality)}, got one of {image.width} x {image.height} pixels: name another")
+    _require_pixels(image.width, image.height, at)
     try:
         with QUIET:
-            if image.format == "JPEG" and not image.info.get("progressive"):
-                longest = 2 * max(height, width)
-                image.draft("L" if image.mode == "L" else "RGB", (longest, longest))
-            _require_pixels(image.width, image.height, at)
-            turned = image.getexif().get(0x0112, 1) in range(5, 9)
-            size = (image.height, image.width) if turned else image.size
+            image.load()
+            orientation = image.getexif().get(0x0112, 1)
+            turned = orientation in range(5, 9)
+            size = size or image.size
+            size = size[::-1] if turned else size
             _require_ratio(modality, size, at)
             if image.mode.startswith("I") or image.mode == "F":
-                return np.asarray(ImageOps.exif_transpose(image))[None, None].astype(
-                    np.float32 if image.mode == "F" else _bits(image)
-                )
-            mode = "RGBA" if has_alpha(image) else "L" if image.mode in ("1", "L") else "RGB"
-            if image.mode in ("CMYK", "YCbCr", "LAB", "HSV"):
-                notes.add(f"converted from {image.mode}, without its colour profile", *places)
-            if image.mode != mode:
-                image = image.convert(mode)
-            if size != (width, height):
+                numbers = np.asarray(_upright(image, orientation))
+                return numbers[None, None].astype(np.float32 if image.mode == "F" else _bits(image))
+            image = _of_eight_bits(image, notes, places)
+            if size != modality.shape[:0:-1]:
+                from PIL import Image
+
                 notes.add(_resized(modality, size), *places)
-                image = _reduced(image, (height, width) if turned else (width, height))
-            image = ImageOps.exif_transpose(image)
-    except (*files.DAMAGED, SyntaxError) as error:
-        if isinstance(error, DataError):
-            raise
+                wanted_size = modality.shape[1:] if turned else modality.shape[:0:-1]
+                image = image.resize(wanted_size, Image.Resampling.LANCZOS, reducing_gap=3.0)  # type: ignore[arg-type]
+            pixels = np.asarray(_upright(image, orientation))
+    except files.DAMAGED as error:
         raise damaged(at, error) from error
-    pixels = np.asarray(image)
     return pixels[None, None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)[None]
+
+
+def _upright(image: Image.Image, orientation: int) -> Image.Image:
+    """An image turned as the number of its EXIF data says."""
+    from PIL import Image
+
+    turns = Image.Transpose
+    ways = {
+        2: turns.FLIP_LEFT_RIGHT,
+        3: turns.ROTATE_180,
+        4: turns.FLIP_TOP_BOTTOM,
+        5: turns.TRANSPOSE,
+        6: turns.ROTATE_270,
+        7: turns.TRANSVERSE,
+        8: turns.ROTATE_90,
+    }
+    return image.transpose(ways[orientation]) if orientation in ways else image
+
+
+def _of_eight_bits(image: Image.Image, notes: Notes, places: tuple[int, ...]) -> Image.Image:
+    """An image as `L`, `RGB` or, where it may be transparent, `RGBA`."""
+    from molyneux.core.image_files import has_alpha
+
+    mode = "RGBA" if has_alpha(image) else "L" if image.mode in ("1", "L") else "RGB"
+    if image.mode in ("CMYK", "YCbCr", "LAB", "HSV"):
+        notes.add(f"converted from {image.mode}, without its colour profile", *places)
+    return image if image.mode == mode else image.convert(mode)
 
 
 def _bits(image: Image.Image) -> type[np.generic]:
     """The type of the numbers of an image of more than 8 bits; those of mode `I` are 16 bits if they fit."""
     low, high = image.getextrema()
     return np.uint16 if image.mode != "I" or (float(low) >= 0 and 255 < float(high) < 1 << 16) else np.int32  # type: ignore[arg-type]
-
-
-def _reduced(image: Image.Image, size: tuple[int, int]) -> Image.Image:
-    from PIL import Image
-
-    exif = image.info.get("exif")
-    found = image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
-    if exif is not None:
-        found.info["exif"] = exif
-    return found

@@ -16,21 +16,10 @@ from molyneux.core.spec import Modality
 
 def number_views(modality: Modality, values: object) -> tuple[Tensor, Tensor | None, Notes]:
     """See `views_of`: (N, *shape) of series, sets and tables."""
-    notes = Notes()
-    arrays = [_array(modality, value, place, notes) for place, value in enumerate(_apart(modality, values))]
-    return (*filled(modality, arrays), notes)
-
-
-def _apart(modality: Modality, values: object) -> list[np.ndarray]:
-    """One array for each value, or one for several stacked ones."""
-    at = place_of(modality, None)
-    if is_several(values):
-        assert isinstance(values, list | tuple)
-        found = []
-        for place, value in enumerate(values):
-            found.append(_require_array(modality, value, place_of(modality, place, len(values))))
-        return found
-    return [_require_array(modality, values, at)]
+    listed = values if isinstance(values, list | tuple) and is_several(values) else [values]
+    places = [place_of(modality, place, len(listed)) for place in range(len(listed))]
+    arrays = [_stacked(modality, _require_array(modality, one, at), at) for one, at in zip(listed, places, strict=True)]
+    return (*filled(modality, arrays), Notes())
 
 
 def _require_array(modality: Modality, value: object, at: str) -> np.ndarray:
@@ -40,10 +29,12 @@ def _require_array(modality: Modality, value: object, at: str) -> np.ndarray:
     return as_array(value, at)
 
 
-def _array(modality: Modality, array: np.ndarray, place: int, notes: Notes) -> np.ndarray:
+def _stacked(modality: Modality, array: np.ndarray, at: str) -> np.ndarray:
     """Values (N, *shape) of one array, of which the axis of lengths may be shorter."""
-    at, rank, shape = place_of(modality, place if place else None), len(modality.shape), modality.shape
+    rank, shape, got = len(modality.shape), modality.shape, array.shape
     require_finite(array, at)
+    if modality.dtype != "float32" and array.dtype.kind == "f":
+        raise DataError(f"{at}: expected whole numbers, got {array.dtype}: round them")
     if array.ndim == rank and (rank == 1 or fits(modality, array.shape)):
         if rank == 1 and array.shape != shape and shape == (1,):
             return array[:, None]
@@ -55,9 +46,7 @@ def _array(modality: Modality, array: np.ndarray, place: int, notes: Notes) -> n
     if array.ndim != rank + 1 or not fits(modality, array.shape[1:]):
         shown = " x ".join(map(str, shape))
         shorter = "" if modality.length_axis is None else f", or fewer along axis {modality.length_axis},"
-        raise DataError(
-            f"{at}: expected an array of {shown} numbers{shorter} or several of such, got shape {array.shape}: reshape it"
-        )
+        raise DataError(f"{at}: expected an array of {shown} numbers{shorter} or several of such, got shape {got}: reshape it")
     return array
 
 
@@ -90,7 +79,7 @@ def video_views(modality: Modality, values: object) -> tuple[Tensor, Tensor | No
     """See `views_of`: (N, T, C, H, W) of arrays of frames, or of lists of pictures."""
     notes = Notes()
     frame = Modality(modality.name, "image", modality.shape[1:], modality.dtype)
-    videos = list(values) if _are_videos(values) else [values]
+    videos: list[object] = list(values) if isinstance(values, list | tuple) and _are_videos(values) else [values]
     arrays, at = [], place_of(modality, None)
     for place, video in enumerate(videos):
         where = place_of(modality, place, len(videos))
@@ -109,10 +98,9 @@ def video_views(modality: Modality, values: object) -> tuple[Tensor, Tensor | No
     return (*filled(modality, arrays), notes)
 
 
-def _are_videos(values: object) -> bool:
+def _are_videos(values: list[object] | tuple[object, ...]) -> bool:
     """Whether a list holds videos, not pictures of one."""
-    if not is_several(values):
-        return False
-    assert isinstance(values, list | tuple)
     first = values[0]
-    return isinstance(first, list | tuple) or (isinstance(first, np.ndarray | Tensor) and first.ndim >= 4)
+    return (is_several(values) and isinstance(first, list | tuple)) or (
+        isinstance(first, np.ndarray | Tensor) and first.ndim >= 4
+    )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
 from torch import Tensor
 
-from molyneux.core import files
-from molyneux.core.conversion.given import Notes, as_array, is_array, is_several, place_of, require_finite, wanted
+from molyneux.core.conversion.given import Notes, as_array, is_array, is_several, place_of, plain_path, require_finite, wanted
 from molyneux.core.conversion.numbers import filled
-from molyneux.core.errors import DataError, short
+from molyneux.core.errors import DataError, StoreError
 from molyneux.core.spec import Modality
 
 MOST_BYTES = 1 << 25
@@ -20,48 +20,49 @@ _MOST_CHANNELS = 8
 """Channels that an axis may have; a longer one is that of samples."""
 
 _MOST_RATE = 1 << 20
+_MARGIN = 64
+"""Samples beyond the end that a resampled sound is made from, so that its end is as if nothing had been cut."""
 
 
 def audio_views(modality: Modality, values: object, rate: int | None) -> tuple[Tensor, Tensor | None, Notes]:
     """See `views_of`: (N, C, T) of sounds."""
     notes, arrays = Notes(), []
-    several = is_several(values) and not _is_rated(values)
-    for place, value in enumerate(values if several else [values]):  # type: ignore[arg-type]
-        at = place_of(modality, place if several else None)
-        sounds, own = _given(modality, value, at)
-        for sound in sounds:
-            arrays.append(_cut(modality, resampled(sound, own, rate, notes, place), place, notes)[None])
+    listed = list(values) if isinstance(values, list | tuple) and is_several(values) and not _is_rated(values) else [values]
+    for place, value in enumerate(listed):
+        at = place_of(modality, place, len(listed))
+        arrays += [sound[None] for sound in _given(modality, value, at, rate, notes, place)]
     return (*filled(modality, arrays), notes)
 
 
-def waveform(value: object, at: str) -> tuple[np.ndarray, int | None]:
-    """One sound (n,) float32 of one channel, from -1 to 1, and its samples per second where a file or a pair tells it.
+def waveform(value: object, *, rate: int, length: int, name: str) -> tuple[np.ndarray, tuple[str, ...]]:
+    """One sound of one channel (n,) float32 from -1 to 1, n at most `length`, and what was converted, in sentences.
 
     Args:
-        value: an array, the path of a WAV file, or a pair of samples per second and an array.
-        at: what an error calls it.
+        value: see `views_of`, audio; without a rate of its own, it is taken to have this one.
+        rate: samples per second of the result.
+        length: samples at which a sound is cut.
+        name: of the modality, for errors.
 
     Raises:
-        DataError: no sound. StoreError: no plain file. CorruptFileError: a damaged one.
+        DataError: no sound, or several. StoreError: no plain file. CorruptFileError: a damaged one.
     """
-    sounds, rate = _given(Modality("sound", "audio", (1, 1)), value, at)
+    modality, notes = Modality(name, "audio", (1, length)), Notes()
+    sounds = _given(modality, value, place_of(modality, None), rate, notes, 0)
     if len(sounds) != 1:
-        raise DataError(f"{at}: expected one sound, got {len(sounds)}: give one at a time")
-    return sounds[0].mean(0, dtype=np.float32), rate
+        raise DataError(f"{place_of(modality, None)}: expected one sound, got {len(sounds)}: give one at a time")
+    return sounds[0][0], notes.told(1)
 
 
-def resampled(sound: np.ndarray, own: int | None, rate: int | None, notes: Notes, place: int = 0) -> np.ndarray:
+def _resampled(sound: np.ndarray, own: int | None, rate: int | None, notes: Notes, place: int) -> np.ndarray:
     """A sound (C, n) at another number of samples per second; as it is where one of the two is unknown."""
     if rate is None or own is None or rate == own:
         if own is not None and rate is None:
             notes.add(f"taken at {own:,} samples per second: set rate to have it resampled", place)
         return sound
-    from math import gcd
-
     from scipy.signal import resample_poly  # takes a second to import, which only those who resample need
 
     notes.add(f"resampled from {own:,} to {rate:,} samples per second", place)
-    common = gcd(rate, own)
+    common = math.gcd(rate, own)
     return np.asarray(resample_poly(sound, rate // common, own // common, axis=1), np.float32)
 
 
@@ -70,34 +71,39 @@ def _is_rated(value: object) -> bool:
     return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], int | np.integer) and hasattr(value[1], "shape")
 
 
-def _given(modality: Modality, value: object, at: str) -> tuple[list[np.ndarray], int | None]:
-    """Sounds (C, n) float32 of a value, and their rate where it tells it."""
-    rate: int | None = None
+def _given(modality: Modality, value: object, at: str, rate: int | None, notes: Notes, place: int) -> list[np.ndarray]:
+    """Sounds (C, n) float32 of a value, no longer than the modality's."""
+    own: int | None = None
     if _is_rated(value):
         assert isinstance(value, tuple)
-        rate, value = int(value[0]), value[1]
+        own, value = int(value[0]), value[1]
     if isinstance(value, str | Path):
-        rate, value = _read(Path(value), at)
+        own, value = _read(value, at)
     if not is_array(value):
         got = "None" if value is None else f"a {type(value).__name__}"
         raise DataError(f"{at}: expected {wanted(modality)}, got {got}: convert it to an array")
-    if rate is not None and not 0 < rate <= _MOST_RATE:
-        raise DataError(f"{at}: expected from 1 to {_MOST_RATE:,} samples per second, got {rate}: correct the rate")
-    array = as_array(value, at)
-    require_finite(array, at)
-    return [_of_channels(modality, _numbers(sound, at), at) for sound in _channels_first(modality, array, at)], rate
+    if own is not None and not 0 < own <= _MOST_RATE:
+        raise DataError(f"{at}: expected from 1 to {_MOST_RATE:,} samples per second, got {own}: correct the rate")
+    found, longest = [], modality.max_length
+    needed = longest if rate is None or own is None else math.ceil((longest + _MARGIN) * own / rate)
+    for sound in _channels_first(modality, as_array(value, at), at):
+        if sound.shape[1] > needed or (sound.shape[1] * (rate or 1) > longest * (own or 1) and rate and own):
+            notes.add(f"cut after {longest:,} samples", place)
+        part = sound[:, :needed]
+        require_finite(part, at)
+        numbers = _of_channels(modality, _numbers(part, at), at)
+        found.append(_resampled(numbers, own, rate, notes, place)[:, :longest])
+    return found
 
 
-def _read(path: Path, at: str) -> tuple[int, np.ndarray]:
+def _read(path: str | Path, at: str) -> tuple[int, np.ndarray]:
     from molyneux.core.sound_files import read_wav
 
+    path = plain_path(path, at, "a WAV file", MOST_BYTES)
     try:
-        files.require_plain_file(path, most=MOST_BYTES)
-    except FileNotFoundError as error:
-        raise DataError(f"{at}: expected a WAV file, got the path {path}, where nothing is: correct the path") from error
-    except (OSError, ValueError) as error:
-        raise DataError(f"{at}: cannot read {path} ({short(error)}): name another file") from error
-    return read_wav(path)
+        return read_wav(path)
+    except StoreError as error:
+        raise type(error)(f"{at}: {error}") from error
 
 
 def _channels_first(modality: Modality, array: np.ndarray, at: str) -> list[np.ndarray]:
@@ -138,10 +144,3 @@ def _of_channels(modality: Modality, sound: np.ndarray, at: str) -> np.ndarray:
     if len(sound) == 1:
         return np.repeat(sound, channels, 0)
     raise DataError(f"{at}: expected a sound of {channels} channels, got {len(sound)}: give one of as many, or of one")
-
-
-def _cut(modality: Modality, sound: np.ndarray, place: int, notes: Notes) -> np.ndarray:
-    longest = modality.max_length
-    if sound.shape[1] > longest:
-        notes.add(f"cut after {longest:,} samples", place)
-    return sound[:, :longest]

@@ -137,14 +137,14 @@ def _characters(modality: Modality, strings: Sequence[str], notes: Notes) -> tup
         return flat, counts
     rows = np.repeat(np.arange(len(texts)), counts)
     for point in dict.fromkeys(points[flat < 0].tolist()):
-        symbol, what = _replacement(chr(point), known)
+        other, what = _replacement(chr(point), known)
         at = np.flatnonzero(points == point)
-        if symbol is None:
+        if other is None:
             row = int(rows[at[0]])
             place = int(at[0] - counts[:row].sum())
             _refuse_character(modality, texts[row], place, row, len(texts))
         else:
-            flat[at] = known[symbol]
+            flat[at] = known[other]
             notes.add(what, *np.unique(rows[at]).tolist())
     return flat, counts
 
