@@ -274,7 +274,7 @@ def start(folder: Path, environment: dict[str, str], *words: object) -> "subproc
     ("number", "status", "says"),
     [
         (signal.SIGINT, 130, "molyneux: stopped; the same command goes on where this stopped"),
-        (signal.SIGTERM, -signal.SIGTERM, ""),
+        (signal.SIGTERM, -signal.SIGTERM, "molyneux: stopped; the same command goes on where this stopped"),
     ],
 )
 def test_a_stopped_run_goes_on(

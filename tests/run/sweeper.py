@@ -62,6 +62,7 @@ class Forking(LocalLauncher):
             if self._stopped:
                 return 1, "stopped"
             process.start()
+            process.wait = process.join  # type: ignore[attr-defined]
             self._processes.add(process)  # type: ignore[arg-type]
         theirs.close()
         mark = job.folder.parent.parent / "worker-killed"

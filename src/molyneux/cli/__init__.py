@@ -1,7 +1,8 @@
 """The command line: from the arguments of a process to its exit status.
 
 Nothing is imported that takes long before the names on the command line are checked. The exit status is 0 if everything asked for
-was done, 1 if it failed, 2 if the input was bad, 130 after Ctrl-C, and 141 where nobody reads the output any more.
+was done, 1 if it failed, 2 if the input was bad, 130 after Ctrl-C, and 141 where nobody reads the output any more. SIGTERM ends a
+process as Ctrl-C does, with the same sentence, and by the signal itself.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import importlib
 import io
 import logging
 import os
+import signal
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from molyneux.cli.parser import Arguments, OutputError, complain, parse, say_json
@@ -71,10 +74,34 @@ def _commanded(argv: Sequence[str]) -> int:
         complain("molyneux: expected a working folder, got one that was removed: change to a folder that is there")
         return BAD_INPUT
     try:
-        return _call(arguments)
-    except KeyboardInterrupt:
+        with _termination_raised():
+            return _call(arguments)
+    except KeyboardInterrupt as stop:
         complain(f"\nmolyneux: stopped; {arguments.after_stop}")
+        if isinstance(stop, _Terminated):
+            signal.raise_signal(signal.SIGTERM)
         return STOPPED
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM came."""
+
+
+@contextmanager
+def _termination_raised() -> Iterator[None]:
+    """Inside, SIGTERM raises an exception, so that what is under way is put in order."""
+
+    def stop(*_: object) -> None:
+        raise _Terminated
+
+    ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    if ours:
+        signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _open_streams() -> None:

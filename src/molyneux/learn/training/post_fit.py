@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import time
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from molyneux.core import ConfigError, CorruptFileError, PostFit, Source, store
 from molyneux.learn.files import load_tensors, save_tensors, tensors_digest
 from molyneux.learn.training.fit_progress import FitProgress, ProgressClock
 from molyneux.learn.training.hardware import choose_device, on_device
+from molyneux.learn.training.interruptions import Interruptions
 from molyneux.learn.training.settings import Training
 
 __all__ = ["FitsInPrecision", "KeptFit", "post_fit", "post_fit_note", "post_fit_precision", "require_post_fit"]
@@ -54,7 +56,7 @@ def post_fit(
     """
     assert isinstance(model, PostFit)
     kept = KeptFit(folder / _STATE, training.checkpoint_seconds, progress)
-    with on_device(model, _fit_device(training)):
+    with on_device(model, _fit_device(training)), contextlib.closing(kept):
         model.post_fit(source, seed=seed, kept=kept)
     weights, seconds = tensors_digest(model.state_dict()), kept.seconds()
     known = store.read_json(folder / _MARK) if store.is_file(folder / _MARK) else None
@@ -103,7 +105,7 @@ def require_post_fit(model: nn.Module) -> None:
 
 
 class KeptFit:
-    """A `core.FitStore` in one file.
+    """A `core.FitStore` in one file. From the first `keep` on, Ctrl-C and SIGTERM take effect once the state is written.
 
     Args:
         path: of the file.
@@ -117,6 +119,13 @@ class KeptFit:
         self._before = 0.0
         self._settings = ""
         self._clock: ProgressClock | None = None
+        self._interruptions: Interruptions | None = None
+
+    def close(self) -> None:
+        """Signals take effect as before."""
+        if self._interruptions is not None:
+            interruptions, self._interruptions = self._interruptions, None
+            interruptions.__exit__(None)
 
     def seconds(self) -> float:
         """Of this fit, so far, in earlier calls too."""
@@ -141,6 +150,11 @@ class KeptFit:
         """See `core.FitStore`."""
         self._clock = self._clock or ProgressClock(self._progress, done - 1, total, samples)
         self._clock.tell(done)
-        if done == total or time.perf_counter() - self._saved >= self._every:
+        if self._interruptions is None:
+            self._interruptions = Interruptions().__enter__()
+        if done == total or self._interruptions.asked or time.perf_counter() - self._saved >= self._every:
             save_tensors(self._path, state(), {"seconds": str(self.seconds()), "settings": self._settings})
             self._saved = time.perf_counter()
+            self._interruptions.deliver()
+        if done == total:
+            self.close()

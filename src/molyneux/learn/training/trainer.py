@@ -7,7 +7,7 @@ import dataclasses
 import json
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from molyneux.core import (
     store,
 )
 from molyneux.core.history import Row
-from molyneux.learn.training.batches import evaluation_order, training_order
+from molyneux.learn.training.batches import BatchReader, NumberedBatch, evaluation_order, training_order
 from molyneux.learn.training.checkpoints import Checkpoints, State, copy_of
 from molyneux.learn.training.epoch_start import begin_epoch
 from molyneux.learn.training.fit_progress import FitProgress, ProgressClock, tell_note
@@ -41,6 +41,7 @@ from molyneux.learn.training.hardware import (
     use_bf16,
     use_channels_last,
 )
+from molyneux.learn.training.interruptions import Interruptions
 from molyneux.learn.training.logs import Logs, require_packages
 from molyneux.learn.training.post_fit import post_fit, post_fit_note, require_post_fit
 from molyneux.learn.training.settings import Stage, Training
@@ -66,11 +67,12 @@ def fit(
     """Train a model, or go on where an earlier call with the same folder stopped.
 
     `folder` gets the history (`history.csv`) and the logs that `training` asks for after each epoch, and a checkpoint
-    (`checkpoints/`) every `training.checkpoint_seconds` seconds and at the end of each stage. A call after a crash, a kill or
-    Ctrl-C goes on from the last checkpoint, with as many threads as before unless `training` says how many, and gives, on the
-    same machine, bit for bit what an uninterrupted call gives. A call after the end trains no more. In the end a model that
-    satisfies `PostFit` is post-fitted; a long fit goes on where it was stopped, too. One call at a time in a process: torch's own
-    generator, its number of threads and the settings of the allocator (`keep_freed_memory`) belong to the process.
+    (`checkpoints/`) every `training.checkpoint_seconds` seconds, at the end of each stage, and before Ctrl-C or SIGTERM takes
+    effect; a second one takes effect at once. A call after a crash, a kill or Ctrl-C goes on from the last checkpoint, with as
+    many threads as before unless `training` says how many, and gives, on the same machine, bit for bit what an uninterrupted
+    call gives. A call after the end trains no more. In the end a model that satisfies `PostFit` is post-fitted; a long fit goes
+    on where it was stopped, too. One call at a time in a process: torch's own generator, its number of threads, the settings of
+    the allocator (`keep_freed_memory`) and, in the main thread, the handlers of these signals belong to the process.
 
     Args:
         model: satisfies `core.Trainable`; in the end it holds the weights that `training.keep` names, on the CPU, in eval mode.
@@ -128,9 +130,12 @@ def fit(
         state = checkpoints.resume(model) or State()
         checkpoints.begin()
         fitting = _Fitting(model, training, samples, folder, checkpoints, state, seed, progress)
-        if not fitting.complete():
-            for line in filter(None, (bf16_note(training, model), post_fit_note(model, training))):
-                tell_note(progress, line)
+        left = not fitting.complete()
+        notes = [bf16_note(training, model)] if left else []
+        notes += [post_fit_note(model, training)] if left or training.steps == 0 else []
+        for line in filter(None, notes):
+            tell_note(progress, line)
+        if left:
             fitting.run()
             train = samples.loaded or train
         history = state.history
@@ -157,8 +162,8 @@ class _Fitting:
     progress: FitProgress | None
 
     def complete(self) -> bool:
-        """Whether the last stage has come to its end."""
-        return self._last and self._stage_complete()
+        """Whether the last stage has come to its end, or no stage makes a step."""
+        return self.training.steps == 0 or (self._last and self._stage_complete())
 
     def run(self) -> None:
         """Train to the end."""
@@ -177,7 +182,8 @@ class _Fitting:
                 fabric = make_fabric(device, bf16=use_bf16(self.training, self.model))
                 fabric.to_device(self.model)
                 self.model.train()
-                self._run_stages(fabric)
+                with Interruptions() as self._interruptions:
+                    self._run_stages(fabric)
         finally:
             self._logs.close()
             self.model.to("cpu")
@@ -247,19 +253,23 @@ class _Fitting:
                 steps.train(batch)
                 state.step = batch.number + 1
                 self._clock.tell(self._steps_done())
-                if batch.number != rest[-1].number and self._checkpoint_due():
+                due = batch.number != rest[-1].number and self._checkpoint_due()
+                if due or self._interruptions.asked:
                     state.epoch_seconds += time.perf_counter() - resumed
                     self._save(steps)
+                    self._interruptions.deliver()
                     resumed = time.perf_counter()
         state.epoch_seconds += time.perf_counter() - resumed
         self._end_epoch(steps)
-        if self._checkpoint_due():
+        if self._checkpoint_due() or self._interruptions.asked:
             self._save(steps)
+            self._interruptions.deliver()
 
     def _end_epoch(self, steps: Steps) -> None:
         state = self.state
         if self._validation is not None:
-            steps.validate(self._validation.read(evaluation_order(len(self._validation), self.training.batch_size)))
+            with contextlib.closing(self._validated(self._validation, steps)) as batches:
+                steps.validate(batches)
         state.history = state.history + self._row(steps)
         state.epoch_seconds = 0.0
         steps.train_meter.reset()
@@ -269,6 +279,13 @@ class _Fitting:
         self._logs.add(state.history.rows[-1])
         if self.progress is not None:
             self.progress.epoch(state.history.rows[-1])
+
+    def _validated(self, reader: BatchReader, steps: Steps) -> Generator[NumberedBatch, None, None]:
+        """The batches of a validation, which a signal ends: it is done again when the training goes on."""
+        with contextlib.closing(reader.read(evaluation_order(len(reader), self.training.batch_size))) as batches:
+            for batch in batches:
+                self._interruptions.after(lambda: self._save(steps))
+                yield batch
 
     def _row(self, steps: Steps) -> Row:
         state = self.state

@@ -7,9 +7,11 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 """How often a run is begun whose worker was killed; each goes on from the last checkpoint."""
+
+LAST_SECONDS = 30.0
+"""How long the runs of a study that is stopped may take to write their checkpoints."""
 
 Report = Callable[[str, int, int], None]
 """Receives the step of a run, how much of it is done, and how much there is in all."""
@@ -140,12 +145,20 @@ class LocalLauncher(Launcher):
         return problem or f"its process ended with status {status}; see {job.log}"
 
     def stop(self) -> None:
-        """Kill the processes; they go on from their checkpoints when the study is run again."""
+        """End the processes, which get some time to write checkpoints: they go on from these when the study is run again."""
         with self._lock:
             self._stopped = True
             running = list(self._processes)
-        for process in running:
-            process.kill()
+        try:
+            for process in running:
+                process.terminate()
+            end = time.monotonic() + LAST_SECONDS
+            for process in running:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(max(0.0, end - time.monotonic()))
+        finally:  # also after a second Ctrl-C
+            for process in running:
+                process.kill()
 
     def _attempt(self, job: Job, report: Report) -> tuple[int, str]:
         with job.log.open("w", encoding="utf-8") as errors:
@@ -230,9 +243,16 @@ class RayLauncher(Launcher):
             progress.unlink(missing_ok=True)
 
     def stop(self) -> None:
-        """Cancel the tasks and leave the cluster; a Ray that was started here ends."""
-        for task in self._tasks.values():
-            self._ray.cancel(task, force=True)
+        """Cancel the tasks, which get some time to write checkpoints, and leave the cluster; a Ray that was started here ends."""
+        tasks = list(self._tasks.values())
+        try:
+            for task in tasks:
+                self._ray.cancel(task)  # as Ctrl-C does
+            if tasks:
+                self._ray.wait(tasks, num_returns=len(tasks), timeout=LAST_SECONDS)
+        finally:
+            for task in tasks:
+                self._ray.cancel(task, force=True)
         self._ray.shutdown()
         if self._watch is not None:
             self._watch.communicate()
