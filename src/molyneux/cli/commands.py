@@ -26,6 +26,8 @@ def run(arguments: Arguments) -> int:
     options, settings = arguments.options, values(arguments)
     if options.seed is not None:
         settings.append(("seed", options.seed))
+    if options.continue_from is not None:
+        settings.append(("learn.start_from", str(options.continue_from)))
     experiment = runs.load_experiment(options.config, settings)
     return _run(arguments, experiment, options.out or runs.default_folder(experiment), _ALL)
 

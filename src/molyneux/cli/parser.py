@@ -199,6 +199,10 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("config", type=_path, metavar="CONFIG", help="YAML file of an experiment")
     parser.add_argument("--seed", type=int, help="root of every random number; overrides the file's")
     parser.add_argument("--out", type=_path, help="folder of the run (default: runs/NAME-FINGERPRINT)")
+    parent = (
+        "folder of a finished run, whose weights the training starts from: more steps, other data; --learn.steps 0 fits a prior"
+    )
+    parser.add_argument("--continue-from", type=_path, metavar="RUN", help=parent)
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:

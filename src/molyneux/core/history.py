@@ -53,19 +53,21 @@ class History:
         rows: one for each epoch.
         step: what a step of the training was; None where it is not known, as of a history that was read from a file.
         samples: how many samples it learned from; 0 where that is not known.
+        fit_seconds: of the fit after a training of no steps, which has no row.
     """
 
     rows: tuple[Row, ...] = ()
     step: TrainingStep | None = field(default=None, compare=False, repr=False)
     samples: int = field(default=0, compare=False, repr=False)
+    fit_seconds: float = field(default=0.0, compare=False, repr=False)
 
     def __add__(self, row: Row) -> History:
         return replace(self, rows=(*self.rows, dict(row)))
 
     def prolonged(self, seconds: float) -> History:
-        """With so many seconds more in the last row."""
+        """With so many seconds of a fit more, in the last row where there is one."""
         if not self.rows:
-            return self
+            return replace(self, fit_seconds=self.fit_seconds + seconds)
         return replace(self, rows=(*self.rows[:-1], {**self.rows[-1], "seconds": self.rows[-1]["seconds"] + seconds}))
 
     @property

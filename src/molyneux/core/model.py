@@ -205,6 +205,16 @@ class PostFit(Protocol):
         ...
 
 
+@runtime_checkable
+class PostFitWeights(Protocol):
+    """Has weights that its `post_fit` sets anew, which a training that starts from another model does not take from it."""
+
+    @property
+    def post_fit_weights(self) -> tuple[str, ...]:
+        """Patterns of their names, such as `fitted.*`, also of those that it would have with other settings of the fit."""
+        ...
+
+
 class FitStore(Protocol):
     """Keeps the state of a fit while it is under way, and tells its progress."""
 

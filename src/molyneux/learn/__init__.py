@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from molyneux.learn.training.fit_progress import FitProgress
     from molyneux.learn.training.hardware import keep_freed_memory, precision_of
     from molyneux.learn.training.post_fit import post_fit_precision
+    from molyneux.learn.training.start import start_from
     from molyneux.learn.training.trainer import fit
     from molyneux.learn.vaes import (
         AE,
@@ -138,6 +139,7 @@ __all__ = [
     "save_batch",
     "save_model",
     "shipped_judges",
+    "start_from",
     "train_judge",
 ]
 

@@ -154,6 +154,7 @@ def _title(run: RunRecords, settings: Mapping[str, Any]) -> tuple[str, tuple[str
         f"folder {run.name}" if title != run.name else "",
         f"seed {settings['seed']}" if "seed" in settings else "",
         f"{write_count(run.parameters)} parameters" if run.parameters else "",
+        f"started from the weights of {run.parent.get('name', 'another run')}" if run.parent else "",
         f"measured on {write_count(samples)} {split_of(base_scores(run.scores))} samples" if samples else "",
     )
     return title, tuple(fact for fact in facts if fact)
@@ -223,10 +224,18 @@ def _sheet(run: RunRecords) -> tuple[Block, ...]:
 
 
 def _repeat(run: RunRecords) -> tuple[Block, ...]:
-    command = Listing("Command", "molyneux run config.yaml")
+    whence = " --continue-from FOLDER_OF_PARENT" if run.parent else ""
+    command = Listing("Command", f"molyneux run config.yaml{whence}")
+    parent = {"Name": "name", "Run": "run", "Weights": "weights"}
+    started = {title: run.parent.get(name, "") for title, name in parent.items()} if run.parent else {}
     config = Listing("config.yaml", run.config_text, folded=True)
     machine = {wording.setting(name): short(value) for name, value in flatten(run.machine).items()}
-    return _blocks(command, config, Facts("Machine and versions", machine) if machine else None)
+    return _blocks(
+        command,
+        Facts("Started from the weights of", started) if started else None,
+        config,
+        Facts("Machine and versions", machine) if machine else None,
+    )
 
 
 def headlines(scores: Sequence[Score], spec: Spec | None = None) -> tuple[Headline, ...]:

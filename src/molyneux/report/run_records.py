@@ -36,6 +36,7 @@ class RunRecords:
         machine: the machine and the versions of the packages it ran with.
         contact_sheet: a picture of some samples, PNG.
         parameters: number of parameters of the model; 0 where it is not recorded.
+        parent: the run whose weights the training started from: its `name`, the key `run` and the checksum `weights`; else empty.
     """
 
     name: str
@@ -48,6 +49,7 @@ class RunRecords:
     spec: Spec | None = None
     contact_sheet: bytes = b""
     parameters: int = 0
+    parent: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_run(folder: Path | str) -> RunRecords:
@@ -80,6 +82,7 @@ def read_run(folder: Path | str) -> RunRecords:
         spec=None if spec is None else Spec.from_json(spec),
         contact_sheet=files.read_plain(sheet) if store.is_file(sheet) else b"",
         parameters=_parameters(folder / "model") if store.is_file(model) else 0,
+        parent=_parent(config),
     )
 
 
@@ -87,6 +90,13 @@ def _parameters(model: Path) -> int:
     """The number of parameters that the record of a training tells; 0 where it tells none."""
     found = store.read_stage(model)["details"].get("parameters")
     return found if type(found) is int else 0
+
+
+def _parent(config: Mapping[str, Any]) -> dict[str, str]:
+    """What the settings say of the run that the training started from."""
+    learn = config.get("learn")
+    found = learn.get("start_from") if isinstance(learn, Mapping) else None
+    return {name: str(found[name]) for name in ("name", "run", "weights") if name in found} if isinstance(found, Mapping) else {}
 
 
 def _config(path: Path) -> tuple[str, Mapping[str, Any]]:

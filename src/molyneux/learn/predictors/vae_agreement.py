@@ -147,6 +147,11 @@ class VAEAgreement(Predictor):
             truth.append(batch.targets[name][known])
         self._calibrate(*logistic_fit(torch.cat(scores).double().cpu(), torch.cat(truth).double().cpu()))
 
+    @property
+    def post_fit_weights(self) -> tuple[str, ...]:
+        """Those of the answer; see `core.PostFitWeights`."""
+        return ("answers.*",)
+
     def _calibrate(self, slope: float, offset: float) -> None:
         last = self.answers.outputs[self.spec.targets[0].name].last
         nn.init.constant_(last.weight, slope)

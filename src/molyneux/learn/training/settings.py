@@ -16,6 +16,7 @@ Count = Annotated[int, Field(ge=1)]
 MOST_COUNT = 10**12
 """Epochs, steps or samples that a training may be asked for."""
 _MOST = {"threads": 1024, "prefetch": 1024}
+NumberOfSteps = Annotated[int, Field(ge=0)]
 Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
 """Ranges stand in the annotations too, so that a file's numbers out of range are reported beside its other problems."""
@@ -38,7 +39,7 @@ class Stage:
         name: passed to the model in `Progress.stage`; unique in a training.
         parameters: patterns of the names of the parameters that train, such as `encoders.*`; the others keep their values.
         epochs: passes over the training source.
-        steps: optimiser steps of the stage.
+        steps: optimiser steps of the stage; with 0 it is left out.
     """
 
     name: str
@@ -61,7 +62,8 @@ class Training:
 
     Args:
         epochs: passes over the training source; not used where `steps` is given.
-        steps: optimiser steps in all; the last epoch may then be a part of one.
+        steps: optimiser steps in all; the last epoch may then be a part of one. With 0 no stage makes a step: only what is fitted
+            after a training (`core.PostFit`) is fitted, to the weights as they are.
         batch_size: samples per step.
         optimizer: `adam` (Kingma and Ba, 2015; weight decay as an L2 penalty), `adamw` (Loshchilov and Hutter, 2019; decoupled
             weight decay) or `sgd`, gradient descent with momentum (weight decay as an L2 penalty).
@@ -97,7 +99,7 @@ class Training:
     """
 
     epochs: Count = 20
-    steps: Count | None = None
+    steps: NumberOfSteps | None = None
     batch_size: Count = 128
     optimizer: OptimizerName = "adam"
     learning_rate: Positive = 1e-3
@@ -132,9 +134,11 @@ class Training:
                 f"batch_size: expected at most the {samples} samples of the training source, got {self.batch_size}: "
                 "lower it or enlarge the source"
             )
+        if self.steps == 0:
+            return 0
         if self.stages:
             return sum(self.of_stage(stage).total_steps(samples) for stage in self.stages)
-        return self.steps or self.epochs * (samples // self.batch_size)
+        return self.epochs * (samples // self.batch_size) if self.steps is None else self.steps
 
     def of_stage(self, stage: Stage) -> Training:
         """The settings of one stage, as those of a training without stages.
@@ -148,6 +152,8 @@ class Training:
         changes: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
         if "epochs" in changes:
             changes.setdefault("steps", None)  # epochs of a stage win over steps of the training
+        if self.steps == 0:
+            changes["steps"] = 0
         return replace(self, stages=(), **changes)
 
     def rate(self, step: int, steps: int) -> float:
@@ -170,7 +176,7 @@ class Training:
             yield f"channels_last: expected true, false or auto, got {self.channels_last!r}"
 
     def _whole_numbers(self) -> Iterator[str]:
-        least = {"epochs": 1, "batch_size": 1, "steps": 1, "threads": 1, "patience": 1, "warmup_steps": 0, "prefetch": 0}
+        least = {"epochs": 1, "batch_size": 1, "steps": 0, "threads": 1, "patience": 1, "warmup_steps": 0, "prefetch": 0}
         for name, smallest in least.items():
             value, optional = getattr(self, name), name in ("steps", "threads", "patience")
             nothing = " or nothing" * optional

@@ -234,6 +234,11 @@ class Autoencoder(nn.Module, ABC):
         if self.fitted is not None:
             self.fitted.fit(self, self.spec, source, seed=seed)
 
+    @property
+    def post_fit_weights(self) -> tuple[str, ...]:
+        """Those of the fitted prior; see `core.PostFitWeights`."""
+        return ("fitted.*",)
+
     def represent(self, batch: Batch, observed: Collection[str] | None = None) -> dict[str, Tensor]:
         """Posterior means; see `core.Representation`."""
         mean = self.encode(batch, observed).mean

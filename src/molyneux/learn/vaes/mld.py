@@ -170,6 +170,11 @@ class MLD(nn.Module):
         shares, schedule = {"share": self.diffusion.given_share, "alone": self.diffusion.alone_share}, self.diffusion.schedule
         fit_denoiser(self.denoiser, codes, **shares, settings=self.after, seed=start, schedule=schedule, kept=kept)
 
+    @property
+    def post_fit_weights(self) -> tuple[str, ...]:
+        """Those of `prior`, and with `after` those of the diffusion model; see `core.PostFitWeights`."""
+        return ("fitted.*", *(() if self.after is None else ("denoiser.*", "centre", "spread")))
+
     def post_fit_precision(self, device: str) -> tuple[str, str] | None:
         """What `after` asks for and what the fit uses on a device of this type; None without `after`."""
         if self.after is None:

@@ -8,6 +8,7 @@ there, that the model fits them and this machine, that judges can be used.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +29,7 @@ from molyneux.core.config import build, override, read_document
 from molyneux.data import Split, World
 from molyneux.learn.training.hardware import choose_device
 from molyneux.learn.training.stage_sources import StageSources
+from molyneux.run.run.parent import parent_of, require_start
 from molyneux.run.run.readers import find_features, find_readers
 from molyneux.run.run.samples import Samples, conditions
 from molyneux.run.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
@@ -63,6 +65,7 @@ class Experiment:
 
     Attributes:
         resolved: all settings with their defaults filled in, as plain data.
+        parent: the folder of the run that the training starts from, where it was named; it is no part of what an experiment is.
     """
 
     name: str = "experiment"
@@ -72,6 +75,7 @@ class Experiment:
     measure: MeasureSettings
     report: ReportSettings = field(default_factory=ReportSettings)
     resolved: Mapping[str, Any] = field(default_factory=dict, init=False, repr=False)
+    parent: Path | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         word = self.name.strip("-_.") and len(self.name) <= 100
@@ -82,6 +86,13 @@ class Experiment:
     def identity(self) -> dict[str, Any]:
         """The resolved settings that make it this experiment and no other."""
         return {name: value for name, value in self.resolved.items() if name != "name"}
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The resolved settings as a file for this machine has them: with the folder of the run that the training starts from."""
+        if self.parent is None:
+            return dict(self.resolved)
+        return {**self.resolved, "learn": {**self.resolved["learn"], "start_from": str(self.parent.absolute())}}
 
     @property
     def samples(self) -> Samples:
@@ -137,7 +148,7 @@ def read_experiment(
 def parse_experiment(tree: Mapping[str, Any], *, known_data: dict[str, DataSettings] | None = None) -> Experiment:
     """The experiment of plain settings, each section checked by itself; for runs that are stored, whose settings were checked.
 
-    No data set and no model is made, no file is read and no judge is loaded.
+    No data set and no model is made, no judge is loaded, and no file is read but the records of a run to start from.
 
     Args:
         tree: the settings, shaped as a file is.
@@ -145,15 +156,31 @@ def parse_experiment(tree: Mapping[str, Any], *, known_data: dict[str, DataSetti
             same section get one object, so that their data set is made, and its files are read, once.
 
     Raises:
-        ConfigError: with every setting that does not fit the signature of its class.
+        ConfigError: with every setting that does not fit the signature of its class, or no run to start from.
     """
     built = build(Experiment, with_sizes(with_lists(tree)))
     experiment: Experiment = built.value
     object.__setattr__(experiment, "resolved", built.plain)
+    _resolve_parent(experiment)
     if known_data is not None:
         same = known_data.setdefault(store.fingerprint(built.plain["data"]), experiment.data)
         object.__setattr__(experiment, "data", same)
     return experiment
+
+
+def _resolve_parent(experiment: Experiment) -> None:
+    """Name the run that a training starts from without its folder; settings without one have no such name, as before."""
+    learn, place = dict(experiment.resolved["learn"]), experiment.learn.start_from
+    if place is None:
+        learn.pop("start_from")
+    elif isinstance(place, Path):
+        if problems := _problems_of(lambda: parent_of(place), "learn.start_from: "):
+            raise ConfigError(problems)
+        parent = parent_of(place)
+        learn["start_from"] = dataclasses.asdict(parent)
+        object.__setattr__(experiment, "learn", dataclasses.replace(experiment.learn, start_from=parent))
+        object.__setattr__(experiment, "parent", place)
+    object.__setattr__(experiment, "resolved", {**experiment.resolved, "learn": learn})
 
 
 def judged_data(
@@ -198,10 +225,10 @@ def make_model(learn: LearnSettings, spec: Spec, seed: int) -> nn.Module:
         return _made(learn, spec)
 
 
-def check_model(learn: LearnSettings, spec: Spec) -> None:
+def check_model(learn: LearnSettings, spec: Spec) -> nn.Module:
     """Make the model without drawing all of its weights, so that their memory is never used; errors as `make_model`."""
     with torch.random.fork_rng(devices=[]), _Limits(filled=MOST_DRAWN):
-        _made(learn, spec)
+        return _made(learn, spec)
 
 
 def _made(learn: LearnSettings, spec: Spec) -> nn.Module:
@@ -277,7 +304,10 @@ def _problems_of(part: Callable[[], Any], place: str = "") -> tuple[str, ...]:
 def _check_learning(experiment: Experiment) -> None:
     """What only shows when sections meet or on this machine: samples, a model and a batch size that fit them, the device."""
     data, learn, samples = experiment.data, experiment.learn, experiment.samples
-    problems = [*_problems_of(lambda: _check_fit(data, learn))]
+    made = list[nn.Module]()
+    problems = [*_problems_of(lambda: made.append(_check_fit(data, learn)))]
+    if made and (parent := experiment.parent) is not None:
+        problems += _problems_of(lambda: require_start(made[0], experiment.resolved["learn"]["model"], parent))
     with suppress(MolyneuxError):  # of samples, which the line above reports
         size = samples.size("train")
         problems += _problems_of(lambda: learn.total_steps(size), "learn.")
@@ -289,8 +319,8 @@ def _check_learning(experiment: Experiment) -> None:
         raise ConfigError(problems)
 
 
-def _check_fit(data: DataSettings, learn: LearnSettings) -> None:
-    check_model(learn, Samples(data, 0).check())
+def _check_fit(data: DataSettings, learn: LearnSettings) -> nn.Module:
+    return check_model(learn, Samples(data, 0).check())
 
 
 def _check_measuring(experiment: Experiment) -> None:

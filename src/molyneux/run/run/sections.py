@@ -16,6 +16,7 @@ from molyneux.data import Separation, World
 from molyneux.data.imperfections import Corruption
 from molyneux.learn import Training
 from molyneux.measure import Measure
+from molyneux.run.run.parent import Parent
 
 if TYPE_CHECKING:
     from molyneux.data import OwnDataset
@@ -128,9 +129,21 @@ class LearnSettings(Training):
 
     Args:
         model: class and settings; it is made when the samples are known.
+        start_from: the folder of a finished run, or of an export of one, whose weights the training begins with, under the
+            settings that stand here, with a new state of the optimiser. Resolved settings name the run and its weights instead.
+            What is fitted after the training (`core.PostFit`) is fitted anew; with `steps: 0` nothing else happens.
+
+    Raises:
+        ConfigError: as `Training`; or no steps, and no run to start from.
     """
 
     model: Annotated[Factory[Trainable], Supplied(("spec",), "molyneux.learn")]
+    start_from: Path | Parent | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.steps == 0 and self.start_from is None:
+            raise ConfigError("steps: expected at least 1, got 0: a model that is not trained needs start_from, a trained run")
 
     @property
     def training(self) -> Training:

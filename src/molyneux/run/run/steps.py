@@ -15,6 +15,7 @@ from molyneux.learn.training.timed_steps import FitStep
 from molyneux.measure import Evaluation, evaluate
 from molyneux.run.run.experiment import Experiment, make_model
 from molyneux.run.run.folder import RunFolder, held, open_experiment
+from molyneux.run.run.parent import begin_from
 from molyneux.run.run.provenance import provenance
 from molyneux.run.run.readers import Readers, find_controls, find_features, find_readers
 from molyneux.run.run.report import Outcome, Silent, StepProgress, outcome_of, write_report
@@ -155,6 +156,8 @@ def learn(run: Run) -> None:
     _require(run.folder.samples, "learn", "data")
     train, validation = run.source("train"), run.source("validation")
     model = make_model(experiment.learn, train.spec, experiment.seed)
+    if experiment.learn.start_from is not None:
+        begin_from(model, experiment.learn.start_from, experiment.parent, stage.folder)
     run.progress.begin("learn", "training")
     others, training, seed = experiment.samples.of_stages(), experiment.learn.training, experiment.seed
     precision = precision_of(training, model)
@@ -163,8 +166,14 @@ def learn(run: Run) -> None:
     save_view_digests(train, stage.folder)
     parameters = sum(parameter.numel() for parameter in model.parameters())
     trained = {"parameters": parameters, "epochs": history.epochs, "steps": history.steps, "precision": precision}
-    after = post_fit_precision(model, training)
-    stage.finish({**trained, **({} if after is None else {"post_fit_precision": after}), "machine": machine()})
+    after, parent = post_fit_precision(model, training), experiment.resolved["learn"].get("start_from")
+    details = {
+        **trained,
+        **({} if after is None else {"post_fit_precision": after}),
+        **({} if history.rows else {"fit_seconds": history.fit_seconds}),
+        **({} if parent is None else {"parent": parent}),
+    }
+    stage.finish({**details, "machine": machine()})
 
 
 def measure(run: Run) -> None:
@@ -218,8 +227,15 @@ def _trained(run: Run) -> dict[str, float]:
     """What is recorded of the training: its seconds, with validation, and what a step was."""
     path, training = run.folder.model.folder / "history.csv", run.experiment.learn.training
     seconds = History.read_csv(path).columns().get("seconds", ()) if store.is_file(path) else ()
+    seconds = seconds or _fit_seconds(run)
     whole = {"samples": run.experiment.samples.size("train"), "batch_size": training.batch_size}
     return {**({"seconds": seconds[-1]} if seconds else {}), **whole}
+
+
+def _fit_seconds(run: Run) -> tuple[float, ...]:
+    """Of a training of no steps, whose history is empty."""
+    found = run.folder.model.verify().get("fit_seconds") if run.folder.model.complete else None
+    return () if found is None else (float(found),)
 
 
 def _precision(run: Run) -> dict[str, str]:

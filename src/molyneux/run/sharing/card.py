@@ -36,7 +36,8 @@ def model_card(
         scores: what was measured.
         notes: what the export does not hold.
         licence: an SPDX identifier; empty where none is stated.
-        details: of its training: `parameters`, `epochs`, `steps`, `seconds` and `machine`.
+        details: of its training: `parameters`, `epochs`, `steps`, `seconds` and `machine`, and `parent` where it started from
+            another run.
         about: what the model is, in a sentence.
     """
     from molyneux.report.tables import base_scores, score_table, to_markdown  # with what draws; takes a second to import
@@ -64,7 +65,7 @@ def model_card(
         ),
         f"# {settings.get('name', model)}",
         about,
-        f"`{model}` on `{world}`, trained with Molyneux {__version__}: {numbers}, seed {settings['seed']}{_took(details)}.",
+        f"`{model}` on `{world}`, trained with Molyneux {__version__}: {numbers}, seed {settings['seed']}{_took(details)}.{_parent(details)}",
         _findings(scores),
         f"## Training data\n\n`{world}`:\n\n```yml\n{dump_document({'data': data}).strip()}\n```",
         f"## Scores\n\nOn the split `{origin.get('split', 'test')}`. Chance is the score of guessing; intervals are 95 %.",
@@ -169,6 +170,17 @@ This measures it again and compares the scores with those above; the second comm
 
 `config.yaml` holds all settings. Classes that are not of Molyneux are imported, and run their code, only with `--trust`
 (`trust=True`): use it only if you trust who made this folder."""
+
+
+def _parent(details: Mapping[str, Any]) -> str:
+    """A sentence on the run that the training started from; empty where there was none."""
+    parent = details.get("parent")
+    if not isinstance(parent, Mapping):
+        return ""
+    return (
+        f" It started from the weights of the run `{parent.get('name')}` (key `{parent.get('run')}`, checksum of the weights "
+        f"`{parent.get('weights')}`)."
+    )
 
 
 def _front(record: Mapping[str, Any]) -> str:

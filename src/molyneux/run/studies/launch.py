@@ -318,7 +318,7 @@ class Pool:
             rule.write(place)
             if (known := pruned_run(place)) is not None:
                 return "", known
-        store.write_text(settings, dump_document(experiment.resolved))
+        store.write_text(settings, dump_document(experiment.document))
         job = Job(name, settings, folder.resolve(), settings.with_suffix(".log"), place)
         error = self.launcher.run(job, lambda step, done, total: self.progress.run(name, step, done, total))
         return error, pruned_run(place) if place is not None and not error else None

@@ -123,7 +123,8 @@ def _cost(folder: Path, experiment: Experiment) -> dict[str, Any]:
     if not store.is_file(history):
         return {}
     details = store.verify(folder / "model", [history.name], remedy=remedy(history.parent))
-    last, machine = History.read_csv(history).rows[-1], details["machine"]
+    rows, machine = History.read_csv(history).rows, details["machine"]
+    last = rows[-1] if rows else {"step": 0, "seconds": details.get("fit_seconds", 0.0)}
     return {
         "run": folder.name,
         "name": experiment.resolved.get("name", ""),
