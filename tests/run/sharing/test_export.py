@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+import torch
 from PIL import Image
 
-from molyneux.core import ConflictError, CorruptFileError, SpecError, StoreError, store
+from molyneux.core import ConfigError, ConflictError, CorruptFileError, SpecError, StoreError, store
 from molyneux.data import CdSprites, export_webdataset, store_samples
 from molyneux.run import (
     ExportSettings,
@@ -23,6 +24,7 @@ from molyneux.run import (
     export_samples,
     measure_again,
     open_experiment,
+    open_model,
     opened_export,
     read_experiment,
     run_experiment,
@@ -60,13 +62,34 @@ def test_an_export_is_measured_without_its_scores(shared: Path, finished: Outcom
     assert values(outcome.scores) == values(finished.scores)
 
 
+def test_an_export_is_opened_as_a_model_by_those_who_trust_it(shared: Path, finished: Outcome) -> None:
+    with pytest.raises(ConfigError, match="trust"):
+        open_model(shared)
+    model, same = open_model(shared, trust=True), open_model(finished.folder, trust=True)
+    targets = list(model.modalities)
+    one, other = (item.generate(targets, count=3, seed=1) for item in (model, same))
+    assert all(np.array_equal(one.arrays(name), other.arrays(name)) for name in targets)
+
+
+def test_half_of_the_weights_give_nearly_the_same(finished: Outcome, tmp_path: Path) -> None:
+    export_run(finished.folder, tmp_path / "half", ExportSettings(half=True, about="A toy."))
+    whole, half = (folder / "model" / "weights.safetensors" for folder in (finished.folder, tmp_path / "half"))
+    assert half.stat().st_size < 0.7 * whole.stat().st_size
+    assert "A toy." in (tmp_path / "half" / "README.md").read_text()
+    model, same = open_model(tmp_path / "half", trust=True), open_model(finished.folder, trust=True)
+    for name, weight in model.module.state_dict().items():
+        assert torch.allclose(weight, same.module.state_dict()[name], rtol=1e-2, atol=1e-3)
+
+
 def test_what_is_in_an_export(shared: Path) -> None:
     names = {path.relative_to(shared).as_posix() for path in shared.rglob("*") if path.is_file()}
     assert {"README.md", "config.yaml", "export.json", "toy.py", "model/weights.safetensors", "measure/scores.jsonl"} <= names
     assert not [name for name in names if "checkpoint" in name or "tensorboard" in name or name.endswith(".lock")]
     card = (shared / "README.md").read_text()
     assert card.startswith("---\nlicense: mit\n")
-    assert "# MVAE on toy-v1" in card
+    assert "# toy\n" in card
+    assert "`MVAE` on `toy-v1`" in card
+    assert "## What it does" in card
     assert "chance" in card
     assert "molyneux measure" in card
 

@@ -54,8 +54,9 @@ def test_the_recorded_scores_are_found_again(name):
     compared = [score for score in recorded if score.name in ("coherence.strict", "code_use.distortion")]
     compared = [score for score in [*compared, *whole_predictions(recorded)] if score.about.get("source") != "prior"]
     assert compared
-    for old in compared:
-        new = found.get((old.name, str(sorted(old.about.items()))))
-        if new is None or new.value is None or old.interval is None or new.interval is None:
-            continue
-        assert new.interval[0] <= old.interval[1] and old.interval[0] <= new.interval[1], (old.about, old.value, new.value)
+    pairs = [(old, found.get((old.name, str(sorted(old.about.items()))))) for old in compared]
+    pairs = [(old, new) for old, new in pairs if new is not None and new.interval and old.interval]
+    assert pairs
+    for old, new in pairs:
+        assert new.interval[0] <= old.interval[1], (old.about, old.value, new.value)
+        assert old.interval[0] <= new.interval[1], (old.about, old.value, new.value)

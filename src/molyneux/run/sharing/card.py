@@ -65,7 +65,8 @@ def model_card(
         ),
         f"# {settings.get('name', model)}",
         about,
-        f"`{model}` on `{world}`, trained with Molyneux {__version__}: {numbers}, seed {settings['seed']}{_took(details)}.{_parent(details)}",
+        f"`{model}` on `{world}`, trained with Molyneux {__version__}: {numbers}, seed {settings['seed']}"
+        f"{_took(details)}.{_parent(details)}",
         _findings(scores),
         f"## Training data\n\n`{world}`:\n\n```yml\n{dump_document({'data': data}).strip()}\n```",
         f"## Scores\n\nOn the split `{origin.get('split', 'test')}`. Chance is the score of guessing; intervals are 95 %.",

@@ -15,7 +15,7 @@ from molyneux.learn import load_spec, load_weights
 from molyneux.run.run.experiment import make_model
 from molyneux.run.run.folder import open_experiment
 from molyneux.run.run.stored import has_run, remedy
-from molyneux.run.sharing.export import verify_export
+from molyneux.run.sharing.export import opened_export
 from molyneux.run.trained.model import TrainedModel
 from molyneux.run.trained.shipped import shipped_folder, shipped_names
 
@@ -44,22 +44,25 @@ def open_model(
     """
     if isinstance(model, nn.Module):
         return _of_module(model, data, name)
-    folder = _folder(model)
-    if store.is_file(folder / "export.json"):
-        verify_export(folder)
-    experiment = open_experiment(folder, trust=trust)
-    if not store.is_file(folder / "model" / "stage.json"):
+    with opened_export(_folder(model)) as folder:
+        return _opened(folder, name, trust=trust)
+
+
+def _opened(folder: Path, name: str, *, trust: bool) -> TrainedModel:
+    experiment, stage = open_experiment(folder, trust=trust), folder / "model"
+    if not store.is_file(stage / "stage.json"):
         raise StoreError(f"expected a trained model in {folder}, got none: run molyneux learn {folder} first")
-    store.verify(folder / "model", ("config.yaml", "spec.json", "weights.safetensors"), remedy=remedy(folder / "model"))
+    store.verify(stage, ("config.yaml", "spec.json", "weights.safetensors"), remedy=remedy(stage))
+    spec = load_spec(stage)
     with package_alone(trust=trust):
-        module = make_model(experiment.learn, load_spec(folder / "model"), experiment.seed)
-    load_weights(module, folder / "model")
+        module = make_model(experiment.learn, spec, experiment.seed)
+    load_weights(module, stage)
     module.eval()
-    own = name or (experiment.name if experiment.name != "experiment" else folder.resolve().name)
     factory = experiment.data.benchmark or experiment.data.world
     world = "" if factory is None else str(getattr(factory.target, "name", ""))
-    dataset = _once(lambda: experiment.data.dataset)
-    return TrainedModel(own, module, load_spec(folder / "model"), world, dataset, experiment.measure.judges)
+    judges = {modality: folder / path for modality, path in experiment.measure.judges.items()}
+    own = name or (experiment.name if experiment.name != "experiment" else folder.resolve().name)
+    return TrainedModel(own, module, spec, world, _once(lambda: experiment.data.dataset), judges)
 
 
 def _of_module(module: nn.Module, data: Dataset | None, name: str) -> TrainedModel:
