@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -165,12 +166,18 @@ def _item(modality: Modality, value: Any, world: Dataset | None) -> Item:
 
 def _modality(spec: Spec, key: str, model: str) -> Modality:
     """The modality of a name, or the only one of a kind that is asked for by the name of the kind."""
-    if key in spec.names:
-        return spec.modality(key)
+    named = [item for item in spec.modalities if _folded(item.name) == _folded(key)]
+    if key in spec.names or len(named) == 1:
+        return spec.modality(key) if key in spec.names else named[0]
     of_kind = [item for item in spec.modalities if item.kind == key]
     if len(of_kind) == 1:
         return of_kind[0]
     raise ConfigError(f"{model} has no modality {key!r}; {nearest(key, spec.names)}")
+
+
+def _folded(name: str) -> str:
+    """A name as an argument of Python or of the command line may spell it."""
+    return re.sub(r"[\W_]+", "_", str(name)).lower()
 
 
 @dataclass(frozen=True)
@@ -196,6 +203,8 @@ class Given:
     def drawn(cls, spec: Spec, items: Sequence[Item], count: int, seed: int) -> Given:
         """Every input `count` times; what texts leave open is drawn for each sample."""
         size = len(items[0].values)
+        if size * count > MOST:
+            raise ConfigError(f"expected at most {MOST:,} samples in one call, got {size:,} inputs x {count:,}: ask in parts")
         inputs = [_identity(items, place) for place in range(size)]
         seen, samples, rows = Counter[str](), list[GivenSample](), list[int]()
         texts: dict[str, dict[str, list[int]]] = {item.modality.name: {} for item in items}

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from molyneux.core import (
+    Batch,
     Codes,
     ConfigError,
     Dataset,
@@ -78,6 +79,12 @@ class TrainedModel:
         return self.spec.names
 
     @property
+    def device(self) -> torch.device:
+        """Where the network is; what is given is moved there, and what it makes comes back."""
+        parameter = next(self.module.parameters(), None)
+        return torch.device("cpu") if parameter is None else parameter.device
+
+    @property
     def abilities(self) -> tuple[str, ...]:
         """Which of `generate`, `predict`, `encode`, `decode` and `score` the model can do."""
         does = {
@@ -132,7 +139,7 @@ class TrainedModel:
             NotApplicableError: the model cannot generate, or not this from that.
         """
         names = self._targets(targets)
-        _check_count(count)
+        _check_numbers(seed=seed, count=count)
         model = self._able(Decodes, "generate", "predict")
         if prior:
             known = priors_of(model)
@@ -148,18 +155,18 @@ class TrainedModel:
                     codes = prior_codes(model, len(places), noise.generator)
                 return decoded(model, codes, self.spec, only=names)
 
-            made = by_rows(draw_alone, rows, seed)
+            made = by_rows(draw_alone, rows, seed, self.device)
             return Generated(names, made, (), Origin(self.name, seed, count, prior or self._first_prior()), self)
         self._able(Encodes, "generate from other modalities", "")
         given = Given.drawn(self.spec, items, count, seed)
 
         def draw(places: np.ndarray, noise: RowNoise) -> dict[str, Tensor]:
-            posterior: Posterior = model.encode(given.batch[torch.from_numpy(places)], given.names)
+            posterior: Posterior = model.encode(self._part(given, places), given.names)
             with noise:
                 codes = posterior.rsample(1, noise.generator)[0]
             return decoded(model, codes, self.spec, only=names)
 
-        made = by_rows(draw, given.rows, seed)
+        made = by_rows(draw, given.rows, seed, self.device)
         return Generated(names, made, given.samples, Origin(self.name, seed, count, prior), self)
 
     def predict(
@@ -199,11 +206,11 @@ class TrainedModel:
         given = Given.drawn(self.spec, items, 1, 0)
 
         def draw(places: np.ndarray, _: RowNoise) -> dict[str, Tensor]:
-            posterior: Posterior = model.encode(given.batch[torch.from_numpy(places)], given.names)
+            posterior: Posterior = model.encode(self._part(given, places), given.names)
             codes = posterior.mean
             return {"shared": codes.shared, **{f"private.{name}": part for name, part in codes.private.items()}}
 
-        made = by_rows(draw, given.rows, 0)
+        made = by_rows(draw, given.rows, 0, self.device)
         private = {name.removeprefix("private."): part for name, part in made.items() if name != "shared"}
         return Codes(made["shared"], private)
 
@@ -223,7 +230,12 @@ class TrainedModel:
             got = tuple(codes.shared.shape) if isinstance(codes, Codes) else type(codes).__name__
             raise SpecError(f"expected codes (N, D) as encode gives them, got {got}")
         rows = np.arange(len(codes.shared), dtype=np.uint64)
-        made = by_rows(lambda places, _: decoded(model, codes[torch.from_numpy(places)], self.spec, only=names), rows, 0)
+        placed = Codes(codes.shared.to(self.device), {name: part.to(self.device) for name, part in codes.private.items()})
+
+        def draw(places: np.ndarray, _: RowNoise) -> dict[str, Tensor]:
+            return decoded(model, placed[torch.from_numpy(places)], self.spec, only=names)
+
+        made = by_rows(draw, rows, 0, self.device)
         return Generated(names, made, (), Origin(self.name, 0, 1, ""), self)
 
     def score(
@@ -234,7 +246,7 @@ class TrainedModel:
         Raises:
             ConfigError, DataError: as `predict`. NotApplicableError: the model has no likelihood.
         """
-        _check_count(k)
+        _check_numbers(seed=seed, k=k)
         model = self._able(EstimatesLikelihood, "score", "generate")
         items = self._items({**(inputs or {}), **views}, inputs, views, raw=raw)
         if not items:
@@ -243,10 +255,13 @@ class TrainedModel:
 
         def draw(places: np.ndarray, noise: RowNoise) -> dict[str, Tensor]:
             with noise:
-                return {"": model.log_likelihood(given.batch[torch.from_numpy(places)], k, noise.generator)}
+                return {"": model.log_likelihood(self._part(given, places), k, noise.generator)}
 
-        found: np.ndarray = by_rows(draw, given.rows, seed)[""].numpy()
+        found: np.ndarray = by_rows(draw, given.rows, seed, self.device)[""].numpy()
         return found
+
+    def _part(self, given: Given, places: np.ndarray) -> Batch:
+        return given.batch[torch.from_numpy(places)].to(self.device)
 
     def _targets(self, targets: str | Sequence[str]) -> tuple[str, ...]:
         names = (targets,) if isinstance(targets, str) else tuple(targets)
@@ -276,12 +291,15 @@ class TrainedModel:
 
     def _answers(self, model: Any, given: Given, names: Collection[str]) -> dict[str, np.ndarray]:
         def draw(places: np.ndarray, _: RowNoise) -> dict[str, Tensor]:
-            found = model.predict(given.batch[torch.from_numpy(places)], tuple(names))
+            found = model.predict(self._part(given, places), tuple(names))
             return {name: answer(distribution) for name, distribution in found.items()}
 
-        return {name: made.numpy() for name, made in by_rows(draw, given.rows, 0).items()}
+        return {name: made.numpy() for name, made in by_rows(draw, given.rows, 0, self.device).items()}
 
 
-def _check_count(count: int) -> None:
-    if type(count) is not int or not 1 <= count <= MOST:
-        raise ConfigError(f"expected a count of 1 to {MOST:,}, got {count!r}")
+def _check_numbers(*, seed: int, **counts: int) -> None:
+    for name, count in counts.items():
+        if type(count) is not int or not 1 <= count <= MOST:
+            raise ConfigError(f"expected a {name} of 1 to {MOST:,}, got {count!r}")
+    if type(seed) is not int:
+        raise ConfigError(f"expected a whole number as seed, got {seed!r}")

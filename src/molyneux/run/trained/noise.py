@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +17,6 @@ ROWS = 32
 """Rows that are computed at once. Products of matrices of one size give a row the same bits wherever it stands, so that a
 sample alone is computed as one of many are."""
 _MOST_TRIES = 8
-T = TypeVar("T")
 
 
 class _AmbiguousAxisError(Exception):
@@ -32,14 +32,17 @@ class RowNoise(TorchFunctionMode):
     Args:
         rows: (B,) uint64, what the draws of a row depend on.
         seed: root seed.
+        device: on which noise is wanted. It is drawn on the processor, so that it is the same everywhere.
     """
 
-    def __init__(self, rows: np.ndarray, seed: int) -> None:
+    def __init__(self, rows: np.ndarray, seed: int, device: torch.device | str = "cpu") -> None:
         super().__init__()
-        self.generator = torch.Generator().manual_seed(int(seeds.key(seed, "shared by rows")[0] >> np.uint64(1)))
-        self._size, key = len(rows), seeds.key(seed, "rows")[0]
-        self._make = lambda: [np.random.Generator(np.random.Philox(key=np.array([row, key]))) for row in rows]
-        self._streams: list[np.random.Generator] = []
+        self.generator = seeds.torch_generator(seed, "shared by rows", device=str(device))
+        self._rows, self._key = rows, seeds.key(seed, "rows")[0]
+
+    @cached_property
+    def _streams(self) -> list[np.random.Generator]:
+        return [np.random.Generator(np.random.Philox(key=np.array([row, self._key]))) for row in self._rows]
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Make a draw with the generator of this object row by row, and call everything else as it is."""
@@ -48,12 +51,11 @@ class RowNoise(TorchFunctionMode):
         if draw is None:
             return func(*args, **kwargs)
         like = func(*args, **kwargs)
-        axes = [axis for axis, size in enumerate(like.shape) if size == self._size]
+        axes = [axis for axis, size in enumerate(like.shape) if size == len(self._rows)]
         if len(axes) > 1:
             raise _AmbiguousAxisError
         if not axes:
             return like
-        self._streams = self._streams or self._make()
         shape = [size for axis, size in enumerate(like.shape) if axis != axes[0]]
         return like.copy_(torch.from_numpy(np.stack([draw(stream, shape) for stream in self._streams], axes[0])))
 
@@ -65,7 +67,10 @@ _DRAWS: dict[str, Callable[[np.random.Generator, Sequence[int]], np.ndarray]] = 
 }
 
 
-def by_rows(draw: Callable[[np.ndarray, RowNoise], dict[str, Tensor]], rows: np.ndarray, seed: int) -> dict[str, Tensor]:
+Draw = Callable[[np.ndarray, "RowNoise"], dict[str, Tensor]]
+
+
+def by_rows(draw: Draw, rows: np.ndarray, seed: int, device: torch.device | str = "cpu") -> dict[str, Tensor]:
     """What `draw` makes of rows, which are given to it in parts of one size, with the noise of each.
 
     Args:
@@ -73,13 +78,14 @@ def by_rows(draw: Callable[[np.ndarray, RowNoise], dict[str, Tensor]], rows: np.
             is filled up with positions that it has already.
         rows: (N,) uint64, what the noise of a row depends on.
         seed: root seed.
+        device: of the model.
 
     Returns:
-        By name, tensors whose first axis is N.
+        By name, tensors on the processor whose first axis is N.
     """
     for size in range(ROWS, ROWS + _MOST_TRIES):
         try:
-            parts = [_part(draw, rows, start, size, seed) for start in range(0, len(rows), size)]
+            parts = [_part(draw, rows, range(start, start + size), seed, device) for start in range(0, len(rows), size)]
         except _AmbiguousAxisError:
             continue
         return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
@@ -87,9 +93,13 @@ def by_rows(draw: Callable[[np.ndarray, RowNoise], dict[str, Tensor]], rows: np.
 
 
 def _part(
-    draw: Callable[[np.ndarray, RowNoise], dict[str, Tensor]], rows: np.ndarray, start: int, size: int, seed: int
+    draw: Callable[[np.ndarray, RowNoise], dict[str, Tensor]],
+    rows: np.ndarray,
+    places: range,
+    seed: int,
+    device: torch.device | str,
 ) -> dict[str, Tensor]:
-    positions = np.minimum(np.arange(start, start + size), len(rows) - 1)
+    positions = np.minimum(np.array(places), len(rows) - 1)
     with torch.no_grad():
-        made = draw(positions, RowNoise(rows[positions], seed))
-    return {name: tensor[: len(rows) - start] for name, tensor in made.items()}
+        made = draw(positions, RowNoise(rows[positions], seed, device))
+    return {name: tensor[: len(rows) - places.start].cpu() for name, tensor in made.items()}
