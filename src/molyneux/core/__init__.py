@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from molyneux.core.score import About, Score, about_names
     from molyneux.core.sources import DerivedSource, Subset
     from molyneux.core.spec import Factor, Kind, Meaning, Modality, Quantity, Spec, Target, Task
-    from molyneux.core.understood import CompletedCaption, Understands, Understood
+    from molyneux.core.understood import CompletedCaption, PicturesSounds, TracesContours, Understands, Understood
 
 __all__ = [
     "NO_LABEL",
@@ -106,6 +106,7 @@ __all__ = [
     "MolyneuxError",
     "NamesStages",
     "NotApplicableError",
+    "PicturesSounds",
     "PostFit",
     "PostFitWeights",
     "Posterior",
@@ -125,6 +126,7 @@ __all__ = [
     "Subset",
     "Target",
     "Task",
+    "TracesContours",
     "Trainable",
     "TrainingError",
     "TrainingStep",

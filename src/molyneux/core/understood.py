@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from molyneux.core.errors import DataError
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from molyneux.core.conversion.conversion import ConvertedViews
 
 
-_SHOWN, _LONGEST = 5, 80
-"""Unknown words and characters of a text that a message has."""
+_SHOWN, _WORD, _LONGEST = 5, 40, 80
+"""What a message has at most: unknown words, characters of each, and characters of the text."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,12 @@ class Understood:
     problem: str = ""
     complete_with: Callable[[np.random.Generator], CompletedCaption] | None = None
 
+    @classmethod
+    def of_caption(cls, text: str, caption: str, values: Mapping[str, str] | None = None) -> Understood:
+        """What a text says that is a caption, but for its spelling."""
+        completed = CompletedCaption(caption)
+        return cls(text, values or {}, nearest=caption, complete_with=lambda _: completed)
+
     @property
     def consistent(self) -> bool:
         """Whether the text may be a caption: nothing in it is unknown, contradictory or no sentence."""
@@ -84,7 +90,7 @@ class Understood:
     def explained(self) -> str:
         """In one sentence, why the text is no caption, and what to write; empty where it is one or can be completed."""
         parts = [f"{factor} may be {' or '.join(map(repr, some))}, not both" for factor, some in self.conflicts.items()]
-        words = [f"{word!r} ({near}?)" if near else repr(word) for word, near in self.unknown.items()]
+        words = [f"{word[:_WORD]!r} ({near}?)" if near else repr(word[:_WORD]) for word, near in self.unknown.items()]
         if words:
             more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
             parts.append(f"unknown word{'s' if len(words) > 1 else ''} {', '.join(words[:_SHOWN])}{more}")
@@ -109,5 +115,40 @@ class Understands(Protocol):
 
         Raises:
             DataError: it is no caption.
+        """
+        ...
+
+
+@runtime_checkable
+class PicturesSounds(Protocol):
+    """A data set that shows sounds as pictures, by its settings alone: no samples are read."""
+
+    def view_of_sound(self, modality: str, sound: Any, rate: int | None = None) -> ConvertedViews:
+        """The view (1, C, H, W) of one sound.
+
+        Args:
+            modality: name of the modality that shows sounds.
+            sound: an array (n,), (channels, n) or (n, channels), the path of a WAV file, or a pair (rate, array); see `views_of`.
+            rate: samples per second of an array; by default those of the data set.
+
+        Raises:
+            SpecError: no such modality. DataError: no sound. StoreError, CorruptFileError: a file that cannot be read.
+        """
+        ...
+
+
+@runtime_checkable
+class TracesContours(Protocol):
+    """A data set with a sense of touch: it follows a drawn line as it follows the contours of its objects."""
+
+    def view_of_contour(self, contour: Any, *, side: float = 1.0) -> ConvertedViews:
+        """The view (1, contacts, D) of one closed line.
+
+        Args:
+            contour: points (n, 2), x to the right and y down, or the text of an SVG path (its attribute `d`).
+            side: of the square drawing, in the unit of the points.
+
+        Raises:
+            DataError: no line.
         """
         ...

@@ -14,7 +14,6 @@ import torch
 
 from molyneux.core import (
     Batch,
-    CompletedCaption,
     ConvertedViews,
     DataError,
     Factor,
@@ -28,6 +27,7 @@ from molyneux.core import (
 from molyneux.data.dataset import SPLITS, Split, World
 from molyneux.data.worlds.captions import CaptionReader, TemplateCaptions
 from molyneux.data.worlds.combinations import Combinations
+from molyneux.data.worlds.drawn_contours import contour_view
 from molyneux.data.worlds.levels import LevelSettings
 from molyneux.data.worlds.named_values import NamedValues, require_text, words_of
 from molyneux.data.worlds.raster import Figures
@@ -224,8 +224,7 @@ class CaptionedWorld(World):
         grammar = self.grammar
         exact = grammar.by_words.get(" ".join(words_of(require_text(text))))
         if exact is not None:
-            caption = CompletedCaption(grammar.sentence(exact))
-            return Understood(text, exact, nearest=caption.text, complete_with=lambda _: caption)
+            return Understood.of_caption(text, grammar.sentence(exact), exact)
         return self._named_values.understand(text, write=grammar.sentence, draw=self._completed)
 
     def views_of_caption(self, caption: str) -> Mapping[str, ConvertedViews]:
@@ -235,6 +234,10 @@ class CaptionedWorld(World):
                 f"{self.name}: {self.understand(caption).explained() or f'{caption!r} is no caption: complete it first'}"
             )
         return {"text": views_of(self.grammar.modality(), caption)}
+
+    def view_of_contour(self, contour: Any, *, side: float = 1.0) -> ConvertedViews:
+        """A closed line as the view `touch`; see `core.TracesContours`."""
+        return contour_view(self._modality("touch"), contour, side=side)
 
     @cached_property
     def _named_values(self) -> NamedValues:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,9 +13,9 @@ import numpy as np
 from molyneux.core import CompletedCaption, DataError, Factor, Understood
 
 _FILLERS = """
-    a an the of at in on with and is it its to there this that which has are be as by from for i we want would like background
+    a an the of at in on with and or is it its to there this that which has are be as by from for i we want would like background
     backdrop ground colour color coloured colored corner position side shape shaped figure object sprite thing picture image photo
-    drawing draw drawn paint show me please one sized size placed located standing stands
+    drawing draw drawn paint show me please one digit number word sized size placed located standing stands
 """
 FILLERS = frozenset(_FILLERS.split())
 """Words that say nothing of values, unless a value has them."""
@@ -53,10 +53,13 @@ class NamedValues:
     Args:
         factors: what captions say.
         synonyms: by word, the known one that it stands for; `SYNONYMS` by default.
+        fillers: words beside `FILLERS` that say nothing.
     """
 
-    def __init__(self, factors: Sequence[Factor], synonyms: Mapping[str, str] | None = None) -> None:
-        self.factors = tuple(factors)
+    def __init__(
+        self, factors: Sequence[Factor], synonyms: Mapping[str, str] | None = None, *, fillers: Collection[str] = ()
+    ) -> None:
+        self.factors, self._fillers = tuple(factors), FILLERS | {part for word in fillers for part in words_of(word)}
         self._phrases = {(factor.name, value): tuple(words_of(value)) for factor in self.factors for value in factor.values}
         self._content = {key: frozenset(_content(words)) for key, words in self._phrases.items()}
         self._owners: dict[str, list[str]] = {}
@@ -83,7 +86,7 @@ class NamedValues:
             word = words[place]
             if word in self._owners:
                 said.setdefault(self._owner(words, place), []).append(word)
-            elif word not in FILLERS and word not in unknown:
+            elif word not in self._fillers and word not in unknown:
                 unknown[word] = self._nearest(word)
             place += 1
         possible, named = dict[str, tuple[str, ...]](), dict[str, tuple[str, ...]]()
@@ -166,8 +169,12 @@ class NamedValues:
         return (), whole or tuple(value for value, content in own.items() if content & words)
 
     def _nearest(self, word: str) -> str:
-        close = difflib.get_close_matches(word[:40], list(self._owners), n=1, cutoff=0.6)
-        return close[0] if close else ""
+        return nearest_word(word, (*self._owners, *self._synonyms))
+
+
+def nearest_word(word: str, known: Iterable[str]) -> str:
+    """The known word that a word resembles most; empty where it resembles none."""
+    return next(iter(difflib.get_close_matches(word[:40], list(known), n=1, cutoff=0.6)), "")
 
 
 def require_text(text: object) -> str:

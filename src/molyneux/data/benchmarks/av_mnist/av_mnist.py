@@ -14,6 +14,7 @@ import torch
 from molyneux.core import (
     Batch,
     ConfigError,
+    ConvertedViews,
     DataError,
     Factor,
     Modality,
@@ -33,6 +34,7 @@ Division = Literal["published", "separate", "speakers"]
 """How recordings and clips of noise are divided among the splits."""
 
 _CLASSES = tuple("0123456789")
+_AUDIO = Modality("audio", "image", (1, sounds.SIDE, sounds.SIDE), "uint8")
 _VALIDATION = 5_000
 """Of the training pictures, the last so many."""
 
@@ -155,12 +157,11 @@ class AVMNIST(Benchmark):
         Raises:
             StoreError: files are missing. CorruptFileError: a file does not hold what it should.
         """
-        shapes = {"image": (1, digits.SIDE, digits.SIDE), "audio": (1, sounds.SIDE, sounds.SIDE)}
         factors = [Factor("digit", _CLASSES), Factor("speaker", self._recordings.names)]
         if self._noisy:
             factors.append(Factor("noise", tuple(sorted({path.parent.name for path in self._clip_files}))))
-        modalities = tuple(Modality(name, "image", shape, "uint8") for name, shape in shapes.items())
-        return Spec(modalities, tuple(factors), (Target("label", "class", _CLASSES),))
+        image = Modality("image", "image", (1, digits.SIDE, digits.SIDE), "uint8")
+        return Spec((image, _AUDIO), tuple(factors), (Target("label", "class", _CLASSES),))
 
     def rows(self, rows: np.ndarray, split: Split) -> Batch:
         """The samples at these rows (B,) of a split, in the order of the pictures; errors as `spec`."""
@@ -177,6 +178,12 @@ class AVMNIST(Benchmark):
     def waves(self, rows: np.ndarray, split: Split) -> np.ndarray:
         """The sounds (B, 8000) at 8 kHz whose spectrograms are at these rows (B,) of a split."""
         return self._waves(self._pairings[split].recordings[rows], rows, split)[0]
+
+    @staticmethod
+    def view_of_sound(modality: str, sound: Any, rate: int | None = None) -> ConvertedViews:
+        """The spectrogram (1, 1, 112, 112) of a sound, of its first second, without noise; see `core.PicturesSounds`."""
+        heard, notes = sounds.one_second(_AUDIO, modality, sound, rate)
+        return ConvertedViews(torch.from_numpy(sounds.spectrograms(heard)[:, None]), notes=notes)
 
     def __reduce__(self) -> tuple[Callable[[], AVMNIST], tuple[()]]:
         """Travel to other processes as settings, not as the content of the files."""

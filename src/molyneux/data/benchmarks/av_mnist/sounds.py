@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.fft import rfft
 
-from molyneux.core import ConfigError, CorruptFileError, files
+from molyneux.core import ConfigError, CorruptFileError, Modality, SpecError, files, nearest
+from molyneux.core.conversion.sounds import waveform
 from molyneux.core.errors import short
 from molyneux.core.sound_files import read_wav
 from molyneux.core.tooling.compiled import compiled
@@ -124,6 +125,25 @@ def read_recordings(paths: Sequence[Path]) -> Recordings:
         sounds[row, : lengths[row]] = sound[:LENGTH]
     digits, numbers = (np.array([int(part[place]) for part in parts]) for place in (0, 2))
     return Recordings(sounds, lengths, digits, np.array([names.index(part[1]) for part in parts]), numbers, names)
+
+
+def one_second(audio: Modality, modality: str, sound: Any, rate: int | None) -> tuple[np.ndarray, tuple[str, ...]]:
+    """A sound of a person as recordings are, (1, LENGTH) float32 at `RATE`: cut there, or silence follows it; and notes.
+
+    Args:
+        audio: the only modality that shows sounds.
+        modality: that was asked for.
+        sound: see `core.PicturesSounds`.
+        rate: see there.
+
+    Raises:
+        SpecError: another modality. DataError: no sound, or a rate that is none; more as `views_of`.
+    """
+    if modality != audio.name:
+        raise SpecError(f"modality {modality!r} shows no sound; {nearest(str(modality), (audio.name,))}")
+    given = sound if rate is None or isinstance(sound, str | Path | tuple) else (int(rate), np.asarray(sound))
+    heard, notes = waveform(given, rate=RATE, length=LENGTH, name=audio.name)
+    return np.pad(heard, (0, LENGTH - len(heard)))[None], notes
 
 
 def spectrograms(sounds: np.ndarray) -> np.ndarray:

@@ -9,13 +9,21 @@ from typing import final
 import numpy as np
 import torch
 
-from molyneux.core import Batch, Modality, Reader, Spec, seeds
+from molyneux.core import Batch, ConvertedViews, Modality, Reader, Spec, Understood, seeds
 from molyneux.data.benchmarks.av_mnist.digits import FILES, SIDE, Digits
 from molyneux.data.benchmarks.file_benchmark import FileSamples, tensors
 from molyneux.data.benchmarks.generative.digit_images import DigitImages, class_factor
 from molyneux.data.benchmarks.generative.divisions import last_twelfth
 from molyneux.data.benchmarks.generative.pairing import matched
-from molyneux.data.benchmarks.generative.words import DIGITS, WORDS, placed_words, word_modality, word_reader
+from molyneux.data.benchmarks.generative.words import (
+    DIGITS,
+    WORDS,
+    placed_words,
+    understood_digit,
+    views_of_word,
+    word_modality,
+    word_reader,
+)
 from molyneux.data.dataset import Split
 from molyneux.data.matlab_files import read_matlab
 
@@ -106,6 +114,14 @@ class MNISTSVHN(DigitImages):
     def readers(self) -> Mapping[str, Reader]:
         """The exact reader of words, where there are any."""
         return {"text": word_reader(_LENGTH, class_factor(DIGITS)[0][0])} if self._settings["text"] else {}
+
+    def understand(self, text: str) -> Understood:
+        """The digit that a text names, as a word or a figure; see `core.Understands`."""
+        return understood_digit(text)
+
+    def views_of_caption(self, caption: str) -> Mapping[str, ConvertedViews]:
+        """See `core.Understands`."""
+        return views_of_word(caption, _LENGTH)
 
     def _photos(self, paths: list[Path]) -> tuple[Digits, dict[Split, np.ndarray]]:
         """All photographs (N, 3, 32, 32) and their classes, those to train first, and which of them each split may use."""

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, final, get_args
+from typing import Any, Literal, final, get_args
 
 import numpy as np
+import torch
 
-from molyneux.core import Batch, Factor, Modality, Reader, Spec, choice_problems
+from molyneux.core import Batch, ConvertedViews, Factor, Modality, Reader, Spec, Understood, choice_problems
 from molyneux.data.benchmarks.av_mnist import digits, sounds
 from molyneux.data.benchmarks.file_benchmark import FileSamples, tensors
 from molyneux.data.benchmarks.generative import mel
 from molyneux.data.benchmarks.generative.digit_images import DigitImages, class_factor
 from molyneux.data.benchmarks.generative.pairing import dealt
-from molyneux.data.benchmarks.generative.words import DIGITS, WORDS, placed_words, word_modality, word_reader
+from molyneux.data.benchmarks.generative.words import (
+    DIGITS,
+    WORDS,
+    placed_words,
+    understood_digit,
+    views_of_word,
+    word_modality,
+    word_reader,
+)
 from molyneux.data.dataset import SPLITS, Split
 
 Division = Literal["speakers", "takes"]
@@ -23,6 +32,7 @@ Division = Literal["speakers", "takes"]
 _TAKES: Mapping[Split, range] = {"test": range(5), "validation": range(5, 10), "train": range(10, 50)}
 RECORDINGS = "fsdd/recordings"
 _LENGTH = max(map(len, WORDS))
+_AUDIO = Modality("audio", "image", (1, mel.SIDE, mel.SIDE), "uint8")
 
 
 @final
@@ -80,9 +90,8 @@ class SpokenDigits(DigitImages):
             names, seed = (self.name, split, "recordings"), self._settings["pairing_seed"]
             heard[part] = dealt(found.labels[part], usable, seed=seed, names=names, what=what)
         image = Modality("image", "image", (1, digits.SIDE, digits.SIDE), "uint8")
-        audio = Modality("audio", "image", (1, mel.SIDE, mel.SIDE), "uint8")
         factors, targets = class_factor(DIGITS)
-        spec = Spec((image, audio, word_modality(_LENGTH)), (*factors, Factor("speaker", spoken.names)), targets)
+        spec = Spec((image, _AUDIO, word_modality(_LENGTH)), (*factors, Factor("speaker", spoken.names)), targets)
 
         def read(rows: np.ndarray) -> Batch:
             labels, recordings = found.labels[rows], heard[rows]
@@ -99,6 +108,20 @@ class SpokenDigits(DigitImages):
     def readers(self) -> Mapping[str, Reader]:
         """The exact reader of words."""
         return {"text": word_reader(_LENGTH, class_factor(DIGITS)[0][0])}
+
+    def understand(self, text: str) -> Understood:
+        """The digit that a text names, as a word or a figure; see `core.Understands`."""
+        return understood_digit(text)
+
+    def views_of_caption(self, caption: str) -> Mapping[str, ConvertedViews]:
+        """See `core.Understands`."""
+        return views_of_word(caption, _LENGTH)
+
+    @staticmethod
+    def view_of_sound(modality: str, sound: Any, rate: int | None = None) -> ConvertedViews:
+        """The mel spectrogram (1, 1, 32, 32) of a sound, of its first 0.75 s; see `core.PicturesSounds`."""
+        heard, notes = sounds.one_second(_AUDIO, modality, sound, rate)
+        return ConvertedViews(torch.from_numpy(mel.mel_pictures(heard)[:, None]), notes=notes)
 
     def visible(self, modality: str) -> tuple[str, ...]:
         """The label: who speaks is heard in one modality alone, so no other can be asked for it."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
-from molyneux.core import Factor, Modality
+from molyneux.core import ConvertedViews, DataError, Factor, Modality, Understood, nearest, views_of
 from molyneux.data.lookup_reader import LookupReader
+from molyneux.data.worlds.named_values import NamedValues
 
 DIGITS = tuple("0123456789")
 """Names of the classes."""
@@ -39,3 +42,24 @@ def word_reader(length: int, factor: Factor) -> LookupReader:
     texts = placed_words(labels, starts, length).astype(np.int64)
     known = {text.tobytes(): (int(label),) for text, label in zip(texts, labels, strict=True)}
     return LookupReader(word_modality(length), [factor], known)
+
+
+def understood_digit(text: str) -> Understood:
+    """What a text says of the factor `label`: a digit as a word or a figure; its captions are `WORDS`.
+
+    >>> understood_digit("The digit 7.").nearest
+    'seven'
+    """
+    finder = NamedValues((Factor("label", DIGITS),), dict(zip(WORDS, DIGITS, strict=True)))
+
+    def draw(possible: Mapping[str, Sequence[str]], generator: np.random.Generator) -> Mapping[str, str]:
+        return {"label": possible["label"][int(generator.integers(len(possible["label"])))]}
+
+    return finder.understand(text, write=lambda values: WORDS[DIGITS.index(values["label"])], draw=draw)
+
+
+def views_of_word(word: str, length: int) -> Mapping[str, ConvertedViews]:
+    """The view of one of `WORDS` in so many characters, from the first on; raises DataError for another word."""
+    if word not in WORDS:
+        raise DataError(f"expected the word of a digit, got {word!r}; {nearest(word, WORDS)}")
+    return {"text": views_of(word_modality(length), word)}

@@ -186,6 +186,27 @@ class FiniteLanguage:
         labels = [Factor(name, tuple(dict.fromkeys(form.labels[name] for form in self.forms))) for name in self.nuisances]
         return (*found, *labels)
 
+    @cached_property
+    def single(self) -> bool:
+        """Whether the first form has one word of every group, and no form has more: values are named by single words."""
+        return bool((self._occurrences == 1).all())
+
+    def sentence(self, values: Mapping[str, str]) -> str:
+        """The sentence of the first form with a word for each group; groups of one word may be left out.
+
+        Raises:
+            DataError: a group has no word in the first form, or several; see `single`.
+        """
+        if not self.single:
+            raise DataError("expected a language whose sentences have one word of each group, got one with more: write its words")
+        groups = {group.name: group.words for group in self.groups}
+        words = []
+        for place in self.forms[0].places:
+            known = groups.get(place.group, ())
+            chosen = known.index(values.get(place.group, known[0])) if known else 0
+            words.append(place.words[chosen])
+        return " ".join(words)
+
     def write(self, numbers: npt.ArrayLike) -> Sentences:
         """The sentences of these numbers (n,).
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from molyneux.core import Batch, Reader, Spec
+from molyneux.core import Batch, ConvertedViews, DataError, Factor, Reader, Spec, Understood, views_of
+from molyneux.core.views import text_strings
 from molyneux.data.dataset import Split, World
+from molyneux.data.worlds.named_values import NamedValues, nearest_word, require_text, words_of
 from molyneux.data.worlds.sentences.division import KeyedDivision, PublishedDivision
 from molyneux.data.worlds.sentences.language import FiniteLanguage, Sentences
 from molyneux.data.worlds.sentences.sentence_reader import SentenceReader
@@ -87,4 +91,62 @@ class SentenceWorld(World):
 
     def readers(self) -> Mapping[str, Reader]:
         """The parser of sentences, of all splits and beyond: it knows the language, not what was drawn from it."""
-        return {"text": SentenceReader(self.language)}
+        return {"text": self._reader}
+
+    def understand(self, text: str) -> Understood:
+        """A sentence of a person; see `core.Understands`.
+
+        A sentence of the language is taken in any case and without its full stop. Where sentences have at most one word of each
+        group, as those of YNOC, words of the groups are found in any order, and the first form is written; what is open is drawn
+        from the whole language.
+        """
+        plain = require_text(text).strip()
+        for attempt in (plain, f"{plain} ."):
+            try:
+                ids = views_of(self.language.modality, attempt).view
+            except DataError:
+                continue
+            if not self._reader.read(ids).reasons:
+                return Understood.of_caption(text, text_strings(self.language.modality, ids)[0], self._named(ids))
+        if not self.language.single:
+            unknown = self._unknown(plain)
+            return Understood(text, unknown=unknown, problem="" if unknown else self._problem(plain))
+        return self._named_values.understand(text, write=self.language.sentence, draw=_drawn)
+
+    def views_of_caption(self, caption: str) -> Mapping[str, ConvertedViews]:
+        """See `core.Understands`."""
+        found = views_of(self.language.modality, caption)
+        if reasons := self._reader.read(found.view).reasons:
+            raise DataError(f"{self.name}: {caption[:80]!r} is no sentence: {reasons[0]}")
+        return {"text": found}
+
+    @cached_property
+    def _reader(self) -> SentenceReader:
+        return SentenceReader(self.language)
+
+    @cached_property
+    def _named_values(self) -> NamedValues:
+        factors = [Factor(group.name, group.words) for group in self.language.groups if len(group.words) > 1]
+        return NamedValues(factors, {}, fillers=self.language.fixed)
+
+    def _named(self, ids: Tensor) -> dict[str, str]:
+        """The values that a sentence has, by factor."""
+        codes = self._reader.read(ids).codes[0].tolist()
+        return {factor.name: factor.values[code] for factor, code in zip(self.language.factors, codes, strict=False) if code >= 0}
+
+    def _unknown(self, text: str) -> dict[str, str]:
+        """Words that are not in the vocabulary, and the nearest that are."""
+        known = {word.lower(): word for word in self.language.vocabulary}
+        return {word: nearest_word(word, known.values()) for word in words_of(text) if word not in known}
+
+    def _problem(self, text: str) -> str:
+        try:
+            reasons = self._reader.read(views_of(self.language.modality, text).view).reasons
+        except DataError as error:
+            return str(error)
+        return f"no sentence of {self.name}: {reasons[0]}"
+
+
+def _drawn(possible: Mapping[str, Sequence[str]], generator: np.random.Generator) -> Mapping[str, str]:
+    """A value of each factor, each out of those that are possible."""
+    return {name: some[int(generator.integers(len(some)))] for name, some in possible.items()}

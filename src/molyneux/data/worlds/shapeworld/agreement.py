@@ -13,7 +13,7 @@ from torch import Tensor
 
 from molyneux.core import Batch, ConfigError, Control, DataError, Factor, Modality, Reader, Source, Spec, seeds
 from molyneux.core.tooling.moved import moved
-from molyneux.data.dataset import Split, World
+from molyneux.data.dataset import Split
 from molyneux.data.worlds.shapeworld import splits
 from molyneux.data.worlds.shapeworld.alternatives import group_problems
 from molyneux.data.worlds.shapeworld.contrast_sets import CaptionedScenes, ContrastSets, Variant, joined, joined_changes, stacked
@@ -36,6 +36,7 @@ from molyneux.data.worlds.shapeworld.scene_view import (
     view_of_scenes,
 )
 from molyneux.data.worlds.shapeworld.scenes import NotDrawnError, Scenes
+from molyneux.data.worlds.shapeworld.sentence_understanding import LanguageWorld
 from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings
 from molyneux.data.worlds.shapeworld.unbound import UnboundCounts, counted_quantities, counts_of
 from molyneux.data.worlds.shapeworld.world_settings import (
@@ -52,7 +53,7 @@ _ARITIES = (0, *(len(symbol.arguments) for symbol in SYMBOLS.values()))
 
 
 @final
-class ShapeWorld(World):
+class ShapeWorld(LanguageWorld):
     """Pictures of shapes with captions that agree with them or not; after Kuhnle & Copestake, ShapeWorld (2017).
 
     With `variant="balanced"`, four samples in a row are a contrast set: two scenes and two captions, each true of one
@@ -159,20 +160,6 @@ class ShapeWorld(World):
     @cached_property
     def spec(self) -> Spec:
         """The modalities in `views`, the factors and the target `agreement`."""
-        made = {
-            "image": lambda: Modality("image", "image", (3, self.image_size, self.image_size), "uint8"),
-            "text": lambda: self.vocabulary.modality(self._length, dtype="uint8"),
-            "meaning": lambda: Modality(
-                "meaning",
-                "text",
-                (max(drawn.length for drawn in self._drawn.values()),),
-                "uint8",
-                ("<pad>", *SYMBOLS),
-                0,
-                arities=_ARITIES,
-            ),
-            "scene": lambda: scene_modality(max(self._counts)),
-        }
         counts = tuple(map(str, self._counts))
         kinds = (Factor("kind", self.kinds),) if len(self.kinds) > 1 else ()
         others = (
@@ -182,7 +169,18 @@ class ShapeWorld(World):
             *kinds,
         )
         target, quantities = self._drawn[self.kinds[0]].target, counted_quantities(max(self._counts))
-        return Spec(tuple(made[name]() for name in self.views), (*self._caption_factors, *others), (target,), quantities)
+        return Spec(tuple(self.modality(name) for name in self.views), (*self._caption_factors, *others), (target,), quantities)
+
+    def modality(self, name: str) -> Modality:
+        """The modality of a view, whether or not samples have it."""
+        if name == "image":
+            return Modality("image", "image", (3, self.image_size, self.image_size), "uint8")
+        if name == "text":
+            return self.vocabulary.modality(self._length, dtype="uint8")
+        if name == "scene":
+            return scene_modality(max(self._counts))
+        longest = max(drawn.length for drawn in self._drawn.values())
+        return Modality("meaning", "text", (longest,), "uint8", ("<pad>", *SYMBOLS), 0, arities=_ARITIES)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

@@ -156,6 +156,10 @@ class Language:
             raise DataError(f"expected a sentence as text or as a list of words, got {str(sentence)[:80]!r}")
         return self._parser.read(words_of(sentence) if isinstance(sentence, str) else sentence)
 
+    def stop(self, words: Sequence[str]) -> tuple[int, frozenset[str]]:
+        """See `Parser.stop`."""
+        return self._parser.stop(words)
+
 
 def words_of(text: str) -> list[str]:
     """The words and punctuation marks of a text.

@@ -62,6 +62,12 @@ class Parser:
         expected, got = _listed(reading.expected, word), repr(_shortened(word)) if word else "nothing"
         raise DataError(f"no sentence of {self.language}: after {before!r}, expected {expected}, got {got}")
 
+    def stop(self, words: Sequence[str]) -> tuple[int, frozenset[str]]:
+        """The place up to which words can be the beginning of a sentence, and the words that could stand there."""
+        reading = _Reading(self, [word.lower() for word in words[:LONGEST]])
+        reading.read(0, 0)
+        return reading.farthest, frozenset(reading.expected)
+
 
 class _Reading:
     """What was found at each place of a row of words, the farthest place that was reached, and what could stand there."""
