@@ -19,6 +19,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from molyneux.core.image_files import image_of
+
 FOLDER = Path(__file__).parent / "assets" / "report"
 SECTIONS = {"top": 800, "coherence": 800, "generated": 900}
 """Sections of a report, `top` for what stands before the first, and how many pixels of each are shown."""
@@ -80,7 +82,7 @@ def _sheet(measure: Path, side: int = 128, label: int = 330) -> Image.Image:
         pen.text((4, top + side // 2 - 8), row[0]["text"], "black", font)
         views = [true[beside[0]["view"][1]], *(drawn[cell["view"][1]] for cell in row[1:])]
         for column, view in enumerate(views):
-            picture = Image.fromarray(view.transpose(1, 2, 0)).resize((side, side), Image.Resampling.NEAREST)
+            picture = image_of(view).resize((side, side), Image.Resampling.NEAREST)
             sheet.paste(picture, (label + column * (side + 4), top))
     return sheet
 

@@ -1,4 +1,4 @@
-"""Images in files, or as the content of files, become arrays; Pillow decodes them."""
+"""Images in files, or as the content of files, become arrays, and arrays become images; Pillow decodes and writes them."""
 
 from __future__ import annotations
 
@@ -177,6 +177,11 @@ def read_image(
             found = found.resize((width, height), Image.Resampling.LANCZOS)
         pixels = np.asarray(found)
     return pixels[None] if channels == 1 else pixels.transpose(2, 0, 1)
+
+
+def image_of(levels: np.ndarray) -> Image.Image:
+    """The Pillow image of levels (C, H, W) uint8: mode `L` of one channel, `RGB` of three, `RGBA` of four."""
+    return Image.fromarray(levels[0] if len(levels) == 1 else np.ascontiguousarray(levels.transpose(1, 2, 0)))
 
 
 def has_alpha(image: Image.Image) -> bool:

@@ -23,7 +23,7 @@ from molyneux.core import (
     NotApplicableError,
     Reader,
     Spec,
-    views,
+    values_of,
 )
 from molyneux.measure.coherence import Readings
 from molyneux.measure.coherence.answers import asked_factors, read, read_all, reading_text
@@ -185,15 +185,13 @@ def view_cells(
 
 def plain_cells(modality: Modality, made: Tensor) -> list[Cell]:
     """One cell for each view (N, *shape), without a reading."""
-    if modality.kind == "text":
-        return [Cell(text=text) for text in views.text_strings(modality, made)]
+    if modality.symbols:
+        return [Cell(text=text) for text in values_of(modality, made)]
     return [_cell(modality, view) for view in made.cpu()]
 
 
 def _cell(modality: Modality, view: Tensor) -> Cell:
-    """A cell with one view: images as they are, four frames of a video, numbers as a series (T, D), labels by their symbol."""
-    if modality.symbols:
-        return Cell(text=modality.symbols[int(view)])
+    """A cell with one view: images as they are, four frames of a video, numbers as a series (T, D)."""
     if modality.kind == "video":
         frames = view[torch.linspace(0, len(view) - 1, min(4, len(view))).round().long()]
         view = frames.permute(1, 2, 0, 3).flatten(2)

@@ -113,20 +113,19 @@ def values_of(modality: Modality, view: Tensor | np.ndarray, lengths: Tensor | N
         return [modality.symbols[number] for number in found.tolist()]
     arrays = views.to_stored(modality, found).numpy()
     if modality.kind == "image":
-        return pictures_of(arrays) if modality.shape[0] in (1, 3, 4) else list(arrays)
+        return _pictures(arrays) if modality.shape[0] in (1, 3, 4) else list(arrays)
     if lengths is None or modality.length_axis is None:
         return list(arrays)
     before = (slice(None),) * modality.length_axis
     return [array[(*before, slice(length))] for array, length in zip(arrays, lengths.tolist(), strict=True)]
 
 
-def pictures_of(view: np.ndarray) -> list[Any]:
+def _pictures(view: np.ndarray) -> list[Any]:
     """Pictures (N, C, H, W), uint8 or floats 0..1, with 1, 3 or 4 channels, as PIL images."""
-    from PIL import Image
+    from molyneux.core.image_files import image_of
 
     levels = view if view.dtype == np.uint8 else np.rint(np.clip(view, 0, 1) * 255).astype(np.uint8)
-    moved = levels[:, 0] if levels.shape[1] == 1 else np.ascontiguousarray(levels.transpose(0, 2, 3, 1))
-    return [Image.fromarray(picture) for picture in moved]
+    return [image_of(picture) for picture in levels]
 
 
 def _require_modality(modality: object) -> None:

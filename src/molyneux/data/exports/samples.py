@@ -7,9 +7,9 @@ from concurrent.futures import Executor
 from io import BytesIO
 
 import numpy as np
-from PIL import Image
 
 from molyneux.core import Batch, Modality, Source, Spec, SpecError
+from molyneux.core.image_files import image_of
 from molyneux.core.views import text_strings
 from molyneux.data.layout import columns_of
 from molyneux.data.sources import require_positive
@@ -62,8 +62,7 @@ def png_bytes(modality: Modality, batch: Batch, pool: Executor) -> list[bytes | 
 def _png(picture: np.ndarray) -> bytes:
     """A picture (C, H, W) uint8 as a PNG file, packed lightly: time matters more than size here."""
     stream = BytesIO()
-    pixels = picture[0] if len(picture) == 1 else np.ascontiguousarray(picture.transpose(1, 2, 0))
-    Image.fromarray(pixels).save(stream, "PNG", compress_level=1)
+    image_of(picture).save(stream, "PNG", compress_level=1)
     return stream.getvalue()
 
 

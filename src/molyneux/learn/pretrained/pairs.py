@@ -13,6 +13,7 @@ from torch import Tensor
 
 from molyneux.core import Batch, Modality, views
 from molyneux.core.characters import whole_characters
+from molyneux.core.image_files import image_of
 
 
 @dataclass(frozen=True)
@@ -85,13 +86,8 @@ def _distinct_pictures(
         rows = stored.reshape(len(stored), -1)
         _, first, inverse = np.unique(rows.view(np.dtype((np.void, rows.shape[1]))), return_index=True, return_inverse=True)
         numbers[shown] = inverse.ravel()
-        found = [_picture(stored[row]) for row in first]
+        found = [image_of(stored[row]).convert("RGB") for row in first]
     if not shown.all():
         numbers[~shown] = len(found)
         found.append(blank)
     return found, numbers
-
-
-def _picture(levels: np.ndarray) -> Image.Image:
-    """A picture of levels (C, H, W) uint8."""
-    return Image.fromarray(np.ascontiguousarray(np.broadcast_to(levels, (3, *levels.shape[1:])).transpose(1, 2, 0)))

@@ -7,6 +7,8 @@ import io
 import numpy as np
 from PIL import Image
 
+from molyneux.core.image_files import image_of
+
 
 def softened(views: np.ndarray, *, seed: int) -> np.ndarray:
     """Pictures (n, C, H, W) blurred by half a pixel to one pixel and a little noisy, as good models make them."""
@@ -22,7 +24,7 @@ def jpeg(views: np.ndarray, *, seed: int) -> np.ndarray:
     rng, found = np.random.default_rng([seed, 11]), []
     for view in views:
         file = io.BytesIO()
-        Image.fromarray(view.transpose(1, 2, 0).squeeze()).save(file, "JPEG", quality=int(rng.integers(75, 91)))
+        image_of(view).save(file, "JPEG", quality=int(rng.integers(75, 91)))
         found.append(np.atleast_3d(np.asarray(Image.open(file, formats=["JPEG"]))).transpose(2, 0, 1))
     return np.stack(found)
 
