@@ -17,6 +17,7 @@ from molyneux.data.folders import appearing_folder, require_free
 from molyneux.learn.pretrained import PictureTextModel, pretrained_class
 from molyneux.measure import Evaluation, Measurement, evaluate
 from molyneux.run.run.experiment import Experiment, with_lists, with_sizes
+from molyneux.run.run.inputs import EXPERIMENT_FILE, given_path, given_settings
 from molyneux.run.run.provenance import provenance
 from molyneux.run.run.readers import find_controls, find_features, find_readers
 from molyneux.run.run.report import Outcome, Silent, report_run
@@ -58,7 +59,8 @@ def measure_model(
         ConfigError: settings that cannot be used, a function that is not there or fails, or a folder that no class takes.
         ConflictError: something stands at `out`. StoreError, DataError: samples are not there, or are not what they should be.
     """
-    out = None if out is None else Path(out)
+    out = None if out is None else given_path(out, "a folder to write")
+    model, data = str(given_path(model, "module:function or a folder of transformers")), given_settings(data, "read_data")
     told = progress or Silent()
     if out is not None:
         require_free(out)
@@ -84,7 +86,7 @@ def measure_model(
 
 def read_data(path: Path | str) -> dict[str, Any]:
     """The sections of an experiment file; its section `learn` may be missing."""
-    path = Path(path)
+    path = given_path(path, EXPERIMENT_FILE)
     tree: dict[str, Any] = read_document(path)
     return {"name": path.stem, **tree}
 

@@ -13,6 +13,7 @@ from molyneux.core.chain import require_one_run
 from molyneux.learn.training.hardware import threads
 from molyneux.measure import evaluate
 from molyneux.run.run.folder import RunFolder, open_experiment
+from molyneux.run.run.inputs import RUN_FOLDER, given_folder
 from molyneux.run.run.report import Outcome, Silent, read_scores
 from molyneux.run.run.same_samples import require_same_samples
 from molyneux.run.run.steps import Run, RunProgress, evaluations
@@ -50,8 +51,9 @@ def measure_again(folder: Path | str, *, trust: bool = False, progress: RunProgr
         ConflictError: its samples are no longer those that it was made with.
         CorruptFileError: a file was truncated, altered or removed.
     """
-    with _told_what_was_left_out(Path(folder)):
-        return _measure_again(Path(folder), trust, progress or Silent())
+    folder = given_folder(folder, RUN_FOLDER)
+    with _told_what_was_left_out(folder):
+        return _measure_again(folder, trust, progress or Silent())
 
 
 def _measure_again(folder: Path, trust: bool, told: RunProgress) -> Repeated:

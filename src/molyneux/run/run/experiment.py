@@ -29,6 +29,7 @@ from molyneux.core.config import build, override, read_document
 from molyneux.data import Split, World
 from molyneux.learn.training.hardware import choose_device
 from molyneux.learn.training.stage_sources import StageSources
+from molyneux.run.run.inputs import EXPERIMENT_FILE, given_path, given_settings
 from molyneux.run.run.parent import parent_of, require_start
 from molyneux.run.run.readers import find_features, find_readers
 from molyneux.run.run.samples import Samples, conditions
@@ -110,7 +111,7 @@ def load_experiment(path: Path | str, overrides: Sequence[tuple[str, Any]] = ())
     Raises:
         ConfigError: with every problem of the file and the overrides.
     """
-    path = Path(path)
+    path = given_path(path, EXPERIMENT_FILE)
     return read_experiment({"name": path.stem, **read_document(path)}, overrides)
 
 
@@ -124,7 +125,7 @@ def read_experiment(
         overrides: as in `load_experiment`.
         known_data: as in `parse_experiment`.
     """
-    settings, problems = with_lists(tree), list[str]()
+    settings, problems = with_lists(given_settings(tree, "load_experiment")), list[str]()
     given = [path for path, _ in overrides]
     if "learn.epochs" in given and "learn.steps" not in given:
         overrides = [("learn.steps", None), *overrides]  # epochs that are asked for win over the steps of a file
@@ -158,7 +159,7 @@ def parse_experiment(tree: Mapping[str, Any], *, known_data: dict[str, DataSetti
     Raises:
         ConfigError: with every setting that does not fit the signature of its class, or no run to start from.
     """
-    built = build(Experiment, with_sizes(with_lists(tree)))
+    built = build(Experiment, with_sizes(with_lists(given_settings(tree, "load_experiment"))))
     experiment: Experiment = built.value
     object.__setattr__(experiment, "resolved", built.plain)
     _resolve_parent(experiment)
@@ -195,7 +196,7 @@ def judged_data(
     Raises:
         ConfigError: the file cannot be read, its data are settings that cannot be used, or nothing tells their labels.
     """
-    path = Path(path)
+    path = given_path(path, EXPERIMENT_FILE)
     tree: dict[str, Any] = read_document(path)
     for name, value in overrides:
         tree = override(tree, name, value)

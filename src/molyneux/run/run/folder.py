@@ -12,6 +12,7 @@ from molyneux.core.config import package_alone
 from molyneux.core.config.earlier import same_settings
 from molyneux.core.tooling.documents import differences
 from molyneux.run.run.experiment import Experiment, parse_experiment
+from molyneux.run.run.inputs import RUN_FOLDER, given_folder, given_object
 from molyneux.run.run.readers import feature_digests, judge_digests, reader_versions
 from molyneux.run.run.stored import (
     has_run,
@@ -101,7 +102,7 @@ def open_experiment(path: Path | str, *, trust: bool = False) -> Experiment:
         StoreError: it is no folder of a run, or one of the scores of a model from outside. CorruptFileError: `config.yaml` is
             missing or was altered. ConfigError: its settings are no longer valid, or name a class that is not of this package.
     """
-    path = Path(path)
+    path = given_folder(path, RUN_FOLDER)
     require_trained_here(path)
     with package_alone(trust=trust):
         return parse_experiment(stored_settings(path))
@@ -109,6 +110,7 @@ def open_experiment(path: Path | str, *, trust: bool = False) -> Experiment:
 
 def default_folder(experiment: Experiment) -> Path:
     """`runs/<name>-<first 8 digits of the fingerprint>` of samples and training: the same for other measures of a model."""
+    experiment = given_object(experiment, Experiment, path="load_experiment", settings="read_experiment")
     return Path("runs") / f"{experiment.name}-{store.fingerprint(_lasting(experiment.identity))[:8]}"
 
 

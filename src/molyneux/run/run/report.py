@@ -11,6 +11,7 @@ from molyneux.core import store
 from molyneux.core.chain import require_one_run
 from molyneux.core.errors import StoreError
 from molyneux.core.score import Score
+from molyneux.run.run.inputs import RUN_FOLDER, given_folder
 from molyneux.run.run.stored import machine, measured, opened, record_machine, remedy, report_stage, stored_settings
 
 
@@ -72,7 +73,7 @@ def report_run(folder: Path | str, *, progress: StepProgress | None = None) -> O
         CorruptFileError: a file that the report uses was truncated, altered or removed.
         StoreError: it is no folder of a run, cannot be written, or nothing was measured yet.
     """
-    folder = Path(folder)
+    folder = given_folder(folder, RUN_FOLDER)
     settings = stored_settings(folder)
     with opened(folder):
         record_machine(folder)

@@ -15,6 +15,7 @@ from molyneux.learn.training.timed_steps import FitStep
 from molyneux.measure import Evaluation, evaluate
 from molyneux.run.run.experiment import Experiment, make_model
 from molyneux.run.run.folder import RunFolder, held, open_experiment
+from molyneux.run.run.inputs import RUN_FOLDER, given_folder, given_object, given_path
 from molyneux.run.run.parent import begin_from
 from molyneux.run.run.provenance import provenance
 from molyneux.run.run.readers import Readers, find_controls, find_features, find_readers
@@ -52,7 +53,8 @@ def run_experiment(
         StoreError: the folder cannot be written, or a step is asked for whose samples, model or scores are not there.
         DataError, TrainingError: samples or losses hold NaN.
     """
-    folder = Path(folder)
+    experiment = given_object(experiment, Experiment, path="load_experiment", settings="read_experiment")
+    folder = given_path(folder, RUN_FOLDER)
     unknown = [f"unknown step {step!r}; {nearest(str(step), _ALL)}" for step in steps if step not in _ALL]
     if unknown:
         raise ConfigError(unknown)
@@ -78,7 +80,7 @@ def open_evaluation(folder: Path | str, *, trust: bool = False) -> Evaluation:
         StoreError: it is no folder of a run, or its model is not trained yet. ConfigError: as `open_experiment`.
         CorruptFileError: a file of the model or the samples was truncated, altered or removed.
     """
-    folder = Path(folder)
+    folder = given_folder(folder, RUN_FOLDER)
     run = Run(RunFolder(folder, open_experiment(folder, trust=trust)), Silent())
     if not run.folder.model.complete:
         raise StoreError(f"expected a trained model in {folder}, got none: run molyneux learn {folder} first")

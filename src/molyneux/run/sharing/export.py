@@ -32,6 +32,7 @@ from molyneux.data.dataset import SPLITS
 from molyneux.data.folders import appearing_folder
 from molyneux.learn.files import load_tensors, save_tensors
 from molyneux.learn.judges import file_digest
+from molyneux.run.run.inputs import RUN_FOLDER, given_folder, given_path
 from molyneux.run.run.report import read_scores
 from molyneux.run.run.same_samples import require_same_samples
 from molyneux.run.run.samples import Samples
@@ -80,8 +81,7 @@ def export_run(folder: Path | str, out: Path | str, settings: ExportSettings | N
         StoreError: it is no folder of a run, or was not measured yet. CorruptFileError: a file of it was altered.
         ConflictError: something stands at `out`. ConfigError: the data lie where they cannot be included from.
     """
-    out = Path(out)
-    folder = Path(folder)
+    out, folder = given_path(out, "a folder to write"), given_folder(folder, RUN_FOLDER)
     settings = settings or ExportSettings()
     require_trained_here(folder)
     resolved = stored_settings(folder)
@@ -122,8 +122,7 @@ def export_samples(folder: Path | str, out: Path | str, settings: ExportSettings
         StoreError: there are no stored samples. CorruptFileError: they were altered. ConflictError: something stands at `out`.
         SpecError: images that PNG cannot hold.
     """
-    out = Path(out)
-    folder = Path(folder)
+    out, folder = given_path(out, "a folder to write"), given_folder(folder, "a folder of stored samples")
     from molyneux.report import portable  # with what draws; takes a second to import
 
     settings = settings or ExportSettings()
@@ -146,7 +145,7 @@ def opened_export(folder: Path | str) -> Iterator[Path]:
     Raises:
         CorruptFileError: a file was truncated, altered or removed since the export.
     """
-    folder = Path(folder)
+    folder = given_path(folder, "the folder of an export")
     if not store.is_file(folder / _RECORD):
         yield folder
         return
@@ -162,7 +161,7 @@ def verify_export(folder: Path | str) -> None:
     Raises:
         StoreError: it is no export. CorruptFileError: names the file that was truncated, altered or removed.
     """
-    folder = Path(folder)
+    folder = given_folder(folder, "the folder of an export")
     record = store.read_json(files.inside(folder, _RECORD))
     advice = "get the export again, or export the run again"
     if not isinstance(record, dict) or record.get("checksum") != store.fingerprint({**record, "checksum": ""}):
@@ -422,7 +421,7 @@ def _about(data: DataSettings | None) -> dict[str, Any]:
 
 def is_run(folder: Path | str) -> bool:
     """Whether a folder is that of a run."""
-    return store.is_file(Path(folder, "config.yaml"))
+    return store.is_file(given_path(folder, RUN_FOLDER) / "config.yaml")
 
 
 def _refuse_inside(folder: Path, out: Path) -> None:

@@ -13,6 +13,7 @@ from molyneux.core import ConfigError, nearest, store
 from molyneux.core.config import build, collected, override, read_document
 from molyneux.report.settings import baseline_of, flatten, model_of
 from molyneux.run.run.experiment import Experiment, parse_experiment, read_experiment
+from molyneux.run.run.inputs import STUDY_FILE, given_path
 from molyneux.run.run.sections import DataSettings
 
 Overrides = Mapping[str, Any]
@@ -177,7 +178,7 @@ def load_study(path: Path | str) -> Study:
     Raises:
         ConfigError: with every problem of the file.
     """
-    path = Path(path)
+    path = given_path(path, STUDY_FILE)
     tree = {"name": path.stem, **read_document(path)}
     if isinstance(tree.get("base"), str):
         tree["base"] = str(path.parent / tree["base"])
@@ -187,7 +188,7 @@ def load_study(path: Path | str) -> Study:
 
 def check_study(path: Path | str) -> int:
     """Check every point of the study in a file; how many runs it has. Errors as `load_study` and `Study.experiments`."""
-    path = Path(path)
+    path = given_path(path, STUDY_FILE)
     study = load_study(path)
     runs = [experiment for experiments in check_points(study) for experiment in experiments]
     return len(runs) if study.search == "grid" else study.drawn * len(study.seeds)

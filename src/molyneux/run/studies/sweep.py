@@ -7,6 +7,7 @@ from pathlib import Path
 
 from molyneux.core import ConfigError, store
 from molyneux.core.tooling.extras import import_extra
+from molyneux.run.run.inputs import given_object, given_path
 from molyneux.run.studies.launch import Finished, Pool, SweepProgress, make_launcher
 from molyneux.run.studies.study import Study, check_points
 
@@ -67,8 +68,8 @@ def run_study(
             records of runs that are no part of this grid.
         StoreError: a folder cannot be written.
     """
-    results = Path(results)
-    folder = Path(folder)
+    study = given_object(study, Study, path="load_study")
+    results, folder = given_path(results, "a folder of results"), given_path(folder, "a folder of runs")
     if jobs < 1:
         raise ConfigError(f"expected jobs of at least 1, got {jobs}")
     if storage and study.search == "grid":
