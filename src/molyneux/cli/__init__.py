@@ -36,6 +36,7 @@ COMMANDS = {
     "measure": ("sharing", "measure"),
     "predict": ("trained", "predict"),
     "read": ("trained", "read"),
+    "push": ("sharing", "push"),
     "report": ("commands", "report"),
     "run": ("commands", "run"),
     "schema": ("commands", "schema"),

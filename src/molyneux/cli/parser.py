@@ -166,6 +166,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         add("export", "Write a trained run, or stored samples, as a folder to share.", after_stop="nothing was left behind")
     )
     _add_generate(add("generate", "Generate views with a trained model: a picture from a caption.", open_settings=True))
+    _add_push(add("push", "Publish an exported run on the Hugging Face Hub.", after_stop="nothing was published"))
     _add_leaderboard(add("leaderboard", "Rank the models in records of studies, one table for each score and protocol."))
     _add_measure(add("measure", "Measure the model of a run, or a model from outside.", open_settings=True))
     for name, summary in (("learn", "Train the model"), ("report", "Write the report")):
@@ -295,6 +296,14 @@ def _add_read(parser: argparse.ArgumentParser) -> None:
     _completed(parser.add_argument("world", metavar="WORLD", help="name of a world, as in molyneux list worlds"), _worlds)
     parser.add_argument("view", metavar="FILE|TEXT", help="file of a picture or a sound, or a caption")
     parser.add_argument("--modality", metavar="MODALITY", help="what it is a view of (default: the one that fits)")
+
+
+def _add_push(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "It is sent with the token of `hf auth login` or HF_TOKEN, in one commit, after every file was checked."
+    parser.add_argument("folder", type=_path, metavar="FOLDER", help="what molyneux export wrote of a run")
+    parser.add_argument("address", metavar="ADDRESS", help="hf://user/name")
+    private = "make a repository that only its owner can read (default: all can, unless the organisation has it otherwise)"
+    parser.add_argument("--private", action="store_true", help=private)
 
 
 def _add_leaderboard(parser: argparse.ArgumentParser) -> None:

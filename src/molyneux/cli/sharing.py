@@ -1,4 +1,4 @@
-"""The commands `measure`, also of models from outside and of exports, `export` and `leaderboard`."""
+"""The commands `measure`, also of models from outside and of exports, `export`, `push` and `leaderboard`."""
 
 from __future__ import annotations
 
@@ -49,6 +49,20 @@ def export(arguments: Arguments) -> int:
     say(f"Export: {options.out}, {len(files)} files; its card is {options.out / 'README.md'}")
     if not options.licence:
         say("The card states no licence: name one with --licence, or write it there.")
+    return 0
+
+
+def push(arguments: Arguments) -> int:
+    """`molyneux push FOLDER hf://user/name`: an exported run on the Hugging Face Hub."""
+    options = arguments.options
+    if arguments.json or options.quiet:
+        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # read when the package is imported
+    done = runs.push_export(options.folder, options.address, private=True if options.private else None)
+    if arguments.json:
+        say_json({"address": done.address, "files": done.files, "private": done.private})
+        return 0
+    who = "its owner alone" if done.private else "everybody"
+    say(f"Pushed: {done.address}, {done.files} files, which {who} can read")
     return 0
 
 

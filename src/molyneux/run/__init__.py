@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from molyneux.run.run.sections import ConditionSettings, DataSettings, LearnSettings, MeasureSettings, ReportSettings
     from molyneux.run.run.steps import RunProgress, Step, open_evaluation, run_experiment
     from molyneux.run.schema import experiment_schema, study_schema
-    from molyneux.run.sharing.export import ExportSettings, export_run, export_samples, is_run, opened_export, verify_export
+    from molyneux.run.sharing.export import ExportSettings, export_run, export_samples
+    from molyneux.run.sharing.hub import Pushed, fetched, push_export
+    from molyneux.run.sharing.whole import is_run, opened_export, require_whole, verify_export
     from molyneux.run.studies.launch import Finished, SweepProgress
     from molyneux.run.studies.leaderboard import make_leaderboard
     from molyneux.run.studies.study import Goal, Range, Study, check_study, load_study
@@ -56,6 +58,7 @@ __all__ = [
     "Origin",
     "Outcome",
     "Predicted",
+    "Pushed",
     "Range",
     "ReadValue",
     "Repeated",
@@ -76,6 +79,7 @@ __all__ = [
     "experiment_schema",
     "export_run",
     "export_samples",
+    "fetched",
     "is_run",
     "judged_data",
     "load_experiment",
@@ -91,10 +95,12 @@ __all__ = [
     "opened_export",
     "parse_experiment",
     "picture_sheet",
+    "push_export",
     "read_data",
     "read_experiment",
     "read_value",
     "report_run",
+    "require_whole",
     "run_experiment",
     "run_study",
     "shipped_names",

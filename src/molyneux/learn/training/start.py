@@ -9,7 +9,7 @@ from pathlib import Path
 from safetensors import SafetensorError, safe_open
 from torch import nn
 
-from molyneux.core import CorruptFileError, PostFitWeights, Spec, SpecError, StoreError, store
+from molyneux.core import CorruptFileError, Modality, PostFitWeights, Spec, SpecError, StoreError, Target, store
 from molyneux.learn.files import assign, load_spec, load_tensors
 
 __all__ = ["start_from", "start_problems"]
@@ -83,10 +83,11 @@ def post_fit_names(model: nn.Module, names: Mapping[str, object]) -> set[str]:
 
 def _spec_problems(own: Spec, theirs: Spec) -> list[str]:
     """Modalities and targets that both have, of which a number means something else."""
-    known = {item.name: item for item in (*theirs.modalities, *theirs.targets)}
+    known: dict[str, Modality | Target] = {item.name: item for item in (*theirs.modalities, *theirs.targets)}
+    items: list[Modality | Target] = [*own.modalities, *own.targets]
     return [
         f"expected {item.name} as the samples have it ({item}), got {known[item.name]}: take samples with the same symbols"
-        for item in (*own.modalities, *own.targets)
+        for item in items
         if item.name in known and known[item.name] != item
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
@@ -16,7 +16,7 @@ from molyneux.measure import Evaluation, evaluate
 from molyneux.run.run.experiment import Experiment, make_model
 from molyneux.run.run.folder import RunFolder, held, open_experiment
 from molyneux.run.run.inputs import RUN_FOLDER, given_folder, given_object, given_path
-from molyneux.run.run.parent import begin_from
+from molyneux.run.run.parent import Parent, begin_from
 from molyneux.run.run.provenance import provenance
 from molyneux.run.run.readers import Readers, find_controls, find_features, find_readers
 from molyneux.run.run.report import Outcome, Silent, StepProgress, outcome_of, write_report
@@ -158,8 +158,8 @@ def learn(run: Run) -> None:
     _require(run.folder.samples, "learn", "data")
     train, validation = run.source("train"), run.source("validation")
     model = make_model(experiment.learn, train.spec, experiment.seed)
-    if experiment.learn.start_from is not None:
-        begin_from(model, experiment.learn.start_from, experiment.parent, stage.folder)
+    if isinstance(parent := experiment.learn.start_from, Parent):
+        begin_from(model, parent, experiment.parent, stage.folder)
     run.progress.begin("learn", "training")
     others, training, seed = experiment.samples.of_stages(), experiment.learn.training, experiment.seed
     precision = precision_of(training, model)
@@ -168,12 +168,12 @@ def learn(run: Run) -> None:
     save_view_digests(train, stage.folder)
     parameters = sum(parameter.numel() for parameter in model.parameters())
     trained = {"parameters": parameters, "epochs": history.epochs, "steps": history.steps, "precision": precision}
-    after, parent = post_fit_precision(model, training), experiment.resolved["learn"].get("start_from")
+    after = post_fit_precision(model, training)
     details = {
         **trained,
         **({} if after is None else {"post_fit_precision": after}),
         **({} if history.rows else {"fit_seconds": history.fit_seconds}),
-        **({} if parent is None else {"parent": parent}),
+        **({"parent": asdict(parent)} if isinstance(parent, Parent) else {}),
     }
     stage.finish({**details, "machine": machine()})
 

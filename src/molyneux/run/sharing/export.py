@@ -12,11 +12,10 @@ data/               the samples as Parquet and as WebDataset shards with a card,
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -24,7 +23,7 @@ from typing import Any
 
 import torch
 
-from molyneux.core import ConfigError, ConflictError, CorruptFileError, History, Score, Source, StoreError, files, store
+from molyneux.core import ConfigError, ConflictError, History, Score, Source, StoreError, files, store
 from molyneux.core.chain import recorded_version, require_one_run
 from molyneux.core.config import build, class_paths, is_foreign, package_alone
 from molyneux.data import OwnDataset, StoredSource, export_parquet, export_webdataset
@@ -39,11 +38,8 @@ from molyneux.run.run.samples import Samples
 from molyneux.run.run.sections import DataSettings
 from molyneux.run.run.stored import remedy, require_trained_here, stored_settings, write_settings
 from molyneux.run.sharing.card import data_card, model_card
-from molyneux.version import __version__
+from molyneux.run.sharing.whole import CARD, seal
 
-_RECORD, _CARD = "export.json", "README.md"
-_LATER = ("measure", "report", "samples")
-"""Sub-folders whose own records have their checksums: they may be written anew."""
 _MODEL_FILES = ("config.yaml", "history.csv", "spec.json", "weights.safetensors")
 
 
@@ -106,8 +102,8 @@ def export_run(folder: Path | str, out: Path | str, settings: ExportSettings | N
             details=_details(folder),
             about=settings.about,
         )
-        store.write_text(part / _CARD, card)
-        _seal(part, "run")
+        store.write_text(part / CARD, card)
+        seal(part, "run")
 
 
 def export_samples(folder: Path | str, out: Path | str, settings: ExportSettings | None = None) -> None:
@@ -132,60 +128,7 @@ def export_samples(folder: Path | str, out: Path | str, settings: ExportSettings
     _refuse_inside(folder, out)
     with appearing_folder(out) as part:
         _write_samples(sources, part, {"name": name, "origin": portable(dict(origins[0])) if origins else {}}, settings.licence)
-        _seal(part, "samples")
-
-
-@contextlib.contextmanager
-def opened_export(folder: Path | str) -> Iterator[Path]:
-    """Work inside an export, whose paths and modules begin at its folder; its files are checked first.
-
-    The working directory of the process is the export as long as the context lasts; modules in it are imported where the run is
-    opened with `trust`. Any other folder is given back as it is.
-
-    Raises:
-        CorruptFileError: a file was truncated, altered or removed since the export.
-    """
-    folder = given_path(folder, "the folder of an export")
-    if not store.is_file(folder / _RECORD):
-        yield folder
-        return
-    verify_export(folder)
-    here = folder.resolve()
-    with contextlib.chdir(here):
-        yield here
-
-
-def verify_export(folder: Path | str) -> None:
-    """Compare the files of an export with their checksums.
-
-    Raises:
-        StoreError: it is no export. CorruptFileError: names the file that was truncated, altered or removed.
-    """
-    folder = given_folder(folder, "the folder of an export")
-    record = store.read_json(files.inside(folder, _RECORD))
-    advice = "get the export again, or export the run again"
-    if not isinstance(record, dict) or record.get("checksum") != store.fingerprint({**record, "checksum": ""}):
-        raise CorruptFileError(f"{folder / _RECORD} was truncated or altered since it was written: {advice}")
-    if not isinstance(record.get("files"), dict):
-        raise CorruptFileError(f"{folder / _RECORD} is damaged (it names no files): {advice}")
-    for name, expected in record["files"].items():
-        path = files.inside(folder, name)
-        if not store.is_file(path):
-            raise CorruptFileError(f"{path} is missing: {advice}")
-        if store.checksum(path) != expected:
-            raise CorruptFileError(f"{path} was truncated or altered since it was written: {advice}")
-
-
-def _seal(part: Path, kind: str) -> None:
-    """Write `export.json`."""
-    names = {path.relative_to(part).as_posix(): path for path in files.files_below(part)}
-    kept = {
-        name: path
-        for name, path in names.items()
-        if name.partition("/")[0] not in _LATER and not name.startswith(".") and name != _CARD
-    }
-    record = {"kind": kind, "package": __version__, "files": {n: store.checksum(p) for n, p in kept.items()}, "checksum": ""}
-    store.write_json(part / _RECORD, {**record, "checksum": store.fingerprint(record)})
+        seal(part, "samples")
 
 
 def _details(folder: Path) -> dict[str, Any]:
@@ -406,7 +349,7 @@ def _write_samples(sources: Mapping[str, Source], folder: Path, about: Mapping[s
         export_webdataset(source, folder / "webdataset" / split, prefix=split)
     sizes = {split: len(source) for split, source in sources.items()}
     card = data_card(next(iter(sources.values())).spec, sizes, about, licence=licence)
-    store.write_text(folder / _CARD, card)
+    store.write_text(folder / CARD, card)
 
 
 def _about(data: DataSettings | None) -> dict[str, Any]:
@@ -417,11 +360,6 @@ def _about(data: DataSettings | None) -> dict[str, Any]:
     if dataset is None:
         return {"name": "samples", "origin": {}}
     return {"name": dataset.name, "origin": portable(dict(dataset.settings)), "source": dataset.origin}
-
-
-def is_run(folder: Path | str) -> bool:
-    """Whether a folder is that of a run."""
-    return store.is_file(given_path(folder, RUN_FOLDER) / "config.yaml")
 
 
 def _refuse_inside(folder: Path, out: Path) -> None:

@@ -15,7 +15,7 @@ from molyneux.learn import load_spec, load_weights
 from molyneux.run.run.experiment import make_model
 from molyneux.run.run.folder import open_experiment
 from molyneux.run.run.stored import has_run, remedy
-from molyneux.run.sharing.export import opened_export
+from molyneux.run.sharing.whole import opened_export
 from molyneux.run.trained.model import TrainedModel
 from molyneux.run.trained.shipped import shipped_folder, shipped_names
 
