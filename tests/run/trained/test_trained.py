@@ -7,15 +7,26 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from scipy.io import wavfile
 from torch import nn
 
 from molyneux import CdSprites, open_model
-from molyneux.core import ConfigError, DataError, NotApplicableError, SpecError, StoreError
+from molyneux.core import ConfigError, DataError, Factor, Modality, NotApplicableError, Spec, SpecError, StoreError
+from molyneux.data import SpokenDigits
 from molyneux.learn import DMVAE
 from molyneux.run import read_value
 from molyneux.run.trained.shipped import shipped_names
 
 BLACK = np.zeros((64, 64, 3), np.uint8)
+DIGITS = tuple("0123456789")
+SPOKEN = Spec(
+    (
+        Modality("image", "image", (1, 28, 28), "uint8"),
+        Modality("audio", "image", (1, 32, 32), "uint8"),
+        Modality("text", "text", (5,), "uint8", tuple(" abcdefghijklmnopqrstuvwxyz"), 0),
+    ),
+    (Factor("label", DIGITS),),
+)
 
 
 @pytest.fixture(scope="module")
@@ -159,3 +170,24 @@ def test_a_model_of_the_package_opens_without_network_samples_or_judges(name, mo
     assert opened.name == name
     assert opened.abilities
     assert "readers" not in vars(opened)
+
+
+def test_a_sound_file_is_drawn_as_the_data_set_draws_sounds(tmp_path):
+    spec = SPOKEN
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = open_model(DMVAE(spec, latent_dim=4), data=SpokenDigits(tmp_path))
+    wave = (8000 * np.sin(np.arange(6000) / 5)).astype(np.int16)
+    wavfile.write(tmp_path / "digit.wav", 8000, wave)
+    wavfile.write(tmp_path / "silence.wav", 8000, np.zeros(100, np.int16))
+    one = model.encode(audio=tmp_path / "digit.wav").shared
+    assert torch.equal(one, model.encode(audio=str(tmp_path / "digit.wav")).shared)
+    assert torch.equal(one, model.encode(audio=(8000, wave)).shared)
+    view = SpokenDigits.view_of_sound("audio", tmp_path / "digit.wav").view[0].numpy()
+    assert torch.equal(one, model.encode(audio=view).shared)
+    both = model.encode(audio=[tmp_path / "digit.wav", view]).shared
+    assert torch.equal(both[0], both[1])
+    seven = model.generate("image", text="7", count=2)
+    assert seven.samples[0].used == {"text": "seven"}
+    with pytest.raises(DataError, match=r"no-such\.wav"):
+        model.encode(audio=tmp_path / "no-such.wav")

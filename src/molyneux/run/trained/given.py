@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,11 @@ from torch import Tensor
 from molyneux.core import (
     Batch,
     ConfigError,
+    ConvertedViews,
     DataError,
     Dataset,
     Modality,
+    PicturesSounds,
     Spec,
     Understands,
     Understood,
@@ -26,6 +29,7 @@ from molyneux.core import (
     seeds,
     views_of,
 )
+from molyneux.core.conversion.given import is_several
 
 MOST = 100_000
 """Inputs of one call."""
@@ -117,8 +121,9 @@ def given_items(
             raise ConfigError(f"expected each modality once, got {modality.name} twice")
         if value is not None and not (isinstance(value, list) and value and all(part is None for part in value)):
             named[modality.name] = value
-    world = None if raw or not any(spec.modality(key).symbols for key in named) else dataset()
-    items = [_item(item, named[item.name], world) for item in spec.modalities if item.name in named]
+    texts = not raw and any(spec.modality(key).symbols for key in named)
+    world = dataset() if texts or any(map(_has_sound, named.values())) else None
+    items = [_item(item, named[item.name], world, raw=raw) for item in spec.modalities if item.name in named]
     sizes = {len(item.values) for item in items} - {1}
     if len(sizes) > 1:
         got = ", ".join(f"{len(item.values)} of {item.modality.name}" for item in items)
@@ -129,39 +134,68 @@ def given_items(
     return [item.repeated(size) for item in items]
 
 
-def _item(modality: Modality, value: Any, world: Dataset | None) -> Item:
+def _item(modality: Modality, value: Any, world: Dataset | None, *, raw: bool) -> Item:
     """What is given of one modality; texts that the world understands are read by it."""
-    listed = value if isinstance(value, list) else [value] if isinstance(value, str) else None
-    if listed is None:
-        made = views_of(modality, value)
+    listed = list(value) if is_several(value) and not _is_sound(value) else [value]
+    if not isinstance(value, str | list | tuple) and not _is_sound(value):
+        made = views_of(modality, value)  # an array may hold several
         values = [value] if len(made) == 1 else list(value)
         return Item(modality, values, made.view, made.lengths, notes=made.notes)
+    understands = world if isinstance(world, Understands) and modality.kind == "text" and not raw else None
     wordings, unread = dict[int, Understood](), dict[int, str]()
-    understands = world if isinstance(world, Understands) and modality.kind == "text" else None
     if understands is not None and world is not None:
-        for place, text in enumerate(listed):
-            if isinstance(text, str):
-                found = understands.understand(text)
-                if found.consistent:
-                    wordings[place] = found
-                elif found.problem:
-                    raise DataError(f"{found.explained()}: give raw=True to take it symbol by symbol")
-                else:
-                    unread[place] = f"{world.name} does not read {found.explained()}; the model gets the text as it is"
-    plain = [part for place, part in enumerate(listed) if part is not None and place not in wordings]
+        wordings, unread = _understood(understands, world.name, listed)
+    plain = [place for place, part in enumerate(listed) if part is not None and place not in wordings]
     view = torch.zeros((len(listed), *modality.shape), dtype=_TORCH[modality.dtype])
     lengths, notes = None, tuple[str, ...]()
     if plain:
         try:
-            made = views_of(modality, plain)
+            made = _views(modality, [listed[place] for place in plain], world)
         except DataError as error:
             raise DataError("; ".join([*unread.values(), str(error)])) from error
-        where = [place for place, part in enumerate(listed) if part is not None and place not in wordings]
-        view[where], notes = made.view, made.notes
+        view[plain], notes = made.view, made.notes
         if made.lengths is not None:
             lengths = torch.zeros(len(listed), dtype=torch.int64)
-            lengths[where] = made.lengths
-    return Item(modality, list(listed), view, lengths, wordings, unread, notes, understands)
+            lengths[plain] = made.lengths
+    return Item(modality, listed, view, lengths, wordings, unread, notes, understands)
+
+
+def _understood(world: Understands, name: str, texts: Sequence[Any]) -> tuple[dict[int, Understood], dict[int, str]]:
+    """By place, the wordings that a world understands, and why it does not read the others.
+
+    Raises:
+        DataError: a text that is no sentence of a world of sentences.
+    """
+    wordings, unread = dict[int, Understood](), dict[int, str]()
+    for place, text in enumerate(texts):
+        if isinstance(text, str):
+            found = world.understand(text)
+            if found.consistent:
+                wordings[place] = found
+            elif found.problem:
+                raise DataError(f"{found.explained()}: give raw=True to take it symbol by symbol")
+            else:
+                unread[place] = f"{name} does not read {found.explained()}; the model gets the text as it is"
+    return wordings, unread
+
+
+def _views(modality: Modality, values: Sequence[Any], world: Dataset | None) -> ConvertedViews:
+    """Views of values; those of sounds, where the modality is a picture of sounds, by the data set that draws such."""
+    if not (isinstance(world, PicturesSounds) and modality.kind == "image" and any(map(_is_sound, values))):
+        return views_of(modality, list(values))
+    parts = [world.view_of_sound(modality.name, part) if _is_sound(part) else views_of(modality, part) for part in values]
+    return ConvertedViews(torch.cat([part.view for part in parts]), None, tuple(note for part in parts for note in part.notes))
+
+
+def _is_sound(value: Any) -> bool:
+    """Whether a value is a sound for a modality that is a picture: the path of a WAV file, or a pair (rate, array)."""
+    if isinstance(value, tuple):
+        return len(value) == 2 and isinstance(value[0], int) and hasattr(value[1], "shape")
+    return isinstance(value, str | Path) and str(value).lower().endswith(".wav")
+
+
+def _has_sound(value: Any) -> bool:
+    return _is_sound(value) or (isinstance(value, list) and any(map(_is_sound, value)))
 
 
 def _modality(spec: Spec, key: str, model: str) -> Modality:
