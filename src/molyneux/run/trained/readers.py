@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from torch import Tensor
 
-from molyneux.core import ConfigError, Dataset, Modality, MolyneuxError, Reader, Spec, views_of
+from molyneux.core import ConfigError, Dataset, Modality, MolyneuxError, Reader, Spec, Understands, views_of
 from molyneux.learn.judges import Judge, shipped_file
 
 
@@ -143,9 +144,19 @@ def read_value(dataset: Dataset, value: Any, *, modality: str = "") -> ReadValue
     readers = model_readers(spec, dataset.name, dataset, {}).get(found.name, ())
     if not readers:
         raise ConfigError(f"{dataset.name} has no reader of {found.name}: train a judge with molyneux judge")
-    made = views_of(found, value)
+    text, notes = value, list[str]()
+    if isinstance(dataset, Understands) and found.kind == "text" and isinstance(value, str):
+        said = dataset.understand(value)
+        notes += [said.explained()] if not said.consistent else []
+        if said.complete:
+            text = said.caption(np.random.default_rng(0)).text
+            notes += [f"{value!r} is read as {text!r}"] if text != value else []
+        elif said.consistent and said.values:
+            named = ", ".join(f"{name} {part}" for name, part in said.values.items())
+            notes.append(f"{value!r} names {named}, and leaves {', '.join(said.open)} open")
+    made = views_of(found, text)
     readings = read_views({found.name: readers}, spec, {found.name: made.view})[0]
-    return ReadValue(found.name, readings[found.name], made.notes)
+    return ReadValue(found.name, readings[found.name], (*notes, *made.notes))
 
 
 def _fitting(spec: Spec, value: Any) -> Modality:
