@@ -32,7 +32,7 @@ def main(runs: Path) -> None:
         licence = "CC-BY-SA-4.0" if name in LEARNED_FROM_DIGITS else "Apache-2.0"
         about = config.read_text(encoding="utf-8").splitlines()[1].removeprefix("# ")
         shutil.rmtree(MODELS / name, ignore_errors=True)
-        export_run(runs / name, MODELS / name, ExportSettings(licence, half=True, about=about, exhibits=False))
+        export_run(runs / name, MODELS / name, ExportSettings(licence, bits=8, about=about, exhibits=False))
         size = sum(path.stat().st_size for path in (MODELS / name).rglob("*") if path.is_file())
         print(f"{name}: {size / 1e6:.1f} MB")
 

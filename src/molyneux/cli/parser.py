@@ -255,8 +255,8 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--licence", default="", help=licence)
     included = "include the samples of a run that come from files of your own"
     parser.add_argument("--include-data", action="store_true", help=included)
-    half = "store matrices of weights in 16 bits: half of the size, and nearly the same scores"
-    parser.add_argument("--half", action="store_true", help=half)
+    bits = "bits of the matrices of weights: 32, 16 or 8; with fewer, scores change a little (default: 32)"
+    parser.add_argument("--bits", type=int, choices=(8, 16, 32), default=32, metavar="BITS", help=bits)
     parser.add_argument("--about", default="", metavar="SENTENCE", help="what the model is, for its card")
 
 

@@ -40,7 +40,7 @@ def measure(arguments: Arguments) -> int:
 def export(arguments: Arguments) -> int:
     """`molyneux export FOLDER --out DIR`: a run or stored samples as a folder to share."""
     options = arguments.options
-    settings = runs.ExportSettings(options.licence, options.include_data, half=options.half, about=options.about)
+    settings = runs.ExportSettings(options.licence, options.include_data, bits=options.bits, about=options.about)
     (runs.export_run if runs.is_run(options.folder) else runs.export_samples)(options.folder, options.out, settings)
     files = sorted(str(path.relative_to(options.out)) for path in options.out.rglob("*") if path.is_file())
     if arguments.json:

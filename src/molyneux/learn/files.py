@@ -20,6 +20,8 @@ from molyneux.core import Batch, ConfigError, CorruptFileError, Spec, SpecError,
 from molyneux.core.tooling.documents import dump_document, read_document
 
 _CONFIG, _SPEC, _WEIGHTS, _CHECKSUM = "config.yaml", "spec.json", "weights.safetensors", "checksum"
+_ROW_SCALE, _LARGE = ".row_scale", 4096
+"""The end of the name of factors of rows; numbers of a matrix from which on they are worth it."""
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> str:
@@ -123,6 +125,39 @@ def load_spec(folder: Path | str) -> Spec:
     return Spec.from_json(store.read_json(folder / _SPEC))
 
 
+def narrowed(tensors: Mapping[str, Tensor], bits: int) -> dict[str, Tensor]:
+    """The matrices among tensors in fewer bits; `widened` is the inverse, but for rounding.
+
+    With 8 bits, large matrices become integers with one factor for each row, `NAME.row_scale`; all other matrices have 16 bits.
+    Vectors, and matrices that 16 bits cannot hold, stay as they are.
+
+    Args:
+        tensors: by name.
+        bits: 8 or 16.
+    """
+    found = dict(tensors)
+    for name, tensor in tensors.items():
+        if tensor.dtype != torch.float32 or tensor.ndim < 2 or not torch.isfinite(tensor).all():
+            continue
+        if bits == 8 and tensor.numel() >= _LARGE and name.endswith("weight"):
+            scale = tensor.flatten(1).abs().amax(1).clamp_min(1e-12) / 127
+            found[name] = (tensor / scale.reshape(-1, *[1] * (tensor.ndim - 1))).round().to(torch.int8)
+            found[name + _ROW_SCALE] = scale
+        elif torch.allclose((half := tensor.half()).float(), tensor, rtol=1e-2, atol=1e-4):
+            found[name] = half
+    return found
+
+
+def widened(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """What `narrowed` was given, as floats: matrices of integers with a factor for each row become what they stand for."""
+    found = {name: tensor for name, tensor in tensors.items() if not name.endswith(_ROW_SCALE)}
+    for name, scale in tensors.items():
+        whole = name.removesuffix(_ROW_SCALE)
+        if whole != name and whole in found:
+            found[whole] = found[whole].float() * scale.reshape(-1, *[1] * (found[whole].ndim - 1))
+    return found
+
+
 def load_weights(model: nn.Module, folder: Path | str) -> None:
     """Copy the weights in `folder` into a model built by its settings.
 
@@ -133,7 +168,7 @@ def load_weights(model: nn.Module, folder: Path | str) -> None:
     """
     folder = Path(folder)
     path = folder / _WEIGHTS
-    assign(model, load_tensors(path)[0], str(path))
+    assign(model, widened(load_tensors(path)[0]), str(path))
 
 
 def save_batch(batch: Batch, path: Path | str) -> None:

@@ -19,9 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Any
-
-import torch
+from typing import Any, Literal
 
 from molyneux.core import ConfigError, ConflictError, History, Score, Source, StoreError, files, store
 from molyneux.core.chain import recorded_version, require_one_run
@@ -29,7 +27,7 @@ from molyneux.core.config import build, class_paths, is_foreign, package_alone
 from molyneux.data import OwnDataset, StoredSource, export_parquet, export_webdataset
 from molyneux.data.dataset import SPLITS
 from molyneux.data.folders import appearing_folder
-from molyneux.learn.files import load_tensors, save_tensors
+from molyneux.learn.files import load_tensors, narrowed, save_tensors
 from molyneux.learn.judges import file_digest
 from molyneux.run.run.inputs import RUN_FOLDER, given_folder, given_path
 from molyneux.run.run.report import read_scores
@@ -50,14 +48,14 @@ class ExportSettings:
     Args:
         licence: an SPDX identifier such as `CC-BY-4.0` for the card; empty where none is stated.
         include_data: whether samples that come from the user's files are exported too. Generated ones are made again by anybody.
-        half: whether matrices of weights are stored in 16 bits; the scores are not measured again.
+        bits: of the matrices of weights, 32, 16 or 8; the scores are not measured again.
         about: what the model is, in a sentence for the card; empty where nothing is said.
         exhibits: whether the pictures of the report are exported too, where samples may be shown.
     """
 
     licence: str = ""
     include_data: bool = False
-    half: bool = False
+    bits: Literal[8, 16, 32] = 32
     about: str = ""
     exhibits: bool = True
 
@@ -91,7 +89,7 @@ def export_run(folder: Path | str, out: Path | str, settings: ExportSettings | N
         for name, source in copied.copies.items():
             _copy(source, part / name)
         write_settings(part, copied.resolved)
-        _copy_stages(folder, part, copied, scores, half=settings.half)
+        _copy_stages(folder, part, copied, scores, bits=settings.bits)
         if sources:
             _write_samples(sources, part / "data", _about(data), settings.licence)
         card = model_card(
@@ -275,7 +273,7 @@ def _copy(source: Path, target: Path) -> None:
         raise StoreError(f"expected the file {error.filename}, which is not there: restore it from a copy") from error
 
 
-def _copy_stages(folder: Path, part: Path, copied: _Files, scores: list[Score], *, half: bool) -> None:
+def _copy_stages(folder: Path, part: Path, copied: _Files, scores: list[Score], *, bits: int) -> None:
     """The stages of a run under the settings of the export, which their keys are made of."""
     from molyneux.report import portable  # with what draws; takes a second to import
 
@@ -287,9 +285,10 @@ def _copy_stages(folder: Path, part: Path, copied: _Files, scores: list[Score], 
         _stage(folder, samples, ["spec.json", *(["contact_sheet.png"] if shown else [])])
     views = [name for name in store.read_stage(folder / "model")["files"] if name.startswith("train_views.")]
     model = store.StageFolder(part / "model", {**made["model"], "samples": samples.key})
-    if half:
-        _save_half(files.inside(folder, "model/weights.safetensors"), model.folder / "weights.safetensors")
-    _stage(folder, model, [name for name in (*_MODEL_FILES, *views) if not (half and name == "weights.safetensors")])
+    if bits < 32:
+        tensors, metadata = load_tensors(files.inside(folder, "model/weights.safetensors"))
+        save_tensors(model.folder / "weights.safetensors", narrowed(tensors, bits), metadata)
+    _stage(folder, model, [name for name in (*_MODEL_FILES, *views) if bits == 32 or name != "weights.safetensors"])
     records = [{**score.to_json(), "origin": portable(score.origin)} for score in scores]
     store.write_lines(part / "measure" / "scores.jsonl", records)
     exhibits = sorted(name for name in store.read_stage(folder / "measure")["files"] if name != "scores.jsonl")
@@ -297,14 +296,6 @@ def _copy_stages(folder: Path, part: Path, copied: _Files, scores: list[Score], 
     _stage(folder, measure, exhibits if shown else [])
     if store.is_file(machine := files.inside(folder, "machine.json")):
         _copy(machine, part / "machine.json")
-
-
-def _save_half(source: Path, target: Path) -> None:
-    """Write weights with their matrices in 16 bits; vectors, and what 16 bits cannot hold, stay as they are."""
-    tensors, metadata = load_tensors(source)
-    halves = {name: tensor.half() for name, tensor in tensors.items() if tensor.dtype == torch.float32 and tensor.ndim > 1}
-    kept = {name: half for name, half in halves.items() if torch.allclose(half.float(), tensors[name], rtol=1e-2, atol=1e-4)}
-    save_tensors(target, {**tensors, **kept}, metadata)
 
 
 def _stage(folder: Path, stage: store.StageFolder, names: Sequence[str]) -> None:

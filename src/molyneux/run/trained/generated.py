@@ -95,12 +95,17 @@ class Generated:
         found: np.ndarray = self.views[self._modality(name).name].numpy()
         return found
 
-    def readings(self) -> list[Readings]:
+    def readings(self, *, quick: bool = False) -> list[Readings]:
         """What the readers of the world read in each sample, with what they do not read; modalities without readers are left out.
 
         Exact readers stand first, judges after them.
+
+        Args:
+            quick: of modalities that have both, read with the judge alone: an exact reader of pictures first draws all renderings
+                of its world, which takes seconds.
         """
-        return read_views(self.model.readers, self.model.spec, self.views)
+        readers = {name: both[-1:] if quick else both for name, both in self.model.readers.items()}
+        return read_views(readers, self.model.spec, self.views)
 
     def save(self, path: Path | str) -> Path:
         """Write the views into a file, or into a folder with one file for each view where the path has no suffix.

@@ -13,7 +13,7 @@ from torch.overrides import TorchFunctionMode
 
 from molyneux.core import seeds
 
-ROWS = 32
+ROWS = 128
 """Rows that are computed at once. Products of matrices of one size give a row the same bits wherever it stands, so that a
 sample alone is computed as one of many are."""
 _MOST_TRIES = 8
