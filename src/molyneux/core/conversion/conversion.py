@@ -9,7 +9,7 @@ import numpy as np
 from torch import Tensor
 
 from molyneux.core import views
-from molyneux.core.conversion import given, texts
+from molyneux.core.conversion import given
 from molyneux.core.errors import DataError
 from molyneux.core.spec import Modality
 
@@ -74,10 +74,10 @@ def views_of(modality: Modality, values: Any, *, rate: int | None = None) -> Con
 
 
 def _converted(modality: Modality, values: Any, rate: int | None) -> tuple[Tensor, Tensor | None, given.Notes]:
-    if modality.kind == "text":
-        return texts.text_views(modality, values)
-    if modality.kind == "label":
-        return texts.label_views(modality, values)
+    if modality.symbols:
+        from molyneux.core.conversion import texts
+
+        return (texts.text_views if modality.kind == "text" else texts.label_views)(modality, values)
     if modality.kind == "audio":
         from molyneux.core.conversion.sounds import audio_views
 

@@ -7,31 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
 
-from molyneux.core import (
-    Batch,
-    ConvertedViews,
-    DataError,
-    Factor,
-    Modality,
-    Reader,
-    Spec,
-    Understood,
-    seeds,
-    views_of,
-)
+from molyneux.core import Batch, Factor, Modality, Reader, Spec, seeds
 from molyneux.data.dataset import SPLITS, Split, World
 from molyneux.data.worlds.captions import CaptionReader, TemplateCaptions
 from molyneux.data.worlds.combinations import Combinations
-from molyneux.data.worlds.drawn_contours import contour_view
 from molyneux.data.worlds.levels import LevelSettings
-from molyneux.data.worlds.named_values import NamedValues, require_text, words_of
 from molyneux.data.worlds.raster import Figures
 from molyneux.data.worlds.touch import CONTACTS, contours
+
+if TYPE_CHECKING:
+    from molyneux.core import ConvertedViews, Understood
 
 _COMBINATION = 0
 """Column of `SpriteScenes.draws` that decides on the combination; the others are the subclass's."""
@@ -221,27 +211,21 @@ class CaptionedWorld(World):
 
         What is open is drawn from the combinations of the training split, from all where these have none that fits.
         """
-        grammar = self.grammar
-        exact = grammar.by_words.get(" ".join(words_of(require_text(text))))
-        if exact is not None:
-            return Understood.of_caption(text, grammar.sentence(exact), exact)
-        return self._named_values.understand(text, write=grammar.sentence, draw=self._completed)
+        from molyneux.data.worlds.named_values import understood_caption  # which a training does not need
+
+        return understood_caption(self.grammar, text, draw=self._completed)
 
     def views_of_caption(self, caption: str) -> Mapping[str, ConvertedViews]:
         """See `core.Understands`."""
-        if caption not in self.grammar.by_words:
-            raise DataError(
-                f"{self.name}: {self.understand(caption).explained() or f'{caption!r} is no caption: complete it first'}"
-            )
-        return {"text": views_of(self.grammar.modality(), caption)}
+        from molyneux.data.worlds.named_values import view_of_caption
+
+        return {"text": view_of_caption(self.grammar, caption)}
 
     def view_of_contour(self, contour: Any, *, side: float = 1.0) -> ConvertedViews:
         """A closed line as the view `touch`; see `core.TracesContours`."""
-        return contour_view(self._modality("touch"), contour, side=side)
+        from molyneux.data.worlds.drawn_contours import contour_view
 
-    @cached_property
-    def _named_values(self) -> NamedValues:
-        return NamedValues(self.grammar.factors)
+        return contour_view(self._modality("touch"), contour, side=side)
 
     def _completed(self, possible: Mapping[str, Sequence[str]], generator: np.random.Generator) -> Mapping[str, str]:
         """A value of each factor of captions, from the combinations that fit."""

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from molyneux.core import CompletedCaption, DataError, Factor, Understood
+from molyneux.core import CompletedCaption, ConvertedViews, DataError, Factor, Understood, views_of
+from molyneux.data.worlds.captions import TemplateCaptions
 
 _FILLERS = """
     a an the of at in on with and or is it its to there this that which has are be as by from for i we want would like background
@@ -198,3 +199,33 @@ def words_of(text: str) -> list[str]:
 def _content(words: Sequence[str]) -> Sequence[str]:
     """The words that tell a value; all of them where none would be left."""
     return [word for word in words if word not in FILLERS] or words
+
+
+def understood_caption(
+    grammar: TemplateCaptions,
+    text: str,
+    *,
+    draw: Callable[[Mapping[str, tuple[str, ...]], np.random.Generator], Mapping[str, str]],
+) -> Understood:
+    """What a text says of the factors of a grammar's captions; a caption is what it is, whatever its words may mean.
+
+    Args:
+        grammar: of the captions.
+        text: of a person.
+        draw: see `NamedValues.understand`.
+
+    Raises:
+        DataError: no text.
+    """
+    exact = grammar.by_words.get(" ".join(words_of(require_text(text))))
+    if exact is not None:
+        return Understood.of_caption(text, grammar.sentence(exact), exact)
+    return NamedValues(grammar.factors).understand(text, write=grammar.sentence, draw=draw)
+
+
+def view_of_caption(grammar: TemplateCaptions, caption: str) -> ConvertedViews:
+    """The view (1, length) of a caption; raises DataError for another text."""
+    if caption in grammar.by_words:
+        return views_of(grammar.modality(), caption)
+    found = understood_caption(grammar, caption, draw=lambda *_: {})
+    raise DataError(found.explained() or f"{caption[:80]!r} is no caption: complete it first, such as {found.nearest!r}")
