@@ -11,11 +11,12 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 LEAST = {
     "ATEN_CPU_CAPABILITY": "avx2",
@@ -75,6 +76,15 @@ def limited() -> Callable[..., AbstractContextManager[None]]:
             signal.signal(signal.SIGPROF, before)
 
     return block
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Search only files with an example for examples: the search imports a file, and looks at all that it has."""
+    found = yield
+    if file_path.suffix == ".py" and ">>>" not in file_path.read_text(encoding="utf-8"):
+        found = [collector for collector in found if not isinstance(collector, DoctestModule)]
+    return found
 
 
 def pytest_report_header() -> str:
