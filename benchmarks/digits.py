@@ -19,7 +19,7 @@ from record import Record, Value, options
 from timing import interleaved
 
 from molyneux.data import PolyMNIST, write_twin
-from molyneux.data.benchmarks.generative import backgrounds
+from molyneux.data.benchmarks.polymnist import procedural_backgrounds
 
 WHAT = (
     "Samples of PolyMNIST made in a second of processor time, in batches of 256 in random order; `times plain` compares with the "
@@ -63,7 +63,7 @@ def row(modalities: int, scale: float, way: str, rate: float, plain: float) -> d
 def plain_batch(dataset: PolyMNIST, count: int, rng: np.random.Generator) -> list[list[np.ndarray]]:
     """Samples, one image after the other."""
     spec, scale = dataset.spec, dataset.choices["scale"]
-    pictures = [Image.fromarray(picture.transpose(1, 2, 0)) for picture in backgrounds.procedural()]
+    pictures = [Image.fromarray(picture.transpose(1, 2, 0)) for picture in procedural_backgrounds()]
     digits = rng.integers(0, 256, (count, len(spec.names), 28, 28), dtype=np.uint8)
     return [[plain_image(digit, picture, scale, rng) for digit, picture in zip(row, pictures, strict=False)] for row in digits]
 

@@ -17,7 +17,7 @@ from torch import nn
 from molyneux.core import Batch, Source, Spec
 from molyneux.data import ShapeWorld
 from molyneux.data.worlds.shapeworld.kinds import KINDS
-from molyneux.data.worlds.shapeworld.meaning.programs import structures
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import structures
 from molyneux.learn import Training, fit
 from molyneux.learn.predictors import PictureOnly, Predictor, TextOnly
 

@@ -16,12 +16,12 @@ from shapeworld_parts import PAPER, Part, Row
 from molyneux.core import seeds
 from molyneux.data import SceneSettings, Semantics, ShapeWorld, Tree
 from molyneux.data.worlds.shapeworld.kinds import KINDS
-from molyneux.data.worlds.shapeworld.meaning.captions import LANGUAGES
-from molyneux.data.worlds.shapeworld.meaning.programs import programs_of, trees_of
-from molyneux.data.worlds.shapeworld.meaning.random_trees import random_trees
-from molyneux.data.worlds.shapeworld.meaning.truth import truth
-from molyneux.data.worlds.shapeworld.sampling import sample_scenes
-from molyneux.data.worlds.shapeworld.scenes import Scenes
+from molyneux.data.worlds.shapeworld.meaning.language.captions import LANGUAGES
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import programs_of, trees_of
+from molyneux.data.worlds.shapeworld.meaning.trees.random_trees import random_trees
+from molyneux.data.worlds.shapeworld.meaning.truth.truth import truth
+from molyneux.data.worlds.shapeworld.scenes.sampling import sample_scenes
+from molyneux.data.worlds.shapeworld.scenes.scenes import Scenes
 
 PER_SCENE = 20
 """Captions that are evaluated on one scene: those of its own and of the next scene."""

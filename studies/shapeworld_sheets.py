@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw, ImageFont
 from molyneux.core import views
 from molyneux.data import ShapeWorld
 from molyneux.data.worlds.shapeworld.kinds import KINDS
-from molyneux.data.worlds.shapeworld.meaning.language import pretty, words_of
+from molyneux.data.worlds.shapeworld.meaning.language.language import pretty, words_of
 
 SIDE, GAP, LINE, COLUMNS = 224, 14, 15, 5
 

@@ -19,7 +19,7 @@ from torch.distributions import Bernoulli, Distribution
 
 from molyneux.core import Batch, Predicts, Spec
 from molyneux.data import ShapeWorld, Split, SplitSource
-from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import SYMBOLS
 from molyneux.measure import Breakdown, Evaluation, Prediction, evaluate
 from molyneux.report import StudyRun, save_records
 

@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from molyneux.core import ConfigError, DataError
-from molyneux.data.array_files import map_array, read_arrays
-from molyneux.data.arrow_files import read_arrow, read_parquet
-from molyneux.data.benchmarks.av_mnist.digits import read_digits
-from molyneux.data.benchmarks.json_files import read_document, read_items, read_lines
-from molyneux.data.hdf5_files import Hdf5Rows
-from molyneux.data.limits import LEAST, RATIO, VARIABLE, unpacked_limit
+from molyneux.data.benchmarks.digits.images import read_digits
+from molyneux.data.formats.array_files import map_array, read_arrays
+from molyneux.data.formats.arrow_files import read_arrow, read_parquet
+from molyneux.data.formats.hdf5_files import Hdf5Rows
+from molyneux.data.formats.json_files import read_document, read_items, read_lines
+from molyneux.data.formats.limits import LEAST, RATIO, VARIABLE, unpacked_limit
 
 h5py = pytest.importorskip("h5py")
 

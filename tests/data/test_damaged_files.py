@@ -23,15 +23,15 @@ from scipy.io import savemat
 
 from molyneux.core import MolyneuxError, image_files
 from molyneux.core.image_files import read_image
-from molyneux.data.array_files import map_array, read_arrays
-from molyneux.data.arrow_files import read_arrow, read_parquet
-from molyneux.data.benchmarks.av_mnist.digits import read_digits
-from molyneux.data.benchmarks.generative.mnist_svhn import MNISTSVHN
-from molyneux.data.benchmarks.json_files import read_document, read_lines
-from molyneux.data.hdf5_files import Hdf5Rows
+from molyneux.data.benchmarks.digits.images import read_digits
+from molyneux.data.benchmarks.mnist_svhn import MNISTSVHN
+from molyneux.data.formats.array_files import map_array, read_arrays
+from molyneux.data.formats.arrow_files import read_arrow, read_parquet
+from molyneux.data.formats.hdf5_files import Hdf5Rows
+from molyneux.data.formats.json_files import read_document, read_lines
+from molyneux.data.formats.restricted_pickle import read_pickle
+from molyneux.data.formats.torch_files import read_tensors
 from molyneux.data.own.table_files import read_tables
-from molyneux.data.restricted_pickle import read_pickle
-from molyneux.data.torch_files import read_tensors
 
 COUNT = int(os.environ.get("MUTATIONS", "40"))
 MOST = 200 << 20

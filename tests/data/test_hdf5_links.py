@@ -5,7 +5,7 @@ import os
 import pytest
 
 from molyneux.core import DataError, StoreError
-from molyneux.data.hdf5_files import open_hdf5
+from molyneux.data.formats.hdf5_files import open_hdf5
 
 h5py = pytest.importorskip("h5py")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from molyneux.core import ConflictError, StoreError
-from molyneux.data.hdf5_files import appearing_hdf5
+from molyneux.data.formats.hdf5_files import appearing_hdf5
 
 pytest.importorskip("h5py")
 

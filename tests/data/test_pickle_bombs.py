@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from molyneux.core import DataError, StoreError
-from molyneux.data.restricted_pickle import read_pickle
-from molyneux.data.torch_files import read_tensors
+from molyneux.data.formats.restricted_pickle import read_pickle
+from molyneux.data.formats.torch_files import read_tensors
 
 TYPE = b"cnumpy\ndtype\n(U\x02%bK\x00K\x01tR(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
 ARRAY = b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(K\x00tU\x01btR"

@@ -15,16 +15,16 @@ from molyneux.core import MolyneuxError, StoreError
 from molyneux.core.image_files import read_image
 from molyneux.core.sound_files import read_wav
 from molyneux.data import ImageFolder, TableDataset
-from molyneux.data.array_files import map_array, read_arrays
-from molyneux.data.arrow_files import read_arrow, read_parquet
-from molyneux.data.benchmarks.av_mnist.digits import read_digits
-from molyneux.data.benchmarks.json_files import read_document, read_items, read_lines
-from molyneux.data.benchmarks.text_files import read_texts
-from molyneux.data.matlab_files import read_matlab
+from molyneux.data.benchmarks.digits.images import read_digits
+from molyneux.data.formats.array_files import map_array, read_arrays
+from molyneux.data.formats.arrow_files import read_arrow, read_parquet
+from molyneux.data.formats.json_files import read_document, read_items, read_lines
+from molyneux.data.formats.labelled_text_files import read_texts
+from molyneux.data.formats.matlab_files import read_matlab
+from molyneux.data.formats.restricted_pickle import read_pickle
+from molyneux.data.formats.torch_files import read_tensors
 from molyneux.data.own.delimited import read_delimited
-from molyneux.data.restricted_pickle import read_pickle
 from molyneux.data.sentence_files import text_lines
-from molyneux.data.torch_files import read_tensors
 from molyneux.learn import load_state
 from molyneux.learn.files import load_tensors
 from molyneux.learn.judges.judge import file_digest

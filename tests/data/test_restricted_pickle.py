@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from molyneux.core import DataError, StoreError
-from molyneux.data.restricted_pickle import read_pickle
+from molyneux.data.formats.restricted_pickle import read_pickle
 
 DIRECTORY = np.random.default_rng(0)
 CONTENT = {

@@ -169,7 +169,7 @@ def test_pages_of_large_files_are_given_back_after_each_batch(tmp_path, monkeypa
     stored = store_samples(
         ArraySource(spec, Batch({"image": torch.ones(4000, 3, 32, 32, dtype=torch.uint8)})), tmp_path / "large"
     )
-    monkeypatch.setattr("molyneux.data.mapped_files._LARGE", 1 << 20)
+    monkeypatch.setattr("molyneux.data.formats.mapped_files._LARGE", 1 << 20)
     most = 0
     for start in range(0, len(stored), 400):
         stored.batch(np.arange(start, start + 400))

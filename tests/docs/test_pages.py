@@ -67,7 +67,8 @@ def workplace(tmp_path, monkeypatch):
 @pytest.fixture
 def published_parts(tmp_path, monkeypatch):
     """Small twins of the files that AV-MNIST and spoken digits are built from, where `MOLYNEUX_DATA` names them."""
-    from molyneux.data.benchmarks.av_mnist import av_mnist, digits
+    from molyneux.data.benchmarks import av_mnist
+    from molyneux.data.benchmarks.digits import images as digits
 
     root, rng = tmp_path / "parts", np.random.default_rng(0)
     for part in ("mnist", "fsdd/recordings", "esc-10/rain"):

@@ -9,9 +9,9 @@ from PIL import Image
 
 from molyneux.data import ShapeWorld
 from molyneux.data.worlds.shapeworld.kinds import KINDS
-from molyneux.data.worlds.shapeworld.meaning.captions import parse
-from molyneux.data.worlds.shapeworld.meaning.programs import programs_of
-from molyneux.data.worlds.shapeworld.meaning.truth import truth
+from molyneux.data.worlds.shapeworld.meaning.language.captions import parse
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import programs_of
+from molyneux.data.worlds.shapeworld.meaning.truth.truth import truth
 
 ROOT = Path(__file__).parents[2]
 PAGE = runpy.run_path(str(ROOT / "docs" / "shapeworld_kinds.py"))

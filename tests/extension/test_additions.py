@@ -47,9 +47,9 @@ ADDITIONS = (
     Addition("Coins", "data/worlds", ("data.worlds", "data"), "tests/data/worlds/test_contract.py"),
     Addition(
         "Lamps",
-        "data/benchmarks/multibench",
-        ("data.benchmarks.multibench", "data.benchmarks", "data"),
-        "tests/data/benchmarks/multibench/test_contract.py",
+        "data/benchmarks",
+        ("data.benchmarks", "data"),
+        "tests/data/benchmarks/test_contract.py",
     ),
     Addition("PlainProduct", "learn/vaes", ("learn.vaes", "learn"), "tests/learn/vaes/test_contract.py", "Models"),
     Addition("Squares", "learn/fusion", ("learn.fusion",), "tests/learn/fusion/test_contract.py", "Fusions"),

@@ -19,13 +19,13 @@ KNOWN = {
     "worlds/rendering_cover.py": "reads views",
     "worlds/renderings.py": "reads views",
     "worlds/altered_colours.py": "what judges learn from; bytes of today's are in processors.json",
-    "worlds/altered_contours.py": "what judges learn from; bytes of today's are in processors.json",
+    "worlds/altered.py": "what judges learn from; bytes of today's are in processors.json",
     "worlds/altered_pictures.py": "what judges learn from; bytes of today's are in processors.json",
     "worlds/altered_scenes.py": "what judges learn from; bytes of today's are in processors.json",
     "worlds/foreign_shapes.py": "what judges learn from; bytes of today's are in processors.json",
     "worlds/push/simulation.py": "a length of two numbers, rounded up to steps",
-    "benchmarks/av_mnist/digits.py": "test_no_pixel_lies_near_a_border_of_rounding",
-    "benchmarks/av_mnist/sounds.py": "an estimate that exact comparisons settle",
+    "benchmarks/digits/images.py": "test_no_pixel_lies_near_a_border_of_rounding",
+    "benchmarks/digits/sounds.py": "an estimate that exact comparisons settle",
     "benchmarks/twins/multibench.py": "random files for tests",
 }
 

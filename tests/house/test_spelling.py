@@ -32,7 +32,7 @@ PUBLISHED = (
     ),
 )
 """Parts of the titles of papers."""
-LANGUAGE = "src/molyneux/data/worlds/shapeworld/meaning/english.py"
+LANGUAGE = "src/molyneux/data/worlds/shapeworld/meaning/language/english.py"
 """Reads captions as people write them."""
 PLACES = [
     *(path for path in sorted((ROOT / "src").rglob("*.py")) if path != ROOT / LANGUAGE),

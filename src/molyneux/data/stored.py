@@ -18,8 +18,8 @@ import numpy as np
 from molyneux.core import Batch, CorruptFileError, Source, Spec, SpecError, StoreError, files, store
 from molyneux.core.sources import check_positions, origin_of
 from molyneux.data.folders import appearing_folder, require_free
+from molyneux.data.formats.mapped_files import let_go
 from molyneux.data.layout import ArrayColumn, columns_of, possible_columns, read_arrays, to_batch
-from molyneux.data.mapped_files import let_go
 from molyneux.data.sources import require_positive
 
 _UNWRITTEN = 1 << 27

@@ -1,55 +1,59 @@
-"""Small files in the layout of the publishers."""
+"""Twins of data sets in published layouts, also with raw texts in the place of features; small files of pictures with texts."""
 
-import csv
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from molyneux.data import AGNews, DBpedia, YahooAnswers
+from molyneux.data import write_twin
+from molyneux.data.benchmarks.twins import twin_kinds
 
-FIELDS = {AGNews: 2, DBpedia: 2, YahooAnswers: 3}
-CLASSES = {AGNews: 4, DBpedia: 14, YahooAnswers: 10}
-WORDS = np.array(
-    [
-        *(f"word{number}" for number in range(40)),
-        'He said "hi",',
-        "naïve",
-        "Zürich",
-        "don't",
-        "3.5%",
-        "two\\nlines",
-        "back\\slash",
-        "",
-    ]
-)
+KINDS = {kind.__name__: kind for kind in twin_kinds()}
+RAW = {
+    f"{name} in {unit}": (name, {"text": unit})
+    for name in ("CMUMOSEI", "CMUMOSI", "MMIMDb", "MUStARD", "URFunny")
+    for unit in ("words", "characters")
+}
+"""By what a test calls them, data sets with raw texts, and their settings."""
 
 
-def write(kind, folder, *, train=30, test=20, seed=0):
-    """Files of `train` and `test` rows a class; the first word of a row is its number in the file."""
-    rng = np.random.default_rng(seed)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, each in (("train", train), ("test", test)):
-        if each:
-            labels = rng.permutation(np.repeat(np.arange(CLASSES[kind]), each))
-            with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
-                writer = csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n")
-                for row, label in enumerate(labels):
-                    texts = [" ".join(rng.choice(WORDS, rng.integers(0, 12))) for _ in range(FIELDS[kind] - 1)]
-                    writer.writerow([label + 1, f"{name}{row}", *texts])
-    (folder / "classes.txt").write_text("\n".join(f"Class {number}" for number in range(CLASSES[kind])) + "\n")
-    return folder
+@pytest.fixture(scope="session")
+def twins(tmp_path_factory):
+    written = {name: write_twin(name, tmp_path_factory.mktemp(name), size=60, seed=3) for name in KINDS}
+    return written | {case: KINDS[name](written[name].folder, **settings) for case, (name, settings) in RAW.items()}
 
 
-@pytest.fixture(params=FIELDS, ids=lambda kind: kind.__name__)
+@pytest.fixture(params=KINDS)
 def kind(request):
     return request.param
 
 
+@pytest.fixture(params=[*KINDS, *RAW])
+def case(request):
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def twin(tmp_path_factory):
+    made = {}
+
+    def make(name):
+        if name not in made:
+            made[name] = write_twin(name, tmp_path_factory.mktemp(name) / "twin", size=120, seed=5)
+        return made[name]
+
+    return make
+
+
 @pytest.fixture
-def files():
-    return write
+def whole():
+    """All samples of a split in the order of the files."""
+
+    def read(dataset, split):
+        return dataset.rows(np.arange(dataset.splits[split]), split)
+
+    return read
 
 
 @pytest.fixture(scope="session")

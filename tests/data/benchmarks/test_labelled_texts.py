@@ -14,10 +14,51 @@ import torch
 
 from molyneux.core import ConfigError, DataError, Dataset, Spec, StoreError, views
 from molyneux.data import AGNews, DBpedia, YahooAnswers, load
-from molyneux.data.benchmarks.text_files import read_labels
-from molyneux.data.benchmarks.text_samples import SPECIAL, divided
+from molyneux.data.benchmarks.texts.text_samples import SPECIAL, divided
+from molyneux.data.formats.labelled_text_files import read_labels
 
 SPLITS = ("train", "validation", "test")
+FIELDS = {AGNews: 2, DBpedia: 2, YahooAnswers: 3}
+CLASSES = {AGNews: 4, DBpedia: 14, YahooAnswers: 10}
+WORDS = np.array(
+    [
+        *(f"word{number}" for number in range(40)),
+        'He said "hi",',
+        "naïve",
+        "Zürich",
+        "don't",
+        "3.5%",
+        "two\\nlines",
+        "back\\slash",
+        "",
+    ]
+)
+
+
+def write(kind, folder, *, train=30, test=20, seed=0):
+    """Files of `train` and `test` rows a class; the first word of a row is its number in the file."""
+    rng = np.random.default_rng(seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, each in (("train", train), ("test", test)):
+        if each:
+            labels = rng.permutation(np.repeat(np.arange(CLASSES[kind]), each))
+            with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
+                writer = csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n")
+                for row, label in enumerate(labels):
+                    texts = [" ".join(rng.choice(WORDS, rng.integers(0, 12))) for _ in range(FIELDS[kind] - 1)]
+                    writer.writerow([label + 1, f"{name}{row}", *texts])
+    (folder / "classes.txt").write_text("\n".join(f"Class {number}" for number in range(CLASSES[kind])) + "\n")
+    return folder
+
+
+@pytest.fixture(params=FIELDS, ids=lambda kind: kind.__name__)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def files():
+    return write
 
 
 def plain(path, line_break):
@@ -168,7 +209,7 @@ WHOLE = b'"1","a b","He said ""hi"",\r\nand left"\n"2","c","""quoted"""\r\n3,5" 
 @pytest.mark.parametrize("ending", [b"", b"\n", b"\r\n", b'\n"1","x","says ""so"""', b'\n4,an 8" disk,plain', b'\n"1","x",""'])
 @pytest.mark.parametrize("block", [1, 7, 1 << 20])
 def test_whole_files_are_read_whatever_their_quotes(files, tmp_path, monkeypatch, ending, block):
-    monkeypatch.setattr("molyneux.data.benchmarks.text_files._SCANNED", block)
+    monkeypatch.setattr("molyneux.data.formats.labelled_text_files._SCANNED", block)
     folder = files(AGNews, tmp_path)
     (folder / "train.csv").unlink()
     (folder / "test.csv").write_bytes(WHOLE + ending)
@@ -190,7 +231,7 @@ def test_whole_files_are_read_whatever_their_quotes(files, tmp_path, monkeypatch
     ],
 )
 def test_a_file_that_was_cut_within_quotes_is_refused(files, tmp_path, monkeypatch, cut, line, block):
-    monkeypatch.setattr("molyneux.data.benchmarks.text_files._SCANNED", block)
+    monkeypatch.setattr("molyneux.data.formats.labelled_text_files._SCANNED", block)
     folder = files(AGNews, tmp_path)
     (folder / "test.csv").write_bytes(b"\n".join([WHOLE.replace(b"4", b"1"), b'"2","a","b"']) + cut)
     told = f"{folder / 'test.csv'}, line {line}: expected a quote that closes the field before the end of the file, got none"

@@ -10,9 +10,9 @@ import torch
 
 from molyneux.core import ConfigError, DataError, Dataset, Spec, StoreError, views
 from molyneux.data import CLEVR, CREPE, NLVR, CLEVRCoGenT, SugarCrepe, Winoground, load
-from molyneux.data.benchmarks import json_files
-from molyneux.data.benchmarks.picture_texts import coded
+from molyneux.data.benchmarks.bases.picture_texts import coded
 from molyneux.data.benchmarks.sugarcrepe import KINDS
+from molyneux.data.formats import json_files
 from molyneux.measure import Contrasts, Evaluation
 
 MADE = {

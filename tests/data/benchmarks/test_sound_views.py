@@ -9,14 +9,14 @@ from scipy.io import wavfile
 
 from molyneux.core import DataError, MolyneuxError, PicturesSounds, SpecError, StoreError
 from molyneux.data import AVMNIST, SpokenDigits
-from molyneux.data.benchmarks.av_mnist import sounds
-from molyneux.data.benchmarks.generative import mel
+from molyneux.data.benchmarks.digits import sounds
+from molyneux.data.benchmarks.spoken_digits import mel_pictures
 
 RNG = np.random.default_rng(0)
 SPEECH = np.rint(3000 * np.sin(np.cumsum(RNG.uniform(0.1, 1.5, 5000)))).astype(np.int16)
 PADDED = np.pad(SPEECH, (0, 3000))[None]
 MADE = {
-    "SpokenDigits": (SpokenDigits(Path("nowhere")), mel.mel_pictures),
+    "SpokenDigits": (SpokenDigits(Path("nowhere")), mel_pictures),
     "AVMNIST": (AVMNIST(Path("nowhere")), sounds.spectrograms),
 }
 
@@ -92,5 +92,5 @@ def test_recordings_of_the_data_set():
         sound = np.zeros((1, 8000), np.int16)
         read = wavfile.read(path)[1][:8000]
         sound[0, : len(read)] = read
-        np.testing.assert_array_equal(SpokenDigits.view_of_sound("audio", path).view[:, 0], mel.mel_pictures(sound))
+        np.testing.assert_array_equal(SpokenDigits.view_of_sound("audio", path).view[:, 0], mel_pictures(sound))
         np.testing.assert_array_equal(AVMNIST.view_of_sound("audio", path).view[:, 0], sounds.spectrograms(sound))

@@ -21,7 +21,7 @@ from molyneux.data import (
     Ynoc,
     worlds,
 )
-from molyneux.data.benchmarks.generative.words import WORDS
+from molyneux.data.benchmarks.digits.samples import WORDS
 
 NOWHERE = Path("nowhere")
 MADE = {

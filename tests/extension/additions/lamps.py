@@ -9,8 +9,8 @@ from typing import final
 import numpy as np
 
 from molyneux.core import Batch, Modality, Spec, Target
-from molyneux.data.array_files import map_array
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark, FileSamples, in_order, tensors
+from molyneux.data.benchmarks.bases.file_benchmark import FileBenchmark, FileSamples, in_order, tensors
+from molyneux.data.formats.array_files import map_array
 
 _FILE = "lamps.npy"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark
+from molyneux.data.benchmarks.bases.file_benchmark import FileBenchmark
 
 
 def _lamps(data_set: type[FileBenchmark], folder: Path, size: int, rng: np.random.Generator) -> FileBenchmark:

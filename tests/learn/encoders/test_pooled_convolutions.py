@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from molyneux.learn.encoders.convolutional import convolution
-from molyneux.learn.encoders.pooled_convolutions import PooledConvolutions
+from molyneux.learn.encoders.pictures.convolutional import convolution
+from molyneux.learn.encoders.pictures.pooled_convolutions import PooledConvolutions
 
 SHAPES = [(40, 1, 30, 28), (3, 2, 7, 9), (1, 4, 2, 2), (5, 3, 13, 4)]
 

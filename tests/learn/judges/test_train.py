@@ -11,10 +11,9 @@ from molyneux.core import Factor, JudgeMaterial, Modality, Progress, Spec, SpecE
 from molyneux.learn import Training
 from molyneux.learn.judges import train_judge, validate_accuracy
 from molyneux.learn.judges.augmentation import compressed, jitter, soften
-from molyneux.learn.judges.calibration import calibrate
 from molyneux.learn.judges.labels import union
 from molyneux.learn.judges.net import JudgeNet
-from molyneux.learn.judges.train import Interleaved, JudgeTraining
+from molyneux.learn.judges.train import Interleaved, JudgeTraining, calibrate
 
 QUICK = Training(epochs=1, batch_size=16, learning_rate=3e-3, tensorboard=False)
 

@@ -5,8 +5,7 @@ from sklearn.metrics.pairwise import polynomial_kernel
 
 from molyneux.core import DataError
 from molyneux.measure.fidelity import frechet_distance, kernel_distance, neighbourhoods
-from molyneux.measure.fidelity.frechet import GROUPS, left_out_distances
-from molyneux.measure.fidelity.kernel import left_out_kernel_distances
+from molyneux.measure.fidelity.distances import GROUPS, left_out_distances, left_out_kernel_distances
 
 
 def clouds(n, m, size=5, seed=0):

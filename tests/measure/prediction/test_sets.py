@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from molyneux.core.intervals import share_interval
-from molyneux.measure.prediction.control_scores import above
+from molyneux.measure.prediction.prediction import above
 from molyneux.measure.prediction.sets import by_sets, design_effect, share_of_sets
 from molyneux.measure.scores import Recorder
 

@@ -1,51 +1,42 @@
-"""Benchmarks: published data sets that lie in files; nothing is downloaded."""
+"""Benchmarks: published data sets that lie in files, a file each; nothing is downloaded. What several share is in folders."""
 
 from typing import TYPE_CHECKING
 
 from molyneux.core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from molyneux.data.benchmarks.affect import CMUMOSEI, CMUMOSI, MUStARD, URFunny
     from molyneux.data.benchmarks.av_mnist import AVMNIST
-    from molyneux.data.benchmarks.benchmark import Benchmark
+    from molyneux.data.benchmarks.bases.benchmark import Benchmark
+    from molyneux.data.benchmarks.bases.file_benchmark import FileBenchmark
+    from molyneux.data.benchmarks.bases.picture_texts import PictureTexts
+    from molyneux.data.benchmarks.bases.speaker_videos import RawWords
+    from molyneux.data.benchmarks.celeba import CelebA
     from molyneux.data.benchmarks.clevr import CLEVR, CLEVRCoGenT, CLEVRQuestions
+    from molyneux.data.benchmarks.clotho import Clotho
     from molyneux.data.benchmarks.crepe import CREPE
-    from molyneux.data.benchmarks.generative import (
-        CUB,
-        MHD,
-        MNIST,
-        MNISTSVHN,
-        CelebA,
-        FashionMNIST,
-        PolyMNIST,
-        PublishedPolyMNIST,
-        SpokenDigits,
-        Sprites,
-    )
+    from molyneux.data.benchmarks.cub import CUB
+    from molyneux.data.benchmarks.enrico import ENRICO
+    from molyneux.data.benchmarks.kinetics import KineticsLarge, KineticsSmall
     from molyneux.data.benchmarks.labelled_texts import AGNews, DBpedia, LabelledTexts, YahooAnswers
-    from molyneux.data.benchmarks.multibench import (
-        CMUMOSEI,
-        CMUMOSI,
-        ENRICO,
-        MIMIC,
-        Clotho,
-        FileBenchmark,
-        KineticsLarge,
-        KineticsSmall,
-        MMIMDb,
-        MuJoCoPush,
-        MUStARD,
-        PublishedAVMNIST,
-        RawWords,
-        Stocks,
-        URFunny,
-        VisionTouch,
-        Yummly,
-    )
+    from molyneux.data.benchmarks.mhd import MHD
+    from molyneux.data.benchmarks.mimic import MIMIC
+    from molyneux.data.benchmarks.mm_imdb import MMIMDb
+    from molyneux.data.benchmarks.mnist import MNIST, FashionMNIST
+    from molyneux.data.benchmarks.mnist_svhn import MNISTSVHN
+    from molyneux.data.benchmarks.mujoco_push import MuJoCoPush
     from molyneux.data.benchmarks.nlvr import NLVR
-    from molyneux.data.benchmarks.picture_texts import PictureTexts
+    from molyneux.data.benchmarks.polymnist import PolyMNIST
+    from molyneux.data.benchmarks.published_av_mnist import PublishedAVMNIST
+    from molyneux.data.benchmarks.published_polymnist import PublishedPolyMNIST
+    from molyneux.data.benchmarks.spoken_digits import SpokenDigits
+    from molyneux.data.benchmarks.sprites import Sprites
+    from molyneux.data.benchmarks.stocks import Stocks
     from molyneux.data.benchmarks.sugarcrepe import SugarCrepe
     from molyneux.data.benchmarks.twins import write_twin
+    from molyneux.data.benchmarks.vision_touch import VisionTouch
     from molyneux.data.benchmarks.winoground import Winoground
+    from molyneux.data.benchmarks.yummly import Yummly
 
 __all__ = [
     "AVMNIST",

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from molyneux.core import DataError, Target
-from molyneux.data.benchmarks.json_files import Record, read_items, value
-from molyneux.data.benchmarks.picture_texts import Numbering, PictureTextFiles, PictureTexts, SetSamples, coded_together
+from molyneux.data.benchmarks.bases.picture_texts import Numbering, PictureTextFiles, PictureTexts, SetSamples, coded_together
 from molyneux.data.dataset import Split
+from molyneux.data.formats.json_files import Record, read_items, value
 
 _KINDS = {
     "count": "count",

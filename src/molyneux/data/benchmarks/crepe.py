@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple, final
 import numpy as np
 
 from molyneux.core import DataError, StoreError, Target, choice_problems, files, store
-from molyneux.data.benchmarks.json_files import Record, read_document
-from molyneux.data.benchmarks.picture_texts import Numbering, PictureTextFiles, PictureTexts, SetSamples, coded_together
+from molyneux.data.benchmarks.bases.picture_texts import Numbering, PictureTextFiles, PictureTexts, SetSamples, coded_together
+from molyneux.data.formats.json_files import Record, read_document
 
 Part = Literal["productivity", "systematicity"]
 Training = Literal["cc12m", "laion", "yfcc"]
@@ -116,10 +116,15 @@ class CREPE(PictureTexts):
     ) -> None:
         problems = choice_problems(part=(part, tuple(_KINDS)), training=(training, _TRAININGS))
         problems += [f"negatives: expected at least 1, got {negatives}"] if negatives < 1 else []
-        settings = {"part": part, "training": training, "negatives": negatives}
-        super().__init__(
-            folder=folder, images=images, image_size=image_size, words=words, length=length, settings=settings, problems=problems
-        )
+        settings = {
+            "image_size": image_size,
+            "words": words,
+            "length": length,
+            "part": part,
+            "training": training,
+            "negatives": negatives,
+        }
+        self._begin(folder, images, settings, problems=problems)
 
     def candidates(self, name: str) -> Sequence[str]:
         """A picture lies in one of two folders, or in the folder of all pictures itself."""

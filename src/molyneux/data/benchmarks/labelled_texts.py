@@ -13,9 +13,8 @@ import pyarrow as pa
 import torch
 
 from molyneux.core import Batch, ConfigError, DataError, Modality, Spec, Target, nearest
-from molyneux.data.benchmarks.benchmark import Benchmark
-from molyneux.data.benchmarks.text_files import read_labels, read_texts
-from molyneux.data.benchmarks.text_samples import (
+from molyneux.data.benchmarks.bases.benchmark import Benchmark
+from molyneux.data.benchmarks.texts.text_samples import (
     SPECIAL,
     TEST,
     TRAIN,
@@ -26,6 +25,7 @@ from molyneux.data.benchmarks.text_samples import (
     tokenize,
 )
 from molyneux.data.dataset import Split
+from molyneux.data.formats.labelled_text_files import read_labels, read_texts
 from molyneux.data.sentence_files import text_lines
 from molyneux.data.worlds.sentences.language import BEGIN, END, PADDING
 

@@ -10,9 +10,9 @@ from typing import Any, final
 import numpy as np
 
 from molyneux.core import DataError, Target
-from molyneux.data.benchmarks.json_files import Record, read_lines, said, value
-from molyneux.data.benchmarks.picture_texts import Numbering, PictureTextFiles, PictureTexts, SetSamples, coded_together
+from molyneux.data.benchmarks.bases.picture_texts import Numbering, PictureTextFiles, PictureTexts, SetSamples, coded_together
 from molyneux.data.dataset import Split
+from molyneux.data.formats.json_files import Record, read_lines, said, value
 
 _FOLDERS: Mapping[Split, str] = {"train": "train", "validation": "dev", "test": "test"}
 _PERMUTATIONS = 6
@@ -61,10 +61,8 @@ class NLVR(PictureTexts):
     ) -> None:
         usable = type(permutations) is int and 1 <= permutations <= _PERMUTATIONS
         problems = [] if usable else [f"permutations: expected 1 to {_PERMUTATIONS}, got {permutations}"]
-        settings = {"permutations": permutations}
-        super().__init__(
-            folder=folder, images=images, image_size=image_size, words=words, length=length, settings=settings, problems=problems
-        )
+        settings = {"image_size": image_size, "words": words, "length": length, "permutations": permutations}
+        self._begin(folder, images, settings, problems=problems)
 
     def read(self, paths: Mapping[str, Path]) -> PictureTextFiles:
         """See `PictureTexts`."""

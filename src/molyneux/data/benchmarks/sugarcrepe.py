@@ -9,8 +9,8 @@ from typing import final
 import numpy as np
 
 from molyneux.core import DataError, Factor, Target
-from molyneux.data.benchmarks.json_files import read_document, said, value
-from molyneux.data.benchmarks.picture_texts import Numbering, PictureTextFiles, PictureTexts, SetSamples
+from molyneux.data.benchmarks.bases.picture_texts import Numbering, PictureTextFiles, PictureTexts, SetSamples
+from molyneux.data.formats.json_files import read_document, said, value
 
 KINDS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
 """Kinds of foils, each in a file of its own."""
@@ -42,17 +42,6 @@ class SugarCrepe(PictureTexts):
     files = tuple(f"{kind}.json" for kind in KINDS)
     published_as = "the files of the folder data of RAIVNLab/sugar-crepe on GitHub, and the pictures val2017 of cocodataset.org"
     picture_folder = "val2017"
-
-    def __init__(
-        self,
-        *,
-        folder: Path | None = None,
-        images: Path | None = None,
-        image_size: tuple[int, int] = (224, 224),
-        words: int | None = None,
-        length: int | None = None,
-    ) -> None:
-        super().__init__(folder=folder, images=images, image_size=image_size, words=words, length=length)
 
     def read(self, paths: Mapping[str, Path]) -> PictureTextFiles:
         """See `PictureTexts`."""

@@ -9,8 +9,8 @@ from typing import final
 import numpy as np
 
 from molyneux.core import DataError, Target
-from molyneux.data.benchmarks.json_files import read_lines, said, value
-from molyneux.data.benchmarks.picture_texts import Numbering, PictureTextFiles, PictureTexts, SetSamples, coded_together
+from molyneux.data.benchmarks.bases.picture_texts import Numbering, PictureTextFiles, PictureTexts, SetSamples, coded_together
+from molyneux.data.formats.json_files import read_lines, said, value
 
 _TAGS = ("collapsed_tag", "secondary_tag", "tag", "num_main_preds")
 _SUFFIXES = (".png", ".jpg")
@@ -42,17 +42,6 @@ class Winoground(PictureTexts):
     folders = ("winoground/data", "winoground")
     files = ("examples.jsonl",)
     published_as = "examples.jsonl and the folder images, unpacked from images.zip, of facebook/winoground on Hugging Face"
-
-    def __init__(
-        self,
-        *,
-        folder: Path | None = None,
-        images: Path | None = None,
-        image_size: tuple[int, int] = (224, 224),
-        words: int | None = None,
-        length: int | None = None,
-    ) -> None:
-        super().__init__(folder=folder, images=images, image_size=image_size, words=words, length=length)
 
     def candidates(self, name: str) -> Sequence[str]:
         """A picture is named without its suffix."""

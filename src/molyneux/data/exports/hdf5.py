@@ -11,7 +11,7 @@ import numpy as np
 
 from molyneux.core import Batch, ConfigError, Source, Spec, nearest
 from molyneux.data.exports.samples import batches, filled_spec, strings
-from molyneux.data.hdf5_files import appearing_hdf5, require_h5py
+from molyneux.data.formats.hdf5_files import appearing_hdf5, require_h5py
 from molyneux.data.layout import ArrayColumn, columns_of, to_arrays
 
 _ORDERS = ("bgr", "rgb")

@@ -10,8 +10,8 @@ from typing import final
 import numpy as np
 
 from molyneux.core import DataError, Kind, Modality, SpecError, StoreError, nearest, store
-from molyneux.data.array_files import array_names, map_array, read_arrays
-from molyneux.data.mapped_files import let_go
+from molyneux.data.formats.array_files import array_names, map_array, read_arrays
+from molyneux.data.formats.mapped_files import let_go
 from molyneux.data.own.content import ArrayView, OwnContent, drawn_notes
 from molyneux.data.own.dataset import OwnDataset
 from molyneux.data.own.labels import class_target, make_labels, number_target

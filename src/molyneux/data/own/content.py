@@ -12,7 +12,7 @@ import torch
 
 from molyneux.core import Batch, DataError, Factor, Modality, Spec, Target, nearest, seeds
 from molyneux.data.dataset import SPLITS, Split
-from molyneux.data.mapped_files import let_go
+from molyneux.data.formats.mapped_files import let_go
 
 Fractions = tuple[float, float, float]
 """Shares of the samples that train, validate and test."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from molyneux.core import DataError, files, store
-from molyneux.data.benchmarks.text_files import require_closed
+from molyneux.data.formats.labelled_text_files import require_closed
 
 _HEAD = 1 << 20
 """Bytes in which the titles end."""

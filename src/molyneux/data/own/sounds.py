@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from molyneux.core import DataError
-from molyneux.data.mapped_files import let_go
+from molyneux.data.formats.mapped_files import let_go
 
 _MOST_CHANNELS = 8
 """Channels that an axis may have; a longer one is that of samples."""

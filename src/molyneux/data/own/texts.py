@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from molyneux.core import DataError, Modality
-from molyneux.data.benchmarks.text_samples import character_view, tokenize, word_view
+from molyneux.data.benchmarks.texts.text_samples import character_view, tokenize, word_view
 from molyneux.data.lookup_reader import LookupReader
 from molyneux.data.own.content import ArrayView, OwnContent, Where
 from molyneux.data.own.spelling import MISSING_WORDS, composed_texts, counted_texts

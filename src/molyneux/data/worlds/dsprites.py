@@ -17,8 +17,8 @@ import numpy as np
 
 from molyneux.core import CorruptFileError, DataError
 from molyneux.core.errors import short
-from molyneux.data.array_files import UNPACKING, is_archive, read_array_header, unpack_array
-from molyneux.data.limits import require_unpacked
+from molyneux.data.formats.array_files import UNPACKING, is_archive, read_array_header, unpack_array
+from molyneux.data.formats.limits import require_unpacked
 
 DEFAULT_SHAPES = ("square", "ellipse", "heart")
 """Shapes of the archive, in the order of its classes."""

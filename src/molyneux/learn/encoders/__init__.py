@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from molyneux.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from molyneux.learn.encoders.convolutional import CAMERA, DEPTH, VGG11, LeNet, PushLayers, ResNet, RobotCamera
+    from molyneux.learn.encoders.composed import NetVector, Projected
     from molyneux.learn.encoders.defaults import default_encoder
     from molyneux.learn.encoders.encoding import (
         Encoder,
@@ -16,16 +16,14 @@ if TYPE_CHECKING:
         attention_weights,
     )
     from molyneux.learn.encoders.general import MLP, DeepSets, Identity, Maxout
-    from molyneux.learn.encoders.net_vector import NetVector
-    from molyneux.learn.encoders.pictures import PaperCNN, PixelPatches, StridedCNN
-    from molyneux.learn.encoders.projected import Projected
+    from molyneux.learn.encoders.pictures.convolutional import CAMERA, DEPTH, VGG11, LeNet, PushLayers, ResNet, RobotCamera
+    from molyneux.learn.encoders.pictures.small import OutlinesAndColours, PaperCNN, PixelPatches, StridedCNN
+    from molyneux.learn.encoders.pictures.vision_transformer import ViT
     from molyneux.learn.encoders.sequences import CausalConvolution, RecurrentSteps, TransformerSteps
     from molyneux.learn.encoders.sounds import ForceConvolution, Spectrogram
     from molyneux.learn.encoders.symbol_trees import SymbolTrees
     from molyneux.learn.encoders.texts import BagOfWords, RecurrentWords
-    from molyneux.learn.encoders.two_streams import OutlinesAndColours
     from molyneux.learn.encoders.videos import ResNet3D, Stepwise
-    from molyneux.learn.encoders.vision_transformer import ViT
 
 __all__ = [
     "CAMERA",

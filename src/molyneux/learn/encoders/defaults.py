@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from molyneux.core import Modality
-from molyneux.learn.encoders.convolutional import ResNet
 from molyneux.learn.encoders.encoding import ViewEncoder
 from molyneux.learn.encoders.general import MLP, DeepSets
+from molyneux.learn.encoders.pictures.convolutional import ResNet
 from molyneux.learn.encoders.sequences import RecurrentSteps
 from molyneux.learn.encoders.sounds import Spectrogram
 from molyneux.learn.encoders.texts import RecurrentWords

@@ -14,7 +14,8 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from molyneux.core import Kind, Modality, SpecError
+from molyneux.core import Batch, Kind, Modality, Spec, SpecError
+from molyneux.core.views import to_model
 
 
 @dataclass(frozen=True)
@@ -167,3 +168,11 @@ def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
 def attended(weights: Tensor, parts: Tensor) -> Tensor:
     """The sum of parts (B, N, P) by weights (B, N), giving (B, P)."""
     return torch.bmm(weights.unsqueeze(1).to(parts.dtype), parts).squeeze(1)
+
+
+def read_view(batch: Batch, spec: Spec, name: str) -> Tensor:
+    """A view in model form; what is absent is 0 and what lies beyond a length is padding, so that it reaches no gradient."""
+    view = batch.without_rest(name, spec, to_model(spec.modality(name), batch.views[name]))
+    if name in batch.present:
+        view = view.where(batch.present[name].reshape(-1, *[1] * (view.dim() - 1)), 0)
+    return view

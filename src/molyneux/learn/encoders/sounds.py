@@ -11,10 +11,10 @@ from torch.nn import functional
 
 from molyneux.core import ConfigError, Modality
 from molyneux.learn.checks import refuse, too_small
-from molyneux.learn.encoders.convolutional import ResNet
 from molyneux.learn.encoders.encoding import Encoder, Encoding, ViewEncoder, unfit
 from molyneux.learn.encoders.nets.net import zeros_beyond
-from molyneux.learn.encoders.pictures import channel_problems
+from molyneux.learn.encoders.pictures.convolutional import ResNet
+from molyneux.learn.encoders.pictures.small import channel_problems
 from molyneux.learn.encoders.steps import ViewSteps
 
 PICTURE = ResNet((16, 32, 64, 128))

@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 from molyneux.core import Modality
 from molyneux.learn.checks import refuse, too_small
-from molyneux.learn.encoders.convolutional import ResNet
 from molyneux.learn.encoders.encoding import Encoder, Encoding, ViewEncoder, unfit
 from molyneux.learn.encoders.nets.net import zeros_beyond
-from molyneux.learn.encoders.pictures import channel_problems
+from molyneux.learn.encoders.pictures.convolutional import ResNet
+from molyneux.learn.encoders.pictures.small import channel_problems
 from molyneux.learn.encoders.sequences import RecurrentSteps
 from molyneux.learn.encoders.steps import as_steps, step_counts, step_mask, step_mean, step_sizes
 

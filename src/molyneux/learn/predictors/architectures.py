@@ -17,11 +17,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from molyneux.core import ConfigError, Spec, SpecError, nearest
-from molyneux.learn.encoders.convolutional import CAMERA, DEPTH, VGG11, LeNet, PushLayers
+from molyneux.learn.encoders.composed import Projected
 from molyneux.learn.encoders.encoding import ViewEncoder
 from molyneux.learn.encoders.general import MLP, Identity, Maxout
 from molyneux.learn.encoders.nets import Dense, MirroredLeNet, Net, RecurrentSeries
-from molyneux.learn.encoders.projected import Projected
+from molyneux.learn.encoders.pictures.convolutional import CAMERA, DEPTH, VGG11, LeNet, PushLayers
 from molyneux.learn.encoders.sequences import RecurrentSteps, TransformerSteps
 from molyneux.learn.encoders.sounds import ForceConvolution
 from molyneux.learn.encoders.videos import Stepwise

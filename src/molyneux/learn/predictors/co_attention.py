@@ -12,7 +12,7 @@ from molyneux.core import Spec, SpecError, choice_problems
 from molyneux.learn.checks import refuse
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder, attended, attention_weights
 from molyneux.learn.encoders.nets.recurrent import RecurrentLayers
-from molyneux.learn.encoders.pictures import PaperCNN
+from molyneux.learn.encoders.pictures.small import PaperCNN
 from molyneux.learn.encoders.texts import BagOfWords
 from molyneux.learn.predictors.head import PAPER_HEAD, Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor

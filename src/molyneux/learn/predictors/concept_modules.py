@@ -10,9 +10,8 @@ from torch.nn import functional
 
 from molyneux.core import Spec
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
-from molyneux.learn.encoders.pictures import grid_coordinates
+from molyneux.learn.encoders.pictures.small import OutlinesAndColours, grid_coordinates
 from molyneux.learn.encoders.symbol_trees import SymbolTrees, SymbolTreesEncoder, TreeEncoding
-from molyneux.learn.encoders.two_streams import OutlinesAndColours
 from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.neural_modules import chosen, nodes_of, tree_inputs
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor

@@ -10,7 +10,7 @@ from molyneux.core import Spec
 from molyneux.learn.checks import refuse
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.encoders.layers import he_normal
-from molyneux.learn.encoders.pictures import StridedCNN, grid_coordinates
+from molyneux.learn.encoders.pictures.small import StridedCNN, grid_coordinates
 from molyneux.learn.encoders.texts import RecurrentWords
 from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor

@@ -14,7 +14,7 @@ from molyneux.core.tooling.moved import moved
 from molyneux.learn.checks import dropout_problems, refuse, too_small
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.encoders.nets.transformer import time_positions
-from molyneux.learn.encoders.pictures import StridedCNN
+from molyneux.learn.encoders.pictures.small import StridedCNN
 from molyneux.learn.encoders.texts import BagOfWords
 from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor

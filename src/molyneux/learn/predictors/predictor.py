@@ -16,8 +16,7 @@ from torch.distributions import Distribution
 
 from molyneux.core import Batch, ConfigError, DataError, Loss, Progress, Spec, SpecError, Target, nearest
 from molyneux.learn.encoders.by_modality import ModalityDict
-from molyneux.learn.encoders.encoding import Encoder, Encoding, ViewEncoder
-from molyneux.learn.encoders.reading import read_view
+from molyneux.learn.encoders.encoding import Encoder, Encoding, ViewEncoder, read_view
 from molyneux.learn.predictors.head import Head, TargetHeads
 from molyneux.learn.predictors.repeats import draws_noise, repeats_of
 

@@ -11,7 +11,7 @@ from molyneux.core import Spec
 from molyneux.learn.checks import refuse
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.encoders.layers import he_normal
-from molyneux.learn.encoders.pictures import StridedCNN
+from molyneux.learn.encoders.pictures.small import StridedCNN
 from molyneux.learn.encoders.texts import RecurrentWords
 from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor

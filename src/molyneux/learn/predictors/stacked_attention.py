@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from molyneux.core import Spec
 from molyneux.learn.checks import refuse
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder, attended, attention_weights
-from molyneux.learn.encoders.pictures import StridedCNN
+from molyneux.learn.encoders.pictures.small import StridedCNN
 from molyneux.learn.encoders.texts import RecurrentWords
 from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Inputs, PictureTextPredictor

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from molyneux.core import Spec
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
-from molyneux.learn.encoders.pictures import PaperCNN
+from molyneux.learn.encoders.pictures.small import PaperCNN
 from molyneux.learn.encoders.texts import RecurrentWords
 from molyneux.learn.predictors.head import PAPER_HEAD, Head
 from molyneux.learn.predictors.predictor import JoiningPredictor, modality_names

@@ -26,7 +26,7 @@ from molyneux.core import (
 )
 from molyneux.core.config import Factory, Supplied
 from molyneux.learn.checks import refuse
-from molyneux.learn.encoders.reading import read_view
+from molyneux.learn.encoders.encoding import read_view
 from molyneux.learn.posteriors import Diagonal, MixturePosterior
 from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.predictor import Predictor, modality_names

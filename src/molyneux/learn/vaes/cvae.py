@@ -14,8 +14,8 @@ from torch.distributions import Distribution
 from molyneux.core import Batch, Codes, DataError, Loss, NotApplicableError, Posterior, Progress, Spec, nearest
 from molyneux.core.tooling.moved import moved
 from molyneux.learn.checks import refuse, too_small
+from molyneux.learn.encoders.encoding import read_view
 from molyneux.learn.encoders.nets import Net, default_net
-from molyneux.learn.encoders.reading import read_view
 from molyneux.learn.likelihoods import ViewDistribution, ViewLikelihood
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
 from molyneux.learn.posteriors import DiagonalNormal, Point, WhereConditional, expert_parameters

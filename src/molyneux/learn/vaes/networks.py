@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from molyneux.core import Batch, Spec, SpecError, nearest
 from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.encoding import read_view
 from molyneux.learn.encoders.nets import Net, default_net
-from molyneux.learn.encoders.reading import read_view
 from molyneux.learn.likelihoods import Scales, ViewDistribution, ViewLikelihood, likelihood_scales
 from molyneux.learn.posteriors import Diagonal
 from molyneux.learn.priors import LatentDims

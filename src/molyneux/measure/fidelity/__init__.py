@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 from molyneux.core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from molyneux.measure.fidelity.distances import frechet_distance, kernel_distance
     from molyneux.measure.fidelity.fidelity import Fidelity
-    from molyneux.measure.fidelity.frechet import frechet_distance
-    from molyneux.measure.fidelity.kernel import kernel_distance
     from molyneux.measure.fidelity.neighbours import Neighbourhoods, neighbourhoods
 
 __all__ = ["Fidelity", "Neighbourhoods", "frechet_distance", "kernel_distance", "neighbourhoods"]

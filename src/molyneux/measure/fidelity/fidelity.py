@@ -13,8 +13,13 @@ from torch import Tensor
 
 from molyneux.core import ConfigError, Decodes, Encodes, Features, NotApplicableError, Score, Spec
 from molyneux.measure.evaluation import Evaluation
-from molyneux.measure.fidelity.frechet import GROUPS, frechet_distance, left_out_distances
-from molyneux.measure.fidelity.kernel import kernel_distance, left_out_kernel_distances
+from molyneux.measure.fidelity.distances import (
+    GROUPS,
+    frechet_distance,
+    kernel_distance,
+    left_out_distances,
+    left_out_kernel_distances,
+)
 from molyneux.measure.fidelity.neighbours import Neighbourhoods, neighbourhoods
 from molyneux.measure.generation import (
     Direction,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from molyneux.measure.fidelity.frechet import as_features
+from molyneux.measure.fidelity.distances import as_features
 
 _ROWS = 1024
 """Rows of a matrix of distances in memory at once."""

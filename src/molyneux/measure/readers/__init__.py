@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 from molyneux.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from molyneux.measure.readers.held_out_pictures import HELD_OUT, LEARNED, HeldOutPictures
-    from molyneux.measure.readers.kinds import KINDS, TRUE, kinds_of_views
+    from molyneux.measure.readers.kinds import KINDS, TRUE, blended, jpeg, kinds_of_views, softened, with_block_noise
+    from molyneux.measure.readers.more_wrong_pictures import HELD_OUT, LEARNED, HeldOutPictures
     from molyneux.measure.readers.reading import LabelledViews, reading_scores
-    from molyneux.measure.readers.spoiled import blended, jpeg, softened, with_block_noise
-    from molyneux.measure.readers.wrong_contours import CONTOURS, WrongContours
-    from molyneux.measure.readers.wrong_pictures import ALIKE, PICTURES, WrongPictures
+    from molyneux.measure.readers.wrong_views import ALIKE, CONTOURS, PICTURES, WrongContours, WrongPictures
 
 __all__ = [
     "ALIKE",

@@ -12,12 +12,12 @@ from molyneux.core import Batch, ConfigError, DataError, Spec
 from molyneux.core import views as core_views
 from molyneux.data import HeldOut, SceneSettings, Semantics, ShapeWorld
 from molyneux.data.worlds.shapeworld.kinds import KINDS
-from molyneux.data.worlds.shapeworld.meaning.captions import parse, say
-from molyneux.data.worlds.shapeworld.meaning.programs import programs_of, trees_of
-from molyneux.data.worlds.shapeworld.meaning.truth import truth
+from molyneux.data.worlds.shapeworld.meaning.language.captions import parse, say
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import programs_of, trees_of
+from molyneux.data.worlds.shapeworld.meaning.truth.truth import truth
 from molyneux.data.worlds.shapeworld.scene_view import NO_SENTENCE
-from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
-from molyneux.data.worlds.shapeworld.settings import TEST_COMBINATIONS, VALIDATION_COMBINATIONS, within_places
+from molyneux.data.worlds.shapeworld.scenes.scenes import COLOURS, SHAPES
+from molyneux.data.worlds.shapeworld.scenes.settings import TEST_COMBINATIONS, VALIDATION_COMBINATIONS, within_places
 
 PAPER = ("oneshape", "multishape", "spatial", "quantification")
 ALL_VIEWS = ("image", "text", "meaning", "scene")

@@ -7,7 +7,7 @@ import torch
 from molyneux.core import ConfigError
 from molyneux.data import ShapeWorld
 from molyneux.data.worlds.shapeworld.alternatives import balanced_truth
-from molyneux.data.worlds.shapeworld.sampling import stream_of
+from molyneux.data.worlds.shapeworld.scenes.sampling import stream_of
 
 VIEWS = ("image", "text", "meaning", "scene")
 KINDS = ("oneshape", "multishape", "spatial", "quantification", "relational", "selection")

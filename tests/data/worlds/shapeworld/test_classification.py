@@ -6,7 +6,7 @@ import torch
 
 from molyneux.core import ConfigError
 from molyneux.data import HeldOut, SceneSettings, ShapeClasses
-from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
+from molyneux.data.worlds.shapeworld.scenes.scenes import COLOURS, SHAPES
 
 ORDER = {
     "shape": ("square", "rectangle", "triangle", "pentagon", "cross", "circle", "semicircle", "ellipse"),

@@ -8,18 +8,18 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from molyneux.core import ConfigError, DataError, seeds
-from molyneux.data.worlds.shapeworld.edits import EDITS, differing, edited
-from molyneux.data.worlds.shapeworld.geometry import draw
 from molyneux.data.worlds.shapeworld.meaning import captioners
-from molyneux.data.worlds.shapeworld.meaning.foils import TWO_SIDED
-from molyneux.data.worlds.shapeworld.meaning.programs import structures
-from molyneux.data.worlds.shapeworld.meaning.quadruples import DIFFERENCES, Quadruples, quadruples
-from molyneux.data.worlds.shapeworld.meaning.trees import CODES
-from molyneux.data.worlds.shapeworld.meaning.truth import truth
+from molyneux.data.worlds.shapeworld.meaning.foils.foils import TWO_SIDED
+from molyneux.data.worlds.shapeworld.meaning.foils.quadruples import DIFFERENCES, Quadruples, quadruples
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import structures
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import CODES
+from molyneux.data.worlds.shapeworld.meaning.truth.truth import truth
 from molyneux.data.worlds.shapeworld.minimal_pairs import INDEPENDENT, balanced, contrasted
-from molyneux.data.worlds.shapeworld.sampling import sample_scenes, stream_of
-from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
-from molyneux.data.worlds.shapeworld.settings import PAPER_SCENES, TEST_COMBINATIONS, SceneSettings
+from molyneux.data.worlds.shapeworld.scenes.edits import EDITS, differing, edited
+from molyneux.data.worlds.shapeworld.scenes.geometry import draw
+from molyneux.data.worlds.shapeworld.scenes.sampling import sample_scenes, stream_of
+from molyneux.data.worlds.shapeworld.scenes.scenes import COLOURS, SHAPES
+from molyneux.data.worlds.shapeworld.scenes.settings import PAPER_SCENES, TEST_COMBINATIONS, SceneSettings
 
 STREAM = stream_of(8, "train")
 CROWDED = SceneSettings(counts=range(4, 9), attributes="reinforced", size=(0.1, 0.22))

@@ -7,7 +7,7 @@ from molyneux.core import ConfigError, Control, DataError, HasControls
 from molyneux.core.intervals import share_interval
 from molyneux.data import ShapeClasses, ShapeWorld
 from molyneux.data.worlds.shapeworld.kinds import KINDS
-from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
+from molyneux.data.worlds.shapeworld.scenes.scenes import COLOURS, SHAPES
 from molyneux.measure import TrainedControl
 
 BOUND = [kind for kind in KINDS if kind != "oneshape"]

@@ -1,4 +1,4 @@
-"""Twins of the data sets of `benchmarks.generative`: small random files in their layouts."""
+"""Twins of the data sets of images, sounds and texts on which generative models are compared."""
 
 from __future__ import annotations
 
@@ -13,20 +13,10 @@ import scipy.io
 import torch
 from scipy.io import wavfile
 
-from molyneux.data.benchmarks.av_mnist import sounds
-from molyneux.data.benchmarks.av_mnist.digits import SIDE
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark
-from molyneux.data.benchmarks.generative import (
-    celeba,
-    cub,
-    image_labels,
-    mhd,
-    mnist_svhn,
-    polymnist,
-    published_polymnist,
-    spoken_digits,
-    sprites,
-)
+from molyneux.data.benchmarks import celeba, cub, mhd, mnist, mnist_svhn, polymnist, published_polymnist, spoken_digits, sprites
+from molyneux.data.benchmarks.bases.file_benchmark import FileBenchmark
+from molyneux.data.benchmarks.digits import sounds
+from molyneux.data.benchmarks.digits.images import SIDE
 
 
 def _celeba(data_set: type[celeba.CelebA], folder: Path, size: int, rng: np.random.Generator) -> FileBenchmark:
@@ -72,7 +62,7 @@ def _cub(data_set: type[cub.CUB], folder: Path, size: int, rng: np.random.Genera
     return data_set(folder=folder, captions=3)
 
 
-def _imagelabels(data_set: type[image_labels.ImageLabels], folder: Path, size: int, rng: np.random.Generator) -> FileBenchmark:
+def _imagelabels(data_set: type[mnist.ImageLabels], folder: Path, size: int, rng: np.random.Generator) -> FileBenchmark:
     """A twin of `ImageLabels`."""
     _write_digits(folder, data_set.files, size, rng)
     return data_set(folder=folder)
@@ -173,7 +163,7 @@ def _write_digits(folder: Path, names: Sequence[str], size: int, rng: np.random.
 WRITERS: Mapping[type, Callable[[Any, Path, int, np.random.Generator], FileBenchmark]] = {
     celeba.CelebA: _celeba,
     cub.CUB: _cub,
-    image_labels.ImageLabels: _imagelabels,
+    mnist.ImageLabels: _imagelabels,
     mhd.MHD: _mhd,
     mnist_svhn.MNISTSVHN: _mnistsvhn,
     polymnist.PolyMNIST: _polymnist,

@@ -1,4 +1,4 @@
-"""Twins of the data sets of `benchmarks.multibench`: small random files in their layouts."""
+"""Twins of the data sets of MultiBench."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark
-from molyneux.data.benchmarks.multibench import (
+from molyneux.data.benchmarks import (
     affect,
-    affect_kinds,
     clotho,
     enrico,
     kinetics,
@@ -23,15 +21,17 @@ from molyneux.data.benchmarks.multibench import (
     mm_imdb,
     mujoco_push,
     published_av_mnist,
-    spoken_words,
     stocks,
     vision_touch,
     yummly,
 )
-from molyneux.data.hdf5_files import require_h5py
+from molyneux.data.benchmarks.bases import speaker_videos
+from molyneux.data.benchmarks.bases.file_benchmark import FileBenchmark
+from molyneux.data.benchmarks.texts import spoken_words
+from molyneux.data.formats.hdf5_files import require_h5py
 
 
-def _affect(data_set: type[affect.Affect], folder: Path, size: int, rng: np.random.Generator) -> FileBenchmark:
+def _affect(data_set: type[speaker_videos.Affect], folder: Path, size: int, rng: np.random.Generator) -> FileBenchmark:
     """A twin of `Affect`."""
     counts = {"train": size - 2 * (size // 5), "valid": size // 5, "test": size // 5}
     parts = {part: _part(data_set, count, rng) for part, count in counts.items()}
@@ -46,21 +46,21 @@ def _affect(data_set: type[affect.Affect], folder: Path, size: int, rng: np.rand
     return data_set(folder=folder)
 
 
-def _part(data_set: type[affect.Affect], count: int, rng: np.random.Generator) -> dict[str, Any]:
+def _part(data_set: type[speaker_videos.Affect], count: int, rng: np.random.Generator) -> dict[str, Any]:
     """A part of the file, but for its ids."""
     labels = _labels(data_set, count, rng)
-    spoken = np.arange(affect.STEPS) >= rng.integers(0, affect.STEPS - 5, (count, 1))
+    spoken = np.arange(speaker_videos.STEPS) >= rng.integers(0, speaker_videos.STEPS - 5, (count, 1))
     part: dict[str, Any] = {"labels": labels}
     signal = labels.reshape(count, 1, 1) / max(np.abs(labels).max(), 1.0)
     for name, width in data_set.widths.items():
-        noise = rng.normal(size=(count, affect.STEPS, width)) + 0.5 * signal
+        noise = rng.normal(size=(count, speaker_videos.STEPS, width)) + 0.5 * signal
         part[name] = (noise * spoken[..., None]).astype(np.float32)
     return part
 
 
-def _labels(data_set: type[affect.Affect], count: int, rng: np.random.Generator) -> np.ndarray:
+def _labels(data_set: type[speaker_videos.Affect], count: int, rng: np.random.Generator) -> np.ndarray:
     """Sentiments (count, 1, 1) or classes (count, 1), as published."""
-    if issubclass(data_set, affect_kinds.Sentiment):
+    if issubclass(data_set, affect.Sentiment):
         return np.round(rng.uniform(-3, 3, (count, 1, 1)), 1)
     return rng.integers(0, 2, (count, 1)).astype(np.float64)
 
@@ -280,7 +280,7 @@ def _yummly(data_set: type[yummly.Yummly], folder: Path, size: int, rng: np.rand
 
 
 WRITERS: Mapping[type, Callable[[Any, Path, int, np.random.Generator], FileBenchmark]] = {
-    affect.Affect: _affect,
+    speaker_videos.Affect: _affect,
     clotho.Clotho: _clotho,
     enrico.ENRICO: _enrico,
     kinetics.Kinetics: _kinetics,

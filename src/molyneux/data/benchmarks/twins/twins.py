@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from molyneux.core import ConfigError, nearest, seeds, store
-from molyneux.data.benchmarks import generative, multibench
-from molyneux.data.benchmarks.file_benchmark import FileBenchmark
-from molyneux.data.benchmarks.twins import generative as generative_twins
-from molyneux.data.benchmarks.twins import multibench as multibench_twins
+from molyneux.data import benchmarks
+from molyneux.data.benchmarks.bases.file_benchmark import FileBenchmark
+from molyneux.data.benchmarks.twins import generative, multibench
 
-_WRITERS = {**generative_twins.WRITERS, **multibench_twins.WRITERS}
+_WRITERS = {"multibench": multibench.WRITERS, "generative": generative.WRITERS}
+"""By the page of the documentation that describes the data sets, what writes their twins."""
 
 _FEWEST = 30
 """Samples of a twin."""
@@ -43,7 +43,7 @@ def write_twin(name: str | type[FileBenchmark], folder: Path | str, *, size: int
     if problems:
         raise ConfigError(problems)
     kind = known[name]
-    writer = next(_WRITERS[base] for base in kind.mro() if base in _WRITERS)
+    writer = next(writers[base] for writers in _WRITERS.values() for base in kind.mro() if base in writers)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return writer(kind, folder, size, seeds.generator(seed, kind.name, "twin"))
@@ -52,7 +52,11 @@ def write_twin(name: str | type[FileBenchmark], folder: Path | str, *, size: int
 
 
 def twin_kinds(family: str = "") -> list[type[FileBenchmark]]:
-    """The data sets of which twins can be written: all that a family lists, `generative` or `multibench`; by default of both."""
-    families = [module for module in (multibench, generative) if module.__name__.endswith(family)]
-    listed = (getattr(module, name) for module in families for name in module.__all__)
-    return [item for item in listed if isinstance(item, type) and issubclass(item, FileBenchmark) and item is not FileBenchmark]
+    """The data sets of which twins can be written: those of MultiBench, then those for generative models; or one of the two.
+
+    Args:
+        family: `multibench` or `generative`, by default both.
+    """
+    listed = [item for name in benchmarks.__all__ if isinstance(item := getattr(benchmarks, name), type)]
+    families = [writers for name, writers in _WRITERS.items() if name.endswith(family)]
+    return [item for writers in families for item in listed if not writers.keys().isdisjoint(item.mro())]

@@ -13,7 +13,7 @@ import torch
 
 from molyneux.core import Batch, ConfigError, Modality, Quantity, Spec, Target, choice_problems, seeds
 from molyneux.data.dataset import SPLITS, Split, World
-from molyneux.data.hdf5_files import appearing_hdf5, require_h5py
+from molyneux.data.formats.hdf5_files import appearing_hdf5, require_h5py
 from molyneux.data.worlds.push.simulation import FRICTIONS, MASSES, SIDE, STEPS, Trajectories, pictures, simulate
 
 LENGTH = 16

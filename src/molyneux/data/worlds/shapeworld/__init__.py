@@ -7,12 +7,11 @@ from molyneux.core.lazy import lazy_names
 if TYPE_CHECKING:
     from molyneux.data.worlds.shapeworld.agreement import ShapeWorld
     from molyneux.data.worlds.shapeworld.classification import ShapeClasses
-    from molyneux.data.worlds.shapeworld.meaning.ace import realise_with_ace
-    from molyneux.data.worlds.shapeworld.meaning.captions import paraphrase, parse, say
-    from molyneux.data.worlds.shapeworld.meaning.dmrs import dmrs_of, eds_of, mrs_of, tree_of_dmrs
-    from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
-    from molyneux.data.worlds.shapeworld.meaning.trees import Tree
-    from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings
+    from molyneux.data.worlds.shapeworld.meaning.dmrs.dmrs import dmrs_of, eds_of, mrs_of, realise_with_ace, tree_of_dmrs
+    from molyneux.data.worlds.shapeworld.meaning.language.captions import paraphrase, parse, say
+    from molyneux.data.worlds.shapeworld.meaning.trees.trees import Tree
+    from molyneux.data.worlds.shapeworld.meaning.truth.semantics import Semantics
+    from molyneux.data.worlds.shapeworld.scenes.settings import HeldOut, SceneSettings
     from molyneux.data.worlds.shapeworld.world_settings import CaptionSettings, HeldOutSplits, PictureSettings
 
 __all__ = [

@@ -17,17 +17,14 @@ from molyneux.data.dataset import Split
 from molyneux.data.worlds.shapeworld import splits
 from molyneux.data.worlds.shapeworld.alternatives import group_problems
 from molyneux.data.worlds.shapeworld.contrast_sets import CaptionedScenes, ContrastSets, Variant, joined, joined_changes, stacked
-from molyneux.data.worlds.shapeworld.geometry import draw
 from molyneux.data.worlds.shapeworld.kinds import KINDS, Kind
-from molyneux.data.worlds.shapeworld.meaning.captions import language_of
-from molyneux.data.worlds.shapeworld.meaning.description import CaptionKindReader, caption_factors, describe
-from molyneux.data.worlds.shapeworld.meaning.related import of_other_words, wordings_of
-from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
-from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS
-from molyneux.data.worlds.shapeworld.meaning.vocabulary import PAPER_UNUSED, Vocabulary
-from molyneux.data.worlds.shapeworld.noise import add_noise
+from molyneux.data.worlds.shapeworld.meaning.foils.related import of_other_words, wordings_of
+from molyneux.data.worlds.shapeworld.meaning.language.captions import language_of
+from molyneux.data.worlds.shapeworld.meaning.language.description import CaptionKindReader, caption_factors, describe
+from molyneux.data.worlds.shapeworld.meaning.language.vocabulary import PAPER_UNUSED, Vocabulary
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import SYMBOLS
+from molyneux.data.worlds.shapeworld.meaning.truth.semantics import Semantics
 from molyneux.data.worlds.shapeworld.partitions import Acceptance, explained, partition_problems
-from molyneux.data.worlds.shapeworld.sampling import stream_of
 from molyneux.data.worlds.shapeworld.scene_view import (
     rows_by_semantics,
     scene_modality,
@@ -35,9 +32,12 @@ from molyneux.data.worlds.shapeworld.scene_view import (
     truth_of_captions,
     view_of_scenes,
 )
-from molyneux.data.worlds.shapeworld.scenes import NotDrawnError, Scenes
+from molyneux.data.worlds.shapeworld.scenes.geometry import draw
+from molyneux.data.worlds.shapeworld.scenes.noise import add_noise
+from molyneux.data.worlds.shapeworld.scenes.sampling import stream_of
+from molyneux.data.worlds.shapeworld.scenes.scenes import NotDrawnError, Scenes
+from molyneux.data.worlds.shapeworld.scenes.settings import HeldOut, SceneSettings
 from molyneux.data.worlds.shapeworld.sentence_understanding import LanguageWorld
-from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings
 from molyneux.data.worlds.shapeworld.unbound import UnboundCounts, counted_quantities, counts_of
 from molyneux.data.worlds.shapeworld.world_settings import (
     MOVED,

@@ -8,13 +8,13 @@ from dataclasses import fields
 import numpy as np
 
 from molyneux.core import seeds
-from molyneux.data.worlds.shapeworld.edits import EDITS, edited
 from molyneux.data.worlds.shapeworld.meaning.captioners import Captioner
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import attempted, filled, substream
-from molyneux.data.worlds.shapeworld.meaning.truth import truth
-from molyneux.data.worlds.shapeworld.sampling import sample_scenes
-from molyneux.data.worlds.shapeworld.scenes import Scenes
-from molyneux.data.worlds.shapeworld.settings import SceneSettings
+from molyneux.data.worlds.shapeworld.meaning.truth.truth import truth
+from molyneux.data.worlds.shapeworld.scenes.edits import EDITS, edited
+from molyneux.data.worlds.shapeworld.scenes.sampling import sample_scenes
+from molyneux.data.worlds.shapeworld.scenes.scenes import Scenes
+from molyneux.data.worlds.shapeworld.scenes.settings import SceneSettings
 
 MOST = 64
 """Captions of a scene, or scenes of a caption, at most."""

@@ -14,12 +14,12 @@ from torch import Tensor
 from molyneux.core import Batch, ConfigError, Factor, Modality, Reader, Reading, Spec, Target, nearest
 from molyneux.core.errors import choice_problems
 from molyneux.data.dataset import Split, World
-from molyneux.data.worlds.shapeworld.geometry import draw
-from molyneux.data.worlds.shapeworld.noise import add_noise
-from molyneux.data.worlds.shapeworld.sampling import sample_scenes, stream_of
 from molyneux.data.worlds.shapeworld.scene_view import ATTRIBUTES, scene_modality, view_of_scenes
-from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES, Scenes
-from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings, training_scenes
+from molyneux.data.worlds.shapeworld.scenes.geometry import draw
+from molyneux.data.worlds.shapeworld.scenes.noise import add_noise
+from molyneux.data.worlds.shapeworld.scenes.sampling import sample_scenes, stream_of
+from molyneux.data.worlds.shapeworld.scenes.scenes import COLOURS, SHAPES, Scenes
+from molyneux.data.worlds.shapeworld.scenes.settings import HeldOut, SceneSettings, training_scenes
 
 ClassTask = Literal["single", "multilabel", "counts"]
 ClassView = Literal["image", "scene"]

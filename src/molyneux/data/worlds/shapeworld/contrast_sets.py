@@ -13,14 +13,14 @@ from molyneux.data.worlds.shapeworld.alternatives import several_captions, sever
 from molyneux.data.worlds.shapeworld.kinds import KINDS, Kind
 from molyneux.data.worlds.shapeworld.meaning.captioners import Captioner, ComposedCaptioner
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import attempted, filled, substream
-from molyneux.data.worlds.shapeworld.meaning.foils import GROWTH
-from molyneux.data.worlds.shapeworld.meaning.related import related
-from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
+from molyneux.data.worlds.shapeworld.meaning.foils.foils import GROWTH
+from molyneux.data.worlds.shapeworld.meaning.foils.related import related
+from molyneux.data.worlds.shapeworld.meaning.truth.semantics import Semantics
 from molyneux.data.worlds.shapeworld.minimal_pairs import FOIL_TRIES, INDEPENDENT, TRIES, MinimalPairs, balanced, contrasted
 from molyneux.data.worlds.shapeworld.partitions import Accept, Fits
-from molyneux.data.worlds.shapeworld.sampling import sample_scenes
-from molyneux.data.worlds.shapeworld.scenes import Scenes
-from molyneux.data.worlds.shapeworld.settings import SceneSettings
+from molyneux.data.worlds.shapeworld.scenes.sampling import sample_scenes
+from molyneux.data.worlds.shapeworld.scenes.scenes import Scenes
+from molyneux.data.worlds.shapeworld.scenes.settings import SceneSettings
 
 Variant = Literal["balanced", "foils", "bound", "published", "related"]
 """How captions that are false come about; see `ShapeWorld`."""

@@ -9,10 +9,16 @@ from typing import Literal
 from molyneux.data.worlds.shapeworld.meaning import captioners
 from molyneux.data.worlds.shapeworld.meaning.captioners import Captioner, ComposedCaptioner, Logical, MixedCaptioner
 from molyneux.data.worlds.shapeworld.meaning.captioners.quantities import UNSAID
-from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
-from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS
-from molyneux.data.worlds.shapeworld.scenes import SHAPES
-from molyneux.data.worlds.shapeworld.settings import ONESHAPE_HELD_OUT, PAPER_HELD_OUT, PAPER_SCENES, HeldOut, SceneSettings
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import SYMBOLS
+from molyneux.data.worlds.shapeworld.meaning.truth.semantics import Semantics
+from molyneux.data.worlds.shapeworld.scenes.scenes import SHAPES
+from molyneux.data.worlds.shapeworld.scenes.settings import (
+    ONESHAPE_HELD_OUT,
+    PAPER_HELD_OUT,
+    PAPER_SCENES,
+    HeldOut,
+    SceneSettings,
+)
 
 Kind = Literal[
     "oneshape",

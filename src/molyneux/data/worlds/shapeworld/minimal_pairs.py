@@ -8,15 +8,15 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from molyneux.core import ConfigError, nearest, seeds
-from molyneux.data.worlds.shapeworld.edits import EDITS, edited
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import attempted, filled, substream
 from molyneux.data.worlds.shapeworld.meaning.captioners.composed import ComposedCaptioner
-from molyneux.data.worlds.shapeworld.meaning.foils import GROWTH, TWO_SIDED, foils
-from molyneux.data.worlds.shapeworld.meaning.quadruples import MEMBERS, quadruples
-from molyneux.data.worlds.shapeworld.meaning.truth import truth
-from molyneux.data.worlds.shapeworld.sampling import sample_scenes
-from molyneux.data.worlds.shapeworld.scenes import Scenes
-from molyneux.data.worlds.shapeworld.settings import SceneSettings
+from molyneux.data.worlds.shapeworld.meaning.foils.foils import GROWTH, TWO_SIDED, foils
+from molyneux.data.worlds.shapeworld.meaning.foils.quadruples import MEMBERS, quadruples
+from molyneux.data.worlds.shapeworld.meaning.truth.truth import truth
+from molyneux.data.worlds.shapeworld.scenes.edits import EDITS, edited
+from molyneux.data.worlds.shapeworld.scenes.sampling import sample_scenes
+from molyneux.data.worlds.shapeworld.scenes.scenes import Scenes
+from molyneux.data.worlds.shapeworld.scenes.settings import SceneSettings
 
 TRIES, FOIL_TRIES = 1023, 2047
 """Pairs of scenes that are drawn for a quadruple, before the settings are refused; there are fewer for a foil."""

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from molyneux.core import ConfigError, Factor, nearest
-from molyneux.data.worlds.shapeworld.meaning.constraints import CaptionConstraint
-from molyneux.data.worlds.shapeworld.meaning.description import describe
-from molyneux.data.worlds.shapeworld.scenes import NotDrawnError
+from molyneux.data.worlds.shapeworld.meaning.language.constraints import CaptionConstraint
+from molyneux.data.worlds.shapeworld.meaning.language.description import describe
+from molyneux.data.worlds.shapeworld.scenes.scenes import NotDrawnError
 
 Accept = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """Which sets are taken, (m,) bool, by their captions (m, T, L), changes (m,), truth of the first caption (m,) and numbers of

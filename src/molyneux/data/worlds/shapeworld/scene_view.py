@@ -9,12 +9,11 @@ from torch import Tensor
 
 from molyneux.core import Batch, DataError, Modality
 from molyneux.core.tooling.compiled import compiled
-from molyneux.data.worlds.shapeworld.meaning.language import Language
-from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
-from molyneux.data.worlds.shapeworld.meaning.texts import parse_texts
-from molyneux.data.worlds.shapeworld.meaning.truth import truth
-from molyneux.data.worlds.shapeworld.placement import SceneRows, fits
-from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES, Scenes
+from molyneux.data.worlds.shapeworld.meaning.language.language import Language, parse_texts
+from molyneux.data.worlds.shapeworld.meaning.truth.semantics import Semantics
+from molyneux.data.worlds.shapeworld.meaning.truth.truth import truth
+from molyneux.data.worlds.shapeworld.scenes.placement import SceneRows, fits
+from molyneux.data.worlds.shapeworld.scenes.scenes import COLOURS, SHAPES, Scenes
 
 ATTRIBUTES = ("shape", "colour", "x", "y", "size", "distortion", "rotation", "shade")
 """The numbers of an entity: positions in `SHAPES` and `COLOURS`, then as in `Scenes`. Entities stand in the order of drawing."""

@@ -11,11 +11,11 @@ import torch
 from molyneux.core import ConvertedViews, DataError, Modality, Understood, views_of
 from molyneux.data.dataset import World
 from molyneux.data.worlds.named_values import nearest_word, require_text
-from molyneux.data.worlds.shapeworld.meaning.captions import language_of
-from molyneux.data.worlds.shapeworld.meaning.language import Language, words_of
-from molyneux.data.worlds.shapeworld.meaning.parser import LONGEST
-from molyneux.data.worlds.shapeworld.meaning.programs import programs_of
-from molyneux.data.worlds.shapeworld.meaning.trees import Tree
+from molyneux.data.worlds.shapeworld.meaning.grammar.parser import LONGEST
+from molyneux.data.worlds.shapeworld.meaning.language.captions import language_of
+from molyneux.data.worlds.shapeworld.meaning.language.language import Language, words_of
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import programs_of
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import Tree
 
 _STOP = "."
 _BEGINNINGS = {"english": ("", "there is", "there is a", "there is an")}

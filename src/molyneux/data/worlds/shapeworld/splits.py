@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from molyneux.core import ConfigError
 from molyneux.data.worlds.shapeworld.kinds import Kind
-from molyneux.data.worlds.shapeworld.meaning.constraints import CaptionConstraint
-from molyneux.data.worlds.shapeworld.meaning.language import Language
-from molyneux.data.worlds.shapeworld.meaning.trees import CODES
-from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
-from molyneux.data.worlds.shapeworld.setting_types import covers_range, covers_square
-from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings, training_scenes
+from molyneux.data.worlds.shapeworld.meaning.language.constraints import CaptionConstraint
+from molyneux.data.worlds.shapeworld.meaning.language.language import Language
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import CODES
+from molyneux.data.worlds.shapeworld.scenes.scenes import COLOURS, SHAPES
+from molyneux.data.worlds.shapeworld.scenes.setting_types import covers_range, covers_square
+from molyneux.data.worlds.shapeworld.scenes.settings import HeldOut, SceneSettings, training_scenes
 
 Held = Mapping[str, HeldOut]
 """What validation and test hold out."""

@@ -9,11 +9,10 @@ import numpy as np
 
 from molyneux.core import Batch, DataError, Modality, Quantity, Source
 from molyneux.core.tooling.compiled import compiled
-from molyneux.data.worlds.shapeworld.meaning.language import Language
-from molyneux.data.worlds.shapeworld.meaning.programs import COLOUR_CODES, COMPARATOR, QUANTITY, SHAPE_CODES, instructions
-from molyneux.data.worlds.shapeworld.meaning.texts import parse_texts
-from molyneux.data.worlds.shapeworld.meaning.trees import CODES
-from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES, Scenes
+from molyneux.data.worlds.shapeworld.meaning.language.language import Language, parse_texts
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import COLOUR_CODES, COMPARATOR, QUANTITY, SHAPE_CODES, instructions
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import CODES
+from molyneux.data.worlds.shapeworld.scenes.scenes import COLOURS, SHAPES, Scenes
 
 _SYMBOLS, _NOUNS, _PER_NOUN = 40, 8, 5
 """How many symbols and nouns of a caption are told at most, and how many numbers of each noun."""

@@ -10,10 +10,10 @@ from molyneux.core import nearest
 from molyneux.core.errors import choice_problems
 from molyneux.data.worlds.shapeworld.contrast_sets import Variant
 from molyneux.data.worlds.shapeworld.kinds import KINDS
-from molyneux.data.worlds.shapeworld.meaning.captions import LANGUAGES
-from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
-from molyneux.data.worlds.shapeworld.setting_types import is_a, optional_problems, type_problems
-from molyneux.data.worlds.shapeworld.settings import HeldOut, SceneSettings
+from molyneux.data.worlds.shapeworld.meaning.language.captions import LANGUAGES
+from molyneux.data.worlds.shapeworld.meaning.truth.semantics import Semantics
+from molyneux.data.worlds.shapeworld.scenes.setting_types import is_a, optional_problems, type_problems
+from molyneux.data.worlds.shapeworld.scenes.settings import HeldOut, SceneSettings
 
 View = Literal["image", "text", "meaning", "scene"]
 LanguageName = Literal["english", "german"]

@@ -13,8 +13,7 @@ from torch import Tensor, nn
 from molyneux.core import Batch, Modality, Spec, SpecError, choice_problems
 from molyneux.learn.checks import dropout_problems, refuse
 from molyneux.learn.encoders.by_modality import ModalityDict
-from molyneux.learn.encoders.encoding import Encoder, Encoding
-from molyneux.learn.encoders.reading import read_view
+from molyneux.learn.encoders.encoding import Encoder, Encoding, read_view
 from molyneux.learn.predictors.imputations.imputation import Imputation, Imputer, encoded_stand_in, filled
 
 What = Literal["encoding", "view"]

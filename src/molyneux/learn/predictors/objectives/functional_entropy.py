@@ -15,8 +15,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from molyneux.core import ConfigError, Loss, Spec, choice_problems
 from molyneux.learn.checks import levels_below_zero, not_positive, refuse, too_small
-from molyneux.learn.encoders.encoding import Encoding, EncodingSpec
-from molyneux.learn.encoders.reading import read_view
+from molyneux.learn.encoders.encoding import Encoding, EncodingSpec, read_view
 from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryLoss, AuxiliaryObjective, PredictorStep
 
 Perturbed = Literal["encodings", "inputs"]

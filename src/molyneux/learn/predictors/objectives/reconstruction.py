@@ -11,8 +11,8 @@ from torch.nn import functional
 from molyneux.core import Batch, Kind, Modality, Spec, nearest
 from molyneux.learn.checks import refuse
 from molyneux.learn.encoders.by_modality import ModalityDict
+from molyneux.learn.encoders.encoding import read_view
 from molyneux.learn.encoders.nets import Net, default_net
-from molyneux.learn.encoders.reading import read_view
 from molyneux.learn.likelihoods import default_likelihood
 from molyneux.learn.predictors.objectives.auxiliary import PredictorStep
 

@@ -11,9 +11,8 @@ from torch import nn
 from molyneux.core import Loss, Spec, choice_problems
 from molyneux.learn.checks import not_positive, refuse
 from molyneux.learn.encoders.by_modality import ModalityDict
-from molyneux.learn.encoders.encoding import EncodingSpec
+from molyneux.learn.encoders.encoding import EncodingSpec, read_view
 from molyneux.learn.encoders.layers import perceptron
-from molyneux.learn.encoders.reading import read_view
 from molyneux.learn.encoders.steps import ViewSteps, step_mask
 from molyneux.learn.objectives import Weight, weight_at, weight_problems
 from molyneux.learn.predictors.objectives.auxiliary import (

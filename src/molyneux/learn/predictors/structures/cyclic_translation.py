@@ -12,8 +12,7 @@ from torch.nn import functional
 from molyneux.core import Batch, Kind, Loss, Modality, Progress, Spec, nearest
 from molyneux.core.tooling.moved import moved
 from molyneux.learn.checks import levels_below_zero, refuse
-from molyneux.learn.encoders.encoding import attended, attention_weights
-from molyneux.learn.encoders.reading import read_view
+from molyneux.learn.encoders.encoding import attended, attention_weights, read_view
 from molyneux.learn.encoders.sequences import RecurrentSteps
 from molyneux.learn.encoders.steps import as_steps, step_counts, step_mask, step_sizes
 from molyneux.learn.predictors.head import Head

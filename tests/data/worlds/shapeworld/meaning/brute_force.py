@@ -2,8 +2,8 @@
 
 import math
 
-from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS
-from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import SYMBOLS
+from molyneux.data.worlds.shapeworld.scenes.scenes import COLOURS, SHAPES
 
 GOLDEN = 0.6180339887498949
 SHARES = {

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS, Tree
-from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES, Scenes
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import SYMBOLS, Tree
+from molyneux.data.worlds.shapeworld.scenes.scenes import COLOURS, SHAPES, Scenes
 
 FITS = {
     "type": ("type", "colour", "shape"),

@@ -13,10 +13,10 @@ from delphin.codecs import eds as native_eds
 
 from molyneux.core import ConfigError, DataError
 from molyneux.data import Tree, dmrs_of, eds_of, mrs_of, tree_of_dmrs
-from molyneux.data.worlds.shapeworld.meaning import dmrs as module
-from molyneux.data.worlds.shapeworld.meaning.erg import erg_rules
-from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS
-from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
+from molyneux.data.worlds.shapeworld.meaning.dmrs import dmrs as module
+from molyneux.data.worlds.shapeworld.meaning.dmrs.erg import erg_rules
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import SYMBOLS
+from molyneux.data.worlds.shapeworld.scenes.scenes import COLOURS, SHAPES
 
 NARROWER = {
     "type": ("type", "colour", "shape"),

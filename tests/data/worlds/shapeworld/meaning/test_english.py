@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from molyneux.core import DataError
-from molyneux.data.worlds.shapeworld.meaning.english import english
-from molyneux.data.worlds.shapeworld.meaning.trees import Tree
-from molyneux.data.worlds.shapeworld.meaning.vocabulary import PAPER_UNUSED
-from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
+from molyneux.data.worlds.shapeworld.meaning.language.english import english
+from molyneux.data.worlds.shapeworld.meaning.language.vocabulary import PAPER_UNUSED
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import Tree
+from molyneux.data.worlds.shapeworld.scenes.scenes import COLOURS, SHAPES
 
 PAPER_NOUNS = ("any", "both", *SHAPES, *(colour for colour in COLOURS if colour != "gray"))
 

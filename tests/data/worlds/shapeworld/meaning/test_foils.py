@@ -6,12 +6,12 @@ import pytest
 from molyneux.core import ConfigError, seeds
 from molyneux.data.worlds.shapeworld.meaning import captioners
 from molyneux.data.worlds.shapeworld.meaning.captioners.rewriting import exchange_attributes
-from molyneux.data.worlds.shapeworld.meaning.foils import FOILS, PARAPHRASES, TWO_SIDED, foils, paraphrases
-from molyneux.data.worlds.shapeworld.meaning.programs import programs_of, trees_of
-from molyneux.data.worlds.shapeworld.meaning.trees import CODES, SYMBOLS, Tree
-from molyneux.data.worlds.shapeworld.meaning.truth import truth, truth_table
-from molyneux.data.worlds.shapeworld.sampling import sample_scenes, stream_of
-from molyneux.data.worlds.shapeworld.settings import PUBLISHED_COLOURS, SceneSettings
+from molyneux.data.worlds.shapeworld.meaning.foils.foils import FOILS, PARAPHRASES, TWO_SIDED, foils, paraphrases
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import programs_of, trees_of
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import CODES, SYMBOLS, Tree
+from molyneux.data.worlds.shapeworld.meaning.truth.truth import truth, truth_table
+from molyneux.data.worlds.shapeworld.scenes.sampling import sample_scenes, stream_of
+from molyneux.data.worlds.shapeworld.scenes.settings import PUBLISHED_COLOURS, SceneSettings
 
 KEY, COUNT = seeds.key(0, "foils"), 900
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from molyneux.core import DataError
-from molyneux.data.worlds.shapeworld.meaning.german import german
-from molyneux.data.worlds.shapeworld.meaning.language import pretty
-from molyneux.data.worlds.shapeworld.meaning.trees import Tree
+from molyneux.data.worlds.shapeworld.meaning.language.german import german
+from molyneux.data.worlds.shapeworld.meaning.language.language import pretty
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import Tree
 
 
 @pytest.mark.parametrize(

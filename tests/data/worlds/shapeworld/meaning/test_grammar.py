@@ -3,9 +3,9 @@
 import pytest
 
 from molyneux.core import ConfigError, DataError
-from molyneux.data.worlds.shapeworld.meaning.grammar import Grammar
-from molyneux.data.worlds.shapeworld.meaning.language import Language
-from molyneux.data.worlds.shapeworld.meaning.trees import Tree
+from molyneux.data.worlds.shapeworld.meaning.grammar.grammar import Grammar
+from molyneux.data.worlds.shapeworld.meaning.language.language import Language
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import Tree
 
 FEATURES = {"number": ("sg", "pl"), "amount": ("1", "2")}
 CATEGORIES = {"noun": ("number",), "be": ("number",), "numeral": ("amount", "number")}

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from molyneux.core import ConfigError, DataError
-from molyneux.data.worlds.shapeworld.meaning.captions import LANGUAGES, paraphrase, parse, realise, say
-from molyneux.data.worlds.shapeworld.meaning.language import pretty, words_of
-from molyneux.data.worlds.shapeworld.meaning.programs import programs_of
-from molyneux.data.worlds.shapeworld.meaning.random_trees import random_trees
-from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS, Tree
-from molyneux.data.worlds.shapeworld.meaning.vocabulary import Vocabulary
+from molyneux.data.worlds.shapeworld.meaning.language.captions import LANGUAGES, paraphrase, parse, realise, say
+from molyneux.data.worlds.shapeworld.meaning.language.language import pretty, words_of
+from molyneux.data.worlds.shapeworld.meaning.language.vocabulary import Vocabulary
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import programs_of
+from molyneux.data.worlds.shapeworld.meaning.trees.random_trees import random_trees
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import SYMBOLS, Tree
 
 TREES = random_trees(3000, 1, connectives=3)
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from molyneux.core import ConfigError, DataError
-from molyneux.data.worlds.shapeworld.meaning.captions import parse
-from molyneux.data.worlds.shapeworld.meaning.programs import programs_of, trees_of
-from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
-from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS, Tree
-from molyneux.data.worlds.shapeworld.meaning.truth import truth, truth_table
-from molyneux.data.worlds.shapeworld.scenes import AREAS, SHAPES
+from molyneux.data.worlds.shapeworld.meaning.language.captions import parse
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import programs_of, trees_of
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import SYMBOLS, Tree
+from molyneux.data.worlds.shapeworld.meaning.truth.semantics import Semantics
+from molyneux.data.worlds.shapeworld.meaning.truth.truth import truth, truth_table
+from molyneux.data.worlds.shapeworld.scenes.scenes import AREAS, SHAPES
 
 
 def load(name):

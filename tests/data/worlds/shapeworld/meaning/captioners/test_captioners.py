@@ -12,12 +12,12 @@ from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import Caption
 from molyneux.data.worlds.shapeworld.meaning.captioners.parts import Nouns, Row, SymbolPart, kth_of, seen
 from molyneux.data.worlds.shapeworld.meaning.captioners.quantities import UNSAID
 from molyneux.data.worlds.shapeworld.meaning.captioners.standard import NOUN, RELATION_FAMILIES
-from molyneux.data.worlds.shapeworld.meaning.english import english
-from molyneux.data.worlds.shapeworld.meaning.programs import trees_of
-from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
-from molyneux.data.worlds.shapeworld.meaning.truth import truth
-from molyneux.data.worlds.shapeworld.sampling import sample_scenes, stream_of
-from molyneux.data.worlds.shapeworld.settings import SceneSettings
+from molyneux.data.worlds.shapeworld.meaning.language.english import english
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import trees_of
+from molyneux.data.worlds.shapeworld.meaning.truth.semantics import Semantics
+from molyneux.data.worlds.shapeworld.meaning.truth.truth import truth
+from molyneux.data.worlds.shapeworld.scenes.sampling import sample_scenes, stream_of
+from molyneux.data.worlds.shapeworld.scenes.settings import SceneSettings
 
 KEY = seeds.key(5, "captions")
 STANDARD = {

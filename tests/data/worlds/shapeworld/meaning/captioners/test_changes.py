@@ -24,8 +24,8 @@ from molyneux.data.worlds.shapeworld.meaning.captioners.rewriting import (
     exchange_clauses,
     exchange_nouns,
 )
-from molyneux.data.worlds.shapeworld.meaning.programs import ends, packed, programs_of, structures, trees_of
-from molyneux.data.worlds.shapeworld.meaning.trees import CODES, RELATIONS, SYMBOLS, Tree
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import ends, packed, programs_of, structures, trees_of
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import CODES, RELATIONS, SYMBOLS, Tree
 
 MANY = 400
 

@@ -9,10 +9,10 @@ from molyneux.core import seeds
 from molyneux.data.worlds.shapeworld.meaning.captioners import PublishedExistential, PublishedQuantification, PublishedSpatial
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import filled
 from molyneux.data.worlds.shapeworld.meaning.captioners.standard import BARE_QUANTIFIERS
-from molyneux.data.worlds.shapeworld.meaning.programs import structures
-from molyneux.data.worlds.shapeworld.meaning.trees import CODES
-from molyneux.data.worlds.shapeworld.sampling import sample_scenes, stream_of
-from molyneux.data.worlds.shapeworld.settings import PAPER_HELD_OUT, PAPER_SCENES
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import structures
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import CODES
+from molyneux.data.worlds.shapeworld.scenes.sampling import sample_scenes, stream_of
+from molyneux.data.worlds.shapeworld.scenes.settings import PAPER_HELD_OUT, PAPER_SCENES
 
 CAPTIONERS = {
     "oneshape": PublishedExistential(),

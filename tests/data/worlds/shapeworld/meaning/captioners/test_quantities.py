@@ -6,11 +6,11 @@ import pytest
 from molyneux.core import seeds
 from molyneux.data.worlds.shapeworld.meaning.captioners import number_bound
 from molyneux.data.worlds.shapeworld.meaning.captioners.quantities import UNSAID, suitable, suits
-from molyneux.data.worlds.shapeworld.meaning.foils import foils
-from molyneux.data.worlds.shapeworld.meaning.programs import programs_of, trees_of
-from molyneux.data.worlds.shapeworld.meaning.trees import SYMBOLS, Tree
-from molyneux.data.worlds.shapeworld.sampling import sample_scenes, stream_of
-from molyneux.data.worlds.shapeworld.settings import SceneSettings
+from molyneux.data.worlds.shapeworld.meaning.foils.foils import foils
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import programs_of, trees_of
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import SYMBOLS, Tree
+from molyneux.data.worlds.shapeworld.scenes.sampling import sample_scenes, stream_of
+from molyneux.data.worlds.shapeworld.scenes.settings import SceneSettings
 
 COMPARE = {
     "lt": lambda found, wanted: found < wanted,

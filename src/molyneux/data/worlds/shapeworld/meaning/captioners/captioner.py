@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from molyneux.core import seeds
-from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
-from molyneux.data.worlds.shapeworld.scenes import NotDrawnError, Scenes
+from molyneux.data.worlds.shapeworld.meaning.truth.semantics import Semantics
+from molyneux.data.worlds.shapeworld.scenes.scenes import NotDrawnError, Scenes
 
 ROUNDS = (1, 2, 4, 8, 16, 32, 64)
 """How many candidates of each caption that is still missing are drawn at once, round after round."""

@@ -15,9 +15,9 @@ import numpy as np
 from molyneux.core import ConfigError, nearest
 from molyneux.data.worlds.shapeworld.meaning.captioners.parts import Seen, kth_of
 from molyneux.data.worlds.shapeworld.meaning.captioners.quantities import UNSAID
-from molyneux.data.worlds.shapeworld.meaning.programs import COLOUR_CODES, SHAPE_CODES, ends, packed
-from molyneux.data.worlds.shapeworld.meaning.trees import CODES, SYMBOLS
-from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import COLOUR_CODES, SHAPE_CODES, ends, packed
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import CODES, SYMBOLS
+from molyneux.data.worlds.shapeworld.scenes.scenes import COLOURS, SHAPES
 
 Changed = tuple[np.ndarray, np.ndarray]
 """Captions (n, L') and whether each was changed, (n,) bool."""

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from molyneux.core import ConfigError, seeds
-from molyneux.data.worlds.shapeworld.edits import EDITS
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import Captioner, Captions, Proposed, redrawn, substream
 from molyneux.data.worlds.shapeworld.meaning.captioners.changes import Change
 from molyneux.data.worlds.shapeworld.meaning.captioners.parts import PICKS, Part, Seen, chosen, seen
 from molyneux.data.worlds.shapeworld.meaning.captioners.quantities import suitable
-from molyneux.data.worlds.shapeworld.meaning.programs import packed
-from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
-from molyneux.data.worlds.shapeworld.meaning.truth import truth
-from molyneux.data.worlds.shapeworld.scenes import Scenes
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import packed
+from molyneux.data.worlds.shapeworld.meaning.truth.semantics import Semantics
+from molyneux.data.worlds.shapeworld.meaning.truth.truth import truth
+from molyneux.data.worlds.shapeworld.scenes.edits import EDITS
+from molyneux.data.worlds.shapeworld.scenes.scenes import Scenes
 
 
 class ComposedCaptioner(Captioner):

@@ -10,8 +10,8 @@ from molyneux.core import ConfigError, nearest, seeds
 from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import Captions, substream
 from molyneux.data.worlds.shapeworld.meaning.captioners.composed import ComposedCaptioner
 from molyneux.data.worlds.shapeworld.meaning.captioners.parts import OneOf, Row, SymbolPart, chosen
-from molyneux.data.worlds.shapeworld.meaning.trees import CODES
-from molyneux.data.worlds.shapeworld.scenes import Scenes
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import CODES
+from molyneux.data.worlds.shapeworld.scenes.scenes import Scenes
 
 CONNECTIVES = ("and", "or", "either", "if", "iff")
 

@@ -16,9 +16,9 @@ import numpy as np
 from molyneux.core import ConfigError
 from molyneux.core.tooling.compiled import compiled
 from molyneux.data.worlds.shapeworld.meaning.captioners.quantities import BOUNDS, suits
-from molyneux.data.worlds.shapeworld.meaning.programs import COLOUR_CODES, SHAPE_CODES
-from molyneux.data.worlds.shapeworld.meaning.trees import CODES, SYMBOLS
-from molyneux.data.worlds.shapeworld.scenes import Scenes
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import COLOUR_CODES, SHAPE_CODES
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import CODES, SYMBOLS
+from molyneux.data.worlds.shapeworld.scenes.scenes import Scenes
 
 SUBJECT, REFERENCE, THIRD, SAME_SHAPE, SAME_COLOUR, TOUCHING, OTHER = range(7)
 """Entities of a scene that a caption may be about: three different ones, others than the subject that are like it or touch it,

@@ -19,12 +19,12 @@ from molyneux.data.worlds.shapeworld.meaning.captioners.captioner import Caption
 from molyneux.data.worlds.shapeworld.meaning.captioners.changes import existing_values
 from molyneux.data.worlds.shapeworld.meaning.captioners.parts import FORMS, Seen, chosen, kth_of, nouns
 from molyneux.data.worlds.shapeworld.meaning.captioners.standard import BARE_QUANTIFIERS
-from molyneux.data.worlds.shapeworld.meaning.programs import COLOUR_CODES, SHAPE_CODES, packed
-from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
-from molyneux.data.worlds.shapeworld.meaning.trees import CODES
-from molyneux.data.worlds.shapeworld.meaning.truth import truth
-from molyneux.data.worlds.shapeworld.scenes import COLOURS, SHAPES, Scenes
-from molyneux.data.worlds.shapeworld.settings import PAPER_SCENES
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import COLOUR_CODES, SHAPE_CODES, packed
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import CODES
+from molyneux.data.worlds.shapeworld.meaning.truth.semantics import Semantics
+from molyneux.data.worlds.shapeworld.meaning.truth.truth import truth
+from molyneux.data.worlds.shapeworld.scenes.scenes import COLOURS, SHAPES, Scenes
+from molyneux.data.worlds.shapeworld.scenes.settings import PAPER_SCENES
 
 _ROUNDS_CORRECT, _ROUNDS_FALSE = (1, 3, 6), (1, 3, 12, 36, 48)
 """Ten trials of a scene for a correct caption, a hundred for a false one; then the published code draws another scene."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from molyneux.data.worlds.shapeworld.meaning.trees import CODES, SYMBOLS, Symbol
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import CODES, SYMBOLS, Symbol
 
 TAUTOLOGIES = ("count-geq-0", "ratio-geq-0", "ratio-leq-1")
 """Quantifiers that are true of everything: they never say anything."""

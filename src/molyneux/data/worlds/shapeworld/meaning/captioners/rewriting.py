@@ -8,8 +8,8 @@ import numpy as np
 
 from molyneux.data.worlds.shapeworld.meaning.captioners.changes import Change, Changed, Exchange, argument_of
 from molyneux.data.worlds.shapeworld.meaning.captioners.parts import Seen, kth_of
-from molyneux.data.worlds.shapeworld.meaning.programs import COLOUR_CODES, SHAPE_CODES, ends, packed
-from molyneux.data.worlds.shapeworld.meaning.trees import CODES, RELATIONS, SYMBOLS
+from molyneux.data.worlds.shapeworld.meaning.trees.programs import COLOUR_CODES, SHAPE_CODES, ends, packed
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import CODES, RELATIONS, SYMBOLS
 
 _KINDS = np.array(["", *(symbol.kind for symbol in SYMBOLS.values())])
 _TYPES = np.array([False, *(symbol.sort in ("type", "colour", "shape") for symbol in SYMBOLS.values())])

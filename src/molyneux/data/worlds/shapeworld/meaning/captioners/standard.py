@@ -35,10 +35,10 @@ from molyneux.data.worlds.shapeworld.meaning.captioners.parts import (
     SymbolPart,
 )
 from molyneux.data.worlds.shapeworld.meaning.captioners.quantities import UNSAID
-from molyneux.data.worlds.shapeworld.meaning.semantics import Semantics
-from molyneux.data.worlds.shapeworld.meaning.trees import DISTANCE_SELECTORS, RELATIONS, SELECTORS, SYMBOLS
-from molyneux.data.worlds.shapeworld.scenes import SHAPES
-from molyneux.data.worlds.shapeworld.settings import PUBLISHED_COLOURS
+from molyneux.data.worlds.shapeworld.meaning.trees.trees import DISTANCE_SELECTORS, RELATIONS, SELECTORS, SYMBOLS
+from molyneux.data.worlds.shapeworld.meaning.truth.semantics import Semantics
+from molyneux.data.worlds.shapeworld.scenes.scenes import SHAPES
+from molyneux.data.worlds.shapeworld.scenes.settings import PUBLISHED_COLOURS
 
 NOUN = {"both": 5.0, "shape": 2.0, "colour": 2.0, "any": 1.0}
 """What nouns of relations mention, by weight."""

@@ -1,0 +1,1 @@
+"""Formats of files: arrays, tables, pictures and sounds, read within limits and with errors that name the file."""

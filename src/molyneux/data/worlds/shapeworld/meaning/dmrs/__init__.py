@@ -1,0 +1,1 @@
+"""Meaning as dependency minimal recursion semantics (DMRS), for other grammars of English."""

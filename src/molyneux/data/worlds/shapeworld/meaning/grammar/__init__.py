@@ -1,0 +1,1 @@
+"""Feature grammars: sentences from trees, and trees from sentences."""

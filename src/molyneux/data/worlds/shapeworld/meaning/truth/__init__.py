@@ -1,0 +1,1 @@
+"""When a statement is true of a scene, and its evaluation for whole batches."""
