@@ -50,9 +50,7 @@ def test_a_dual_encoder_is_measured_with_a_threshold_of_the_training_samples(fol
             "image": "",
             "text": "",
             "target": "",
-            "dtype": "float32",
-            "device": "auto",
-            "batch_size": 8,
+            "inference": {"dtype": "float32", "device": "auto", "batch_size": 8},
         },
     }
     assert found.settings["name"] == "clip"
@@ -79,11 +77,11 @@ def test_matchers_and_answerers_run_through_the_page(folder, name, tmp_path):
 
 
 def test_settings_that_cannot_be_used_are_refused(folder, tmp_path):
-    with pytest.raises(ConfigError, match=r'^model\.batch_sise: unknown setting.*did you mean "batch_size"'):
-        measure_model(str(folder("clip")), DATA, overrides=[("model.batch_sise", 8)])
+    with pytest.raises(ConfigError, match=r'^model\.inference\.batch_sise: unknown setting.*did you mean "batch_size"'):
+        measure_model(str(folder("clip")), DATA, overrides=[("model.inference.batch_sise", 8)])
     with pytest.raises(ConfigError, match=r"^model\.prompt: unknown setting"):
         measure_model(str(folder("clip")), DATA, overrides=[("model.prompt", "Is it {caption}?")])  # of an answerer
-    with pytest.raises(ConfigError, match=r"^model\.batch_size: expected at least 1, got 0") as told:
+    with pytest.raises(ConfigError, match=r"^model\.inference\.batch_size: expected at least 1, got 0") as told:
         measure_model(str(folder("clip")), DATA, overrides=[*SMALL, ("model.batch_size", 0)])
     assert len(told.value.problems) == 1
     with pytest.raises(ConfigError, match="expected settings of the model, got 3"):

@@ -20,7 +20,7 @@ learn:
       encoders: {tabular: {class_path: MLP, init_args: {hidden: [16], width: 16}}}
       objectives:
         - {class_path: InStages, init_args: {objective: {class_path: Contrastive, init_args: {width: 8}}, stages: [align]}}
-      unsupervised: [align]
+      targets: {unsupervised: [align]}
   stages:
     - {name: align, parameters: ["encoders.*", "objectives.*"], epochs: 4}
     - {name: predict, epochs: 2}

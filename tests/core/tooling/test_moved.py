@@ -2,11 +2,15 @@
 
 import inspect
 from dataclasses import dataclass
+from typing import Annotated
 
 import pytest
+from torch import nn
 
+from molyneux import learn
 from molyneux.core import ConfigError
-from molyneux.core.config import arguments, build
+from molyneux.core.config import Factory, Supplied, arguments, build
+from molyneux.core.config.earlier import same_settings
 from molyneux.core.tooling.moved import moved, moved_arguments
 from molyneux.data import (
     AVMNIST,
@@ -22,6 +26,7 @@ from molyneux.data import (
     SpriteRendering,
     World,
 )
+from molyneux.learn import Answerer, DualEncoder, FusionPredictor, GradientBlending, ImageTextMatcher
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,47 @@ def test_what_is_wrong_is_told_at_its_place_of_today():
         build(World, {"class_path": "ShapeWorld", "init_args": {"longest": 2}}, "world")
 
 
-@pytest.mark.parametrize("kind", [CdSprites, GeBiD, ShapeWorld, AVMNIST])
+MODEL = Annotated[Factory[nn.Module], Supplied(("spec",), "molyneux.learn")]
+
+
+@pytest.mark.parametrize(
+    ("name", "earlier", "today"),
+    [
+        (
+            "FusionPredictor",
+            {"target_weight": 2.0, "unsupervised": ["align"], "imputation": "MeanImputation", "modality_dropout": {"a": 0.2}},
+            {
+                "targets": {"weight": 2.0, "unsupervised": ["align"]},
+                "missing": {"imputation": "MeanImputation", "dropout": {"a": 0.2}},
+            },
+        ),
+        (
+            "GradientBlending",
+            {"heads": {"image": {"width": 9}}, "branch": "Concatenation", "blended": True},
+            {"branches": {"heads": {"image": {"width": 9}}, "fusion": "Concatenation", "pooled": True}},
+        ),
+        (
+            "Answerer",
+            {"folder": "model", "dtype": "bfloat16", "device": "cpu", "batch_size": 3, "yes": ["True"]},
+            {
+                "folder": "model",
+                "inference": {"dtype": "bfloat16", "batch_size": 3, "device": "cpu"},
+                "questions": {"yes": ["True"]},
+            },
+        ),
+    ],
+)
+def test_files_with_earlier_names_are_the_same_model(name, earlier, today):
+    plain = build(MODEL, {"class_path": name, "init_args": earlier}).plain
+    assert plain == build(MODEL, {"class_path": name, "init_args": today}).plain
+    places = {key: place.split(".") for key, place in moved_arguments(getattr(learn, name)).items()}
+    rest = {key: value for key, value in plain["init_args"].items() if key not in {group for group, _ in places.values()}}
+    flat = {**rest, **{key: plain["init_args"][group][field] for key, (group, field) in places.items()}}
+    assert same_settings({**plain, "init_args": flat}, plain)
+
+
+@pytest.mark.parametrize(
+    "kind", [CdSprites, GeBiD, ShapeWorld, AVMNIST, FusionPredictor, GradientBlending, Answerer, DualEncoder, ImageTextMatcher]
+)
 def test_constructors_are_short(kind):
     assert len(arguments(kind)) <= 8

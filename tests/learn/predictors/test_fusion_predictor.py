@@ -67,16 +67,16 @@ def test_settings_of_the_wrong_kind_are_refused_in_a_sentence_each():
         "fusion: expected an instance of Fusion, got the class LowRank: write LowRank(...)",
         "head: expected an instance of Head, got None",
         "objectives[0]: expected an instance of AuxiliaryObjective, got the class UnimodalHeads: write UnimodalHeads(...)",
-        "imputation: expected an instance of Imputation, got 'mean'",
+        "missing.imputation: expected an instance of Imputation, got 'mean'",
     )
     for settings, problem in (
         (
             {"objectives": UnimodalHeads()},
             "objectives: expected a list of instances of AuxiliaryObjective, got an instance of Un",
         ),
-        ({"modality_dropout": "0.5"}, "modality_dropout: expected a share in 0..1, below 1, got '0.5'"),
+        ({"modality_dropout": "0.5"}, "missing.dropout: expected a share in 0..1, below 1, got '0.5'"),
         ({"modalities": "a"}, "modalities: expected several names, got the text 'a'"),
-        ({"unsupervised": "align"}, "unsupervised: expected several names, got the text 'align'"),
+        ({"unsupervised": "align"}, "targets.unsupervised: expected several names, got the text 'align'"),
     ):
         with pytest.raises(ConfigError) as caught:
             FusionPredictor(SPEC, **settings)

@@ -124,7 +124,12 @@ def test_all_settings_at_once(folder):
     spec = Spec((Modality("image", "image", (4, 24, 24), "uint8"), Modality("note", "tabular", (2,))))
     with pytest.raises(ConfigError) as told:
         DualEncoder(spec, folder("clip"), threshold="best", dtype="float64", batch_size=0, target="")
-    assert [problem.partition(":")[0] for problem in told.value.problems] == ["text", "dtype", "batch_size", "threshold"]
+    assert [problem.partition(":")[0] for problem in told.value.problems] == [
+        "text",
+        "inference.dtype",
+        "inference.batch_size",
+        "threshold",
+    ]
     with pytest.raises(ConfigError, match="expected pictures of 1 or 3 channels, got 4"):
         DualEncoder(Spec((spec.modality("image"), SPEC.modality("text"))), folder("clip"))
 

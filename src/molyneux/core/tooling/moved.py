@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
 from typing import Any, TypeVar, cast, get_args, get_type_hints
@@ -38,8 +39,15 @@ def moved(**places: str) -> Callable[[C], C]:
 
 
 def moved_arguments(target: type) -> Mapping[str, str]:
-    """By their earlier names, the arguments of a class that are now fields, as `argument.field`."""
-    found: Mapping[str, str] = getattr(target.__init__, "moved_arguments", {})  # type: ignore[misc]
+    """By their earlier names, the arguments of a class that are now fields, as `argument.field`.
+
+    A constructor that takes `**settings` passes them to the next one of its bases, whose earlier names count too.
+    """
+    found = dict[str, str]()
+    for constructor in (vars(base)["__init__"] for base in target.__mro__[:-1] if "__init__" in vars(base)):
+        found = {**getattr(constructor, "moved_arguments", {}), **found}
+        if all(item.kind is not item.VAR_KEYWORD for item in inspect.signature(constructor).parameters.values()):
+            break
     return found
 
 

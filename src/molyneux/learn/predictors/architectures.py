@@ -33,7 +33,7 @@ from molyneux.learn.fusion.multiplicative import MultiplicativeInteractions
 from molyneux.learn.fusion.nonlocal_gate import NLGate
 from molyneux.learn.fusion.pooled import Concatenation
 from molyneux.learn.fusion.tensor import LowRank, TensorFusion
-from molyneux.learn.predictors.fusion_predictor import FusionPredictor
+from molyneux.learn.predictors.fusion_predictor import FusionPredictor, TargetLoss
 from molyneux.learn.predictors.head import Head
 from molyneux.learn.predictors.objectives import (
     MFM,
@@ -44,7 +44,7 @@ from molyneux.learn.predictors.objectives import (
     SupervisedMVAE,
 )
 from molyneux.learn.predictors.structures.cyclic_translation import MCTN
-from molyneux.learn.predictors.structures.gradient_blending import GradientBlending
+from molyneux.learn.predictors.structures.gradient_blending import GradientBlending, UnimodalBranches
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ class Architecture:
         encoders = dict(zip(spec.names, self.encoders * (count if len(self.encoders) == 1 else 1), strict=True))
         if self.alone:
             heads = dict(zip(spec.names, self.alone * (count if len(self.alone) == 1 else 1), strict=True))
-            return GradientBlending(spec, encoders=encoders, fusion=fusion, head=self.head, heads=heads)
+            return GradientBlending(spec, encoders=encoders, fusion=fusion, head=self.head, branches=UnimodalBranches(heads))
         decoders = dict(zip(spec.names, self.decoders, strict=False))
         decoding = (MFM, SupervisedMVAE)
         objectives = tuple(replace(item, decoders=decoders) if isinstance(item, decoding) else item for item in self.objectives)
         return FusionPredictor(
-            spec, encoders=encoders, fusion=fusion, head=self.head, objectives=objectives, target_weight=self.target_weight
+            spec, encoders=encoders, fusion=fusion, head=self.head, objectives=objectives, targets=TargetLoss(self.target_weight)
         )
 
 

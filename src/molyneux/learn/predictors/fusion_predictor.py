@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import get_args
 
 import torch
@@ -22,6 +23,7 @@ from molyneux.core import (
     nearest,
     text_problems,
 )
+from molyneux.core.tooling.moved import moved
 from molyneux.learn.checks import dropout_problems, refuse
 from molyneux.learn.encoders.encoding import Encoding, ViewEncoder
 from molyneux.learn.fusion.fusion import Fusion
@@ -33,6 +35,44 @@ from molyneux.learn.predictors.objectives.auxiliary import AuxiliaryObjective, P
 from molyneux.learn.predictors.predictor import JoiningPredictor, target_loss
 
 FUSION, HEAD = Concatenation(), Head()
+
+
+@dataclass(frozen=True)
+class TargetLoss:
+    """How much the loss of the targets counts in training, beside the auxiliary objectives.
+
+    Args:
+        weight: what it is multiplied by, constant or scheduled; terms are reported without it.
+        unsupervised: names of stages of the training in which it does not count, such as a contrastive pre-training.
+    """
+
+    weight: Weight = 1.0
+    unsupervised: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class MissingModalities:
+    """What a model does about modalities that a sample lacks.
+
+    Args:
+        imputation: what stands in for the encodings of missing modalities; by default zeros, and the fusion is told.
+        dropout: probability that a modality which a sample has is hidden in a training step, given that one is kept; one for all,
+            or by modality. See `drop_modalities`.
+    """
+
+    imputation: Imputation | None = None
+    dropout: float | Mapping[str, float] = 0.0
+
+    def rates(self, names: Collection[str]) -> dict[str, float]:
+        """The dropout of each modality that is read, and of others where the setting names them."""
+        return dict(self.dropout) if isinstance(self.dropout, Mapping) else dict.fromkeys(names, self.dropout)
+
+    def problems(self, names: Collection[str]) -> list[str]:
+        """What is wrong with the dropout of the modalities that are read."""
+        if not isinstance(self.dropout, Mapping):
+            return dropout_problems(**{"missing.dropout": self.dropout})
+        unknown = [f"missing.dropout: no modality {name!r}; {nearest(name, names)}" for name in self.dropout if name not in names]
+        return unknown + dropout_problems(**{f"missing.dropout.{name}": rate for name, rate in self.dropout.items()})
 
 
 class FusionPredictor(JoiningPredictor):
@@ -48,18 +88,21 @@ class FusionPredictor(JoiningPredictor):
         fusion: how the encodings are joined.
         head: see `Head`.
         objectives: what is added to the loss.
-        target_weight: what the loss of the targets is multiplied by, constant or scheduled; terms are reported without it.
-        unsupervised: names of stages of the training in which that weight is 0, such as a contrastive pre-training.
+        targets: how much the loss of the targets counts.
         modalities: which are read, in this order; all of them by default.
-        imputation: what stands in for the encodings of missing modalities; by default zeros, and the fusion is told.
-        modality_dropout: probability that a modality which a sample has is hidden in a training step, given that one is kept;
-            one for all, or by modality. See `drop_modalities`.
+        missing: what is done about modalities that a sample lacks.
 
     Raises:
         ConfigError: a name of a modality or kind that is unknown.
         SpecError: an encoder does not fit its modality, or the fusion the encodings.
     """
 
+    @moved(
+        target_weight="targets.weight",
+        unsupervised="targets.unsupervised",
+        imputation="missing.imputation",
+        modality_dropout="missing.dropout",
+    )
     def __init__(
         self,
         spec: Spec,
@@ -68,27 +111,24 @@ class FusionPredictor(JoiningPredictor):
         fusion: Fusion = FUSION,
         head: Head = HEAD,
         objectives: tuple[AuxiliaryObjective, ...] = (),
-        target_weight: Weight = 1.0,
-        unsupervised: tuple[str, ...] = (),
+        targets: TargetLoss = TargetLoss(),
         modalities: tuple[str, ...] = (),
-        imputation: Imputation | None = None,
-        modality_dropout: float | Mapping[str, float] = 0.0,
+        missing: MissingModalities = MissingModalities(),
     ) -> None:
-        refuse(_kind_problems(encoders, fusion, head, objectives, imputation))
-        refuse(text_problems(modalities=modalities, unsupervised=unsupervised))
+        refuse(_kind_problems(encoders, fusion, head, objectives, targets, missing))
+        refuse(text_problems(**{"modalities": modalities, "targets.unsupervised": targets.unsupervised}))
         names = tuple(modalities) or spec.names
-        every = not isinstance(modality_dropout, Mapping)
-        hidden = dict(modality_dropout) if isinstance(modality_dropout, Mapping) else dict.fromkeys(names, modality_dropout)
-        problems = [*_unknown(spec, encoders or {}, names), *_dropout_problems(names, hidden, every)]
-        problems += weight_problems(target_weight=target_weight)
-        problems += [] if objectives or imputation is not None else _idle_stages(unsupervised)
+        imputation = missing.imputation
+        problems = [*_unknown(spec, encoders or {}, names), *missing.problems(names)]
+        problems += weight_problems(**{"targets.weight": targets.weight})
+        problems += [] if objectives or imputation is not None else _idle_stages(targets.unsupervised)
         if problems:
             raise ConfigError(problems)
         chosen = {name: _chosen(spec.modality(name), encoders or {}) or fusion.encoder(spec.modality(name)) for name in names}
         super().__init__(spec, chosen)
         self.encoding_specs = {name: encoder.encoding_spec for name, encoder in self.encoders.items()}
         self.imputer = None if imputation is None else imputation.build(spec, self.encoders)
-        self.modality_dropout = {name: float(rate) for name, rate in hidden.items()}
+        self.modality_dropout = {name: float(rate) for name, rate in missing.rates(names).items()}
         self.fusion = fusion.build(self.encoding_specs if self.imputer is None else self.imputer.encoding_specs)
         features, steps = self.fusion.features, self.fusion.steps
         if steps is not None and not any(stepwise(target, steps) for target in spec.targets):
@@ -101,7 +141,7 @@ class FusionPredictor(JoiningPredictor):
         for item in objectives:
             item.check(self.fusion, imputed=self.imputer is not None)
         self.objectives = nn.ModuleList(item.build(spec, self.encoding_specs, features) for item in objectives)
-        self.target_weight, self.unsupervised = target_weight, tuple(unsupervised)
+        self.target_weight, self.unsupervised = targets.weight, tuple(targets.unsupervised)
 
     @property
     def named_stages(self) -> tuple[str, ...]:
@@ -189,7 +229,9 @@ def _chosen(modality: Modality, encoders: Mapping[str, ViewEncoder]) -> ViewEnco
     return encoders.get(modality.name) or encoders.get(modality.kind)
 
 
-def _kind_problems(encoders: object, fusion: object, head: object, objectives: object, imputation: object) -> Iterator[str]:
+def _kind_problems(
+    encoders: object, fusion: object, head: object, objectives: object, targets: object, missing: object
+) -> Iterator[str]:
     """A problem for each setting that is of no class that can be used, such as a class or its name."""
     if isinstance(encoders, Mapping):
         yield from instance_problems(ViewEncoder, **{f"encoders.{name}": item for name, item in encoders.items()})
@@ -198,24 +240,16 @@ def _kind_problems(encoders: object, fusion: object, head: object, objectives: o
     yield from instance_problems(Fusion, fusion=fusion)
     yield from instance_problems(Head, head=head)
     yield from instances_problems(AuxiliaryObjective, objectives=objectives)
-    if imputation is not None:
-        yield from instance_problems(Imputation, imputation=imputation)
+    yield from instance_problems(TargetLoss, targets=targets)
+    yield from instance_problems(MissingModalities, missing=missing)
+    if isinstance(missing, MissingModalities) and missing.imputation is not None:
+        yield from instance_problems(Imputation, **{"missing.imputation": missing.imputation})
 
 
 def _idle_stages(names: tuple[str, ...]) -> list[str]:
     """A problem if there are stages in which nothing is learned."""
-    told = (
-        f"unsupervised: expected objectives that count in the stages {', '.join(names)}, got none: nothing would be learned there"
-    )
-    return [told] if names else []
-
-
-def _dropout_problems(names: tuple[str, ...], rates: Mapping[str, float], every: bool) -> list[str]:
-    """Problems of the rates of modality dropout, one for all modalities or one each."""
-    if every:
-        return dropout_problems(modality_dropout=next(iter(rates.values()), 0.0))
-    unknown = [f"modality_dropout: no modality {name!r}; {nearest(name, names)}" for name in rates if name not in names]
-    return unknown + dropout_problems(**{f"modality_dropout.{name}": rate for name, rate in rates.items()})
+    told = "targets.unsupervised: expected objectives that count in the stages {}, got none: nothing would be learned there"
+    return [told.format(", ".join(names))] if names else []
 
 
 def _unknown(spec: Spec, encoders: Mapping[str, ViewEncoder], names: tuple[str, ...]) -> Iterator[str]:

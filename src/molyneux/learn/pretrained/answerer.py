@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, ClassVar, Unpack, final
@@ -15,6 +16,7 @@ from torch import Tensor
 from torch.distributions import Categorical
 
 from molyneux.core import Batch, ConfigError, DataError, NotApplicableError, Spec
+from molyneux.core.tooling.moved import moved
 from molyneux.learn.pretrained.folder import transformers
 from molyneux.learn.pretrained.pairs import DistinctPairs
 from molyneux.learn.pretrained.picture_text_model import PictureTextModel, Shared, Threshold, parts
@@ -26,16 +28,41 @@ Sequences = Sequence[tuple[int, ...]]
 """Answers as ids of tokens."""
 
 
+@dataclass(frozen=True)
+class Questions:
+    """What a model is asked, and which words answer it.
+
+    Args:
+        prompt: the question about one text; has `{caption}` in it.
+        yes: words that stand for this answer.
+        no: words that stand for this answer.
+        choice: the question about several texts; has `{options}` in it: a line for each text, `A. There is a red square.`
+    """
+
+    prompt: str = PROMPT
+    yes: Sequence[str] = ("yes", "Yes")
+    no: Sequence[str] = ("no", "No")
+    choice: str = CHOICE
+
+    def __post_init__(self) -> None:
+        parts_of = {"prompt": (self.prompt, "{caption}"), "choice": (self.choice, "{options}")}
+        problems = [f"{name}: expected {part} in it, got {text!r}" for name, (text, part) in parts_of.items() if part not in text]
+        answers = (("yes", self.yes), ("no", self.no))
+        problems += [f"{name}: expected at least one word" for name, words in answers if not any(words)]
+        if problems:
+            raise ConfigError(problems)
+
+
 @final
 class Answerer(PictureTextModel):
     """A vision-language model from a folder of `transformers` that answers questions, such as LLaVA (Liu et al., NeurIPS 2023).
 
-    The logit of agreement is log p(yes) - log p(no), the probabilities that the answer to `prompt` begins with one of the words
-    of `yes` or `no`, with or without a space before it. Nothing is sampled. A prompt is written by the model's own chat template
+    The logit of agreement is log p(yes) - log p(no), the probabilities that the answer to the prompt begins with one of the words
+    of "yes" or "no", with or without a space before it. Nothing is sampled. A prompt is written by the model's own chat template
     where it has one, as the message of a user with a picture; else it is the whole input, and `{image}` in it, or else its
     beginning, is the place of the picture.
 
-    With contrast sets of several texts it satisfies `core.Compares`: asked by `choice`, it gives the probability of the letter
+    With contrast sets of several texts it satisfies `core.Compares`: asked for a choice, it gives the probability of the letter
     of each text. Models prefer letters and places, so every text is shown in every place once, and log-probabilities are averaged
     over these orders: of two texts, both orders.
 
@@ -43,36 +70,27 @@ class Answerer(PictureTextModel):
         spec: what the batches look like.
         folder: of a class that `transformers.AutoModelForImageTextToText` knows, with a decoder alone.
         threshold: see `PictureTextModel`; at 0 the more probable answer counts.
-        prompt: has `{caption}` in it.
-        yes: words that stand for this answer.
-        no: words that stand for this answer.
-        choice: has `{options}` in it: a line for each text, `A. There is a red square.`
+        questions: what it is asked.
         **shared: see `PictureTextModel`.
     """
 
     kinds: ClassVar[str] = "a vision-language model that writes text, a class such as LlavaForConditionalGeneration"
 
+    @moved(prompt="questions.prompt", yes="questions.yes", no="questions.no", choice="questions.choice")
     def __init__(
         self,
         spec: Spec,
         folder: Path,
         *,
         threshold: Threshold = 0.0,
-        prompt: str = PROMPT,
-        yes: Sequence[str] = ("yes", "Yes"),
-        no: Sequence[str] = ("no", "No"),
-        choice: str = CHOICE,
+        questions: Questions = Questions(),
         **shared: Unpack[Shared],
     ) -> None:
-        parts_of = {"prompt": (prompt, "{caption}"), "choice": (choice, "{options}")}
-        problems = [f"{name}: expected {part} in it, got {text!r}" for name, (text, part) in parts_of.items() if part not in text]
-        problems += [f"{name}: expected at least one word" for name, words in (("yes", yes), ("no", no)) if not any(words)]
-        if problems:
-            raise ConfigError(problems)
         super().__init__(spec, folder, threshold=threshold, **shared)
         if self.model.config.is_encoder_decoder:
             raise ConfigError(f"expected a model with a decoder alone, got {type(self.model).__name__}, which has an encoder too")
-        self.prompt, self.choice, self.yes, self.no = prompt, choice, tuple(yes), tuple(no)
+        self.prompt, self.choice = questions.prompt, questions.choice
+        self.yes, self.no = tuple(questions.yes), tuple(questions.no)
         self._answers = self._apart(yes=self.yes, no=self.no)
         self._template = _chat_template(self.processor)
 

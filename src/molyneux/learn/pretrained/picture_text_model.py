@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypedDict, get_args
@@ -27,6 +28,7 @@ from molyneux.core import (
     choice_problems,
 )
 from molyneux.core.errors import collected
+from molyneux.core.tooling.moved import moved
 from molyneux.learn.predictors.predictor import modality_names
 from molyneux.learn.pretrained.folder import (
     DType,
@@ -51,15 +53,28 @@ KEPT = 200_000
 """Pairs of which the logits are kept, at most."""
 
 
+@dataclass(frozen=True)
+class Inference:
+    """How a model from a folder is computed.
+
+    Args:
+        dtype: arithmetic of the model; see `DType`.
+        device: `cpu`, `cuda`, `mps`, `gpu`, or `auto`: CUDA where there is a device, the CPU otherwise.
+        batch_size: pictures, texts or pairs that pass through the model at once.
+    """
+
+    dtype: DType = "float32"
+    device: Device = "auto"
+    batch_size: int = 32
+
+
 class Shared(TypedDict, total=False):
     """The settings that all models from folders have; see `PictureTextModel`."""
 
     image: str
     text: str
     target: str
-    dtype: DType
-    device: Device
-    batch_size: int
+    inference: Inference
 
 
 class PictureTextModel(nn.Module, ABC):
@@ -77,9 +92,7 @@ class PictureTextModel(nn.Module, ABC):
         image: name of the modality; needed only where the samples have several of the kind.
         text: the same.
         target: name of the target of task agreement; needed only where there are several. Without any, nothing is predicted.
-        dtype: arithmetic of the model; see `DType`.
-        device: `cpu`, `cuda`, `mps`, `gpu`, or `auto`: CUDA where there is a device, the CPU otherwise.
-        batch_size: pictures, texts or pairs that pass through the model at once.
+        inference: how the model is computed.
 
     Raises:
         ConfigError: with every setting that cannot be used; the folder is not such a model's; `transformers` is not installed.
@@ -91,6 +104,7 @@ class PictureTextModel(nn.Module, ABC):
 
     kinds: ClassVar[str]
 
+    @moved(dtype="inference.dtype", device="inference.device", batch_size="inference.batch_size")
     def __init__(
         self,
         spec: Spec,
@@ -100,9 +114,7 @@ class PictureTextModel(nn.Module, ABC):
         image: str = "",
         text: str = "",
         target: str = "",
-        dtype: DType = "float32",
-        device: Device = "auto",
-        batch_size: int = 32,
+        inference: Inference = Inference(),
     ) -> None:
         super().__init__()
         (self.image, self.text), self.target, kind, place, _ = collected(
@@ -110,12 +122,12 @@ class PictureTextModel(nn.Module, ABC):
                 lambda: _modalities(spec, image, text),
                 lambda: _agreement(spec, target),
                 lambda: self._architecture(folder),
-                lambda: choose_device(Training(device=device)),
-                lambda: _check(threshold, dtype, batch_size),
+                lambda: choose_device(Training(device=inference.device)),
+                lambda: _check(threshold, inference),
             )
         )
-        self.spec, self.folder, self.batch_size = spec, folder, batch_size
-        self.processor, self.model = load_processor(folder), load_model(folder, kind, dtype=dtype, device=place)
+        self.spec, self.folder, self.batch_size = spec, folder, inference.batch_size
+        self.processor, self.model = load_processor(folder), load_model(folder, kind, dtype=inference.dtype, device=place)
         self.padded_by = set_padding(self.processor.tokenizer, folder)
         self.weights, self._samples = fingerprint(folder), 0
         self.threshold: float | None = None if threshold == "fitted" else float(threshold)
@@ -274,11 +286,11 @@ def _modalities(spec: Spec, image: str, text: str) -> tuple[Modality, Modality]:
     return first, second
 
 
-def _check(threshold: Threshold, dtype: DType, batch_size: int) -> None:
+def _check(threshold: Threshold, inference: Inference) -> None:
     """Raise ConfigError for settings out of range."""
-    problems = choice_problems(dtype=(dtype, get_args(DType)))
-    if batch_size < 1:
-        problems.append(f"batch_size: expected at least 1, got {batch_size}")
+    problems = choice_problems(**{"inference.dtype": (inference.dtype, get_args(DType))})
+    if inference.batch_size < 1:
+        problems.append(f"inference.batch_size: expected at least 1, got {inference.batch_size}")
     if threshold != "fitted" and not isinstance(threshold, int | float):
         problems.append(f"threshold: expected a number or fitted, got {threshold!r}")
     if problems:

@@ -84,11 +84,11 @@ def test_modality_dropout_acts_in_training_alone_and_hides_nothing_from_objectiv
     assert not halves.all(1).any()
     assert torch.equal(halves.any(1), changed)
     assert torch.equal(model.eval().predict(batch)["y"].logits, plain.eval().predict(batch)["y"].logits)
-    with pytest.raises(ConfigError, match=r"modality_dropout.a: expected a share in 0..1, below 1, got 1.0"):
+    with pytest.raises(ConfigError, match=r"missing.dropout.a: expected a share in 0..1, below 1, got 1.0"):
         predictor(modality_dropout={"a": 1.0})
-    with pytest.raises(ConfigError, match=r"modality_dropout: no modality 'z'"):
+    with pytest.raises(ConfigError, match=r"missing.dropout: no modality 'z'"):
         predictor(modality_dropout={"z": 0.5})
-    with pytest.raises(ConfigError, match=r"modality_dropout: expected a share in 0..1, below 1, got 1.5"):
+    with pytest.raises(ConfigError, match=r"missing.dropout: expected a share in 0..1, below 1, got 1.5"):
         predictor(modality_dropout=1.5)
 
 

@@ -17,6 +17,7 @@ from molyneux.learn.encoders.nets import Dense
 from molyneux.learn.fusion import ProductOfExperts
 from molyneux.learn.objectives import Warmup
 from molyneux.learn.posteriors import DiagonalNormal
+from molyneux.learn.predictors.fusion_predictor import TargetLoss
 from molyneux.learn.predictors.imputations import MeanImputation
 from molyneux.learn.predictors.objectives import (
     MFM,
@@ -289,9 +290,9 @@ def test_pairs_weigh_the_product_of_their_modalities():
         ),
         (lambda: PublishedMFM(hidden=(0,)), ("hidden",)),
         (lambda: SupervisedMVAE(beta=-1.0, reconstruction="mae"), ("beta", "reconstruction")),
-        (lambda: FusionPredictor(SPEC, unsupervised=("first",)), ("unsupervised",)),
+        (lambda: FusionPredictor(SPEC, targets=TargetLoss(unsupervised=("first",))), ("targets.unsupervised",)),
         (lambda: InStages(RefNet(), ()), ("stages",)),
-        (lambda: FusionPredictor(SPEC, target_weight=-1.0), ("target_weight",)),
+        (lambda: FusionPredictor(SPEC, targets=TargetLoss(-1.0)), ("targets.weight",)),
         (lambda: FusionPredictor(SPEC, objectives=(Contrastive(weights={"d": 1.0}),)), ("weights",)),
         (lambda: FusionPredictor(SPEC, objectives=(Contrastive(),), modalities=("a",)), ("Contrastive",)),
         (lambda: FusionPredictor(SPEC, objectives=(MultiSimilarity("z"),)), ("target",)),

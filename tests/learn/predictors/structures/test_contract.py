@@ -170,13 +170,12 @@ def test_settings_are_read_from_plain_data():
         "class_path": "GradientBlending",
         "init_args": {
             "blending": {"every": 5, "window": 3, "floor": 0.2},
-            "heads": {"image": {"width": 9}},
-            "branch": "Concatenation",
+            "branches": {"heads": {"image": {"width": 9}}, "fusion": "Concatenation"},
             "objectives": ["RMFE", {"class_path": "OGMGE", "init_args": {"alpha": 0.8, "noise": "none"}}],
         },
     }
     settings = build(kind, blending).value.settings
-    assert (settings["blending"].every, settings["blending"].floor, settings["heads"]["image"]) == (5, 0.2, Head(9))
+    assert (settings["blending"].every, settings["blending"].floor, settings["branches"].heads["image"]) == (5, 0.2, Head(9))
     assert settings["objectives"] == (RMFE(), OGMGE(0.8, "none"))
     translation = {"class_path": "MCTN", "init_args": {"source": "words", "targets": ["face"], "hidden": 16}}
     assert build(kind, translation).value.settings["targets"] == ("face",)

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.distributions import Bernoulli, Categorical, Distribution, Independent, Normal
 
 from molyneux.core import Batch, ConfigError, Epoch, Loss, Progress, Spec, choice_problems, nearest, seeds
+from molyneux.core.tooling.moved import moved
 from molyneux.learn.checks import levels_below_zero, refuse, shares_out_of_range, too_small
 from molyneux.learn.encoders.by_modality import ModalityDict
 from molyneux.learn.encoders.encoding import Encoding, EncodingSpec, ViewEncoder
@@ -98,6 +99,23 @@ class Blending:
 BLENDING = Blending()
 
 
+@dataclass(frozen=True)
+class UnimodalBranches:
+    """The predictions of each modality alone.
+
+    Args:
+        heads: by the name of a modality or by a kind; the others have one like the joint head.
+        fusion: what makes the features of one modality alone; by default its vector, and in early fusion a model of the kind
+            that joins them all.
+        pooled: whether predictions are those of all heads: the logarithmic opinion pool with the weights of the losses, without
+            the heads of what a sample lacks.
+    """
+
+    heads: Mapping[str, Head] | None = None
+    fusion: Fusion | None = None
+    pooled: bool = False
+
+
 class GradientBlending(FusionPredictor):
     """Gradient blending (GradBlend), online: heads for each modality and for all of them, and a weighted sum of their losses.
 
@@ -115,17 +133,14 @@ class GradientBlending(FusionPredictor):
         head: see `Head`.
         objectives: see `FusionPredictor`; they are not weighed.
         modalities: see `FusionPredictor`.
-        heads: of the modalities, by the name of a modality or by a kind; the others have one like `head`.
-        branch: what makes the features of one modality alone; by default its vector, and in early fusion a model of the kind
-            that joins them all.
+        branches: the predictions of each modality alone.
         blending: how the weights are estimated.
-        blended: whether predictions are those of all heads: the logarithmic opinion pool with the weights of the losses, without
-            the heads of what a sample lacks.
     """
 
     weights: Tensor
     """Of the losses of the modalities in the order of `reads`, and of the joint one, (M + 1,)."""
 
+    @moved(heads="branches.heads", branch="branches.fusion", blended="branches.pooled")
     def __init__(
         self,
         spec: Spec,
@@ -135,24 +150,24 @@ class GradientBlending(FusionPredictor):
         head: Head = HEAD,
         objectives: tuple[AuxiliaryObjective, ...] = (),
         modalities: tuple[str, ...] = (),
-        heads: Mapping[str, Head] | None = None,
-        branch: Fusion | None = None,
+        branches: UnimodalBranches = UnimodalBranches(),
         blending: Blending = BLENDING,
-        blended: bool = False,
     ) -> None:
         super().__init__(spec, encoders=encoders, fusion=fusion, head=head, objectives=objectives, modalities=modalities)
-        heads = heads or {}
+        heads = branches.heads or {}
         known = {*self.reads, *(spec.modality(name).kind for name in self.reads)}
-        if problems := [f"heads: no modality or kind {name!r}; {nearest(name, known)}" for name in heads if name not in known]:
+        if problems := [
+            f"branches.heads: no modality or kind {name!r}; {nearest(name, known)}" for name in heads if name not in known
+        ]:
             raise ConfigError(problems)
         self.branches = ModalityDict[Branch]()
         for name, item in self.encoding_specs.items():
             chosen = heads.get(name) or heads.get(item.kind) or head
-            layer = (branch or self._usual_branch(fusion, item)).build({name: item})
+            layer = (branches.fusion or self._usual_branch(fusion, item)).build({name: item})
             self.branches[name] = Branch(layer, chosen.build(layer.features, spec.targets, steps=layer.steps))
         count = len(self.reads) + 1
         self.register_buffer("weights", torch.full((count,), 1 / count))
-        self.blending, self.blended = blending, blended
+        self.blending, self.pooled = blending, branches.pooled
         self.part: int | None = None
         """The only loss of a copy that serves an estimate, by its position in `weights`."""
 
@@ -202,13 +217,13 @@ class GradientBlending(FusionPredictor):
         total = joint.total
         if self.training:
             total = torch.stack([*(part.total for part in parts.values()), joint.total]) @ self.weights
-        elif self.blended:
+        elif self.pooled:
             total = target_loss(self._pool(step.encodings, step.found), batch, self.spec).total
         return self.with_objectives(Loss(total, terms), step)
 
     def predict(self, batch: Batch, observed: Collection[str] | None = None) -> dict[str, Distribution]:
         """See `Predictor`."""
-        if not self.blended or not len(batch):
+        if not self.pooled or not len(batch):
             return super().predict(batch, observed)
         encodings = self.encodings(batch, observed)
         return self._pool(encodings, self.distributions(encodings))
