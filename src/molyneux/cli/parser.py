@@ -11,12 +11,22 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NoReturn
 
+from molyneux.cli.options import (
+    add_generate,
+    add_predict,
+    add_push,
+    add_read,
+    add_trust,
+    completed,
+    names_starting,
+    path,
+    worlds_starting,
+)
 from molyneux.version import __version__
 
 _GOES_ON = "the same command goes on where this stopped"
@@ -165,22 +175,22 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     _add_export(
         add("export", "Write a trained run, or stored samples, as a folder to share.", after_stop="nothing was left behind")
     )
-    _add_generate(add("generate", "Generate views with a trained model: a picture from a caption.", open_settings=True))
-    _add_push(add("push", "Publish an exported run on the Hugging Face Hub.", after_stop="nothing was published"))
+    add_generate(add("generate", "Generate views with a trained model: a picture from a caption.", open_settings=True))
+    add_push(add("push", "Publish an exported run on the Hugging Face Hub.", after_stop="nothing was published"))
     _add_leaderboard(add("leaderboard", "Rank the models in records of studies, one table for each score and protocol."))
     _add_measure(add("measure", "Measure the model of a run, or a model from outside.", open_settings=True))
     for name, summary in (("learn", "Train the model"), ("report", "Write the report")):
         command = add(name, f"{summary} of a run.")
-        command.add_argument("run", type=_path, metavar="RUN", help="folder of a run, or the file of an experiment")
+        command.add_argument("run", type=path, metavar="RUN", help="folder of a run, or the file of an experiment")
         if name == "learn":
-            _add_trust(command)
-    _add_predict(add("predict", "Ask a trained model for its targets: classes, agreement, numbers.", open_settings=True))
-    _add_read(add("read", "What the readers of a world read in a picture or a caption.", open_settings=True))
+            add_trust(command)
+    add_predict(add("predict", "Ask a trained model for its targets: classes, agreement, numbers.", open_settings=True))
+    add_read(add("read", "What the readers of a world read in a picture or a caption.", open_settings=True))
     _add_sweep(add("sweep", "Run a study: many experiments over settings and seeds; goes on where it stopped."))
     listing = add("list", "What there is, one line each; with a name, all that can be said of it.")
     listing.add_argument("kind", nargs="?", choices=KINDS, metavar="KIND", help=f"{', '.join(KINDS)} (default: how many of each)")
     one = "one of them, such as CdSprites: what it does and its settings"
-    _completed(listing.add_argument("name", nargs="?", metavar="NAME", help=one), _names)
+    completed(listing.add_argument("name", nargs="?", metavar="NAME", help=one), names_starting)
     _add_judge(
         add(
             "judge",
@@ -197,13 +207,13 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Any setting of the file can be given too: --learn.epochs 5 --data.world.level 3"
-    parser.add_argument("config", type=_path, metavar="CONFIG", help="YAML file of an experiment")
+    parser.add_argument("config", type=path, metavar="CONFIG", help="YAML file of an experiment")
     parser.add_argument("--seed", type=int, help="root of every random number; overrides the file's")
-    parser.add_argument("--out", type=_path, help="folder of the run (default: runs/NAME-FINGERPRINT)")
+    parser.add_argument("--out", type=path, help="folder of the run (default: runs/NAME-FINGERPRINT)")
     parent = (
         "folder of a finished run, whose weights the training starts from: more steps, other data; --learn.steps 0 fits a prior"
     )
-    parser.add_argument("--continue-from", type=_path, metavar="RUN", help=parent)
+    parser.add_argument("--continue-from", type=path, metavar="RUN", help=parent)
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
@@ -211,7 +221,7 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
         "Settings of the world are given by their names: --level 5 --image-size 128; molyneux list worlds WORLD tells them. "
         "One that has the name of an option is told apart by the word world: --world.split published."
     )
-    _completed(parser.add_argument("world", metavar="WORLD", help="name of a world, as in molyneux list worlds"), _worlds)
+    completed(parser.add_argument("world", metavar="WORLD", help="name of a world, as in molyneux list worlds"), worlds_starting)
     parser.add_argument("--size", type=int, default=10_000, help="number of samples (default: 10000)")
     parser.add_argument(
         "--split",
@@ -219,11 +229,11 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
         help="train, validation, test, or another one of the world, such as heldout or iid (default: train)",
     )
     parser.add_argument("--seed", type=int, default=1, help="root of every random number (default: 1)")
-    parser.add_argument("--out", type=_path, help="folder or file to write")
+    parser.add_argument("--out", type=path, help="folder or file to write")
     formats = "native, hdf5, parquet, png, webdataset or, for all splits of a world of sentences, sentences (default: native)"
     parser.add_argument("--format", default="native", choices=_FORMATS, metavar="FORMAT", help=formats)
     parser.add_argument("--jobs", type=int, default=1, help="threads that make samples (default: 1)")
-    parser.add_argument("--contact-sheet", type=_path, metavar="FILE", help="also, or only, write a picture of the first samples")
+    parser.add_argument("--contact-sheet", type=path, metavar="FILE", help="also, or only, write a picture of the first samples")
 
 
 def _add_measure(parser: argparse.ArgumentParser) -> None:
@@ -232,25 +242,20 @@ def _add_measure(parser: argparse.ArgumentParser) -> None:
         "model in a folder begin with model: --model.batch-size 8 --model.threshold 0."
     )
     parser.add_argument(
-        "run", type=_path, nargs="?", metavar="RUN", help="folder of a run or an export, or the file of an experiment"
+        "run", type=path, nargs="?", metavar="RUN", help="folder of a run or an export, or the file of an experiment"
     )
     parser.add_argument("--again", action="store_true", help="measure a second time and compare with the stored scores")
     model = "a function that gets the Spec of the samples and returns a model, or a folder of a model of transformers"
     parser.add_argument("--model", metavar="MODULE:FUNCTION|FOLDER", help=model)
-    _add_trust(parser)
+    add_trust(parser)
     data = "with --model: a file with the sections data and measure, as of an experiment, or the name of a world"
     parser.add_argument("--data", metavar="FILE", help=data)
-    parser.add_argument("--out", type=_path, help="with --model: a new folder for scores and report (default: none is written)")
-
-
-def _add_trust(parser: argparse.ArgumentParser) -> None:
-    trust = "run the code of classes that a stored folder names and that are not of this package"
-    parser.add_argument("--trust", action="store_true", help=trust)
+    parser.add_argument("--out", type=path, help="with --model: a new folder for scores and report (default: none is written)")
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=_path, metavar="FOLDER", help="folder of a run that was measured, or stored samples")
-    parser.add_argument("--out", type=_path, required=True, help="folder to write")
+    parser.add_argument("folder", type=path, metavar="FOLDER", help="folder of a run that was measured, or stored samples")
+    parser.add_argument("--out", type=path, required=True, help="folder to write")
     licence = "licence of what is exported, as an SPDX identifier such as CC-BY-4.0, for its card (default: none is stated)"
     parser.add_argument("--licence", default="", help=licence)
     included = "include the samples of a run that come from files of your own"
@@ -260,72 +265,26 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--about", default="", metavar="SENTENCE", help="what the model is, for its card")
 
 
-_GIVEN = (
-    "What is given is named by its modality: --text CAPTION, --image FILE, --audio FILE; the same name several times is several "
-    "inputs."
-)
-
-
-def _add_model(parser: argparse.ArgumentParser) -> None:
-    model = "a model that comes with the package (molyneux list pretrained), the folder of a run or an export, or hf://user/name"
-    _completed(parser.add_argument("model", metavar="MODEL", help=model), _models)
-    parser.add_argument("--raw", action="store_true", help="take texts as they are, symbol by symbol")
-    _add_trust(parser)
-
-
-def _add_generate(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = f'molyneux generate cdsprites-level5 --text "small red heart at top left on light" --to image. {_GIVEN}'
-    _add_model(parser)
-    to = "modality to generate; may be given several times (default: all that are not given)"
-    parser.add_argument("--to", action="append", default=[], metavar="MODALITY", help=to)
-    parser.add_argument("--count", type=int, default=1, help="samples for each input; from a prior, in all (default: 1)")
-    parser.add_argument("--seed", type=int, default=0, help="root of the noise (default: 0)")
-    parser.add_argument("--from-prior", action="store_true", help="generate from the prior, given nothing")
-    parser.add_argument("--prior", metavar="NAME", help="the same, from the prior of this name")
-    out = "file to write: .png (a sheet of pictures), .txt, .json or .npz; a name without suffix is a folder of single files"
-    parser.add_argument("--out", type=_path, help=out)
-
-
-def _add_predict(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = f"molyneux predict av-mnist --image digit.png --audio digit.wav. {_GIVEN}"
-    _add_model(parser)
-
-
-def _add_read(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = "Settings of the world are given by their names, such as --level 5."
-    _completed(parser.add_argument("world", metavar="WORLD", help="name of a world, as in molyneux list worlds"), _worlds)
-    parser.add_argument("view", metavar="FILE|TEXT", help="file of a picture or a sound, or a caption")
-    parser.add_argument("--modality", metavar="MODALITY", help="what it is a view of (default: the one that fits)")
-
-
-def _add_push(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = "It is sent with the token of `hf auth login` or HF_TOKEN, in one commit, after every file was checked."
-    parser.add_argument("folder", type=_path, metavar="FOLDER", help="what molyneux export wrote of a run")
-    parser.add_argument("address", metavar="ADDRESS", help="hf://user/name")
-    private = "make a repository that only its owner can read (default: all can, unless the organisation has it otherwise)"
-    parser.add_argument("--private", action="store_true", help=private)
-
-
 def _add_leaderboard(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Records of different protocols, judges, versions or samples never stand in one table."
     what = "folders of records, such as studies/results/ynoc or studies/results, or files of records"
-    parser.add_argument("results", type=_path, nargs="+", metavar="RESULTS", help=what)
+    parser.add_argument("results", type=path, nargs="+", metavar="RESULTS", help=what)
     score = "a score to rank, such as coherence.letters; may be given several times (default: the headlines of each world)"
     parser.add_argument("--score", action="append", default=[], metavar="NAME", help=score)
     added = "records from elsewhere, one JSON object a line with name, score, value and origin; marked as such"
-    parser.add_argument("--add", type=_path, action="append", default=[], metavar="FILE", help=added)
-    parser.add_argument("--out", type=_path, help="folder for leaderboard.md, .html and .json (default: none is written)")
+    parser.add_argument("--add", type=path, action="append", default=[], metavar="FILE", help=added)
+    parser.add_argument("--out", type=path, help="folder for leaderboard.md, .html and .json (default: none is written)")
 
 
 def _add_sweep(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("study", type=_path, metavar="STUDY", help="YAML file of a study")
+    parser.add_argument("study", type=path, metavar="STUDY", help="YAML file of a study")
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time (default: 1)")
     where = "where to run: local, ray, or the address of a Ray cluster that shares this file system (default: local)"
     parser.add_argument("--on", default="local", metavar="PLACE", help=where)
     database = "database for the trials of a search, such as postgresql://user@host/name (default: an SQLite file in --out)"
     parser.add_argument("--storage", default="", metavar="URL", help=database)
-    parser.add_argument("--out", type=_path, help="folder of the runs (default: runs/NAME)")
-    parser.add_argument("--results", type=_path, help="folder of the records and pages (default: studies/results/NAME)")
+    parser.add_argument("--out", type=path, help="folder of the runs (default: runs/NAME)")
+    parser.add_argument("--results", type=path, help="folder of the records and pages (default: studies/results/NAME)")
 
 
 def _add_judge(parser: argparse.ArgumentParser) -> None:
@@ -334,9 +293,9 @@ def _add_judge(parser: argparse.ArgumentParser) -> None:
         "world that has levels."
     )
     data = "name of a world, as in molyneux list worlds, or an experiment file whose data have labels"
-    _completed(parser.add_argument("world", metavar="DATA", help=data), _worlds)
+    completed(parser.add_argument("world", metavar="DATA", help=data), worlds_starting)
     parser.add_argument("modality", metavar="MODALITY", help="what it reads, such as image")
-    parser.add_argument("--out", type=_path, required=True, help="file to write")
+    parser.add_argument("--out", type=path, required=True, help="file to write")
     samples = "true views of the last level to learn from; fewer of easier ones (default: 60000)"
     parser.add_argument("--samples", type=int, default=60_000, help=samples)
     parser.add_argument("--seed", type=int, default=1, help="root of every random number (default: 1)")
@@ -358,13 +317,6 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"molyneux: {message}{'' if message.endswith('?') else ';'} see {self.prog} --help\n")
 
 
-def _path(word: str) -> Path:
-    """A path; an empty word, which would be the present folder, is refused."""
-    if not word:
-        raise argparse.ArgumentTypeError("expected the name of a file or folder, got an empty word")
-    return Path(word)
-
-
 def _split(argv: Sequence[str], parser: argparse.ArgumentParser) -> tuple[list[str], list[tuple[str, str]]]:
     """Take the options out that a parser does not know: `--learn.epochs 5` or `--learn.epochs=5`."""
     known = {option for action in parser._actions for option in action.option_strings}
@@ -380,30 +332,3 @@ def _split(argv: Sequence[str], parser: argparse.ArgumentParser) -> tuple[list[s
                 parser.error(f"expected a value after {name}")
         taken.append((name.removeprefix("--").replace("-", "_"), value))
     return rest, taken
-
-
-def _completed(action: argparse.Action, names: Callable[..., Iterable[str]]) -> None:
-    """Have a shell complete an argument by these names."""
-    action.completer = names  # type: ignore[attr-defined]
-
-
-def _names(prefix: str, parsed_args: argparse.Namespace, **_: object) -> Iterable[str]:
-    """The names of a kind, for a shell."""
-    from molyneux.cli import index
-
-    known = index.classes(parsed_args.kind) if parsed_args.kind in index.FAMILIES else {}
-    return [name for name in known if name.startswith(prefix)]
-
-
-def _models(prefix: str, **_: object) -> Iterable[str]:
-    """The models that come with the package, for a shell."""
-    from molyneux.run.trained.shipped import shipped_names
-
-    return [name for name in shipped_names() if name.startswith(prefix)]
-
-
-def _worlds(prefix: str, **_: object) -> Iterable[str]:
-    """The names that worlds have on the command line, for a shell."""
-    from molyneux.cli import index
-
-    return [name for name in index.world_names() if name.startswith(prefix)]

@@ -15,10 +15,10 @@ from molyneux.data.worlds.captions import TemplateCaptions
 
 _FILLERS = """
     a an the of at in on with and or is it its to there this that which has are be as by from for i we want would like background
-    backdrop ground colour color coloured colored corner position side shape shaped figure object sprite thing picture image photo
+    backdrop ground colour coloured corner position side shape shaped figure object sprite thing picture image photo
     drawing draw drawn paint show me please one digit number word sized size placed located standing stands
 """
-FILLERS = frozenset(_FILLERS.split())
+FILLERS = frozenset(_FILLERS.split()) | {"color", "colored"}
 """Words that say nothing of values, unless a value has them."""
 
 SYNONYMS = {"upper": "top", "lower": "bottom", "large": "big", "big": "large", "huge": "big", "tiny": "small", "little": "small"}

@@ -98,7 +98,7 @@ def fetched(address: str) -> Path:
     name, revision = parsed(address)
     top = _hub().cached_assets_path("molyneux", namespace="models", subfolder=name.replace("/", "--"))
     commit = _commit(name, revision or "main", top, address)
-    folder = top / commit
+    folder: Path = top / commit
     if not _is_whole(folder):
         with _explained(address, revision):
             _hub().snapshot_download(

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from torch import Tensor
 
-from molyneux.core import ConfigError, Modality, nearest, store, values_of
+from molyneux.core import ConfigError, Modality, Reader, Spec, nearest, store, values_of
 from molyneux.run.trained.given import GivenSample
 from molyneux.run.trained.pictures import npz_bytes, picture_sheet, png_bytes, shown_view
 from molyneux.run.trained.readers import Readings, read_views
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from molyneux.run.trained.model import TrainedModel
 
 SHOWN = 24
 """Samples that a notebook shows."""
@@ -51,14 +49,16 @@ class Generated:
         views: by modality, (N, *shape) in stored form.
         samples: what each sample was made from; empty where it came from a prior, or from codes.
         origin: model, seed and settings.
-        model: that made them.
+        spec: of the model.
+        readers: gives the readers of the modalities; called when views are to be read.
     """
 
     names: tuple[str, ...]
     views: Mapping[str, Tensor]
     samples: tuple[GivenSample, ...]
     origin: Origin
-    model: TrainedModel
+    spec: Spec = field(repr=False)
+    readers: Callable[[], Mapping[str, tuple[Reader, ...]]] = field(repr=False)
 
     def __len__(self) -> int:
         return len(next(iter(self.views.values())))
@@ -104,8 +104,8 @@ class Generated:
             quick: of modalities that have both, read with the judge alone: an exact reader of pictures first draws all renderings
                 of its world, which takes seconds.
         """
-        readers = {name: both[-1:] if quick else both for name, both in self.model.readers.items()}
-        return read_views(readers, self.model.spec, self.views)
+        readers = {name: both[-1:] if quick else both for name, both in self.readers().items()}
+        return read_views(readers, self.spec, self.views)
 
     def save(self, path: Path | str) -> Path:
         """Write the views into a file, or into a folder with one file for each view where the path has no suffix.
@@ -136,7 +136,7 @@ class Generated:
         readings = self.readings()
         samples = []
         for row in range(len(self)):
-            made = {name: self.values(name)[row] for name in self.names if self.model.spec.modality(name).symbols}
+            made = {name: self.values(name)[row] for name in self.names if self.spec.modality(name).symbols}
             read = {name: [part.to_json() for part in parts] for name, parts in readings[row].items()}
             sample: dict[str, Any] = {"generated": made, "readings": read}
             if self.samples:
@@ -157,7 +157,7 @@ class Generated:
         readings = self.readings()
         cells = []
         for row in range(min(len(self), SHOWN)):
-            shown = "".join(shown_view(self.model.spec.modality(name), self.views[name][row]) for name in self.names)
+            shown = "".join(shown_view(self.spec.modality(name), self.views[name][row]) for name in self.names)
             read = "; ".join(str(part) for parts in readings[row].values() for part in parts[:1])
             source = f"<div>{html.escape(str(self.samples[row]))}</div>" if self.samples else ""
             cells.append(
@@ -172,18 +172,18 @@ class Generated:
             raise ConfigError(f"expected the name of one of the modalities {', '.join(self.names)}: several were generated")
         if name and name not in self.names:
             raise ConfigError(f"{name!r} was not generated; {nearest(name, self.names)}")
-        return self.model.spec.modality(name or self.names[0])
+        return self.spec.modality(name or self.names[0])
 
     def _only(self, kind: str) -> str:
-        found = [name for name in self.names if self.model.spec.modality(name).kind == kind]
+        found = [name for name in self.names if self.spec.modality(name).kind == kind]
         if len(found) != 1:
-            got = ", ".join(f"{name} ({self.model.spec.modality(name).kind})" for name in self.names)
+            got = ", ".join(f"{name} ({self.spec.modality(name).kind})" for name in self.names)
             raise ConfigError(f"expected one modality of kind {kind}, got {got}: name it, or call values() or arrays()")
         return found[0]
 
     def _save_each(self, folder: Path) -> None:
         for name in self.names:
-            kind = self.model.spec.modality(name).kind
+            kind = self.spec.modality(name).kind
             for row, value in enumerate(self.values(name)):
                 stem = folder / f"{store.file_name(name)}-{row + 1:0{len(str(len(self)))}}"
                 if kind == "image":

@@ -65,7 +65,7 @@ class GivenSample:
 
 
 @dataclass(frozen=True)
-class Item:
+class GivenViews:
     """What is given of one modality, for each of N inputs.
 
     Args:
@@ -88,7 +88,7 @@ class Item:
     notes: tuple[str, ...] = ()
     world: Understands | None = None
 
-    def repeated(self, size: int) -> Item:
+    def repeated(self, size: int) -> GivenViews:
         """The same, for `size` inputs where it is given once."""
         if len(self.values) == size:
             return self
@@ -99,9 +99,9 @@ class Item:
         return replace(self, values=self.values * size, view=self.view[rows], lengths=lengths, wordings=wordings, unread=unread)
 
 
-def given_items(
+def given_views(
     spec: Spec, views: Mapping[str, Any], dataset: Callable[[], Dataset | None], *, name: str, raw: bool
-) -> list[Item]:
+) -> list[GivenViews]:
     """What is given, by modality in the order of the Spec; one value beside lists stands for each of their inputs.
 
     Args:
@@ -134,13 +134,13 @@ def given_items(
     return [item.repeated(size) for item in items]
 
 
-def _item(modality: Modality, value: Any, world: Dataset | None, *, raw: bool) -> Item:
+def _item(modality: Modality, value: Any, world: Dataset | None, *, raw: bool) -> GivenViews:
     """What is given of one modality; texts that the world understands are read by it."""
     listed = list(value) if is_several(value) and not _is_sound(value) else [value]
     if not isinstance(value, str | list | tuple) and not _is_sound(value):
         made = views_of(modality, value)  # an array may hold several
         values = [value] if len(made) == 1 else list(value)
-        return Item(modality, values, made.view, made.lengths, notes=made.notes)
+        return GivenViews(modality, values, made.view, made.lengths, notes=made.notes)
     understands = world if isinstance(world, Understands) and modality.kind == "text" and not raw else None
     wordings, unread = dict[int, Understood](), dict[int, str]()
     if understands is not None and world is not None:
@@ -157,7 +157,7 @@ def _item(modality: Modality, value: Any, world: Dataset | None, *, raw: bool) -
         if made.lengths is not None:
             lengths = torch.zeros(len(listed), dtype=torch.int64)
             lengths[plain] = made.lengths
-    return Item(modality, listed, view, lengths, wordings, unread, notes, understands)
+    return GivenViews(modality, listed, view, lengths, wordings, unread, notes, understands)
 
 
 def _understood(world: Understands, name: str, texts: Sequence[Any]) -> tuple[dict[int, Understood], dict[int, str]]:
@@ -234,7 +234,7 @@ class Given:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def drawn(cls, spec: Spec, items: Sequence[Item], count: int, seed: int) -> Given:
+    def drawn(cls, spec: Spec, items: Sequence[GivenViews], count: int, seed: int) -> Given:
         """Every input `count` times; what texts leave open is drawn for each sample."""
         size = len(items[0].values)
         if size * count > MOST:
@@ -272,12 +272,12 @@ class Given:
         return cls(Batch(views, present, lengths=lengths), names, np.array(rows, np.uint64), tuple(samples), notes)
 
 
-def _is_open(items: Sequence[Item], place: int) -> bool:
+def _is_open(items: Sequence[GivenViews], place: int) -> bool:
     """Whether a text of an input leaves something open, which is drawn for each sample."""
     return any(place in item.wordings and item.wordings[place].open for item in items)
 
 
-def _sample(items: Sequence[Item], place: int, rng: np.random.Generator) -> GivenSample:
+def _sample(items: Sequence[GivenViews], place: int, rng: np.random.Generator) -> GivenSample:
     """What a sample is made from; what is open is drawn."""
     given, used, drawn, unread = dict[str, Any](), dict[str, str](), dict[str, str](), dict[str, str]()
     for item in items:
@@ -296,7 +296,7 @@ def _sample(items: Sequence[Item], place: int, rng: np.random.Generator) -> Give
     return GivenSample(given, used, drawn, unread)
 
 
-def _identity(items: Sequence[Item], place: int) -> str:
+def _identity(items: Sequence[GivenViews], place: int) -> str:
     """A digest of one input."""
     digest = hashlib.blake2b(digest_size=16)
     for item in items:

@@ -31,7 +31,7 @@ from molyneux.core import (
 )
 from molyneux.measure.generation import WithPrior, decoded, prior_codes, priors_of, subsets
 from molyneux.run.trained.generated import Generated, Origin
-from molyneux.run.trained.given import Given, Item, given_items
+from molyneux.run.trained.given import Given, GivenSample, GivenViews, given_views
 from molyneux.run.trained.noise import RowNoise, by_rows
 from molyneux.run.trained.predicted import Predicted, answer
 from molyneux.run.trained.readers import model_readers
@@ -156,7 +156,7 @@ class TrainedModel:
                 return decoded(model, codes, self.spec, only=names)
 
             made = by_rows(draw_alone, rows, seed, self.device)
-            return Generated(names, made, (), Origin(self.name, seed, count, prior or self._first_prior()), self)
+            return self._generated(names, made, (), Origin(self.name, seed, count, prior or self._first_prior()))
         self._able(Encodes, "generate from other modalities", "")
         given = Given.drawn(self.spec, items, count, seed)
 
@@ -167,7 +167,7 @@ class TrainedModel:
             return decoded(model, codes, self.spec, only=names)
 
         made = by_rows(draw, given.rows, seed, self.device)
-        return Generated(names, made, given.samples, Origin(self.name, seed, count, prior), self)
+        return self._generated(names, made, given.samples, Origin(self.name, seed, count, prior))
 
     def predict(
         self, *, apart: bool = False, raw: bool = False, inputs: Mapping[str, Any] | None = None, **views: Any
@@ -236,7 +236,7 @@ class TrainedModel:
             return decoded(model, placed[torch.from_numpy(places)], self.spec, only=names)
 
         made = by_rows(draw, rows, 0, self.device)
-        return Generated(names, made, (), Origin(self.name, 0, 1, ""), self)
+        return self._generated(names, made, (), Origin(self.name, 0, 1, ""))
 
     def score(
         self, *, k: int = 100, seed: int = 0, raw: bool = False, inputs: Mapping[str, Any] | None = None, **views: Any
@@ -259,6 +259,11 @@ class TrainedModel:
 
         found: np.ndarray = by_rows(draw, given.rows, seed, self.device)[""].numpy()
         return found
+
+    def _generated(
+        self, names: tuple[str, ...], views: Mapping[str, Tensor], samples: tuple[GivenSample, ...], origin: Origin
+    ) -> Generated:
+        return Generated(names, views, samples, origin, self.spec, lambda: self.readers)
 
     def _part(self, given: Given, places: np.ndarray) -> Batch:
         return given.batch[torch.from_numpy(places)].to(self.device)
@@ -284,10 +289,10 @@ class TrainedModel:
 
     def _items(
         self, views: Mapping[str, Any], inputs: Mapping[str, Any] | None, named: Mapping[str, Any], *, raw: bool
-    ) -> list[Item]:
+    ) -> list[GivenViews]:
         if twice := sorted(set(inputs or {}) & set(named)):
             raise ConfigError(f"expected each modality once, got {', '.join(twice)} twice: as an argument and in inputs")
-        return given_items(self.spec, views, self.dataset, name=self.name, raw=raw)
+        return given_views(self.spec, views, self.dataset, name=self.name, raw=raw)
 
     def _answers(self, model: Any, given: Given, names: Collection[str]) -> dict[str, np.ndarray]:
         def draw(places: np.ndarray, _: RowNoise) -> dict[str, Tensor]:

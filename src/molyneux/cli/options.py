@@ -1,0 +1,97 @@
+"""Options that several commands share, those of the commands of trained models, and names that a shell completes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+
+def path(word: str) -> Path:
+    """A path; an empty word, which would be the present folder, is refused."""
+    if not word:
+        raise argparse.ArgumentTypeError("expected the name of a file or folder, got an empty word")
+    return Path(word)
+
+
+def completed(action: argparse.Action, names: Callable[..., Iterable[str]]) -> None:
+    """Have a shell complete an argument by these names."""
+    action.completer = names  # type: ignore[attr-defined]
+
+
+def add_trust(parser: argparse.ArgumentParser) -> None:
+    """The option `--trust`."""
+    trust = "run the code of classes that a stored folder names and that are not of this package"
+    parser.add_argument("--trust", action="store_true", help=trust)
+
+
+_GIVEN = (
+    "What is given is named by its modality: --text CAPTION, --image FILE, --audio FILE; the same name several times is several "
+    "inputs."
+)
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    model = "a model that comes with the package (molyneux list pretrained), the folder of a run or an export, or hf://user/name"
+    completed(parser.add_argument("model", metavar="MODEL", help=model), models_starting)
+    parser.add_argument("--raw", action="store_true", help="take texts as they are, symbol by symbol")
+    add_trust(parser)
+
+
+def add_generate(parser: argparse.ArgumentParser) -> None:
+    """The options of `molyneux generate`."""
+    parser.epilog = f'molyneux generate cdsprites-level5 --text "small red heart at top left on light" --to image. {_GIVEN}'
+    _add_model(parser)
+    to = "modality to generate; may be given several times (default: all that are not given)"
+    parser.add_argument("--to", action="append", default=[], metavar="MODALITY", help=to)
+    parser.add_argument("--count", type=int, default=1, help="samples for each input; from a prior, in all (default: 1)")
+    parser.add_argument("--seed", type=int, default=0, help="root of the noise (default: 0)")
+    parser.add_argument("--from-prior", action="store_true", help="generate from the prior, given nothing")
+    parser.add_argument("--prior", metavar="NAME", help="the same, from the prior of this name")
+    out = "file to write: .png (a sheet of pictures), .txt, .json or .npz; a name without suffix is a folder of single files"
+    parser.add_argument("--out", type=path, help=out)
+
+
+def add_predict(parser: argparse.ArgumentParser) -> None:
+    """The options of `molyneux predict`."""
+    parser.epilog = f"molyneux predict av-mnist --image digit.png --audio digit.wav. {_GIVEN}"
+    _add_model(parser)
+
+
+def add_read(parser: argparse.ArgumentParser) -> None:
+    """The options of `molyneux read`."""
+    parser.epilog = "Settings of the world are given by their names, such as --level 5."
+    completed(parser.add_argument("world", metavar="WORLD", help="name of a world, as in molyneux list worlds"), worlds_starting)
+    parser.add_argument("view", metavar="FILE|TEXT", help="file of a picture or a sound, or a caption")
+    parser.add_argument("--modality", metavar="MODALITY", help="what it is a view of (default: the one that fits)")
+
+
+def add_push(parser: argparse.ArgumentParser) -> None:
+    """The options of `molyneux push`."""
+    parser.epilog = "It is sent with the token of `hf auth login` or HF_TOKEN, in one commit, after every file was checked."
+    parser.add_argument("folder", type=path, metavar="FOLDER", help="what molyneux export wrote of a run")
+    parser.add_argument("address", metavar="ADDRESS", help="hf://user/name")
+    private = "make a repository that only its owner can read (default: all can, unless the organisation has it otherwise)"
+    parser.add_argument("--private", action="store_true", help=private)
+
+
+def names_starting(prefix: str, parsed_args: argparse.Namespace, **_: object) -> Iterable[str]:
+    """The names of a kind, for a shell."""
+    from molyneux.cli import index
+
+    known = index.classes(parsed_args.kind) if parsed_args.kind in index.FAMILIES else {}
+    return [name for name in known if name.startswith(prefix)]
+
+
+def models_starting(prefix: str, **_: object) -> Iterable[str]:
+    """The models that come with the package, for a shell."""
+    from molyneux.run.trained.shipped import shipped_names
+
+    return [name for name in shipped_names() if name.startswith(prefix)]
+
+
+def worlds_starting(prefix: str, **_: object) -> Iterable[str]:
+    """The names that worlds have on the command line, for a shell."""
+    from molyneux.cli import index
+
+    return [name for name in index.world_names() if name.startswith(prefix)]
