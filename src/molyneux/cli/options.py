@@ -1,29 +1,11 @@
-"""Options that several commands share, those of the commands of trained models, and names that a shell completes."""
+"""The options of the commands of trained models, and of sharing them."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Iterable
 
-
-def path(word: str) -> Path:
-    """A path; an empty word, which would be the present folder, is refused."""
-    if not word:
-        raise argparse.ArgumentTypeError("expected the name of a file or folder, got an empty word")
-    return Path(word)
-
-
-def completed(action: argparse.Action, names: Callable[..., Iterable[str]]) -> None:
-    """Have a shell complete an argument by these names."""
-    action.completer = names  # type: ignore[attr-defined]
-
-
-def add_trust(parser: argparse.ArgumentParser) -> None:
-    """The option `--trust`."""
-    trust = "run the code of classes that a stored folder names and that are not of this package"
-    parser.add_argument("--trust", action="store_true", help=trust)
-
+from molyneux.cli.parser import add_trust, completed, path, worlds_starting
 
 _GIVEN = (
     "What is given is named by its modality: --text CAPTION, --image FILE, --audio FILE; the same name several times is several "
@@ -75,23 +57,8 @@ def add_push(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--private", action="store_true", help=private)
 
 
-def names_starting(prefix: str, parsed_args: argparse.Namespace, **_: object) -> Iterable[str]:
-    """The names of a kind, for a shell."""
-    from molyneux.cli import index
-
-    known = index.classes(parsed_args.kind) if parsed_args.kind in index.FAMILIES else {}
-    return [name for name in known if name.startswith(prefix)]
-
-
 def models_starting(prefix: str, **_: object) -> Iterable[str]:
     """The models that come with the package, for a shell."""
     from molyneux.run.trained.shipped import shipped_names
 
     return [name for name in shipped_names() if name.startswith(prefix)]
-
-
-def worlds_starting(prefix: str, **_: object) -> Iterable[str]:
-    """The names that worlds have on the command line, for a shell."""
-    from molyneux.cli import index
-
-    return [name for name in index.world_names() if name.startswith(prefix)]

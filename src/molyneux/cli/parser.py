@@ -7,26 +7,17 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import importlib
 import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NoReturn
 
-from molyneux.cli.options import (
-    add_generate,
-    add_predict,
-    add_push,
-    add_read,
-    add_trust,
-    completed,
-    names_starting,
-    path,
-    worlds_starting,
-)
 from molyneux.version import __version__
 
 _GOES_ON = "the same command goes on where this stopped"
@@ -134,13 +125,13 @@ def complain(text: str) -> None:
 
 def parse(argv: Sequence[str]) -> Arguments:
     """Read a command line; ends the process with status 2 and a sentence where it cannot be read."""
-    parser, commands = _parser()
+    command = next((word for word in argv if not word.startswith("-")), "")
+    parser, commands = _parser(command)
     for word in argv:
         try:
             word.encode()
         except UnicodeEncodeError:
             parser.error(f"expected words in UTF-8, got {word!a}, which is no text: name files and folders in UTF-8")
-    command = next((word for word in argv if not word.startswith("-")), "")
     taken: list[tuple[str, str]] = []
     rest = list(argv)
     if command in commands and commands[command].get_default("open_settings"):
@@ -153,7 +144,7 @@ def parse(argv: Sequence[str]) -> Arguments:
     return Arguments(options.command, options, tuple(taken), options.after_stop)
 
 
-def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+def _parser(asked: str) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     about = "A laboratory for multimodal representation learning."
     parser = _Parser(prog="molyneux", description=about, allow_abbrev=False)
     parser.epilog = "molyneux COMMAND --help says more. MOLYNEUX_DEBUG=1 in the environment shows where an error comes from."
@@ -175,8 +166,8 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     _add_export(
         add("export", "Write a trained run, or stored samples, as a folder to share.", after_stop="nothing was left behind")
     )
-    add_generate(add("generate", "Generate views with a trained model: a picture from a caption.", open_settings=True))
-    add_push(add("push", "Publish an exported run on the Hugging Face Hub.", after_stop="nothing was published"))
+    _add_of_trained(asked, add("generate", "Generate views with a trained model: a picture from a caption.", open_settings=True))
+    _add_of_trained(asked, add("push", "Publish an exported run on the Hugging Face Hub.", after_stop="nothing was published"))
     _add_leaderboard(add("leaderboard", "Rank the models in records of studies, one table for each score and protocol."))
     _add_measure(add("measure", "Measure the model of a run, or a model from outside.", open_settings=True))
     for name, summary in (("learn", "Train the model"), ("report", "Write the report")):
@@ -184,8 +175,10 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         command.add_argument("run", type=path, metavar="RUN", help="folder of a run, or the file of an experiment")
         if name == "learn":
             add_trust(command)
-    add_predict(add("predict", "Ask a trained model for its targets: classes, agreement, numbers.", open_settings=True))
-    add_read(add("read", "What the readers of a world read in a picture or a caption.", open_settings=True))
+    _add_of_trained(
+        asked, add("predict", "Ask a trained model for its targets: classes, agreement, numbers.", open_settings=True)
+    )
+    _add_of_trained(asked, add("read", "What the readers of a world read in a picture or a caption.", open_settings=True))
     _add_sweep(add("sweep", "Run a study: many experiments over settings and seeds; goes on where it stopped."))
     listing = add("list", "What there is, one line each; with a name, all that can be said of it.")
     listing.add_argument("kind", nargs="?", choices=KINDS, metavar="KIND", help=f"{', '.join(KINDS)} (default: how many of each)")
@@ -203,6 +196,13 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     completion = add("completion", 'Print what makes a shell complete this command: eval "$(molyneux completion bash)".')
     completion.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=", ".join(_SHELLS))
     return parser, commands
+
+
+def _add_of_trained(asked: str, parser: argparse.ArgumentParser) -> None:
+    """The options of a command of trained models, where it is the command that is asked for, or a shell completes."""
+    name = parser.prog.rpartition(" ")[2]
+    if name == asked or "_ARGCOMPLETE" in os.environ:
+        getattr(importlib.import_module("molyneux.cli.options"), f"add_{name}")(parser)
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
@@ -332,3 +332,36 @@ def _split(argv: Sequence[str], parser: argparse.ArgumentParser) -> tuple[list[s
                 parser.error(f"expected a value after {name}")
         taken.append((name.removeprefix("--").replace("-", "_"), value))
     return rest, taken
+
+
+def path(word: str) -> Path:
+    """A path; an empty word, which would be the present folder, is refused."""
+    if not word:
+        raise argparse.ArgumentTypeError("expected the name of a file or folder, got an empty word")
+    return Path(word)
+
+
+def completed(action: argparse.Action, names: Callable[..., Iterable[str]]) -> None:
+    """Have a shell complete an argument by these names."""
+    action.completer = names  # type: ignore[attr-defined]
+
+
+def add_trust(parser: argparse.ArgumentParser) -> None:
+    """The option `--trust`."""
+    trust = "run the code of classes that a stored folder names and that are not of this package"
+    parser.add_argument("--trust", action="store_true", help=trust)
+
+
+def names_starting(prefix: str, parsed_args: argparse.Namespace, **_: object) -> Iterable[str]:
+    """The names of a kind, for a shell."""
+    from molyneux.cli import index
+
+    known = index.classes(parsed_args.kind) if parsed_args.kind in index.FAMILIES else {}
+    return [name for name in known if name.startswith(prefix)]
+
+
+def worlds_starting(prefix: str, **_: object) -> Iterable[str]:
+    """The names that worlds have on the command line, for a shell."""
+    from molyneux.cli import index
+
+    return [name for name in index.world_names() if name.startswith(prefix)]

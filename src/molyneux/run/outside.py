@@ -17,14 +17,13 @@ from molyneux.data.folders import appearing_folder, require_free
 from molyneux.learn.pretrained import PictureTextModel, pretrained_class
 from molyneux.measure import Evaluation, Measurement, evaluate
 from molyneux.run.run.experiment import Experiment, with_lists, with_sizes
-from molyneux.run.run.inputs import EXPERIMENT_FILE, given_path, given_settings
 from molyneux.run.run.provenance import provenance
 from molyneux.run.run.readers import find_controls, find_features, find_readers
 from molyneux.run.run.report import Outcome, Silent, report_run
 from molyneux.run.run.samples import conditions
 from molyneux.run.run.sections import DataSettings, LearnSettings, MeasureSettings, ReportSettings
 from molyneux.run.run.steps import RunProgress
-from molyneux.run.run.stored import machine, write_settings
+from molyneux.run.run.stored import EXPERIMENT_FILE, given_path, given_settings, machine, write_settings
 
 MEASURES = ("coherence", "likelihood", "reconstruction", "latent_probe", "prediction")
 """What is measured where nothing else is asked for; what a model cannot do is recorded as not applicable."""

@@ -9,7 +9,6 @@ import numpy as np
 from PIL import Image
 
 from molyneux.core import SpecError
-from molyneux.core.image_files import image_of
 
 
 def image_uri(view: np.ndarray) -> str:
@@ -48,11 +47,11 @@ def contour_svg(view: np.ndarray) -> str:
 def _pillow(view: np.ndarray) -> Image.Image:
     """The image as a Pillow image, with a palette where it has at most 256 colours, which takes a third of the bytes."""
     if view.shape[0] == 1:
-        return image_of(view)
+        return Image.fromarray(view[0])
     red, green, blue = view.astype(np.uint32)
     packed, places = np.unique((red << 16) | (green << 8) | blue, return_inverse=True)
     if len(packed) > 256:
-        return image_of(view)
+        return Image.fromarray(np.ascontiguousarray(view.transpose(1, 2, 0)))
     image = Image.fromarray(places.reshape(view.shape[1:]).astype(np.uint8), "P")
     image.putpalette(np.stack([packed >> 16, packed >> 8 & 255, packed & 255], 1).astype(np.uint8).tobytes())
     return image

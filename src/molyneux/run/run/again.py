@@ -13,11 +13,10 @@ from molyneux.core.chain import require_one_run
 from molyneux.learn.training.hardware import threads
 from molyneux.measure import evaluate
 from molyneux.run.run.folder import RunFolder, open_experiment
-from molyneux.run.run.inputs import RUN_FOLDER, given_folder
 from molyneux.run.run.report import Outcome, Silent, read_scores
 from molyneux.run.run.same_samples import require_same_samples
 from molyneux.run.run.steps import Run, RunProgress, evaluations
-from molyneux.run.run.stored import stored_settings
+from molyneux.run.run.stored import RUN_FOLDER, given_folder, stored_settings
 
 Key = tuple[str, tuple[tuple[str, str | tuple[str, ...]], ...]]
 _MOST_THREADS = 1024

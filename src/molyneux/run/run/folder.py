@@ -12,9 +12,11 @@ from molyneux.core.config import package_alone
 from molyneux.core.config.earlier import same_settings
 from molyneux.core.tooling.documents import differences
 from molyneux.run.run.experiment import Experiment, parse_experiment
-from molyneux.run.run.inputs import RUN_FOLDER, given_folder, given_object
 from molyneux.run.run.readers import feature_digests, judge_digests, reader_versions
 from molyneux.run.run.stored import (
+    RUN_FOLDER,
+    given_folder,
+    given_object,
     has_run,
     opened,
     record_machine,

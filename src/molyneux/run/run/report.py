@@ -11,8 +11,17 @@ from molyneux.core import store
 from molyneux.core.chain import require_one_run
 from molyneux.core.errors import StoreError
 from molyneux.core.score import Score
-from molyneux.run.run.inputs import RUN_FOLDER, given_folder
-from molyneux.run.run.stored import machine, measured, opened, record_machine, remedy, report_stage, stored_settings
+from molyneux.run.run.stored import (
+    RUN_FOLDER,
+    given_folder,
+    machine,
+    measured,
+    opened,
+    record_machine,
+    remedy,
+    report_stage,
+    stored_settings,
+)
 
 
 class StepProgress(Protocol):

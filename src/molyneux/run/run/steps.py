@@ -15,14 +15,22 @@ from molyneux.learn.training.timed_steps import FitStep
 from molyneux.measure import Evaluation, evaluate
 from molyneux.run.run.experiment import Experiment, make_model
 from molyneux.run.run.folder import RunFolder, held, open_experiment
-from molyneux.run.run.inputs import RUN_FOLDER, given_folder, given_object, given_path
 from molyneux.run.run.parent import Parent, begin_from
 from molyneux.run.run.provenance import provenance
 from molyneux.run.run.readers import Readers, find_controls, find_features, find_readers
 from molyneux.run.run.report import Outcome, Silent, StepProgress, outcome_of, write_report
 from molyneux.run.run.same_samples import require_same_samples, sample_digests
 from molyneux.run.run.samples import conditions, save_view_digests, train_overlap
-from molyneux.run.run.stored import machine, record_machine, remedy, stored_settings
+from molyneux.run.run.stored import (
+    RUN_FOLDER,
+    given_folder,
+    given_object,
+    given_path,
+    machine,
+    record_machine,
+    remedy,
+    stored_settings,
+)
 
 Step = Literal["data", "learn", "measure", "report"]
 """The steps of a run, in order."""

@@ -29,12 +29,19 @@ from molyneux.data.dataset import SPLITS
 from molyneux.data.folders import appearing_folder
 from molyneux.learn.files import load_tensors, narrowed, save_tensors
 from molyneux.learn.judges import file_digest
-from molyneux.run.run.inputs import RUN_FOLDER, given_folder, given_path
 from molyneux.run.run.report import read_scores
 from molyneux.run.run.same_samples import require_same_samples
 from molyneux.run.run.samples import Samples
 from molyneux.run.run.sections import DataSettings
-from molyneux.run.run.stored import remedy, require_trained_here, stored_settings, write_settings
+from molyneux.run.run.stored import (
+    RUN_FOLDER,
+    given_folder,
+    given_path,
+    remedy,
+    require_trained_here,
+    stored_settings,
+    write_settings,
+)
 from molyneux.run.sharing.card import data_card, model_card
 from molyneux.run.sharing.whole import CARD, seal
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from molyneux.core import CorruptFileError, StoreError, files, store
 from molyneux.core.chain import require_one_run
-from molyneux.run.run.inputs import RUN_FOLDER, given_folder, given_path
-from molyneux.run.run.stored import stored_settings
+from molyneux.run.run.stored import RUN_FOLDER, given_folder, given_path, stored_settings
 from molyneux.version import __version__
 
 RECORD, CARD = "export.json", "README.md"

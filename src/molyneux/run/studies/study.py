@@ -13,8 +13,8 @@ from molyneux.core import ConfigError, nearest, store
 from molyneux.core.config import build, collected, override, read_document
 from molyneux.report.settings import baseline_of, flatten, model_of
 from molyneux.run.run.experiment import Experiment, parse_experiment, read_experiment
-from molyneux.run.run.inputs import STUDY_FILE, given_path
 from molyneux.run.run.sections import DataSettings
+from molyneux.run.run.stored import STUDY_FILE, given_path
 
 Overrides = Mapping[str, Any]
 """Values by the dotted path of their setting."""

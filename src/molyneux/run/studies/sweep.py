@@ -7,7 +7,7 @@ from pathlib import Path
 
 from molyneux.core import ConfigError, store
 from molyneux.core.tooling.extras import import_extra
-from molyneux.run.run.inputs import given_object, given_path
+from molyneux.run.run.stored import given_object, given_path
 from molyneux.run.studies.launch import Finished, Pool, SweepProgress, make_launcher
 from molyneux.run.studies.study import Study, check_points
 
