@@ -55,6 +55,15 @@ def prepare() -> None:
         os.environ.update(least())
 
 
+@pytest.fixture(scope="session")
+def all_modules() -> list[str]:
+    """Names of the modules of the package, for servers of forks: what they import, no process that is forked imports again."""
+    source = Path(__file__).parent / "src"
+    paths = (path.relative_to(source).with_suffix("") for path in sorted(source.rglob("*.py")))
+    names = (".".join(path.parts).removesuffix(".__init__") for path in paths)
+    return [name for name in names if not name.endswith("__main__")]
+
+
 @pytest.fixture
 def limited() -> Callable[..., AbstractContextManager[None]]:
     """Blocks that may take so many seconds of processor time, which ends what would never end.

@@ -29,12 +29,10 @@ def _paths() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def context(_paths: None) -> multiprocessing.context.ForkServerContext:
+def context(_paths: None, all_modules: list[str]) -> multiprocessing.context.ForkServerContext:
     """Starts processes in which everything is imported already."""
     found = multiprocessing.get_context("forkserver")
-    found.set_forkserver_preload(
-        ["molyneux.run.studies.sweep", "molyneux.cli.worlds", "molyneux.report.study.pages", "molyneux.learn.training.fabric"]
-    )
+    found.set_forkserver_preload(all_modules)
     return found
 
 

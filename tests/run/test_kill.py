@@ -24,10 +24,10 @@ OVERRIDES = [
 
 
 @pytest.fixture(scope="module")
-def context() -> ForkServerContext:
+def context(all_modules: list[str]) -> ForkServerContext:
     """Starts processes in which everything is imported already."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["molyneux.run.run.steps", "molyneux.learn.training.fabric"])
+    context.set_forkserver_preload(all_modules)
     return context
 
 

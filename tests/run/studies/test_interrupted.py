@@ -15,20 +15,14 @@ from molyneux.report import load_records, save_records, study_tables, to_markdow
 
 @pytest.mark.kernels
 @pytest.mark.usefixtures("_toy_on_the_path")
-def test_a_search_interrupted_twice_ends_with_the_same_table(settings: dict[str, Any], tmp_path: Path) -> None:
+def test_a_search_interrupted_twice_ends_with_the_same_table(
+    settings: dict[str, Any], tmp_path: Path, all_modules: list[str]
+) -> None:
     settings["learn"] |= {"epochs": 4, "threads": 1, "tensorboard": False, "checkpoint_seconds": 0.001}
     settings["data"] |= {"train": 200, "validation": 50, "test": 100}
     settings["report"] = {"formats": ["markdown"]}
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(
-        [
-            "molyneux.run.studies.sweep",
-            "molyneux.report.study.pages",
-            "molyneux.learn.training.fabric",
-            "optuna",
-            "sqlalchemy.dialects.sqlite",
-        ]
-    )
+    context.set_forkserver_preload([*all_modules, "optuna", "sqlalchemy.dialects.sqlite"])
     sweeper = importlib.import_module("sweeper")
 
     def begin(place: str) -> Any:
