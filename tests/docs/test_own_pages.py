@@ -27,7 +27,7 @@ MODEL = shlex.split("--data.train 300 --data.test 100 --quiet")
 """What makes the commands short."""
 
 
-def test_there_are_six() -> None:
+def test_there_are_seven() -> None:
     assert [page.stem for page in PAGES] == [
         "measure-your-own-model",
         "probe-your-vision-language-model",
@@ -35,6 +35,7 @@ def test_there_are_six() -> None:
         "your-own-fusion-problem",
         "your-own-measure",
         "your-own-model",
+        "your-own-training-loop",
     ]
 
 

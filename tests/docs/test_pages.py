@@ -29,6 +29,7 @@ OWN = (
     "your-own-fusion-problem",
     "your-own-measure",
     "your-own-model",
+    "your-own-training-loop",
 )
 """Pages whose blocks need each other: see `test_own_pages`."""
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -83,8 +83,9 @@ def post_fit_names(model: nn.Module, names: Mapping[str, object]) -> set[str]:
 
 def _spec_problems(own: Spec, theirs: Spec) -> list[str]:
     """Modalities and targets that both have, of which a number means something else."""
-    known: dict[str, Modality | Target] = {item.name: item for item in (*theirs.modalities, *theirs.targets)}
     items: list[Modality | Target] = [*own.modalities, *own.targets]
+    others: list[Modality | Target] = [*theirs.modalities, *theirs.targets]
+    known = {item.name: item for item in others}
     return [
         f"expected {item.name} as the samples have it ({item}), got {known[item.name]}: take samples with the same symbols"
         for item in items

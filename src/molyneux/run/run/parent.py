@@ -6,6 +6,7 @@ key of a run depends on them and on no folder, and its report is written where t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,10 @@ class Parent:
     name: str
     run: str
     weights: str
+
+    def __post_init__(self) -> None:
+        if not all(re.fullmatch(r"[\w.-]{1,100}", value) for value in (self.name, self.run, self.weights)):
+            raise ConfigError("expected name, key and checksum of a run, got other words: name the folder of the run")
 
 
 def parent_of(folder: Path) -> Parent:

@@ -248,7 +248,8 @@ class _Files:
 
     def _modules(self) -> None:
         """The modules of the user's own classes, where each is one file; a package has to be installed."""
-        for module in sorted({path.partition(".")[0] for path in class_paths(self.resolved)} - {"molyneux"}):
+        foreign = {path.partition(".")[0] for path in class_paths(self.resolved)} - {"molyneux", *sys.stdlib_module_names}
+        for module in sorted(foreign):
             found = PathFinder.find_spec(module, [*sys.path, os.curdir])  # finds it and imports nothing
             origin = Path(found.origin) if found is not None and found.origin else None
             if origin is not None and origin.name != "__init__.py" and "site-packages" not in origin.parts:

@@ -96,7 +96,7 @@ def fetched(address: str) -> Path:
             exported run, is too large, or has a file that is none of the export; or the hub cannot be reached, or refuses.
     """
     name, revision = parsed(address)
-    top = _hub().cached_assets_path("molyneux", namespace="models", subfolder=name.replace("/", "--"))
+    top: Path = _hub().cached_assets_path("molyneux", namespace="models", subfolder=name.replace("/", "--"))
     commit = _commit(name, revision or "main", top, address)
     folder: Path = top / commit
     if not _is_whole(folder):
