@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from molyneux import open_model
 from molyneux.core import MolyneuxError, store
 from molyneux.core.config import dump_document, read_document
 from molyneux.report import StudyRun, load_records, save_records
@@ -100,6 +101,7 @@ def everything(folder: Path, tmp_path: Path) -> Iterator[tuple[str, Callable[[],
     """What opens a stored folder, without trust."""
     yield "open_experiment", lambda: open_experiment(folder)
     yield "open_evaluation", lambda: open_evaluation(folder)
+    yield "open_model", lambda: open_model(folder)
     yield "measure", lambda: measure_again(folder)
     yield "learn", lambda: run_experiment(open_experiment(folder), folder, steps=["learn", "measure"])
     yield "report", lambda: report_run(folder)
@@ -123,7 +125,7 @@ def attacked(folder: Path, tmp_path: Path, only: Sequence[str] = ()) -> dict[str
     return told
 
 
-MODEL_OPENED = ("open_evaluation", "measure", "learn")
+MODEL_OPENED = ("open_evaluation", "open_model", "measure", "learn")
 PATHS = ("os.system", "subprocess.Popen", "evil_models.Evil", "molyneux_extra.Evil", "builtins.exec", "importlib.import_module")
 INSIDE = ("molyneux.__main__.X", "molyneux.core.files.os", "molyneux.run.studies.launch.subprocess.Popen", "molyneux.cli.main")
 PLACES: dict[str, Callable[[dict[str, Any], Any], object]] = {

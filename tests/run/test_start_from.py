@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from molyneux.core.config import read_document
 from molyneux.report import load_records
 from molyneux.run import (
     Experiment,
+    ExportSettings,
     Outcome,
     Study,
     default_folder,
@@ -28,6 +29,8 @@ from molyneux.run import (
     run_experiment,
     run_study,
 )
+from molyneux.run.run.parent import parent_of
+from molyneux.run.trained.shipped import shipped_folder, shipped_names
 
 Start = Callable[..., Experiment]
 
@@ -117,6 +120,22 @@ def test_other_data_other_steps_and_rates(start: Start, finished: Outcome, tmp_p
     outcome = run_experiment(start(*changes, ("learn.learning_rate", 1e-4), ("learn.optimizer", "sgd")), tmp_path / "run")
     assert outcome.scores
     assert store.read_stage(outcome.folder / "model")["details"]["epochs"] == 1
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_weights_that_were_exported_in_fewer_bits(start: Start, finished: Outcome, tmp_path: Path, bits: Literal[8, 16]) -> None:
+    export_run(finished.folder, tmp_path / "export", ExportSettings(bits=bits))
+    outcome = run_experiment(start(("learn.steps", 0), parent=tmp_path / "export"), tmp_path / "run", steps=["data", "learn"])
+    old, new = weights(finished.folder), weights(outcome.folder)
+    assert {name: tensor.dtype for name, tensor in old.items()} == {name: tensor.dtype for name, tensor in new.items()}
+    assert all(torch.allclose(old[name], new[name], atol=0.02) for name in old)
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_a_model_that_comes_with_the_package_is_a_parent_by_its_name(name: str) -> None:
+    folder = shipped_folder(name)
+    assert folder is not None
+    assert parent_of(folder).name
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from molyneux.core import Batch, ConfigError, CorruptFileError, Spec, SpecError,
 from molyneux.core.tooling.documents import dump_document, read_document
 
 _CONFIG, _SPEC, _WEIGHTS, _CHECKSUM = "config.yaml", "spec.json", "weights.safetensors", "checksum"
-_ROW_SCALE, _LARGE = ".row_scale", 4096
+ROW_SCALE, _LARGE = ".row_scale", 4096
 """The end of the name of factors of rows; numbers of a matrix from which on they are worth it."""
 
 
@@ -142,7 +142,7 @@ def narrowed(tensors: Mapping[str, Tensor], bits: int) -> dict[str, Tensor]:
         if bits == 8 and tensor.numel() >= _LARGE and name.endswith("weight"):
             scale = tensor.flatten(1).abs().amax(1).clamp_min(1e-12) / 127
             found[name] = (tensor / scale.reshape(-1, *[1] * (tensor.ndim - 1))).round().to(torch.int8)
-            found[name + _ROW_SCALE] = scale
+            found[name + ROW_SCALE] = scale
         elif torch.allclose((half := tensor.half()).float(), tensor, rtol=1e-2, atol=1e-4):
             found[name] = half
     return found
@@ -150,9 +150,9 @@ def narrowed(tensors: Mapping[str, Tensor], bits: int) -> dict[str, Tensor]:
 
 def widened(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """What `narrowed` was given, as floats: matrices of integers with a factor for each row become what they stand for."""
-    found = {name: tensor for name, tensor in tensors.items() if not name.endswith(_ROW_SCALE)}
+    found = {name: tensor for name, tensor in tensors.items() if not name.endswith(ROW_SCALE)}
     for name, scale in tensors.items():
-        whole = name.removesuffix(_ROW_SCALE)
+        whole = name.removesuffix(ROW_SCALE)
         if whole != name and whole in found:
             found[whole] = found[whole].float() * scale.reshape(-1, *[1] * (found[whole].ndim - 1))
     return found

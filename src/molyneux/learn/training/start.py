@@ -10,7 +10,7 @@ from safetensors import SafetensorError, safe_open
 from torch import nn
 
 from molyneux.core import CorruptFileError, Modality, PostFitWeights, Spec, SpecError, StoreError, Target, store
-from molyneux.learn.files import assign, load_spec, load_tensors
+from molyneux.learn.files import ROW_SCALE, assign, load_spec, load_tensors, widened
 
 __all__ = ["start_from", "start_problems"]
 
@@ -32,7 +32,7 @@ def start_from(model: nn.Module, folder: Path | str) -> None:
     folder = Path(folder)
     if problems := start_problems(model, folder):
         raise SpecError(f"{folder} is no model to start from: {'; '.join(problems)}")
-    found, own = load_tensors(folder / _WEIGHTS)[0], model.state_dict()
+    found, own = widened(load_tensors(folder / _WEIGHTS)[0]), model.state_dict()
     anew = post_fit_names(model, own)
     assign(model, {name: own[name] if name in anew else found[name] for name in own}, str(folder / _WEIGHTS))
 
@@ -61,7 +61,7 @@ def start_problems(model: nn.Module, folder: Path) -> list[str]:
 
 
 def shapes_in(path: Path) -> dict[str, tuple[int, ...]]:
-    """The shapes of the tensors in a safetensors file by name; only its head is read.
+    """The shapes of the weights in a safetensors file by name, as `files.widened` has them; only its head is read.
 
     Raises:
         StoreError: it is not there. CorruptFileError: it is no safetensors file.
@@ -70,7 +70,8 @@ def shapes_in(path: Path) -> dict[str, tuple[int, ...]]:
         raise StoreError(f"expected the file {path}, which is not there")
     try:
         with safe_open(path, framework="pt") as file:
-            return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118 - no mapping
+            names = [name for name in file.keys() if not name.endswith(ROW_SCALE)]  # noqa: SIM118 - no mapping
+            return {name: tuple(file.get_slice(name).get_shape()) for name in names}
     except (SafetensorError, OSError, ValueError) as error:
         raise CorruptFileError(f"{path} is no safetensors file ({error}): restore it from a copy, or make it again") from error
 
