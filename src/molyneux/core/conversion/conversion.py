@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from torch import Tensor
 
 from molyneux.core import views
-from molyneux.core.conversion import given
 from molyneux.core.errors import DataError
 from molyneux.core.spec import Modality
+
+if TYPE_CHECKING:
+    from molyneux.core.conversion.given import Notes
 
 
 @dataclass(frozen=True)
@@ -67,13 +69,15 @@ def views_of(modality: Modality, values: Any, *, rate: int | None = None) -> Con
     >>> views_of(Modality("text", "text", (6,), "uint8", (" ", "a", "e", "h", "r", "t"), 0), "Heart").view.tolist()
     [[3, 2, 1, 4, 5, 0]]
     """
+    from molyneux.core.conversion.given import require_some  # a training only turns views into values
+
     _require_modality(modality)
-    given.require_some(modality, values)
+    require_some(modality, values)
     view, lengths, notes = _converted(modality, values, rate)
     return ConvertedViews(view, lengths, notes.told(len(view)))
 
 
-def _converted(modality: Modality, values: Any, rate: int | None) -> tuple[Tensor, Tensor | None, given.Notes]:
+def _converted(modality: Modality, values: Any, rate: int | None) -> tuple[Tensor, Tensor | None, Notes]:
     if modality.symbols:
         from molyneux.core.conversion import texts
 
