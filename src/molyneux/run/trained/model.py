@@ -181,8 +181,8 @@ class TrainedModel:
             **views: the same.
 
         Raises:
-            ConfigError: an unknown modality, or none. DataError: inputs that cannot be used. NotApplicableError: the model has
-            no targets.
+            ConfigError: an unknown modality, or none. DataError: inputs that cannot be used.
+            NotApplicableError: the model has no targets.
         """
         model = self._able(Predicts, "predict", "generate")
         items = self._items({**(inputs or {}), **views}, inputs, views, raw=raw)
