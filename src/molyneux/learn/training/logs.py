@@ -14,15 +14,12 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from molyneux.core import History, StoreError, store
 from molyneux.core.history import Row
 from molyneux.learn.checks import refuse
 from molyneux.learn.training.settings import Training
-
-if TYPE_CHECKING:
-    from lightning_fabric.loggers.logger import Logger
 
 _PACKAGES = {"tensorboard": "tensorboard", "mlflow": "mlflow-skinny", "wandb": "wandb"}
 """What is imported for each setting, and what installs it."""
@@ -80,7 +77,7 @@ def require_packages(training: Training) -> None:
 class _Log:
     """A logger of Lightning's that gets every row once; rows up to `step` are logged already."""
 
-    def __init__(self, logger: Logger, step: int) -> None:
+    def __init__(self, logger: Any, step: int) -> None:  # of Lightning or of its Fabric, which are classes of two packages
         self.logger, self.step = logger, step
 
     def add(self, row: Row) -> None:
