@@ -96,7 +96,8 @@ def fetched(address: str) -> Path:
             exported run, is too large, or has a file that is none of the export; or the hub cannot be reached, or refuses.
     """
     name, revision = parsed(address)
-    top: Path = _hub().cached_assets_path("molyneux", namespace="models", subfolder=name.replace("/", "--"))
+    hub, place = _hub(), {"namespace": "models", "subfolder": name.replace("/", "--")}
+    top: Path = hub.cached_assets_path("molyneux", **place, assets_dir=hub.constants.HF_ASSETS_CACHE)
     commit = _commit(name, revision or "main", top, address)
     folder: Path = top / commit
     if not _is_whole(folder):
