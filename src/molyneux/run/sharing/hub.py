@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from molyneux.core import ConfigError, ConflictError, MolyneuxError, StoreError, store
 from molyneux.core.tooling.extras import import_extra
-from molyneux.run.sharing.whole import RECORD, require_whole
+from molyneux.run.sharing.whole import RECORD, remove_damaged, require_whole
 from molyneux.version import __version__
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ def fetched(address: str) -> Path:
     commit = _commit(name, revision or "main", top, address)
     folder: Path = top / commit
     if not _is_whole(folder):
+        remove_damaged(folder)
         with _explained(address, revision):
             _hub().snapshot_download(
                 name,

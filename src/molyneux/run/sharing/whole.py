@@ -91,6 +91,22 @@ def require_whole(folder: Path | str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def remove_damaged(folder: Path) -> None:
+    """Remove the files of an incomplete export that are not as they were exported, so that they are fetched again."""
+    record = folder / RECORD
+    try:
+        known = store.read_json(record) if store.is_file(record) else {}
+    except CorruptFileError:
+        known = None
+    if not isinstance(known, dict) or (known and known.get("checksum") != store.fingerprint({**known, "checksum": ""})):
+        record.unlink()
+        return
+    for name, expected in dict(known.get("files") or {}).items():
+        path = files.inside(folder, name)
+        if store.is_file(path) and store.checksum(path) != expected:
+            path.unlink()
+
+
 def seal(part: Path, kind: str) -> None:
     """Write `export.json`."""
     names = {path.relative_to(part).as_posix(): path for path in files.files_below(part)}
