@@ -40,6 +40,7 @@ CONTRASTS = {
     "sentences": "times plain",
     "sweep": "times as fast as one",
     "texts": "plain, ms",
+    "trained": "times bare",
     "trainer": "bare loop, ms",
     "training": "times as fast as plain",
 }

@@ -12,7 +12,6 @@ import molyneux.run as runs  # its names are imported when they are used: a repo
 from molyneux.cli.names import values
 from molyneux.cli.parser import Arguments, complain, say, say_json
 from molyneux.cli.progress import AnswerConsole, shown, sweep_shown
-from molyneux.run.trained.shipped import shipped_folder
 
 if TYPE_CHECKING:
     from molyneux.run import Experiment, Outcome, Step, SweepOutcome
@@ -29,7 +28,7 @@ def run(arguments: Arguments) -> int:
         settings.append(("seed", options.seed))
     if options.continue_from is not None:
         place: Path = options.continue_from
-        settings.append(("learn.start_from", str(place if place.exists() else shipped_folder(str(place)) or place)))
+        settings.append(("learn.start_from", str(place if place.exists() else runs.shipped_folder(str(place)) or place)))
     experiment = runs.load_experiment(options.config, settings)
     return _run(arguments, experiment, options.out or runs.default_folder(experiment), _ALL)
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from molyneux.run.trained.pictures import picture_sheet
     from molyneux.run.trained.predicted import Predicted
     from molyneux.run.trained.readers import ReadValue, ViewReading, read_value
-    from molyneux.run.trained.shipped import shipped_names
+    from molyneux.run.trained.shipped import shipped_folder, shipped_names
 
 __all__ = [
     "Comparison",
@@ -103,6 +103,7 @@ __all__ = [
     "require_whole",
     "run_experiment",
     "run_study",
+    "shipped_folder",
     "shipped_names",
     "study_schema",
     "usual_imperfections",
