@@ -94,6 +94,11 @@ def _folder(model: str | Path) -> Path:
     if isinstance(model, str) and (shipped := shipped_folder(model)) is not None:
         return shipped
     folder = Path(model)
+    if store.is_file(folder / "weights.safetensors"):
+        raise StoreError(
+            f"expected the folder of a run, got {folder}, which holds a model alone: name the folder of the run above it; "
+            "what save_model wrote is made again by the class of the model, load_spec and load_weights, and given as a module"
+        )
     if store.is_folder(folder) and has_run(folder):
         return folder
     known = shipped_names()
